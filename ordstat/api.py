@@ -246,13 +246,21 @@ def fit_design(
         fits = 1 if calibrated is None else calibrated.folds + 1
         require_affordable(method.work(design.sample), type(method).__name__, design.sample.n, fits)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
-    how = "" if calibrated is None else f", calibrate={calibrated.folds}"
-    call, again = f"ordfit({design.formula!r}, method={method!r}{how})", partial(refit, force=force)
+    call, again = _call(design, method, calibrated, vcov), partial(refit, force=force)
     results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.alerts():
         warnings.warn(message, category, stacklevel=stacklevel)
     return results
+
+
+def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:
+    """The call as text."""
+    asked = design.recipe.arguments() if design.recipe is not None else ""
+    told = [repr(design.formula), *([asked] if asked else []), f"method={method!r}"]
+    told += [] if calibrated is None else [f"calibrate={calibrated.folds}"]
+    told += [] if vcov is None else [f"vcov={vcov!r}" if isinstance(vcov, (str, dict)) else "vcov=..."]
+    return f"ordfit({', '.join(told)})"
 
 
 def refit(

@@ -296,11 +296,6 @@ def _notes(
     if kept:
         price = "their own" if sample.costs is not None else CostMatrix.parse(cost).label
         notes.append(f"Judged by the {price} cost, but fitted for a cost of their own: {', '.join(kept)}.")
-    if parting := [one.label for one in contestants if one.parts_clusters]:
-        notes.append(
-            f"Inside the training rows these have folds of their own, by which they choose options, and those know no "
-            f"clusters: {', '.join(parting)}."
-        )
     for one, own in zip(contestants, found, strict=True):
         if missed := sum(not judged.reached for judged in own):
             notes.append(f"{one.label} missed its tolerance in {missed} of {counted(len(own), 'fit')}.")

@@ -19,7 +19,7 @@ from .margins import Margins
 from .pac_bayes import Comparisons, pac_bayes_bound
 from .sampled_votes import vote_bound
 
-_VACUOUS = "No margin bound is below the largest possible error: see .bounds(newdata) and .bounds(cv=5)."
+_VACUOUS = "No margin bound is below the largest possible error; see .bounds(cv=5)."
 
 
 def training_bounds(

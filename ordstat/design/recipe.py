@@ -26,6 +26,21 @@ def _context(values: Mapping[str, Any], modules: Mapping[str, str]) -> Context:
     return Context({**values, **{name: importlib.import_module(module) for name, module in modules.items()}})
 
 
+#: Arguments that a call shows.
+_TOLD = (
+    "nominal", "scale", "weights", "offset", "cluster", "costs", "design", "levels", "subset", "cov", "contrasts",
+    "constraints", "na_action", "interactions", "safe",
+)  # fmt: skip
+_DEFAULTS = {"na_action": "omit", "safe": True}
+_LONGEST = 60
+
+
+def _short(value: Any) -> str:
+    """A value as it was typed, where that is short."""
+    text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else ""
+    return text if text and len(text) <= _LONGEST and "\n" not in text else "..."
+
+
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """The arguments of `ordfit` that make a design, the data apart.
@@ -89,6 +104,21 @@ class Recipe:
     interactions: Any = None
     safe: bool = True
     context: Mapping[str, Any] | None = None
+
+    def arguments(self) -> str:
+        """What was asked for beside the formula, as a call has it; three dots stand for arrays and long values.
+
+        Examples
+        --------
+        >>> Recipe("y ~ x", nominal="~ z", levels=["low", "high"]).arguments()
+        "nominal='~ z', levels=['low', 'high']"
+        """
+        return ", ".join(f"{name}={_short(getattr(self, name))}" for name in _TOLD if self._asked(name))
+
+    def _asked(self, name: str) -> bool:
+        value = getattr(self, name)
+        empty = isinstance(value, (dict, list, tuple)) and not value
+        return value is not None and not empty and (name not in _DEFAULTS or value != _DEFAULTS[name])
 
     def check(self) -> None:
         """OptionError where a survey design meets what it stands for."""

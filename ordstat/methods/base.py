@@ -137,7 +137,7 @@ class Method:
     @property
     def keeps_clusters(self) -> bool:
         """Whether these folds keep the rows of a cluster together."""
-        return self.selects and self.needs.cluster
+        return self.own_folds and self.needs.cluster
 
     @property
     def draws(self) -> bool:

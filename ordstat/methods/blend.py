@@ -104,9 +104,10 @@ class Blend(Method):
     )
 
     def own_needs(self, needs: Needs) -> Needs:
-        """Missing values where all members take them."""
+        """Missing values where all members take them; clusters where there are folds."""
         chosen = [] if self.members is None else [member("members", one, self) for one in self.members]
-        return replace(needs, missing=bool(chosen) and all(one.needs.missing for one in chosen))
+        missing = bool(chosen) and all(one.needs.missing for one in chosen)
+        return replace(needs, missing=missing, cluster=self.own_folds)
 
     @property
     def draws(self) -> bool:
@@ -116,9 +117,11 @@ class Blend(Method):
 
     @property
     def own_folds(self) -> bool:
-        """Whether members are weighted by folds, or have some themselves."""
+        """Whether members are weighted by folds, have some themselves, or need some for their probabilities."""
         usual = len(_USUAL) if self.members is None else 0
-        return self.average == "stacked" or any(one.own_folds for one in self._chosen(usual))
+        return self.average == "stacked" or any(
+            one.own_folds or "prob" not in one.results_class.predicts for one in self._chosen(usual)
+        )
 
     @property
     def modal(self) -> bool:
@@ -163,7 +166,7 @@ class Blend(Method):
         """Raise where the sample holds something that this method, or a member, does not support."""
         super().check(sample)
         for one in self.methods(sample):
-            one.check(sample)
+            one.check(sample if one.keeps_clusters else replace(sample, cluster=None))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> BlendFit:
         """Fit to arrays.
@@ -212,7 +215,7 @@ class Blend(Method):
         order = order[sample.case_weights[order] > 0]
         ordered = sample.take(order)
         alike = np.where(np.isnan(ordered.X), np.inf, ordered.X)  # missing values are
-        held = held_weights(alike, ordered.y, ordered.case_weights, self.folds, rng)
+        held = held_weights(alike, ordered.y, ordered.case_weights, self.folds, rng, ordered.cluster)
         if len(held) == 0:
             raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
         above, y, w = [], [], []

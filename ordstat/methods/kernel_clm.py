@@ -29,7 +29,7 @@ from ..solvers.likelihood.kernels.search import MOST_TRIALS
 from ..solvers.likelihood.newton import Optimum
 from ..solvers.threads import one_blas_thread
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.folds import as_rows, held_weights, part_of_rows
+from .shared.folds import as_rows, held_weights, part_of_rows, require_folds
 from .shared.kernel_choice import JUDGED, Choice, Search, Training, candidates, landmark_numbers, usual_kernels
 from .shared.selection import scaling_of_kernel, ticking
 from .shared.work import Work
@@ -138,7 +138,7 @@ class KernelCumulativeLink(Method):
     tol: float = option(1e-6, number, above=0.0)
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs(offset=True)
+    needs: ClassVar[Needs] = Needs(offset=True, cluster=True)
     results_class: ClassVar[type[Any]] = KernelResults
     papers: ClassVar[tuple[str, ...]] = (
         "McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical Society B, 42, "
@@ -174,9 +174,19 @@ class KernelCumulativeLink(Method):
         return self.penalty == "cv" or isinstance(self.landmarks, int)
 
     @property
+    def own_folds(self) -> bool:
+        """Whether the penalty is chosen by folds."""
+        return self.penalty == "cv"
+
+    @property
     def modal(self) -> bool:
         """Whether the predicted rank is the most probable one."""
         return self.cost == "classification"
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method does not support."""
+        super().check(sample)
+        require_folds(self, sample, "set penalty='cv'")
 
     def work(self, sample: Sample) -> Work:
         """The kernel at the landmarks, and products of all pairs of features in every Newton step."""
@@ -227,17 +237,21 @@ class KernelCumulativeLink(Method):
         rows = used[np.argsort(y[used], kind="stable")]
         own = weights[rows]
         if not self.pairwise:
-            different = distinct_rows(sample, offset[:, None])
+            apart = offset if sample.cluster is None else np.column_stack([offset, sample.cluster])
+            different = distinct_rows(sample, apart.reshape(sample.n, -1))
             rows, own = different.rows, different.weights
         family = Cumulative(self._link())
         X = scaling(sample.X)
-        return Training(X=X, rows=rows, y=y[rows], weights=own, offset=offset[rows], family=family), scaling
+        cluster = None if sample.cluster is None else sample.cluster[rows]
+        found = Training(X=X, rows=rows, y=y[rows], weights=own, offset=offset[rows], family=family, cluster=cluster)
+        return found, scaling
 
     def _search(self, training: Training, rng: np.random.Generator, progress: Progress | None) -> Search:
         judged = part_of_rows(training.y, JUDGED, rng)
         y, weights, held = training.y[judged], training.weights[judged], None
         if self.penalty == "cv":
-            held = held_weights(training.X[training.rows[judged]], y, weights, self.folds, rng)
+            cluster = None if training.cluster is None else training.cluster[judged]
+            held = held_weights(training.X[training.rows[judged]], y, weights, self.folds, rng, cluster)
             if len(held) == 0:
                 raise OptionError(
                     f"penalty='cv' of {type(self).__name__} needs two rows of some level. Use penalty='evidence'."

@@ -25,7 +25,7 @@ from ..solvers.boosted.rounds import Booster, Settings
 from ..solvers.threads import one_blas_thread, team_of
 from .base import Method, Needs, cost_option, jobs_option, option
 from .shared.boosted import Training
-from .shared.folds import as_rows
+from .shared.folds import as_rows, require_folds
 from .shared.linear_start import Linear
 from .shared.selection import ticking
 
@@ -151,7 +151,9 @@ class OrdinalBoosting(Method):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs(offset=True, restrictions=True, missing=True, categories=True, interactions=True)
+    needs: ClassVar[Needs] = Needs(
+        offset=True, cluster=True, restrictions=True, missing=True, categories=True, interactions=True
+    )
     results_class: ClassVar[type[Any]] = BoostedResults
     papers: ClassVar[tuple[str, ...]] = (
         "Friedman, J. H. (2001). Greedy function approximation: A gradient boosting machine. Annals of Statistics, 29, "
@@ -193,6 +195,11 @@ class OrdinalBoosting(Method):
         if isinstance(self.depth, str):
             return _DEPTHS
         return (self.depth,) if isinstance(self.depth, int) else tuple(self.depth)
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method does not support."""
+        super().check(sample)
+        require_folds(self, sample, "set rounds='cv'")
 
     def settings(self, training: Training, depth: int) -> Settings:
         """How the trees of a sample are grown."""

@@ -108,7 +108,7 @@ def dependence(
     if chosen == "prob":
         level_curves(ax, results, means, variable, numeric)
     else:
-        draw_curves(ax, [("mean", means)], variable, numeric, color=style.RIGHT, linewidth=2.2)
+        draw_curves(ax, [("mean", means)], variable, numeric, color=style.RIGHT, linewidth=2.2 if numeric else 0.0)
         style.named(ax, variable, f"mean rank of {results.design.response}{averaged(results)}")
     return ax
 

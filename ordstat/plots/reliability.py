@@ -71,7 +71,10 @@ def reliability(
     apart = ax is None and _FEW < len(names) <= _MOST_PANELS if facets is None else facets
     if apart:
         return _in_panels(ax, names, curves, title)
-    return _in_one(style.axes(ax, height=4.6, width=6.4), names, curves, title)
+    drawn = _in_one(style.axes(ax, height=4.6, width=6.4), names, curves, title)
+    if ax is None:
+        drawn.set_aspect("equal", adjustable="box")
+    return drawn
 
 
 def _in_one(ax: Axes, names: Sequence[Any], curves: Sequence[pd.DataFrame], title: str) -> Axes:
@@ -89,6 +92,7 @@ def _in_panels(ax: Any, names: Sequence[Any], curves: Sequence[pd.DataFrame], ti
     panels = style.panels(ax, n, _COLUMNS, height=2.5, width=2.4 * min(n, _COLUMNS) + 0.4)
     for place, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
         _draw(panel, curve, style.RIGHT)
+        panel.set_aspect("equal", adjustable="box")
         below = place + _COLUMNS >= n
         style.named(panel, "predicted" if below else "", "" if place % _COLUMNS else "observed", str(name))
     if ax is None:
@@ -105,4 +109,3 @@ def _draw(ax: Axes, curve: pd.DataFrame, colour: Any) -> None:
     ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
-    ax.set_aspect("equal", adjustable="box")

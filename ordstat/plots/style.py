@@ -27,8 +27,10 @@ _WIDTH = 6.4  # inches
 _TALLEST = 14.0  # inches of a figure, however many rows it has
 _ROW = 0.13  # inches that a row's name needs
 _MOST_NAMES = 20  # of levels beside a plot
+_SMALLEST = 0.7  # of the size of small words, where there is little room
 _NEAR_ZERO = 0.6  # of the highest value: lower ones are drawn from 0
 _LINE = 1.25 * SMALL / 72.0  # inches of a line of words
+TWO_LINES = 2.4 * _LINE
 _LETTERS = 13.5  # of small words in an inch
 _BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
 _SPARE = 0.775  # of the place of axes is theirs, before any layout
@@ -215,7 +217,7 @@ def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours
         names = [beside(ax, words, most) for words in texts]
         if _LINE * _lines(names).sum() <= room:
             break
-    lines = _lines(names)
+    lines = _lines(names) + 0.35  # with what hangs below the last
     size = min(SMALL, SMALL * room / (_LINE * max(lines.sum(), 1)))
     low, high = ax.get_ylim()
     gaps = lines * _LINE * size / SMALL / room * (high - low)
@@ -238,8 +240,15 @@ def curve_labels(ax: Axes, curves: Mapping[str, pd.DataFrame], colours: Mapping[
 
 def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
     """Names of the levels right of the axes beside their colours, highest on top; of very many levels some."""
-    names = [beside(ax, level, 3) for level in levels]
-    ax.legend(**_key(names, colours), loc="center left", bbox_to_anchor=(1.0, 0.5))
+    shown = list(levels)[:: max(1, -(-len(levels) // _MOST_NAMES))]
+    room = inches(ax)[1]
+    for most in (3, 2, 1):
+        names = [beside(ax, level, most) for level in levels]
+        height = _key_inches([beside(ax, level, most) for level in shown])
+        if height <= room:
+            break
+    key = _key(names, colours) | {"fontsize": SMALL * float(np.clip(room / height, _SMALLEST, 1.0))}
+    ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
 
 
 def panel_key(panels: Sequence[Axes], levels: Sequence[Any], colours: Sequence[Any], given: Any) -> None:
@@ -255,7 +264,11 @@ def panel_key(panels: Sequence[Axes], levels: Sequence[Any], colours: Sequence[A
 def key_height(levels: Sequence[Any]) -> float:
     """Inches that a key of these levels needs."""
     names = [in_lines(str(level), 22, 2) for level in levels][:: max(1, -(-len(levels) // _MOST_NAMES))]
-    return 1.15 * _LINE * float(_lines(names).sum()) + 0.5
+    return _key_inches(names) + 0.5
+
+
+def _key_inches(names: Sequence[str]) -> float:
+    return 1.15 * _LINE * float(_lines(names).sum())
 
 
 def _key(names: Sequence[str], colours: Sequence[Any]) -> dict[str, Any]:
@@ -292,17 +305,30 @@ def plain_log_ticks(ax: Axes) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
-    """Names of rows at the left, without tick marks; some of them where there is no room for all."""
-    room = inches(ax)[1]
-    step = max(1, int(np.ceil(_ROW * len(texts) / room)))
+def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: float | None = None) -> None:
+    """Names of rows at the left, without tick marks; smaller, and at last some of them, where there is no room for all.
+
+    `rows` is how many would fill the axes, where there is more between them than their names.
+    """
+    own = inches(ax)[1] / max(len(texts) if rows is None else rows, 1)
+    step = every(own)
     shown = [str(text) for text in texts][::step]
-    most = max(1, int(room / (0.95 * _LINE * max(len(shown), 1))))
+    most = max(1, int(step * own / (1.03 * _LINE)))
     letters = int(np.clip(_letters(ax, _BEFORE), 14, 34))
     names = [words if "\n" in words else in_lines(words, letters, min(most, 3)) for words in shown]
-    ax.set_yticks(list(places)[::step], names)
+    ax.set_yticks(list(places)[::step], names, fontsize=row_size(own * step))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
+
+
+def every(room: float) -> int:
+    """Of rows of so many inches each, every how many can have a name."""
+    return max(1, int(np.ceil(_SMALLEST * _ROW / room)))
+
+
+def row_size(room: float) -> float:
+    """Size of the words of rows that have so many inches each."""
+    return SMALL * float(np.clip(room / (1.1 * _ROW), _SMALLEST, 1.0))
 
 
 def column_labels(ax: Axes, names: Sequence[Any]) -> None:

@@ -30,7 +30,7 @@ _COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data
 
 def tree_data(results: DrawnTrees, *, round: int = 1, split: int | None = None) -> pd.DataFrame:
     """Columns node, x, depth, and those of `nodes`."""
-    nodes = results.nodes(round, split)
+    nodes = results.nodes(round, _first_split(results, split))
     numbers = [int(number) for number in nodes.index]
     leaves = [n for n, leaf in zip(numbers, nodes["leaf"], strict=True) if leaf]
     place = {n: i / max(len(leaves) - 1, 1) for i, n in enumerate(leaves)}
@@ -51,8 +51,9 @@ def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: 
     round : int
         1, 2, ...
     split : int, optional
-        1, ..., K-1, where trees belong to splits.
+        1, ..., K-1, where trees belong to splits; the first unless given.
     """
+    split = _first_split(results, split)
     data = tree_data(results, round=round, split=split)
     classes = list(data.columns)[list(data.columns).index("leaf") + 1 :]
     n_leaves, depth = int(data["leaf"].sum()), int(data["depth"].max())
@@ -75,6 +76,12 @@ def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: 
     several = "" if results.fit.votes.rounds == 1 else f"round {round}{which}: "
     title = f"{several}{n_leaves} leaves" if several or split is None else f"split {split}: {n_leaves} leaves"
     return style.titled(ax, f"{results.design.response}, {title}; rows to the left where the cut holds")
+
+
+def _first_split(results: DrawnTrees, split: int | None) -> int | None:
+    """The split asked for, or the first of those that trees belong to."""
+    K, votes = len(results.levels), results.fit.votes
+    return 1 if split is None and K > 2 and (votes.n_classes != K or votes.per_round > 1) else split
 
 
 def _edges(ax: Axes, data: pd.DataFrame) -> None:

@@ -72,12 +72,6 @@ class Contestant:
         kept = self.calibrated is not None or self.method.keeps_clusters
         return own if kept else replace(own, cluster=None)
 
-    @property
-    def parts_clusters(self) -> bool:
-        """Whether folds of its own, by which it chooses, have rows of one cluster on both sides."""
-        folds = self.method.own_folds or getattr(self.method, "penalty", None) == "cv"
-        return folds and self.design.sample.cluster is not None and not self.method.keeps_clusters
-
     @cached_property
     def groupings(self) -> list[IntArray]:
         """(N,) codes of groups of rows that belong together, one for each column that says so."""

@@ -67,10 +67,9 @@ class FittedRanker:
     #: What `importance` can be; the first is what it is if not asked.
     importance_kinds: ClassVar[tuple[str, ...]] = ("permutation", "conditional")
     #: Why there may be no margin bounds.
-    no_bounds: ClassVar[str] = (
-        "No margin bounds: they need the norm of the potential and its thresholds, and a model with nominal or scale "
-        "effects or an offset has none."
-    )
+    no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
+    #: What has to be known of the errors on the training rows.
+    training_note: ClassVar[str] = ""
     #: Names that other packages have for attributes; they answer, and are not listed.
     other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
@@ -233,7 +232,9 @@ class FittedRanker:
     @property
     def title(self) -> str:
         """Head of what is printed."""
-        return f"{self.kind}: {self.design.formula}"
+        recipe = self.design.recipe
+        more = {} if recipe is None else {"nominal": recipe.nominal, "scale": recipe.scale}
+        return "; ".join([f"{self.kind}: {self.design.formula}", *(f"{k} {v}" for k, v in more.items() if v)])
 
     def estimates(self) -> dict[str, pd.Series]:
         """What was estimated, by kind; empty for methods without coefficients and thresholds."""
@@ -442,9 +443,8 @@ class FittedRanker:
         if self.design.survey is not None:
             return MarginBounds(bounds=(), notes=(DRAWN,))
         if self.no_margins is not None:
-            return MarginBounds(
-                bounds=(), notes=(f"No margin bounds: {self.no_margins[:1].lower()}{self.no_margins[1:]}",)
-            )
+            reason = self.no_margins.partition(". ")[0]
+            return MarginBounds(bounds=(), notes=(f"No margin bounds: {reason[:1].lower()}{reason[1:]}.",))
         costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
         found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
         more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)

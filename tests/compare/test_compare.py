@@ -258,21 +258,54 @@ def test_one_method_is_cross_validated():
     assert "logit" in repr(found) and "Differences" in repr(found.differences())
 
 
-def test_inner_folds_that_part_clusters_are_told():
-    """Folds that choose a penalty, rounds or weights do not have the clusters of the comparison."""
-    methods = {
-        "calibrated": {"method": "redsvm", "calibrate": 3},
-        "kernel": {"method": "kernel-clm", "kernel": "linear", "penalty": "cv", "folds": 2},
-        "boosted": {"method": "ordboost"},
-        "given": {"method": "ordboost", "rounds": 3, "depth": 1, "linear_start": False},
-        "stacked": {"method": "blend", "members": ["logit", "redsvm"], "average": "stacked", "folds": 2},
-        "averaged": {"method": "blend", "members": ["logit", "redsvm"]},
-        "plain": {"method": "redsvm"},
-        "chosen": {"method": "redsvm", "C": "cv", "folds": 2},
-    }
-    told = [note for note in compare(FORMULA, WINE, methods, cv=2, cluster="judge").notes if "know no clusters" in note]
-    assert len(told) == 1 and told[0].endswith("know no clusters: kernel, boosted, stacked.")
-    assert not any("know no clusters" in note for note in compare(FORMULA, WINE, methods, cv=2).notes)
+INNER = {
+    "calibrated": {"method": "redsvm", "calibrate": 3},
+    "kernel": {"method": "kernel-clm", "kernel": "linear", "penalty": "cv", "folds": 2},
+    "boosted": {"method": "ordboost", "max_rounds": 20},
+    "given": {"method": "ordboost", "rounds": 3, "depth": 1, "linear_start": False},
+    "stacked": {"method": "blend", "members": ["logit", "redsvm"], "average": "stacked", "folds": 2},
+    "averaged": {"method": "blend", "members": ["logit", "redsvm"]},
+    "plain": {"method": "redsvm"},
+    "chosen": {"method": "redsvm", "C": "cv", "folds": 2},
+}
+
+
+def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
+    """Those that choose rounds, penalties and weights of members, and those of calibrations: as the folds outside."""
+    from ordstat.methods import calibrated
+    from ordstat.methods.shared import folds, selection
+
+    seen = {}
+    deal = folds.stratified_folds
+
+    def watched(y, n_levels, number, rng, cluster=None):
+        fold = deal(y, n_levels, number, rng, cluster)
+        seen.setdefault(name, []).append((cluster, fold))
+        return fold
+
+    for module in (folds, selection, calibrated):
+        monkeypatch.setattr(module, "stratified_folds", watched)
+    for name, options in INNER.items():
+        compare(FORMULA, WINE, {name: options}, cv=2, cluster="judge")
+    assert set(seen) == {"calibrated", "kernel", "boosted", "stacked", "averaged", "chosen"}
+    for cluster, fold in (pair for pairs in seen.values() for pair in pairs):
+        assert all(np.unique(fold[cluster == one]).size == 1 for one in np.unique(cluster))
+
+
+def test_clusters_are_held_out_whole_and_every_level_stays():
+    """A level of one cluster alone is never held out; without clusters there is no fold without it either."""
+    from ordstat.methods.shared.folds import held_weights
+
+    rng = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(6), 5)
+    y = np.where(cluster == 3, np.array([0, 1, 2, 1, 0])[np.arange(30) % 5], np.arange(30) % 2)
+    weights = rng.integers(1, 4, 30).astype(float)
+    held = held_weights(np.zeros((30, 1)), y, weights, 3, rng, cluster)
+    assert len(held) == 2 and (held[:, cluster == 3] == 0.0).all()
+    for out in held:
+        np.testing.assert_array_equal(out[out > 0.0], weights[out > 0.0])
+        assert all(np.unique(out[cluster == one] > 0.0).size == 1 for one in range(6))
+    assert len(held_weights(np.zeros((30, 1)), y, weights, 3, rng, np.zeros(30, dtype=int))) == 0
 
 
 def test_a_calibration_deals_whole_clusters(monkeypatch):

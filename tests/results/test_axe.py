@@ -32,6 +32,8 @@ def reports(folder):
     ordfit("rating ~ temp + contact", WINE).report(folder / "logit.html")
     ordfit("rating ~ temp + contact", WINE, "redsvm", kernel="linear").report(folder / "redsvm.html")
     ordfit("rating ~ temp + contact", WINE, "cart").report(folder / "cart.html")
+    ordfit("rating ~ temp", WINE, nominal="~ contact", scale="~ temp").report(folder / "nominal.html")
+    ordfit("rating ~ temp + contact + (1 | judge)", WINE).report(folder / "mixed.html")
 
 
 def notebooks(folder):

@@ -25,8 +25,23 @@ CALLS = {
     "scale": {"scale": "~ temp"},
     "separated": {"formula": "answer ~ group"},
 }
-#: Lines of the screens that have more to tell.
-LONGER = {"nominal": 42, "scale": 36, "mixed": 41, "separated": 38}
+#: Methods of every other kind.
+OTHERS = [
+    {"method": "probit"},
+    {"method": "cloglog", "vcov": {"cluster": "judge"}},
+    {"link": "aranda-ordaz"},
+    {"threshold": "symmetric"},
+    {"method": "svor-imc", "kernel": "linear"},
+    {"method": "rank-svm", "kernel": "linear"},
+    {"method": "orboost-lr", "rounds": 10, "learner": "perceptron"},
+    {"method": "ordinal-bagging", "rounds": 10},
+    {"method": "rps-forest", "trees": 10},
+    {"method": "ordboost"},
+    {"method": "kernel-clm"},
+    {"method": "blend", "members": ["logit", "cart"]},
+    {"method": "red-tree"},
+    {"method": "redsvm", "kernel": "linear", "calibrate": True},
+]
 
 
 def wine():
@@ -57,7 +72,32 @@ def test_text(name):
 @pytest.mark.parametrize("name", CALLS)
 def test_one_screen(name):
     lines = str(fitted(name).summary()).splitlines()
-    assert len(lines) <= LONGER.get(name, 32) and max(map(len, lines)) <= 80
+    assert len(lines) <= 32 and max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("options", OTHERS, ids=lambda options: "-".join(map(str, options.values())))
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_one_screen_of_every_kind(options):
+    lines = str(ordfit(FORMULA, wine(), **options).summary()).splitlines()
+    assert len(lines) <= 32 and max(map(len, lines)) <= 80
+
+
+def test_effects_of_one_head():
+    """Location, nominal and scale effects go on below each other; tables for other programs stay apart."""
+    fit = ordfit("rating ~ temp", wine(), nominal="~ contact", scale="~ temp")
+    summary = fit.summary()
+    (table,) = [block for block in summary.report.tables if getattr(block, "below", ())]
+    assert [piece.title.split()[0] for piece in table.pieces] == ["Location", "Nominal", "Scale"]
+    text = str(summary).splitlines()
+    heads = [line.split()[0] for line in text if line.split()[:1] in (["Location"], ["Nominal"], ["Scale"])]
+    assert heads == ["Location", "Nominal", "Scale"] and sum("estimate" in line for line in text) == 1
+    rows = (line.split() for line in text if len(line.split()) == 7)
+    shown = {row[0]: row[1] for row in rows if row[0] in fit.params}
+    assert set(shown) == set(fit.params.index[4:])
+    assert all(float(shown[name]) == pytest.approx(fit.params[name], abs=6e-4) for name in shown)
+    html = summary._repr_html_()
+    assert html.count("Nominal effects, by threshold") >= 2 and 'colspan="7"' in html
+    assert len(summary.grids()) == 3
 
 
 def _sections(summary):

@@ -60,8 +60,9 @@ class Training:
                 f"{method} takes columns of {MOST_CATEGORIES} categories at most; the largest here has "
                 f"{sample.categories.max()}. Join rare ones, or give the column as a number."
             )
-        # Rows alike in all but the offset differ.
-        order, weights = distinct_places(sample, np.zeros((sample.n, 0)) if offset is None else offset[:, None])
+        # Rows alike in all but the offset, or the cluster, differ.
+        apart = [known for known in (offset, sample.cluster) if known is not None]
+        order, weights = distinct_places(sample, np.column_stack(apart) if apart else np.zeros((sample.n, 0)))
         rows: AnyArray = order.astype(np.int32)
         del order  # memory of bins to come
         if (weights == 1.0).all():
@@ -94,7 +95,8 @@ class Training:
         """(F, M) the weights that each fold holds out."""
         X = self.rows.X
         np.copyto(X, np.inf, where=np.isnan(X))  # missing values are alike
-        return held_weights(X, self.data.y, self.data.weights, folds, rng)
+        cluster = None if self.sample.cluster is None else self.sample.cluster[self.places]
+        return held_weights(X, self.data.y, self.data.weights, folds, rng, cluster)
 
     def constant(self, weights: FloatArray) -> Linear:
         """No effects, and the thresholds of the shares of the levels under weights (M,)."""

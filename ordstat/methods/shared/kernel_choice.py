@@ -75,6 +75,7 @@ class Training:
     weights : (N,)
     offset : (N,)
     family : Cumulative
+    cluster : (N,) codes or None
     """
 
     X: FloatArray
@@ -83,6 +84,7 @@ class Training:
     weights: FloatArray
     offset: FloatArray
     family: Cumulative
+    cluster: IntArray | None = None
 
     def features(self, kernel: Kernel, landmarks: int | None, seed: int) -> Features:
         """Those of a kernel; one seed draws the same first landmarks, however many."""

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..._typing import FloatArray
+from ..._typing import FloatArray, IntArray
 from ...checks import unknown
 from ...exceptions import OptionError
 from ...learners.packages import is_classifier
@@ -83,9 +83,16 @@ def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> E
 
     Where cross-validation chooses a C, it does so once, on the whole sample.
     """
-    fit = fit_present(cast(Any, method), sample, rng)
+    own = sample if method.keeps_clusters else replace(sample, cluster=None)
+    fit = fit_present(cast(Any, method), own, rng)
     if _probabilities(fit, fit.rule, sample.rows.take(slice(0, 1))) is None:
         chosen = getattr(fit, "selection", None)
         settled = method if chosen is None or chosen.gamma is not None else replace(cast(Any, method), C=chosen.best_C)
-        fit = fit_present(cast(Any, Calibrated.of(settled, True)), sample, rng)
+        calibrated = Calibrated.of(settled, True if sample.cluster is None else _folds(sample.cluster))
+        fit = fit_present(cast(Any, calibrated), sample, rng)
     return Exceeding(fit, sample.n_levels)
+
+
+def _folds(cluster: IntArray) -> int:
+    """The usual number of folds of a calibration, or as many as there are clusters."""
+    return max(2, min(Calibrated.folds, np.unique(cluster).size))

@@ -138,10 +138,13 @@ def _draw(ax: Axes, data: pd.DataFrame, places: FloatArray, log: bool) -> None:
 
 
 def _write_numbers(ax: Axes, data: pd.DataFrame, places: FloatArray) -> None:
-    narrow = style.place_width(ax) < _NARROW
+    room = style.inches(ax)[1] / len(places)
+    in_two = style.place_width(ax) < _NARROW and room >= style.TWO_LINES
+    size = style.SMALL if in_two else style.row_size(room)
     for place, *numbers in zip(places, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
         words = with_limits(*numbers)
-        style.note(ax, words.replace(" [", "\n[") if narrow else words, (1.0, place), (8, 0), ax.get_yaxis_transform())
+        words = words.replace(" [", "\n[") if in_two else words
+        style.note(ax, words, (1.0, place), (8, 0), ax.get_yaxis_transform(), fontsize=size)
 
 
 def finish_scale(ax: Axes, own: bool, log: bool) -> None:

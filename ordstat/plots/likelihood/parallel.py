@@ -114,8 +114,11 @@ def parallel(
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     for block, term in enumerate(terms):
         _block(ax, shown[data["term"] == term], places[block], colours)
-    ax.set_ylim(places.min() - 0.8, places.max() + 1.6)
-    style.row_labels(ax, list(places.ravel()), [f"> {above}" for above in results.levels[:-1]] * len(terms))
+    ends = places.min() - 0.8, places.max() + 1.6
+    ax.set_ylim(*ends)
+    names = [f"> {above}" for above in results.levels[:-1]]
+    step = style.every(style.inches(ax)[1] / (ends[1] - ends[0]))
+    style.row_labels(ax, list(places[:, ::step].ravel()), names[::step] * len(terms), (ends[1] - ends[0]) / step)
     for block, term in enumerate(terms):
         _heading(ax, data[data["term"] == term].iloc[0], places[block].max() + 0.55)
     if own:
@@ -146,5 +149,6 @@ def _heading(ax: Axes, first: pd.Series, height: float) -> None:
     told = with_limits(first["pooled"], first["pooled_lower"], first["pooled_upper"])
     room = style.drawn_letters(ax) - len(told) - 3
     words = f"{shortened_middle(term_label('location', first['term']), max(room, 10))}   {told}"
-    looks = {"va": "bottom", "fontsize": style.SMALL, "fontweight": "bold", "backgroundcolor": "white", "zorder": 2}
+    size = style.row_size(1.5 * style.inches(ax)[1] / float(np.ptp(ax.get_ylim())))
+    looks = {"va": "bottom", "fontsize": size, "fontweight": "bold", "backgroundcolor": "white", "zorder": 2}
     style.note(ax, words.replace("$", r"\$"), (0.0, height), (0, 0), ax.get_yaxis_transform(), **looks)

@@ -23,7 +23,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, limits_of, without_end
+from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, limits_of, threshold_limits, without_end
 from ..target import Target
 from .mixed.new_groups import (
     FOLDS,
@@ -77,7 +77,7 @@ class FittedLikelihood(FittedRanker):
         effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
         params = pd.Series(limits_of(self.fit, self.params), index=self.params.index)
         found = {name: params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
-        return {**found, "Thresholds": self.thresholds}
+        return {**found, "Thresholds": threshold_limits(self.fit, self.parameters, self.thresholds)}
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """Link, log-likelihood and, where it has a meaning, AIC."""
@@ -144,6 +144,11 @@ class FittedLikelihood(FittedRanker):
     def family(self) -> Family:
         """The likelihood family at its link."""
         return self.rule.family
+
+    @property
+    def training_note(self) -> str:  # type: ignore[override]
+        """Where errors on the training rows take random effects to be."""
+        return "" if self.fit.marginal is None else "Levels are predicted at the modes of the random effects."
 
     @property
     def no_margins(self) -> str | None:

@@ -14,7 +14,7 @@ from ..._typing import BoolArray, FloatArray, IntArray
 from ...checks import one_of
 from ...exceptions import OptionError
 from ...model.sample import Sample
-from ..report.cells import p_value
+from ..report.cells import p_in_words
 from .comparison import described, joined, nested_in, offset_difference, spanned
 from .fitted import FittedLikelihood
 from .joint_tests import Joint, joint_frame, joint_test, with_words, zero
@@ -220,8 +220,7 @@ def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
 def _words(test: Joint, chosen: Covariance) -> str:
     if np.isnan(test.statistic):
         return _why_none(test, chosen)
-    shown = p_value(test.p_value)
-    p = f"p < {shown[1:]}" if shown.startswith("<") else f"p = {shown}"
+    p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
         return f"{test.statistic:.4g} on {test.df} df, {p}"
     return f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"

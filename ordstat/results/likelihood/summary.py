@@ -137,8 +137,7 @@ def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     return (
         ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
         ("Log-likelihood", f"{r.loglik:.4f}"),
-        _criteria(r),
-        test_of_effects(r),
+        *_criteria_and_test(r),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
         ("Std. errors", r.own_covariance.words),
@@ -147,6 +146,12 @@ def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
 
 def _criteria(r: FittedLikelihood) -> tuple[str, str]:
     return "AIC, BIC", f"none: {r.without_aic}" if r.without_aic else f"{r.aic:.2f}, {r.bic:.2f}"
+
+
+def _criteria_and_test(r: FittedLikelihood) -> tuple[tuple[str, str], ...]:
+    """Two entries, or one where there are none of them for the same reason."""
+    (criteria, words), (test, told) = _criteria(r), test_of_effects(r)
+    return ((f"{criteria}, {test}", words),) if words == told else ((criteria, words), (test, told))
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:

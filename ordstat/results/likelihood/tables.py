@@ -10,12 +10,12 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from ...words import told_arguments
-from ..report.cells import few_decimals, ratio_decimals, short_p_value
+from ..report.cells import few_decimals, p_in_words, ratio_decimals
 from ..report.noted import NotedFrame
-from ..report.render import Line, Report, Table
+from ..report.render import SCREEN, Line, Report, Table, width_of
 from ..report.screen import learnt
 from ..report.sections import threshold_table
-from ..report.warnings import limits_of
+from ..report.warnings import limits_of, threshold_limits
 from .fitted import FittedLikelihood, of_errors
 from .profile import confidence_limits
 from .proportionality import OMNIBUS, score_tests
@@ -153,10 +153,8 @@ def _scaled(r: FittedLikelihood) -> bool:
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
     """Thresholds with standard errors."""
-    plain = r.parameters.of("threshold").size == len(r.thresholds) and r.fit.jacobian is None
-    ends = limits_of(r.fit, r.fit.coefficients)[: len(r.thresholds)] if plain else r.thresholds
-    frame = pd.DataFrame({"threshold": ends, "std. error": r.threshold_se}, index=r.thresholds.index)
-    return threshold_table(frame)
+    ends = threshold_limits(r.fit, r.parameters, r.thresholds)
+    return threshold_table(pd.DataFrame({"threshold": ends, "std. error": r.threshold_se}))
 
 
 # One screen
@@ -193,7 +191,10 @@ def _beside(table: Table, ratios: Table) -> Table:
     columns = ratios.frame.set_axis([head, *(f" {limit}" for limit in limits)], axis=1)
     title = f"{table.title}; {head} = {name}"
     formats = {**table.formats, **dict.fromkeys(columns, ratio_decimals(columns))}
-    return replace(table, title=title, frame=pd.concat([table.frame, columns], axis=1), formats=formats)
+    whole = replace(table, title=title, frame=pd.concat([table.frame, columns], axis=1), formats=formats)
+    if width_of(whole) <= SCREEN:
+        return whole
+    return replace(whole, frame=whole.frame.drop(columns=limits))  # the limits of the ratio are their exponents
 
 
 def _proportionality(r: FittedLikelihood) -> list[Line]:
@@ -208,6 +209,5 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
         return []
     odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"
     tested = "Proportional odds" if odds else "Equal effects at all thresholds"
-    p = short_p_value(float(test["p_value"]))
-    equals = "p < " + p[1:] if p.startswith("<") else f"p = {p}"
-    return [Line(items=(f"{tested}, score test: chi2({test['df']:.0f}) = {test['chisq']:.2f}, {equals}",))]
+    p = p_in_words(float(test["p_value"]))
+    return [Line(items=(f"{tested}, score test: chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p}",))]

@@ -59,8 +59,8 @@ def _report(report: Report) -> str:
 
 def _piece(piece: Table | Line) -> str:
     if isinstance(piece, Line):
-        return _plain(f"{piece.head} {piece.between.join(piece.items)}".strip())
-    return str(piece.noted().to_markdown()).strip()
+        return _plain(piece.text)
+    return "\n\n".join(str(table.noted().to_markdown()).strip() for table in piece.pieces)
 
 
 def _plain(text: str) -> str:

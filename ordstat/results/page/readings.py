@@ -10,7 +10,7 @@ import numpy as np
 from ...exceptions import DataError, DataWarning, OptionError, SeparationWarning
 from ..fitted import FittedRanker
 from ..likelihood.proportionality import OMNIBUS
-from ..report.cells import count, counted, short_p_value
+from ..report.cells import count, counted, p_in_words
 from ..report.sections import certificate_text
 
 _DOUBTFUL = 0.05
@@ -55,14 +55,14 @@ def _proportional(fit: Any) -> str:
     if not np.isfinite(test["p_value"]):
         why = "the response is separated" if fit.fit.separation is not None else "the test has no value here"
         return f"Not tested: {why}."
-    shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {_p(test['p_value'])}"
+    shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p_in_words(test['p_value'])}"
     if test["p_value"] >= _DOUBTFUL:
         return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
     worst = table["p_value"].drop(OMNIBUS).idxmin()
     return (
         f"Effects seem to differ between thresholds ({shown}), most of all those of {worst} "
-        f"({_p(table.loc[worst, 'p_value'])}). With many rows small differences show: look at the picture of parallel "
-        f"effects, and try nominal='~ {worst}'."
+        f"({p_in_words(table.loc[worst, 'p_value'])}). With many rows small differences show: look at the picture of "
+        f"parallel effects, and try nominal='~ {worst}'."
     )
 
 
@@ -75,15 +75,11 @@ def _proportional_by_wald(fit: Any) -> str:
     if p.empty:
         return "Not tested: no term has such a test here."
     worst, adjusted = p.idxmin(), min(1.0, p.min() * p.size)
-    shown = f"Wald tests, {fit.own_covariance.words}, smallest {_p(adjusted)} for {worst}, adjusted by Bonferroni"
+    smallest = f"smallest {p_in_words(float(adjusted))} for {worst}, adjusted by Bonferroni"
+    shown = f"Wald tests, {fit.own_covariance.words}, {smallest}"
     if adjusted >= _DOUBTFUL:
         return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
     return f"Effects seem to differ between thresholds ({shown}): try nominal='~ {worst}'."
-
-
-def _p(p: float) -> str:
-    text = short_p_value(float(p))
-    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def _data(fit: FittedRanker) -> str:

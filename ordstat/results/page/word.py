@@ -63,7 +63,7 @@ def _add_report(document: Any, report: Report) -> None:
         _add_item(document, label, number(value))
     for piece in report.tables:
         if isinstance(piece, Line):
-            document.add_paragraph(f"{piece.head} {piece.between.join(piece.items)}".strip())
+            document.add_paragraph(piece.text)
             continue
         _add_table(document, piece)
     for note in (*report.notes, *report.of_margins):
@@ -71,7 +71,7 @@ def _add_report(document: Any, report: Report) -> None:
 
 
 def _add_table(document: Any, table: Table) -> None:
-    for grid in table.noted().grids():
+    for grid in (grid for piece in table.pieces for grid in piece.noted().grids()):
         add_grid(document, grid)
 
 

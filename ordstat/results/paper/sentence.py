@@ -15,7 +15,7 @@ from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.profile import places
 from ..likelihood.single_terms import dropped_terms
 from ..likelihood.tables import SHORT, ratio_of, tidy_parameters, with_ratios
-from ..report.cells import decimals_of, short_p_value
+from ..report.cells import decimals_of, p_in_words
 from ..report.warnings import limits_of
 
 
@@ -86,8 +86,7 @@ def _line(r: FittedLikelihood, found: pd.Series, df: float, level: float) -> str
         return f"{label}: no standard error{why}"
     test = "z" if math.isinf(df) else f"t({f'{df:.1f}'.removesuffix('.0')})"
     pieces = [f"b = {_number(b, error)}", f"SE = {_number(error, error)}", f"{test} = {found['statistic']:.2f}"]
-    p = short_p_value(float(found["p_value"]))
-    pieces.append(f"p < {p[1:]}" if p.startswith("<") else f"p = {p}")
+    pieces.append(p_in_words(float(found["p_value"])))
     limits = [b, float(found["conf_low"]), float(found["conf_high"])]
     texts = [_number(number, error) for number in limits]
     if found["coef_type"] == "location" and with_ratios(r, None):
@@ -109,8 +108,7 @@ def _likelihood_ratio(r: FittedLikelihood, found: pd.Series) -> str:
         return ""
     if math.isnan(test["p_value"]):
         return ""
-    p = short_p_value(float(test["p_value"]))
-    told = f"p < {p[1:]}" if p.startswith("<") else f"p = {p}"
+    told = p_in_words(float(test["p_value"]))
     return f"; likelihood ratio test of {term}: chi2({test['df']:.0f}) = {test['lrt']:.2f}, {told}"
 
 

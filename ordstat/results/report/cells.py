@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..._typing import FloatArray
+
 MISSING = "NA"
 
 #: Formats that have no number of decimals to be chosen.
 _FIXED = ("p", "p3", "int", "percent", "bool", "text")
+
+# What is smaller, beside the largest number of its column, is rounding.
+_ROUNDING = 1e-10
 
 # A number of more decimals is written with a power of ten.
 _MOST_DECIMALS = 8
@@ -64,6 +69,18 @@ def short_p_value(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
+def p_in_words(p: float) -> str:
+    """A p-value within a sentence.
+
+    Examples
+    --------
+    >>> p_in_words(0.04321), p_in_words(3.21e-6)
+    ('p = .043', 'p < .001')
+    """
+    text = short_p_value(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
 def number(x: Any) -> str:
     """A value of a header pair: numbers with 6 significant digits, the rest as they are."""
     if isinstance(x, (bool, np.bool_)):
@@ -105,17 +122,22 @@ def _by_dtype(values: pd.Series) -> str:
 
 def _decimals(values: pd.Series) -> str:
     """Four decimals where that shows every number of the column, else significant digits."""
-    sizes = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    sizes = _visible(values)
     if sizes.size and (sizes.min() < 5e-4 or sizes.max() >= 1e6):
         return ".4g"
     return ".4f"
 
 
+def _visible(values: pd.Series) -> FloatArray:
+    """Sizes of the numbers that are more than rounding."""
+    sizes = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    sizes = sizes[np.isfinite(sizes)]
+    return np.asarray(sizes[sizes > _ROUNDING * sizes.max(initial=0.0)])
+
+
 def few_decimals(values: pd.Series) -> str:
     """Three decimals, or as many as show two digits of the smallest number."""
-    sizes = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    sizes = _visible(values)
     if sizes.max(initial=0.0) >= 1e5:
         return ".4g"
     smallest = sizes.min(initial=1.0)
@@ -142,8 +164,8 @@ def ratio_decimals(values: Any) -> str:
     sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]  # 0 and infinity: ratios without end
     closest = np.abs(sizes - 1.0)[sizes != 1.0].min(initial=1.0)
     smallest = min(closest, sizes.min(initial=1.0))
-    if smallest < 5e-4 or sizes.max(initial=0.0) >= 1e5:
-        return "ratio"
+    if smallest < 5e-4 or sizes.max(initial=0.0) >= (1e5 if smallest >= 5e-3 else 100.0):
+        return "brief ratio"
     return ".2f" if smallest >= 0.05 else ".3f" if smallest >= 0.005 else ".4f"
 
 
@@ -167,6 +189,19 @@ def ratio(x: float) -> str:
     return f"{x:.{min(2 - math.floor(math.log10(away)), 15)}f}"
 
 
+def brief_ratio(x: float) -> str:
+    """A ratio with two decimals, or with as many as show two digits of it, or its difference from 1.
+
+    Examples
+    --------
+    >>> [brief_ratio(x) for x in (24.888, 0.00456, 1.00001234, 123456.0)]
+    ['24.89', '0.0046', '1.000012', '1.235e+05']
+    """
+    size = min(abs(x), 2.0 * abs(x - 1.0) or 1.0)
+    decimals = 2 if size >= 0.1 else 1 - math.floor(math.log10(size)) if size > 0.0 else 2
+    return f"{x:.4g}" if abs(x) >= 1e5 or decimals > _MOST_DECIMALS else f"{x:.{decimals}f}"
+
+
 def _cell(value: Any, write: Callable[[Any], str]) -> str:
     if value is None or value is pd.NA or (isinstance(value, (float, np.floating)) and math.isnan(value)):
         return MISSING
@@ -179,6 +214,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "int": count,
     "percent": lambda x: f"{100 * x:.1f}%",
     "ratio": ratio,
+    "brief ratio": brief_ratio,
     "g": lambda x: f"{x:.4g}",
     "bool": lambda x: "yes" if x else "no",
     "text": str,

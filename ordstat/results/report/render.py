@@ -39,6 +39,10 @@ class Table:
         The part of the summary it belongs to.
     inline : bool
         Shown in a line or two where the summary is to be short.
+    headed : bool
+        Its title stands at the head of the labels, and its note is left out, where the summary is to be short.
+    below : tuple of Table
+        Tables of the same columns, or fewer, that go on under the same head, each after a line with its title.
     """
 
     title: str
@@ -48,6 +52,13 @@ class Table:
     fold: int = 1
     section: str = "model"
     inline: bool = False
+    headed: bool = False
+    below: tuple[Table, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[Table, ...]:
+        """The table and those below it."""
+        return (self, *self.below)
 
     def noted(self) -> NotedFrame:
         """The frame with title and note."""
@@ -71,9 +82,14 @@ class Line:
     between: str = "; "
 
     @property
+    def words(self) -> str:
+        """The items in one line, with commas where blanks alone would not keep them apart."""
+        return (self.between if self.between.strip() else ", ").join(self.items)
+
+    @property
     def text(self) -> str:
         """All of it in one line."""
-        return f"{self.head} {(self.between if self.between.strip() else ', ').join(self.items)}".strip()
+        return f"{self.head} {self.words}".strip()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -177,7 +193,7 @@ def _grids_of(title: str, blocks: Sequence[Table | Line], digits: int | None) ->
     lines: list[str] = []
     for block in blocks:
         if isinstance(block, Table):
-            found += block.noted().grids(digits)
+            found += [grid for piece in block.pieces for grid in piece.noted().grids(digits)]
         elif not found:
             lines.append(block.text)
         else:
@@ -228,7 +244,7 @@ def as_text(report: Report, width: int = WIDTH, widest: int | None = None) -> st
     for before, block in zip((None, *report.tables), report.tables, strict=False):
         if not (isinstance(block, Line) and (before is None or isinstance(before, Line))):
             lines.append("")
-        lines += _line_text(block, width) if isinstance(block, Line) else _table_lines(block, widest or width)
+        lines += _line_text(block, width) if isinstance(block, Line) else _table_lines(block, width, widest or width)
     if notes := (*report.notes, *report.of_margins):
         lines += ["", *(line for note in notes for line in _hanging("* ", note, width))]
     return "\n".join(line.rstrip() for line in lines)
@@ -272,24 +288,57 @@ def _hanging(head: str, text: str, width: int) -> list[str]:
     return wrapped or [head]
 
 
-def _table_lines(table: Table, width: int) -> Iterator[str]:
+def width_of(table: Table) -> int:
+    """Characters in a line of the table, in one block, its columns as near to each other as they may be."""
+    return len(_aligned(_columns(table), 1)[1])
+
+
+def _table_lines(table: Table, usual: int, width: int) -> Iterator[str]:
+    """In `usual` characters a line where they do for all columns, near to each other if they have to be."""
     yield from textwrap.wrap(table.title, width)
     columns = _columns(table)
+    wide = len(_aligned(columns, len(_GAP))[1]) > usual >= width_of(table)
     for block in _blocks(columns, width):
-        lines = _aligned(block)
-        yield from _folded(lines, table.fold, width)
-    if table.note:
-        yield from textwrap.wrap(table.note, width)
+        lines = _aligned(block, 1 if wide else len(_GAP))
+        yield from _folded(_with_titles(lines, table, width), table.fold, width)
+    for piece in table.pieces:
+        yield from textwrap.wrap(piece.note, width)
+
+
+def _with_titles(lines: list[str], table: Table, width: int) -> list[str]:
+    """The lines of a table, and the titles of those below it above theirs."""
+    found, start = lines[:2], 2
+    for piece in table.pieces:
+        found += [] if piece is table else textwrap.wrap(piece.title, width)
+        found += lines[start : start + len(piece.frame)]
+        start += len(piece.frame)
+    return found
 
 
 def _columns(table: Table) -> list[list[str]]:
     """The row labels, then every column with its head, as text."""
-    frame = table.frame
-    labels = [_shortened(str(label)) for label in frame.index]
-    bodies = [
-        [str(name), *column_cells(frame.iloc[:, i], table.formats.get(name))] for i, name in enumerate(frame.columns)
-    ]
-    return [["" if frame.index.name is None else str(frame.index.name), *labels], *bodies]
+    labels = [_shortened(str(label)) for piece in table.pieces for label in piece.frame.index]
+    heads = map(str, table.frame)
+    bodies = [[head, *body] for head, *body in zip(heads, *_rows(table), strict=True)]
+    return [[_named(table.frame.index), *labels], *bodies]
+
+
+def _rows(table: Table) -> list[tuple[str, ...]]:
+    """The cells of every row, of the tables below too."""
+    return [row for piece in table.pieces for row in zip(*_bodies(piece, list(table.frame)), strict=True)]
+
+
+def _bodies(table: Table, names: Sequence[Any]) -> list[list[str]]:
+    """The cells of the columns of these names; blank where the table has no such column."""
+    own = list(table.frame)
+    bodies = [column_cells(table.frame.iloc[:, i], table.formats.get(name)) for i, name in enumerate(own)]
+    return (
+        bodies if own == names else [dict(zip(own, bodies, strict=True)).get(n, [""] * len(table.frame)) for n in names]
+    )
+
+
+def _named(index: pd.Index[Any]) -> str:
+    return "" if index.name is None else str(index.name)
 
 
 def _shortened(label: str) -> str:
@@ -314,13 +363,11 @@ def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
     yield block
 
 
-def _aligned(block: list[list[str]]) -> list[str]:
+def _aligned(block: list[list[str]], gap: int) -> list[str]:
     """Lines of one block: head, rule, rows; labels to the left, numbers to the right."""
     sizes = [max(map(len, column)) for column in block]
-    rows = [
-        _GAP.join([row[0].ljust(sizes[0]), *(cell.rjust(size) for cell, size in zip(row[1:], sizes[1:], strict=True))])
-        for row in zip(*block, strict=True)
-    ]
+    cells = [[text.rjust(size) for text in column] for column, size in zip(block[1:], sizes[1:], strict=True)]
+    rows = [(gap * " ").join(row) for row in zip([label.ljust(sizes[0]) for label in block[0]], *cells, strict=True)]
     return [rows[0], "-" * len(rows[0]), *rows[1:]]
 
 
@@ -356,7 +403,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
 
 def _line_html(line: Line) -> str:
     head = line.head and f"<b>{escape(line.head)}</b> "
-    return f'<div style="margin-bottom:.3em">{head}{escape(line.between.join(line.items))}</div>'
+    return f'<div style="margin-bottom:.3em">{head}{escape(line.words)}</div>'
 
 
 def _header_html(pairs: Sequence[tuple[str, Any]]) -> str:
@@ -371,22 +418,25 @@ def _header_html(pairs: Sequence[tuple[str, Any]]) -> str:
 
 
 def _table_html(table: Table) -> str:
-    frame = table.frame
-    bodies = [column_cells(frame.iloc[:, i], table.formats.get(name)) for i, name in enumerate(frame.columns)]
-    name = "" if frame.index.name is None else str(frame.index.name)
-    head = cell("th", name, f"{LABEL};{RULE}") + "".join(
-        cell("th", str(column), f"{CELL};{RULE}") for column in frame.columns
-    )
-    rows = "".join(
-        f'<tr style="background:transparent"><td style="{LABEL}">{escape(str(label))}</td>'
-        + "".join(f'<td style="{CELL}">{escape(body[i])}</td>' for body in bodies)
-        + "</tr>"
-        for i, label in enumerate(frame.index)
-    )
-    note = f'<div style="opacity:.8">{escape(table.note)}</div>' if table.note else ""
+    name = _named(table.frame.index)
+    head = cell("th", name, f"{LABEL};{RULE}") + "".join(cell("th", str(n), f"{CELL};{RULE}") for n in table.frame)
+    body = "".join(_piece_html(piece, piece is not table, list(table.frame)) for piece in table.pieces)
+    notes = "".join(f'<div style="opacity:.8">{escape(piece.note)}</div>' for piece in table.pieces if piece.note)
     shown = (
         f'<table style="{TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table>"
+        f"<tbody>{body}</tbody></table>"
     )
-    title = f'<div style="font-weight:bold">{escape(table.title)}</div>'
-    return f"{_BLOCK}{title}{scrolled(shown, table.title)}{note}</div>"
+    title = f'<div style="font-weight:bold">{escape(table.title)}</div>' if table.title else ""
+    return f"{_BLOCK}{title}{scrolled(shown, table.title or name)}{notes}</div>"
+
+
+def _piece_html(table: Table, titled: bool, names: list[Any]) -> str:
+    """The rows of a table, below its title where it goes on under the head of another."""
+    across = f'<th colspan="{1 + len(names)}" style="{LABEL}">{escape(table.title)}</th>'
+    title = f'<tr style="background:transparent">{across}</tr>' if titled else ""
+    return title + "".join(
+        f'<tr style="background:transparent"><td style="{LABEL}">{escape(str(label))}</td>'
+        + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row)
+        + "</tr>"
+        for label, row in zip(table.frame.index, zip(*_bodies(table, names), strict=True), strict=True)
+    )

@@ -13,8 +13,9 @@ from ...assess.errors import Predictions, error_table
 from ...checks import one_of
 from ...model.costs import sample_costs
 from ..fitted import FittedRanker
-from .cells import column_cells, count, counted, number
+from .cells import column_cells, count, number
 from .render import SCREEN, Line, Report, Summary, Table
+from .sections import effort
 
 #: Parts of a summary, in the order of all of them.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
@@ -22,9 +23,13 @@ SECTIONS = ("model", "fit", "errors", "margins", "bounds")
 _MEASURES = ("classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance")
 # Pairs of the header that the short summary tells in another place, or not at all.
 _APART = {"Method", "Certificate"}
+# What is so unless something else is asked for.
+_USUAL = {"Cost classification", "Threshold flexible", "Std. errors observed information"}
 # Thresholds that stand in lines at most, and letters of a level at the head of a column.
 _MOST_INLINE = 12
 _LONGEST_LEVEL = 12
+# Letters of both heads beside the errors of the fit.
+_ROOM = 49
 
 
 def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line]) -> Summary:
@@ -51,15 +56,34 @@ def learnt(report: Report) -> list[Table | Line]:
 def one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line]) -> Report:
     """The short summary: `model` is what was learnt."""
     closing = (_bound_line(r.margin_bounds), _certificate_line(r), _more(report))
-    blocks = (*_about(report), *model, brief_errors(r), *closing)
+    blocks = (*_about(report), *_below_each_other([_brief(block) for block in model]), brief_errors(r), *closing)
     return Report(title=r.title, header=(), tables=blocks, notes=report.notes)
 
 
 def _about(report: Report) -> list[Line]:
-    """Lines of what was fitted, to what, and how well."""
+    """What was fitted, to what, and how well."""
     told = [f"{label} {number(value)}" for label, value in report.header if label not in _APART]
-    about = [pair for pair in told if pair != "Cost classification"]  # the usual one
-    return [Line(items=tuple(about[:2])), Line(items=tuple(about[2:]))]
+    return [Line(items=tuple(pair for pair in told if pair not in _USUAL))]
+
+
+def _brief(block: Table | Line) -> Table | Line:
+    """A table of random effects with its title at the head of its labels, and without its note."""
+    if isinstance(block, Line) or not block.headed:
+        return block
+    formats = {**dict.fromkeys(block.frame, "brief"), **block.formats}
+    return replace(block, title="", note="", frame=block.frame.rename_axis(block.title), formats=formats)
+
+
+def _below_each_other(blocks: Sequence[Table | Line]) -> list[Table | Line]:
+    """Tables with columns of the one before go on under its head."""
+    found: list[Table | Line] = []
+    for block in blocks:
+        before = found[-1] if found else None
+        if isinstance(block, Table) and isinstance(before, Table) and set(block.frame) <= set(before.frame):
+            found[-1] = replace(before, below=(*before.below, block))
+        else:
+            found.append(block)
+    return found
 
 
 def printed(r: FittedRanker) -> Report:
@@ -94,10 +118,8 @@ def brief_errors(r: FittedRanker) -> Table:
     for head, code in _constants(r).items():
         table = error_table(_always(r, code))
         columns[head] = [table.value(name) for name in names]
-    frame = pd.DataFrame(columns, index=names)
-    return Table(
-        title="Errors on the training rows", frame=frame, formats=dict.fromkeys(frame, ".3f"), section="errors"
-    )
+    frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
+    return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
 
 
 def _constants(r: FittedRanker) -> dict[str, int]:
@@ -108,10 +130,11 @@ def _constants(r: FittedRanker) -> dict[str, int]:
     median = int(np.searchsorted(np.cumsum(shares), 0.5 * shares.sum()))
     if commonest == median:
         return {f"always {_named(r, commonest)}": commonest}
-    return {
-        f"always {_named(r, commonest)} (commonest)": commonest,
-        f"always {_named(r, median)} (median)": median,
-    }
+    roles = {"commonest": commonest, "median": median}
+    named = {f"always {_named(r, code)} ({role})": code for role, code in roles.items()}
+    numbered = {f"always level {code + 1} ({role})": code for role, code in roles.items()}
+    brief = {f"always {role}": code for role, code in roles.items()}
+    return next((heads for heads in (named, numbered) if sum(map(len, heads)) <= _ROOM), brief)
 
 
 def _named(r: FittedRanker, code: int) -> str:
@@ -141,7 +164,7 @@ def _bound_line(found: MarginBounds) -> Line:
 def _certificate_line(r: FittedRanker) -> Line:
     c = r.certificate
     sign = "<=" if c.reached else "> (NOT REACHED)"
-    items = (f"{c.name} {c.value:.2g} {sign} {c.tolerance:.2g}", counted(r.trace.iterations, "iteration"))
+    items = (f"{c.name} {c.value:.2g} {sign} {c.tolerance:.2g}", effort(r.trace))
     return Line(head="Certificate:", items=items)
 
 

@@ -42,7 +42,14 @@ def certificate_text(certificate: Certificate, trace: Trace) -> str:
     text = f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"
     # Some methods list their iterations once more.
     details = "".join(f"; {label} {_figure(value)}" for label, value in certificate.details if label != "iterations")
-    return f"{text}; {counted(trace.iterations, 'iteration')}{details}"
+    return f"{text}; {effort(trace)}{details}"
+
+
+def effort(trace: Trace) -> str:
+    """Iterations, or starts where a search of several has ended at the optimum already."""
+    if trace.iterations == 0 and "seen from" in trace.message:
+        return trace.message.rpartition("; ")[2]
+    return counted(trace.iterations, "iteration")
 
 
 def _figure(value: Any) -> str:
@@ -70,12 +77,12 @@ def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False
     return shortened(table, ".confusion()")
 
 
-def error_table_of(table: ErrorTable, own_cost: bool) -> Table:
+def error_table_of(table: ErrorTable, own_cost: bool, note: str = "") -> Table:
     """Every measure on the training rows, in two pieces side by side."""
     names = [name for name in table.names if own_cost or name != "cost"]
     frame = pd.DataFrame({"training": [table.value(name) for name in names]}, index=names)
     title = "Errors and agreement on the training rows"
-    return Table(title=title, frame=frame, formats={"training": ".4f"}, fold=2, section="errors")
+    return Table(title=title, frame=frame, formats={"training": ".4f"}, fold=2, section="errors", note=note)
 
 
 def margin_table(m: Margins, weights: FloatArray) -> Table:
@@ -203,7 +210,8 @@ def bound_header(bound: CostBound | None) -> tuple[str, str]:
 
 def error_tables(r: FittedRanker) -> list[Table]:
     """Confusion and errors: the same for every ranker."""
-    return [confusion_table(r.training, r.levels, fractional(r)), error_table_of(r.training_errors, r.own_cost)]
+    errors = error_table_of(r.training_errors, r.own_cost, r.training_note)
+    return [confusion_table(r.training, r.levels, fractional(r)), errors]
 
 
 def selection_table(selection: Selection) -> Table:

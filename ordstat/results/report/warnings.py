@@ -167,6 +167,13 @@ def limits_of(fit: LikelihoodFit, estimates: Any) -> FloatArray:
     return ends
 
 
+def threshold_limits(fit: LikelihoodFit, parameters: Parameters, thresholds: pd.Series) -> pd.Series:
+    """The thresholds; infinite where separation makes them so and they are parameters by themselves."""
+    plain = parameters.of("threshold").size == len(thresholds) and fit.jacobian is None
+    ends = limits_of(fit, fit.coefficients)[: len(thresholds)]
+    return pd.Series(ends, index=thresholds.index, name="threshold") if plain else thresholds
+
+
 def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
     moving = np.flatnonzero(infinite)
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or list(moving)
@@ -175,15 +182,14 @@ def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, 
     open_ = _first([parameters.names[i] for i in effects if np.isnan(limits[i])])
     left = f" The data do not determine {open_}: any value comes as near to that limit." if open_ else ""
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
-    held = "; the other estimates and their standard errors hold"
+    held = "; the other estimates hold"
     others = ", nor have the others, which depend on them" if unknown else held
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
-    penalty = f"fit with {firth}a ridge penalty such as penalty=1.0, " if penalties else ""
+    penalty = f"fit with {firth}a ridge (penalty=1.0), " if penalties else ""
     return (
-        f"the response is separated: no finite maximum likelihood estimate exists, and the likelihood keeps rising as "
-        f"estimates move{f' ({ends})' if ends else ''}.{left} fit.coef has them where the solver stopped. They have no "
-        f"standard errors{others}. drop1() tests terms by likelihood ratios. For finite estimates {penalty}merge "
-        "levels, or drop the column."
+        f"the response is separated, so that some maximum likelihood estimates are not finite"
+        f"{f' ({ends})' if ends else ''}.{left} fit.coef has them where the solver stopped. They have no standard "
+        f"errors{others}. drop1() tests terms. For finite estimates {penalty}merge levels, or drop the column."
     )
 
 

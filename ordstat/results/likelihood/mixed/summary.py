@@ -9,7 +9,7 @@ import pandas as pd
 
 from ....assess.likelihood.wald import chi2_tail
 from ....model.likelihood.marginal import Marginal
-from ...report.cells import p_value
+from ...report.cells import p_in_words
 from ...report.render import Table
 from ..fitted import FittedLikelihood
 from .comparison import is_zero
@@ -26,15 +26,18 @@ def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     marginal = r.fit.marginal
     assert marginal is not None
     groups = ", ".join(f"{name} {count}" for name, count in _groups(r).items())
-    lines: list[tuple[str, Any]] = [("Groups", groups), ("Integration", marginal.integration)]
+    lines = [("Groups", groups), ("Integration", marginal.integration), ("Std. errors", r.own_covariance.words)]
+    shares = latent_shares(r)
+    if shares:
+        named = len(shares) > 1
+        lines.append(
+            ("ICC", ", ".join(f"{name} {share:.3f}" if named else f"{share:.3f}" for name, share in shares.items()))
+        )
     if r.covariance != "model":
         lines.append(("Random effects", f"no LR test: {r.without_aic}"))
     elif not marginal.likelihood.penalised:
         lines.append(("Random effects", _test(r, marginal)))
-    shares = latent_shares(r)
-    if shares:
-        lines.append(("ICC", ", ".join(f"{name} {share:.3f}" for name, share in shares.items())))
-    return (*lines, ("Std. errors", r.own_covariance.words))
+    return tuple(lines)
 
 
 def _groups(r: FittedLikelihood) -> dict[str, str]:
@@ -47,13 +50,8 @@ def _test(r: FittedLikelihood, marginal: Marginal) -> str:
     statistic, df = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0), marginal.n_phi
     if df == 1:
         p = 0.5 * float(chi2_tail(statistic, 1)) if not is_zero(statistic, r.loglik) else 1.0
-        return f"LR {statistic:.2f}, {_p(p)} (1/2 chi2(0) + 1/2 chi2(1))"
-    return f"LR {statistic:.2f}, {_p(float(chi2_tail(statistic, df)))} (chi2({df}), conservative)"
-
-
-def _p(p: float) -> str:
-    text = p_value(p)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+        return f"LR {statistic:.2f}, {p_in_words(p)} (1/2 chi2(0) + 1/2 chi2(1))"
+    return f"LR {statistic:.2f}, {p_in_words(float(chi2_tail(statistic, df)))} (chi2({df}), conservative)"
 
 
 def latent_shares(r: FittedLikelihood) -> dict[str, float]:
@@ -96,7 +94,8 @@ def random_table(r: FittedLikelihood, level: float) -> Table:
     if correlations:
         frame = frame.rename(columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], ""))
     frame.index = pd.Index([f"{group} {name}" for group, name in frame.index])
-    return Table(title="Random effects", frame=frame, note="Limits are those of log standard deviations.")
+    note = "Limits are those of log standard deviations."
+    return Table(title="Random effects", frame=frame, note=note, headed=True)
 
 
 def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
@@ -104,7 +103,7 @@ def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
     marginal = r.fit.marginal
     if marginal is None:
         return ()
-    notes = ["Levels predicted for the training rows, and their errors, are those at the modes of the random effects."]
+    notes = []
     if marginal.likelihood.penalised:
         notes.append(
             "Standard deviations of random effects are kept off 0 by a penalty, + log sd: none of them says that its "
