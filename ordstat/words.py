@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 #: Names that mean one of ours, of methods, links, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
     "polr": "logit", "lrm": "logit", "orm": "logit", "ologit": "logit", "ordinallogit": "logit",
-    "orderedlogit": "logit", "cumulativelogit": "logit", "proportionalodds": "logit", "logistic": "logit",
+    "orderedlogit": "logit", "cumulativelogit": "logit", "proportionalodds": "logit",
     "oprobit": "probit", "ordinalprobit": "probit", "orderedprobit": "probit", "cumulativeprobit": "probit",
     "clmm": "logit", "olr": "logit", "normit": "probit",
     "svm": "redsvm", "svc": "redsvm", "randomforest": "rps-forest", "ordinalforest": "rps-forest",

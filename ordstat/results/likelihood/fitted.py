@@ -49,6 +49,7 @@ from .parameters import (
     parameters,
     refuse_survey,
     spread,
+    square_frame,
     threshold_errors,
     threshold_values,
 )
@@ -306,11 +307,9 @@ class FittedLikelihood(FittedRanker):
         """That of a fit with random effects, with their standard deviations and correlations."""
         random = (self if type is None else with_covariance(self, type)).random_parameters
         assert random is not None
-        every = [*names, *random.names]
-        matrix = random.joint()
-        infinite = np.flatnonzero(self.fit.infinite[~self.fit.aliased])
+        matrix, infinite = random.joint(), np.flatnonzero(self.fit.infinite[~self.fit.aliased])
         matrix[infinite], matrix[:, infinite] = np.nan, np.nan
-        return square_frame(matrix, every)
+        return square_frame(matrix, [*names, *random.names])
 
     @cached_property
     def random_parameters(self) -> RandomParameters | None:
@@ -464,12 +463,6 @@ class FittedLikelihood(FittedRanker):
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
-
-
-def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
-    """A matrix with the same names on both sides, which are made an index once."""
-    index = pd.Index(names)
-    return pd.DataFrame(matrix, index=index, columns=index)
 
 
 def of_errors(r: FittedLikelihood) -> tuple[str, ...]:

@@ -376,3 +376,9 @@ def adjusted_scores(fit: LikelihoodFit, chosen: Covariance) -> BiasReduced:
             "Use {'cluster': ...} without a type, or bootstrap(cluster=...)."
         )
     return fit.likelihood.bias_reduced(chosen.cluster)
+
+
+def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
+    """A matrix with the same names on both sides, which are made an index once."""
+    index = pd.Index(names)
+    return pd.DataFrame(matrix, index=index, columns=index)
