@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import SeparationWarning, ordfit
+from ordstat import DataWarning, SeparationWarning, ordfit
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
@@ -185,3 +185,17 @@ def test_no_standard_errors_where_the_others_depend_on_a_scale_that_vanishes() -
     with pytest.warns(SeparationWarning, match="nor have the others"):
         fit = ordfit("y ~ x", data, scale="~ g")
     assert fit.se.isna().all()
+
+
+def test_no_maximum_where_rounding_hides_what_is_further_out() -> None:
+    """R's clm stops there too: "Model failed to converge with max|grad| = 6.57262e-09", Hessian singular."""
+    data = pd.read_csv(Path(__file__).parent / "run_off" / "edge.csv")
+    data["o1"] = pd.Categorical(data["o1"], categories=["p", "q", "r"], ordered=True)
+    with (
+        pytest.warns(DataWarning, match="not whole"),
+        pytest.warns(SeparationWarning, match=r"scale.o1.L to \+infinity.*no standard errors, nor have the others"),
+    ):
+        fit = ordfit(
+            "y ~ f1*x2 + x1*x2", data, "cloglog", scale="~ o1 + offset(kscale)", weights="wf", contrasts={"o1": "poly"}
+        )
+    assert fit.loglik >= -22.66819758 and fit.se.isna().all()

@@ -182,7 +182,7 @@ def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, 
     open_ = _first([parameters.names[i] for i in effects if np.isnan(limits[i])])
     left = f" The data do not determine {open_}: any value comes as near to that limit." if open_ else ""
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
-    held = "; the other estimates hold"
+    held = "; the other estimates and their standard errors hold"
     others = ", nor have the others, which depend on them" if unknown else held
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
     penalty = f"fit with {firth}a ridge (penalty=1.0), " if penalties else ""

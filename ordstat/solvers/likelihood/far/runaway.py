@@ -37,10 +37,13 @@ class Runaway:
         do not run off.
     point : Point
         As far out as the log-likelihood still rises.
+    blurred : bool
+        Whether rounding hides what lies further out, and what the other parameters are.
     """
 
     direction: FloatArray
     point: Point
+    blurred: bool = False
 
 
 def runaway(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None:
@@ -58,21 +61,23 @@ def runaway(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None
 def flat(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None:
     """The log-scale effects that a search has left where the likelihood is at its limit for all larger ones.
 
-    It may converge there; their standard errors tell then that they are not known.
+    It may converge there; their standard errors tell then that they are not known, or the information is singular to
+    rounding, which leaves no likelihood further out either.
     """
     n_scale = int(problem.scale.kept.sum())
     if n_scale == 0 or problem.flexible is not None or not optimum.message.startswith("converged"):
         return None
     with np.errstate(invalid="ignore"):
         errors = np.sqrt(optimum.unit * np.diagonal(optimum.factor.schur_inverse())[-n_scale:])
-    zeta = optimum.rest[-n_scale:]
-    direction = _direction(np.where(errors > _UNKNOWN, zeta, 0.0), _VISIBLE)
+    zeta, singular = optimum.rest[-n_scale:], optimum.damping > 0.0
+    direction = _direction(np.where((errors > _UNKNOWN) | singular, zeta, 0.0), _VISIBLE)
     if direction is None:
         return None
     loglik, point = optimum.at.loglik, (optimum.alpha, optimum.rest)
     least = loglik - 10.0 * _GAIN * (optimum.unit + abs(loglik))
-    ends = (_moved(problem, point, step * direction, max_iter) for step in _FURTHER)
-    return Runaway(direction, point) if all(end.loglik >= least for end in ends) else None
+    ends = np.array([_moved(problem, point, step * direction, max_iter).loglik for step in _FURTHER])
+    blurred = singular and bool(np.all(ends == -np.inf))
+    return Runaway(direction, point, blurred) if blurred or np.all(ends >= least) else None
 
 
 def moving(problem: Problem, move: FloatArray, point: Point) -> Runaway | None:
