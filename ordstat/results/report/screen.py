@@ -129,7 +129,7 @@ def _constants(r: FittedRanker) -> dict[str, int]:
     commonest = int(shares.argmax())
     median = int(np.searchsorted(np.cumsum(shares), 0.5 * shares.sum()))
     if commonest == median:
-        return {f"always {_named(r, commonest)}": commonest}
+        return {f"always {_named(r, commonest, _ROOM // 2)}": commonest}
     roles = {"commonest": commonest, "median": median}
     named = {f"always {_named(r, code)} ({role})": code for role, code in roles.items()}
     numbered = {f"always level {code + 1} ({role})": code for role, code in roles.items()}
@@ -137,9 +137,9 @@ def _constants(r: FittedRanker) -> dict[str, int]:
     return next((heads for heads in (named, numbered) if sum(map(len, heads)) <= _ROOM), brief)
 
 
-def _named(r: FittedRanker, code: int) -> str:
+def _named(r: FittedRanker, code: int, most: int = _LONGEST_LEVEL) -> str:
     name = str(r.levels[code])
-    return name if len(name) <= _LONGEST_LEVEL else f"level {code + 1}"
+    return name if len(name) <= most else f"level {code + 1}"
 
 
 def _always(r: FittedRanker, code: int) -> Predictions:
