@@ -40,8 +40,8 @@ class Table:
         The part of the summary it belongs to.
     inline : bool
         Shown in a line or two where the summary is to be short.
-    headed : bool
-        Its title stands at the head of the labels, and its note is left out, where the summary is to be short.
+    brief : Table, optional
+        What stands in its place where the summary is to be short.
     below : tuple of Table
         Tables of the same columns, or fewer, that go on under the same head, each after a line with its title.
     """
@@ -53,7 +53,7 @@ class Table:
     fold: int = 1
     section: str = "model"
     inline: bool = False
-    headed: bool = False
+    brief: Table | None = None
     below: tuple[Table, ...] = ()
 
     @property
@@ -293,7 +293,7 @@ def _hanging(head: str, text: str, width: int) -> list[str]:
 
 def width_of(table: Table) -> int:
     """Characters in a line of the table, in one block, its columns as near to each other as they may be."""
-    return len(_aligned(_columns(table), 1)[1])
+    return len(_aligned(_columns(table, None), 1)[1])
 
 
 def _table_lines(table: Table, usual: int, width: int) -> Iterator[str]:
@@ -309,14 +309,14 @@ def _table_lines(table: Table, usual: int, width: int) -> Iterator[str]:
         yield from textwrap.wrap(piece.note, width)
 
 
-def _room(table: Table, usual: int) -> int | None:
-    """Letters of a label by which the table keeps within `usual`; None where it does, or cannot."""
-    over = width_of(table) - usual
-    longest = max(cells(_shortened(str(label))) for piece in table.pieces for label in piece.frame.index)
-    return longest - over if over > 0 and longest - over >= _SHORTEST_LABEL else None
+def _room(table: Table, usual: int) -> int:
+    """Letters of a line of a label by which the table keeps within `usual`; of some tables it cannot."""
+    longest = max((cells(str(label)) for piece in table.pieces for label in piece.frame.index), default=0)
+    room = longest - max(width_of(table) - usual, 0)
+    return room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
 
 
-def _with_titles(lines: list[str], table: Table, width: int, room: int | None) -> list[str]:
+def _with_titles(lines: list[str], table: Table, width: int, room: int) -> list[str]:
     """The lines of a table, and the titles of those below it above theirs."""
     found, start = lines[:2], 2
     for piece in table.pieces:
@@ -327,7 +327,7 @@ def _with_titles(lines: list[str], table: Table, width: int, room: int | None) -
     return found
 
 
-def _columns(table: Table, room: int | None = None) -> list[list[str]]:
+def _columns(table: Table, room: int | None) -> list[list[str]]:
     """The row labels, then every column with its head, as text."""
     heads = [_named(table.frame.index), *map(str, table.frame)]
     return [list(column) for column in zip(heads, *_rows(table, room), strict=True)]
@@ -343,15 +343,15 @@ def _rows(table: Table, room: int | None) -> Iterator[tuple[str, ...]]:
 
 
 def _label(label: Any, room: int | None) -> list[str]:
-    """The lines of a label of a row."""
+    """The lines of a label of a row, its blanks before each; one where there is room without end."""
     text = str(label)
-    if room is None:
-        return [_shortened(text)]
-    if cells(text) <= room:
+    if room is None or cells(text) <= room:
         return [text]
-    parts = text.replace("[T.", "\n[T.", 1).split("\n")
-    lines = [line for part in parts for line in textwrap.wrap(part, room - len(_GAP), break_on_hyphens=False) or [part]]
-    return [lines[0], *(f"{_GAP}{line}" for line in lines[1:])]
+    before = " " * (len(text) - len(text.lstrip()))
+    parts = text.strip().replace("[T.", "\n[T.", 1).split("\n")
+    size = max(room - len(before) - len(_GAP), _SHORTEST_LABEL // 2)
+    lines = [line for part in parts for line in textwrap.wrap(part, size, break_on_hyphens=False) or [part]]
+    return [before + lines[0], *(f"{before}{_GAP}{line}" for line in lines[1:])]
 
 
 def _bodies(table: Table, names: Sequence[Any]) -> list[list[str]]:
@@ -365,13 +365,6 @@ def _bodies(table: Table, names: Sequence[Any]) -> list[list[str]]:
 
 def _named(index: pd.Index[Any]) -> str:
     return "" if index.name is None else str(index.name)
-
-
-def _shortened(label: str) -> str:
-    if len(label) <= _LONGEST_LABEL:
-        return label
-    kept = _LONGEST_LABEL - 3
-    return f"{label[: kept - kept // 2]}...{label[-(kept // 2) :]}"
 
 
 def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:

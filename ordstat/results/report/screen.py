@@ -67,11 +67,8 @@ def _about(report: Report) -> list[Line]:
 
 
 def _brief(block: Table | Line) -> Table | Line:
-    """A table of random effects with its title at the head of its labels, and without its note."""
-    if isinstance(block, Line) or not block.headed:
-        return block
-    formats = {**dict.fromkeys(block.frame, "brief"), **block.formats}
-    return replace(block, title="", note="", frame=block.frame.rename_axis(block.title), formats=formats)
+    """A table as short as it may be."""
+    return block if isinstance(block, Line) or block.brief is None else block.brief
 
 
 def _below_each_other(blocks: Sequence[Table | Line]) -> list[Table | Line]:
