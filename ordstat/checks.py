@@ -166,10 +166,16 @@ def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = No
         raise unknown(name, value, names, of=of, also=also)
 
 
+#: Names that an error lists.
+_MOST = 24
+
+
 def unknown(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> OptionError:
-    """The error of a name that is none of those allowed."""
+    """The error of a name that is none of those allowed, of which the first are told where there are many."""
     names = list(dict.fromkeys(allowed))
-    return _wrong(name, value, f"one of {', '.join(map(repr, names))}{also}", of, did_you_mean(value, names))
+    shown = ", ".join(map(repr, names if len(names) <= _MOST else names[: _MOST // 2]))
+    more = f", ... ({len(names)} in all)" if len(names) > _MOST else ""
+    return _wrong(name, value, f"one of {shown}{more}{also}", of, did_you_mean(value, names))
 
 
 def one_spelled(name: str, value: Any, allowed: Iterable[str], *, of: Any = None) -> str:

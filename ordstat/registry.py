@@ -46,7 +46,9 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
         return method
     entry = _entry(method)
     if entry is None:
-        raise unknown("method", method, METHODS, also=", or a method value such as REDSVM(C=10)")
+        raise unknown(
+            "method", method, METHODS, also=", or a method value such as REDSVM(C=10) (`ordstat methods` lists all)"
+        )
     valid = option_names(entry)
     check_names(options, valid, f"method {method!r}", "option", arguments)
     return entry.method(**entry.preset, **options)

@@ -24,7 +24,8 @@ OTHER_NAMES: Mapping[str, str] = {
 #: Names of other packages that are not quite ours: which comes nearest.
 NEAREST: Mapping[str, str] = {
     "xgboost": "ordboost", "lightgbm": "ordboost", "catboost": "ordboost", "gbm": "ordboost", "forest": "rps-forest",
-    "svr": "redsvm", "svor": "svor-imc", "gp": "kernel-clm", "mlp": "onn", "nn": "onn",
+    "svr": "redsvm", "rbf": "redsvm", "logistic": "logit", "svor": "svor-imc", "gp": "kernel-clm", "mlp": "onn",
+    "nn": "onn",
     "neuralnetwork": "onn", "ensemble": "blend", "automl": "auto", "perceptron": "prank", "vglm": "acat",
     "brms": "logit", "polytomous": "logit", "multinomial": "acat",
 }  # fmt: skip

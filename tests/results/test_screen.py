@@ -5,9 +5,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ordstat import OptionError, SeparationWarning, datasets, ordfit
+from ordstat.results.report.widths import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
 FORMULA = "rating ~ temp + contact"
@@ -182,3 +184,36 @@ def test_estimates_without_end_say_so():
     assert last.startswith("group: c: no finite estimate (+inf), as the response is separated; likelihood ratio test")
     assert f"chi2(2) = {lrt:.2f}, p" in last
     assert np.isfinite(fit.coef).all()  # where the solver stopped, as in R
+
+
+LONG = "a region with a rather long name, as surveys have them"
+
+
+@pytest.fixture(scope="module")
+def survey():
+    """Names with blanks, quotes and letters of two cells; long labels of a factor."""
+    rng = np.random.default_rng(3)
+    d = pd.DataFrame({"place 'of birth'": rng.choice(["北京", LONG, "Elsewhere"], 200), "x": rng.normal(size=200)})
+    latent = d["x"] + rng.logistic(size=200)
+    names = ["no opinion at all", "rather satisfied", "very satisfied"]
+    return d.assign(**{"an answer": pd.cut(latent, [-99, 0, 1, 99], labels=names)})
+
+
+def test_long_names_are_broken_and_nothing_of_them_is_lost(survey):
+    fit = ordfit("`an answer` ~ x + `place 'of birth'`", survey)
+    text = str(fit.summary()).splitlines()
+    assert max(map(cells, text)) <= 80
+    shown = " ".join(line.strip() for line in text)
+    assert "[T." in shown and all(word in shown for word in LONG.split())
+    labelled = next(line for line in text if line.startswith("x "))
+    assert f"{fit.coef['x']:.3f}" in labelled
+    assert "always rather satisfied" in shown or "always no opinion at all" in shown
+
+
+def test_letters_of_two_cells_keep_columns_below_each_other(survey):
+    fit = ordfit("`an answer` ~ `place 'of birth'` + x", survey.replace({LONG: "上海"}))
+    for text in (str(fit.summary()), str(fit.tidy(conf_int=False)), str(fit.confint())):
+        lines = text.splitlines()
+        rule = next(i for i, line in enumerate(lines) if line and set(line) == {"-"})
+        rows = [line for line in lines[rule + 1 : rule + 9] if "上海" in line or line.startswith("x ")]
+        assert len(rows) == 2 and len(set(map(cells, rows))) == 1

@@ -49,9 +49,9 @@ def _without_more(summary: Report) -> Report:
 def _question(fit: FittedRanker) -> Iterator[Block]:
     design = fit.design
     levels = " < ".join(_ends([str(level) for level in fit.levels]))
+    response = design.response if design.response.isidentifier() else f'"{design.response}"'
     yield Words(
-        f"How does {design.response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this "
-        "formula?"
+        f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this formula?"
     )
     yield Code(design.formula)
     recipe = design.recipe

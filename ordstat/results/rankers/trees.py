@@ -338,13 +338,26 @@ def tree_report(fit: FittedTrees) -> Report:
     return ranker_report(fit, [*drawn, importance, *error_tables(fit)], header)
 
 
+#: Nodes of a tree that a short summary shows whole; depth of those that it shows of a larger one.
+_SHORT, _UPPER = 12, 2
+
+
 def _node_table(fit: FittedTrees) -> Table:
     nodes = tree_nodes(fit)
     depth = [len(f"{number:b}") - 1 for number in nodes.index]
     names = ["  " * d + cut for d, cut in zip(depth, nodes["cut"], strict=True)]
     frame = nodes[["weight", "deviance", "level"]].set_axis(pd.Index(names, name="node"), axis=0)
     frame["leaf"] = np.where(nodes["leaf"], "*", "")
-    return Table(title="The tree: cuts, and the level each node predicts", frame=frame, formats={"weight": "g"})
+    whole = Table(
+        title="The tree: cuts, and the level each node predicts",
+        frame=frame,
+        formats={"weight": "g", "deviance": ".1f"},
+    )
+    upper = np.array(depth) <= _UPPER
+    if len(frame) <= _SHORT or upper.all():
+        return whole
+    note = f"The upper {upper.sum()} of {len(frame)} nodes; all are in summary('model') and .text()."
+    return replace(whole, brief=replace(whole, frame=frame[upper], note=note))
 
 
 def _importance_table(fit: FittedTrees) -> Table:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+from .widths import cells, filled
+
 _GAP = "  "
 #: Longer labels of rows are broken.
 _LONGEST_LABEL = 44
@@ -105,7 +107,7 @@ def _with_short_labels(grid: Grid) -> Grid:
 
 
 def _sizes(grid: Grid) -> list[int]:
-    return [max(map(len, column)) for column in zip(grid.names, *grid.rows, strict=True)]
+    return [max(map(cells, column)) for column in zip(grid.names, *grid.rows, strict=True)]
 
 
 def at_the_point(grid: Grid) -> Grid:
@@ -208,4 +210,4 @@ def _line(cells: Sequence[str], sizes: Sequence[int], align: str) -> str:
 
 def aligned(cell: str, size: int, way: str) -> str:
     """A cell with blanks to its size: at its right of "l", at its left of "r", on both sides of "c"."""
-    return {"l": str.ljust, "r": str.rjust, "c": str.center}[way](cell, size)
+    return filled(cell, size, {"l": str.ljust, "r": str.rjust, "c": str.center}[way])

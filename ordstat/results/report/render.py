@@ -17,6 +17,7 @@ from .export.html import CELL, LABEL, RULE, TABLE, cell, scrolled
 from .exported import Exported
 from .grid import Grid
 from .noted import NotedFrame
+from .widths import cells, filled
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,8 +40,8 @@ class Table:
         The part of the summary it belongs to.
     inline : bool
         Shown in a line or two where the summary is to be short.
-    headed : bool
-        Its title stands at the head of the labels, and its note is left out, where the summary is to be short.
+    brief : Table, optional
+        What stands in its place where the summary is to be short.
     below : tuple of Table
         Tables of the same columns, or fewer, that go on under the same head, each after a line with its title.
     """
@@ -52,7 +53,7 @@ class Table:
     fold: int = 1
     section: str = "model"
     inline: bool = False
-    headed: bool = False
+    brief: Table | None = None
     below: tuple[Table, ...] = ()
 
     @property
@@ -119,6 +120,8 @@ SCREEN = 80
 _GAP = "  "
 _KEPT = "\N{NO-BREAK SPACE}"
 _LONGEST_LABEL = 44
+#: Labels are not broken into lines of fewer letters.
+_SHORTEST_LABEL = 20
 
 
 class Summary(Exported):
@@ -290,42 +293,65 @@ def _hanging(head: str, text: str, width: int) -> list[str]:
 
 def width_of(table: Table) -> int:
     """Characters in a line of the table, in one block, its columns as near to each other as they may be."""
-    return len(_aligned(_columns(table), 1)[1])
+    return len(_aligned(_columns(table, None), 1)[1])
 
 
 def _table_lines(table: Table, usual: int, width: int) -> Iterator[str]:
     """In `usual` characters a line where they do for all columns, near to each other if they have to be."""
     yield from textwrap.wrap(table.title, width)
-    columns = _columns(table)
-    wide = len(_aligned(columns, len(_GAP))[1]) > usual >= width_of(table)
+    room = _room(table, usual)
+    columns = _columns(table, room)
+    near, far = (len(_aligned(columns, gap)[1]) for gap in (1, len(_GAP)))
     for block in _blocks(columns, width):
-        lines = _aligned(block, 1 if wide else len(_GAP))
-        yield from _folded(_with_titles(lines, table, width), table.fold, width)
+        lines = _aligned(block, 1 if far > usual >= near else len(_GAP))
+        yield from _folded(_with_titles(lines, table, width, room), table.fold, width)
     for piece in table.pieces:
         yield from textwrap.wrap(piece.note, width)
 
 
-def _with_titles(lines: list[str], table: Table, width: int) -> list[str]:
+def _room(table: Table, usual: int) -> int:
+    """Letters of a line of a label by which the table keeps within `usual`; of some tables it cannot."""
+    longest = max((cells(str(label)) for piece in table.pieces for label in piece.frame.index), default=0)
+    room = longest - max(width_of(table) - usual, 0)
+    return room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
+
+
+def _with_titles(lines: list[str], table: Table, width: int, room: int) -> list[str]:
     """The lines of a table, and the titles of those below it above theirs."""
     found, start = lines[:2], 2
     for piece in table.pieces:
         found += [] if piece is table else textwrap.wrap(piece.title, width)
-        found += lines[start : start + len(piece.frame)]
-        start += len(piece.frame)
+        end = start + sum(len(_label(label, room)) for label in piece.frame.index)
+        found += lines[start:end]
+        start = end
     return found
 
 
-def _columns(table: Table) -> list[list[str]]:
+def _columns(table: Table, room: int | None) -> list[list[str]]:
     """The row labels, then every column with its head, as text."""
-    labels = [_shortened(str(label)) for piece in table.pieces for label in piece.frame.index]
-    heads = map(str, table.frame)
-    bodies = [[head, *body] for head, *body in zip(heads, *_rows(table), strict=True)]
-    return [[_named(table.frame.index), *labels], *bodies]
+    heads = [_named(table.frame.index), *map(str, table.frame)]
+    return [list(column) for column in zip(heads, *_rows(table, room), strict=True)]
 
 
-def _rows(table: Table) -> list[tuple[str, ...]]:
-    """The cells of every row, of the tables below too."""
-    return [row for piece in table.pieces for row in zip(*_bodies(piece, list(table.frame)), strict=True)]
+def _rows(table: Table, room: int | None) -> Iterator[tuple[str, ...]]:
+    """Label and cells of every row, of the tables below too; of a long label one line after the other."""
+    for piece in table.pieces:
+        for label, *row in zip(piece.frame.index, *_bodies(piece, list(table.frame)), strict=True):
+            first, *more = _label(label, room)
+            yield (first, *row)
+            yield from ((line, *[""] * len(row)) for line in more)
+
+
+def _label(label: Any, room: int | None) -> list[str]:
+    """The lines of a label of a row, its blanks before each; one where there is room without end."""
+    text = str(label)
+    if room is None or cells(text) <= room:
+        return [text]
+    before = " " * (len(text) - len(text.lstrip()))
+    parts = text.strip().replace("[T.", "\n[T.", 1).split("\n")
+    size = max(room - len(before) - len(_GAP), _SHORTEST_LABEL // 2)
+    lines = [line for part in parts for line in textwrap.wrap(part, size, break_on_hyphens=False) or [part]]
+    return [before + lines[0], *(f"{before}{_GAP}{line}" for line in lines[1:])]
 
 
 def _bodies(table: Table, names: Sequence[Any]) -> list[list[str]]:
@@ -341,20 +367,13 @@ def _named(index: pd.Index[Any]) -> str:
     return "" if index.name is None else str(index.name)
 
 
-def _shortened(label: str) -> str:
-    if len(label) <= _LONGEST_LABEL:
-        return label
-    kept = _LONGEST_LABEL - 3
-    return f"{label[: kept - kept // 2]}...{label[-(kept // 2) :]}"
-
-
 def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
     """Columns in as many pieces as the width asks for, each with the row labels first."""
     first, rest = columns[0], columns[1:]
-    taken = used = max(map(len, first))
+    taken = used = max(map(cells, first))
     block = [first]
     for column in rest:
-        size = max(map(len, column)) + len(_GAP)
+        size = max(map(cells, column)) + len(_GAP)
         if used + size > width and len(block) > 1:
             yield block
             block, used = [first], taken
@@ -365,10 +384,13 @@ def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
 
 def _aligned(block: list[list[str]], gap: int) -> list[str]:
     """Lines of one block: head, rule, rows; labels to the left, numbers to the right."""
-    sizes = [max(map(len, column)) for column in block]
-    cells = [[text.rjust(size) for text in column] for column, size in zip(block[1:], sizes[1:], strict=True)]
-    rows = [(gap * " ").join(row) for row in zip([label.ljust(sizes[0]) for label in block[0]], *cells, strict=True)]
-    return [rows[0], "-" * len(rows[0]), *rows[1:]]
+    sizes = [max(map(cells, column)) for column in block]
+    ways = [str.ljust, *[str.rjust] * (len(block) - 1)]
+    columns = [
+        [filled(text, size, way) for text in column] for column, size, way in zip(block, sizes, ways, strict=True)
+    ]
+    rows = [(gap * " ").join(row) for row in zip(*columns, strict=True)]
+    return [rows[0], "-" * (sum(sizes) + gap * (len(sizes) - 1)), *rows[1:]]
 
 
 def _folded(lines: list[str], fold: int, width: int) -> list[str]:

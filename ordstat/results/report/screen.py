@@ -67,11 +67,8 @@ def _about(report: Report) -> list[Line]:
 
 
 def _brief(block: Table | Line) -> Table | Line:
-    """A table of random effects with its title at the head of its labels, and without its note."""
-    if isinstance(block, Line) or not block.headed:
-        return block
-    formats = {**dict.fromkeys(block.frame, "brief"), **block.formats}
-    return replace(block, title="", note="", frame=block.frame.rename_axis(block.title), formats=formats)
+    """A table as short as it may be."""
+    return block if isinstance(block, Line) or block.brief is None else block.brief
 
 
 def _below_each_other(blocks: Sequence[Table | Line]) -> list[Table | Line]:
@@ -129,7 +126,7 @@ def _constants(r: FittedRanker) -> dict[str, int]:
     commonest = int(shares.argmax())
     median = int(np.searchsorted(np.cumsum(shares), 0.5 * shares.sum()))
     if commonest == median:
-        return {f"always {_named(r, commonest)}": commonest}
+        return {f"always {_named(r, commonest, _ROOM // 2)}": commonest}
     roles = {"commonest": commonest, "median": median}
     named = {f"always {_named(r, code)} ({role})": code for role, code in roles.items()}
     numbered = {f"always level {code + 1} ({role})": code for role, code in roles.items()}
@@ -137,9 +134,9 @@ def _constants(r: FittedRanker) -> dict[str, int]:
     return next((heads for heads in (named, numbered) if sum(map(len, heads)) <= _ROOM), brief)
 
 
-def _named(r: FittedRanker, code: int) -> str:
+def _named(r: FittedRanker, code: int, most: int = _LONGEST_LEVEL) -> str:
     name = str(r.levels[code])
-    return name if len(name) <= _LONGEST_LEVEL else f"level {code + 1}"
+    return name if len(name) <= most else f"level {code + 1}"
 
 
 def _always(r: FittedRanker, code: int) -> Predictions:

@@ -94,8 +94,9 @@ def random_table(r: FittedLikelihood, level: float) -> Table:
     if correlations:
         frame = frame.rename(columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], ""))
     frame.index = pd.Index([f"{group} {name}" for group, name in frame.index])
-    note = "Limits are those of log standard deviations."
-    return Table(title="Random effects", frame=frame, note=note, headed=True)
+    title, note = "Random effects", "Limits are those of log standard deviations."
+    brief = Table(title="", frame=frame.rename_axis(title), formats=dict.fromkeys(frame, "brief"))
+    return Table(title=title, frame=frame, note=note, brief=brief)
 
 
 def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
