@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 #: Names that mean one of ours, of methods, links, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
     "polr": "logit", "lrm": "logit", "orm": "logit", "ologit": "logit", "ordinallogit": "logit",
-    "orderedlogit": "logit", "cumulativelogit": "logit", "proportionalodds": "logit", "logistic": "logit",
+    "orderedlogit": "logit", "cumulativelogit": "logit", "proportionalodds": "logit",
     "oprobit": "probit", "ordinalprobit": "probit", "orderedprobit": "probit", "cumulativeprobit": "probit",
     "clmm": "logit", "olr": "logit", "normit": "probit",
     "svm": "redsvm", "svc": "redsvm", "randomforest": "rps-forest", "ordinalforest": "rps-forest",
@@ -26,7 +26,7 @@ NEAREST: Mapping[str, str] = {
     "xgboost": "ordboost", "lightgbm": "ordboost", "catboost": "ordboost", "gbm": "ordboost", "forest": "rps-forest",
     "svr": "redsvm", "svor": "svor-imc", "gp": "kernel-clm", "mlp": "onn", "nn": "onn",
     "neuralnetwork": "onn", "ensemble": "blend", "automl": "auto", "perceptron": "prank", "vglm": "acat",
-    "brms": "logit", "polytomous": "logit", "multinomial": "acat",
+    "brms": "logit", "logistic": "logit", "polytomous": "logit", "multinomial": "acat",
 }  # fmt: skip
 
 #: Options of other packages: what to write here.
@@ -71,6 +71,16 @@ ATTRIBUTES: Mapping[str, str] = {
     "score": ".errors(newdata)",
     "model": ".method, .formula and .design",
     "feature_importances_": ".importance()",
+    "slice": ".profile('x'), the likelihood maximised over the other parameters",
+    "table": "ordstat.table([fit1, fit2]), or .tidy()",
+    "to_latex": ".summary().to_latex(), or .tidy().to_latex()",
+    "to_docx": ".summary().to_docx(path), or .tidy().to_docx(path)",
+    "corr": ".vcov()",
+    "model_matrix": ".design.sample.X, with .design.names",
+    "lrtest": ".anova(fit2)",
+    "poTest": ".score_test(), or .brant()",
+    "allEffects": ".emmeans('x')",
+    "ggpredict": ".predict(newdata, type='prob', interval='confidence')",
 }
 
 #: Functions of R's formulas: what to write here.
@@ -98,6 +108,7 @@ FUNCTIONS: Mapping[str, str] = {
 #: What others call the rows to predict.
 NEW_ROWS: Mapping[str, str] = {
     **dict.fromkeys(("data", "X", "new_data", "exog", "newx"), "newdata="),
+    **dict.fromkeys(("se_fit", "std_error"), "se=True"),
     "kind": "type=",
     "which": "type=",
 }

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ...assess.likelihood.wald import chi2_tail
-from ...checks import one_of
+from ...checks import number, one_of
 from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
+from ...words import told_arguments
 from ..refit import updated
 from ..report.exported import Exported
 from ..report.grid import Grid
@@ -122,7 +123,8 @@ def dropped_terms(
     Parameters
     ----------
     scope : str or sequence of str, optional
-        Location terms; all that are part of no other term if not given. What is left is coded as its formula asks:
+        Location terms, or their formula, "~ x1 + x2"; all that are part of no other term if not given. What is left is
+        coded as its formula asks:
         without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
     test : {"auto", "LR", "Chisq", "Wald", "rao-scott", None}
         Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
@@ -149,7 +151,7 @@ def dropped_terms(
     >>> fit.drop1()["lrt"].round(3).to_dict()
     {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
     """
-    terms = r.design.spec.marginality().droppable() if scope is None else terms_of(scope, r.design.terms)
+    terms = r.design.spec.marginality().droppable() if scope is None else terms_in(r, scope, r.design.terms)
     if is_rao_scott(r, test):
         fits = drop_fits(r, terms)
         return dropped_by_rao_scott(r, {term: np.nan if fit.separated else fit.loglik for term, fit in fits.items()})
@@ -187,6 +189,8 @@ def added_terms(
     ------
     DataError
         A term is missing in some rows of the fit, or the data are not at hand or have changed.
+    OptionError
+        The model has all terms of the scope already.
 
     Examples
     --------
@@ -198,6 +202,8 @@ def added_terms(
     contact  1.0  184.984  11.043    0.001
     """
     texts = enterable(r, widest(r, scope, data))
+    if not texts:
+        raise OptionError(f"scope must have a term that the model lacks; got {scope!r}, and {r.formula!r} has it all.")
     if test is not None and is_wald(test, [r]):
         return added_by_wald(r, {term: _wider(r, text, term, data) for term, text in texts.items()})
     check_unpenalised([r], "add1")
@@ -227,6 +233,14 @@ def widest(r: FittedLikelihood, scope: Any, data: Any) -> Marginality:
     design = r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}")
     check_fixed(design.random, r)
     return design.spec.marginality()
+
+
+def terms_in(r: FittedLikelihood, scope: Any, known: Iterable[str]) -> list[str]:
+    """The terms of a scope, in a formula or by their names; OptionError for one that is not among those known."""
+    if not isinstance(scope, str) or "~" not in scope:
+        return terms_of(scope, known)
+    own = {factors: term for term, factors in r.design.spec.marginality().factors.items()}
+    return terms_of([own.get(factors, term) for term, factors in widest(r, scope, None).factors.items()], known)
 
 
 def check_fixed(random: Iterable[RandomTerm], r: FittedLikelihood) -> None:
@@ -336,6 +350,7 @@ class Selection(Exported):
         return NotedFrame.of(self.trace.set_index("change"), told, "Steps")
 
 
+@told_arguments(trace="the .trace of what it gives", steps="max_steps=")
 def stepwise(
     r: FittedLikelihood, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
 ) -> Selection:
@@ -359,8 +374,8 @@ def stepwise(
     Raises
     ------
     OptionError
-        Another direction, "forward" without a largest model, a penalised fit, or one with robust errors: AIC takes
-        its rows for independent.
+        Another direction, "forward" without a largest model, a negative `k`, a penalised fit, or one with robust
+        errors: AIC takes its rows for independent.
     DataError
         A term that comes or goes is missing in some rows: models are compared on the same rows.
 
@@ -371,6 +386,7 @@ def stepwise(
     >>> fit.step().trace["change"].tolist()
     ['', '- temp:contact']
     """
+    number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
     lower, upper = _limits(r, scope)
     check_unpenalised([r], "step")
     check_likelihood(r, "step", "test terms by drop1() and add1(), which are Wald tests then")

@@ -234,6 +234,7 @@ def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: Flo
     return tables
 
 
+@told_arguments(nsim="n=")
 def simulated(
     r: FittedLikelihood,
     n: int = 1,
