@@ -29,6 +29,12 @@ NEAREST: Mapping[str, str] = {
     "brms": "logit", "logistic": "logit", "polytomous": "logit", "multinomial": "acat",
 }  # fmt: skip
 
+#: Names of error measures elsewhere: which comes nearest.
+MEASURES: Mapping[str, str] = {
+    "mae": "absolute error", "mse": "squared error", "accuracy": "classification error", "qwk": "quadratic kappa",
+    "rps": "ranked probability score", "logloss": "log-loss", "brier": "Brier score", "auc": "concordance",
+}  # fmt: skip
+
 #: Options of other packages: what to write here.
 OPTIONS: Mapping[str, str] = {
     "hess": "Standard errors are always there: leave it out.",
@@ -108,7 +114,6 @@ FUNCTIONS: Mapping[str, str] = {
 #: What others call the rows to predict.
 NEW_ROWS: Mapping[str, str] = {
     **dict.fromkeys(("data", "X", "new_data", "exog", "newx"), "newdata="),
-    **dict.fromkeys(("se_fit", "std_error"), "se=True"),
     "kind": "type=",
     "which": "type=",
 }

@@ -91,3 +91,26 @@ def test_blank_text_is_told(wine):
 def test_the_link_of_polr_is_suggested(wine):
     with pytest.raises(OptionError, match="Did you mean 'logit'"):
         ordfit("rating ~ temp", wine, method="logistic")
+
+
+def test_hypotheses_may_be_several_and_in_pythons_spelling(fit):
+    plain = fit.test("temp[T.warm] = 0, contact[T.yes] = 1")
+    for other in (["temp[T.warm] = 0", "contact[T.yes] = 1"], "temp[T.warm] == 0\ncontact[T.yes] == 1"):
+        np.testing.assert_array_equal(fit.test(other).to_numpy(), plain.to_numpy())
+    with pytest.raises(OptionError, match="hypotheses must be"):
+        fit.test([0, 1])
+
+
+def test_other_flags_and_pictures_say_what_there_is(wine, fit):
+    with pytest.raises(OptionError, match="exponentiate must be True or False; got 'yes'"):
+        fit.tidy(exponentiate="yes")
+    with pytest.raises(AttributeError, match=r"no picture 'profile' of this fit. Did you mean 'profiles'\? There are"):
+        fit.plot.profile("temp")
+    with pytest.raises(OptionError, match=r"got 'mae'\. Did you mean 'absolute error'"):
+        fit.importance(measure="mae")
+    ranker = ordfit("rating ~ temp", wine, "redsvm")
+    with pytest.raises(TypeError, match="Use a method with a likelihood"):
+        ranker.predict(se=True)
+    assert not hasattr(ranker.plot, "_repr_html_")
+    with pytest.raises(OptionError, match=r"'cart' has no option 'cost'\. Its options"):
+        ordfit("rating ~ temp", wine, "cart", cost="absolute")

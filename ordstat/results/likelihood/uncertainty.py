@@ -37,7 +37,7 @@ from .standard_errors import (
 )
 
 
-@told_arguments(**NEW_ROWS)
+@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True")
 def prediction_with_errors(
     r: FittedLikelihood,
     newdata: Any = None,
