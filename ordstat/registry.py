@@ -98,7 +98,8 @@ def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: 
     for name in names:
         if name not in valid:
             other_case = name.casefold() in {known.casefold() for known in valid}
-            meant = ("" if other_case else advice(OPTIONS, name)) or did_you_mean(name, (*valid, *also))
+            near = "" if name in also else did_you_mean(name, (*valid, *also))
+            meant = ("" if other_case else advice(OPTIONS, name)) or near
             if name in _OF_KERNELS and "kernel" in valid:
                 meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
             raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")

@@ -30,6 +30,12 @@ NEAREST: Mapping[str, str] = {
     "brms": "logit", "polytomous": "logit", "multinomial": "acat",
 }  # fmt: skip
 
+#: Names of error measures elsewhere: which comes nearest.
+MEASURES: Mapping[str, str] = {
+    "mae": "absolute error", "mse": "squared error", "accuracy": "classification error", "qwk": "quadratic kappa",
+    "rps": "ranked probability score", "logloss": "log-loss", "brier": "Brier score", "auc": "concordance",
+}  # fmt: skip
+
 #: Options of other packages: what to write here.
 OPTIONS: Mapping[str, str] = {
     "hess": "Standard errors are always there: leave it out.",
@@ -72,6 +78,16 @@ ATTRIBUTES: Mapping[str, str] = {
     "score": ".errors(newdata)",
     "model": ".method, .formula and .design",
     "feature_importances_": ".importance()",
+    "slice": ".profile('x'), the likelihood maximised over the other parameters",
+    "table": "ordstat.table([fit1, fit2]), or .tidy()",
+    "to_latex": ".summary().to_latex(), or .tidy().to_latex()",
+    "to_docx": ".summary().to_docx(path), or .tidy().to_docx(path)",
+    "corr": ".vcov()",
+    "model_matrix": ".design.sample.X, with .design.names",
+    "lrtest": ".anova(fit2)",
+    "poTest": ".score_test(), or .brant()",
+    "allEffects": ".emmeans('x')",
+    "ggpredict": ".predict(newdata, type='prob', interval='confidence')",
 }
 
 #: Functions of R's formulas: what to write here.

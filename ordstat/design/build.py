@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..checks import one_of
+from ..checks import mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
@@ -26,7 +26,7 @@ from .doubtful import doubtful_factors
 from .expressions import column_expression, parse_expression
 from .frames import as_frame, find_column, has_column, shown_labels, suggest
 from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
-from .interpreter import Interpreter
+from .interpreter import Interpreter, contrast_of
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
 from .recipe import Context, Recipe
 from .response import Response, check_levels, read_response
@@ -150,7 +150,9 @@ def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
     response, location = parse_formula(recipe.formula, free if uses_dot(recipe.formula) else ())
     rest = tuple(name for name in free if name != response.column)
 
-    def part(text: str | None, argument: str) -> Part | None:
+    def part(text: Any, argument: str) -> Part | None:
+        if not isinstance(text, str | None):
+            raise FormulaError(f"{argument}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}.")
         return None if text is None else parse_one_sided(text, rest if uses_dot(text) else (), argument)
 
     if isinstance(recipe.offset, str):
@@ -184,8 +186,8 @@ def _in_use(
     factors = parts.factors().values()
     keys = {name: factor.key for factor in factors for name in (factor.label, factor.key)}
     coded, idle = {}, []
-    for name, kind in (recipe.contrasts or {}).items():
-        coding = contrast(kind)
+    for name, kind in mapping("contrasts", recipe.contrasts, "{'x': 'sum'}").items():
+        coding = _coding(kind)
         if name in keys:
             coded[keys[name]] = coding
         elif name in used or not (name in recipe.settled or has_column(frame, name)):
@@ -199,6 +201,11 @@ def _in_use(
     coding_is = "its coding is" if len(idle) == 1 else "their codings are"
     note = f"contrasts= names {shown_labels(idle)}, which no formula uses: {coding_is} ignored."
     return coded, (note,) if idle else ()
+
+
+def _coding(kind: Any) -> Contrast:
+    """A contrast by its name, its call, as "Treatment('low')", or its matrix."""
+    return contrast_of(parse_expression(kind).tree) if isinstance(kind, str) and "(" in kind else contrast(kind)
 
 
 def _response(name: ResponseName, levels: Any, interpreter: Interpreter) -> Response:

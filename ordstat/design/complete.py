@@ -207,7 +207,8 @@ def kept_rows(beside: Beside, of_columns: Mapping[str, BoolArray], na_action: st
         missing[ZERO_WEIGHT] = zero
     rows = ~reduce(or_, missing.values()) if missing else None
     if not len(index) or (rows is not None and not rows.any()):
-        why = f"; left out for {_counts(missing)}" if missing else ""
+        said = {"weights= of 0" if name == ZERO_WEIGHT else name: mask for name, mask in missing.items()}
+        why = f"; left out for {_counts(said)}" if said else ""
         raise DataError(f"No row of the {len(index)} given can be used{why}.")
     codes = response.codes if rows is None else response.codes[rows]
     used = used_levels(codes, response.declared, response.name)

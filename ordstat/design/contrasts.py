@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from ..checks import canonical
+from ..checks import canonical, is_whole
 from ..exceptions import FormulaError
 from .frames import shown_labels, suggest
 
@@ -21,8 +21,10 @@ Coding = tuple[FloatArray, tuple[str, ...]]
 def treatment(levels: tuple[Any, ...], base: Any = None) -> Coding:
     """Indicators of all levels but the base (the first) [R: contr.treatment]."""
     if base is not None and base not in levels:
+        by_place = is_whole(base) and 1 <= base <= len(levels)
+        hint = f" R's base={base} is {levels[base - 1]!r} here." if by_place else ""
         raise FormulaError(
-            f"The base level of a contrast must be one of {shown_labels(levels)}; got base level {base!r}."
+            f"The base level of a contrast must be one of {shown_labels(levels)}; got base level {base!r}.{hint}"
         )
     left_out = 0 if base is None else levels.index(base)
     kept = [k for k in range(len(levels)) if k != left_out]

@@ -21,7 +21,7 @@ _CODES = {7, 8, 9, 66, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 777
 #: Answers that are no place on a scale.
 _NO_ANSWER = re.compile(
     r"(do(n'?t| ?not|n’t)[ _]*know|\bdk\b|refus(ed|al)|no[ _]answer|not[ _](applicable|stated|asked|available)"
-    r"|prefer not|missing|unknown|inapplicable|^n\.?/?a\.?$|^nan$|^null$|^none given$)",
+    r"|prefer not|missing|unknown|inapplicable|^n\.?/?a\.?$|^nan$|^null$|^none given$|^\s*$)",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"^\s*[-+]?(\d[\d ,]*\.?\d*|\.\d+)([eE][-+]?\d+)?\s*%?\s*$")
@@ -162,6 +162,8 @@ def _factor(name: str, levels: tuple[Any, ...], text: bool) -> tuple[str, ...]:
             f"Column {name} is text that reads as numbers, and a factor of {len(levels)} levels here: convert it with "
             "pd.to_numeric, or make it a category if a factor is meant.",
         )
+    if any(not level.strip() for level in texts):
+        return (f"Column {name} has a level of blank text, {shown_labels(texts)}: set it to missing if it means that.",)
     if len(levels) > _MANY_LEVELS:
         return (f"Column {name} is a factor of {len(levels)} levels: as many effects, less one, are estimated.",)
     return ()

@@ -39,7 +39,8 @@ def _from_mapping(data: Mapping[Any, Any]) -> pd.DataFrame:
     try:
         return pd.DataFrame(dict(data))
     except ValueError as error:
-        raise DataError(f"data= must have values of one length in every column: {error}.") from error
+        why = "one row is {'x': [1.5], 'g': ['a']}" if "scalar" in str(error) else error
+        raise DataError(f"data= must have values of one length in every column: {why}.") from error
 
 
 def _from_polars(data: Any) -> pd.DataFrame:

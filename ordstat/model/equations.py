@@ -108,6 +108,8 @@ class _Reader:
         sign = self._take(*signs)
         if not sign:
             raise self._error(" or ".join(map(repr, signs)))
+        if sign == "=":
+            self._take("=")  # "==" of Python
         difference = left - self._sum()
         if self._next():
             raise self._error("the end of the equation")

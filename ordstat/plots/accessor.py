@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..checks import did_you_mean
 from ..exceptions import OptionError
 from .ale import ale, ale_data
 from .bounds import bounds, bounds_data
@@ -92,12 +93,20 @@ class Plots:
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """No picture by itself: name one."""
-        there = ", ".join(self.names)
-        raise OptionError(f"fit.plot must name a picture, as in fit.plot.{self.names[0]}(). There are {there}.")
+        raise OptionError(f"fit.plot must name a picture, as in fit.plot.{self.names[0]}(). There are {self._there}.")
 
     def __dir__(self) -> list[str]:
         """Without the plots that this fit has nothing for; asked for, they say why."""
         return [name for name in super().__dir__() if self._works(name.removesuffix("_data"))]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say which pictures there are."""
+            if name.startswith("_") or name == "results":
+                raise AttributeError(name)
+            close = did_you_mean(name, self.names)
+            raise AttributeError(f"fit.plot has no picture {name!r} of this fit.{close} There are {self._there}.")
 
     def _works(self, plot: str) -> bool:
         return plot not in NEEDS or NEEDS[plot](self.results)
@@ -106,6 +115,10 @@ class Plots:
     def names(self) -> list[str]:
         """Names of the plots that this fit has something for."""
         return sorted(name.removesuffix("_data") for name in dir(self) if name.endswith("_data"))
+
+    @property
+    def _there(self) -> str:
+        return ", ".join(self.names)
 
     bounds = Picture(bounds)
     bounds_data = Picture(bounds_data)

@@ -17,7 +17,7 @@ from .target import Target, copied
 PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
 
 
-@told_arguments(**NEW_ROWS)
+@told_arguments(**NEW_ROWS, **dict.fromkeys(("se", "interval"), "a method with a likelihood, such as 'logit', for it"))
 def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted.
 

@@ -106,7 +106,6 @@ def test_smallest_and_largest_are_those_of_every_row(frame):
     np.testing.assert_array_equal(
         fit.design.sample.X[:, 2], np.minimum.reduce([frame.x, 0 * frame.x + 10, frame.age / 4])
     )
-    assert ordfit("y ~ x", frame, method="logistic").loglik == ordfit("y ~ x", frame, "logit").loglik
 
 
 def test_boundary_knots_go_by_rs_name(frame):

@@ -183,6 +183,8 @@ def comparable(fits: Sequence[FittedLikelihood]) -> Sequence[FittedLikelihood]:
 
 def _check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:
     """DataError unless both were fitted to the same responses with the same weights."""
+    if isinstance(other, (list, tuple)):
+        raise OptionError("anova takes the other fits one by one, as in fit1.anova(fit2, fit3); got several in one.")
     if not hasattr(other, "loglik"):
         raise OptionError(f"anova compares likelihood fits; {other!r} has no likelihood.")
     a, b = one.design, other.design

@@ -24,7 +24,13 @@ from .standard_errors import symmetric_limits
 _OPEN = 5.0
 
 
-@told_arguments(alpha="level=, which is 1 - alpha", conf_level="level=", term="the name as first argument, parm=")
+@told_arguments(
+    alpha="level=, which is 1 - alpha",
+    conf_level="level=",
+    term="the name as first argument, parm=",
+    method="type=",
+    exponentiate=".tidy(exponentiate=True), whose limits are those of ratios",
+)
 def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper.
 

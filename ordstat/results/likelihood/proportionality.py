@@ -20,8 +20,8 @@ from .comparison import check_maximum, check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
 from .nested_wald import check_likelihood
 from .order import refuse_binding
-from .parameters import refuse_survey, terms_of
-from .single_terms import coded_anew, fitted, refit_table, unstarted
+from .parameters import refuse_survey
+from .single_terms import coded_anew, fitted, refit_table, terms_in, unstarted
 from .wider_wald import extended_by_wald
 
 OMNIBUS = "omnibus"
@@ -51,7 +51,7 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     {'<none>': nan, 'temp': 0.365, 'contact': 0.904}
     """
     check_maximum(r, "nominal_test")
-    terms = _scope([*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
+    terms = _scope(r, [*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
     return _extended(r, "nominal", r.design.nominal_terms, terms)
 
 
@@ -71,7 +71,7 @@ def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -
     contact  1.0 -86.355  186.711  0.273    0.601
     """
     check_maximum(r, "scale_test")
-    terms = _scope(r.design.terms, r.design.scale_terms, scope)
+    terms = _scope(r, r.design.terms, r.design.scale_terms, scope)
     return _extended(r, "scale", r.design.scale_terms, terms)
 
 
@@ -83,10 +83,10 @@ def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterabl
     return refit_table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
 
 
-def _scope(terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
+def _scope(r: FittedLikelihood, terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
     """Terms to test: all that are not there already, or the ones asked for."""
     known, taken = list(dict.fromkeys(terms)), set(taken)
-    asked = known if scope is None else terms_of(scope, known)
+    asked = known if scope is None else terms_in(r, scope, known)
     return [term for term in asked if term not in taken]
 
 

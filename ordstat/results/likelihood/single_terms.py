@@ -119,7 +119,8 @@ def dropped_terms(
     Parameters
     ----------
     scope : str or sequence of str, optional
-        Location terms; all that are part of no other term if not given. What is left is coded as its formula asks:
+        Location terms, or their formula, "~ x1 + x2"; all that are part of no other term if not given. What is left is
+        coded as its formula asks:
         without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
     test : {"auto", "LR", "Chisq", "Wald", "rao-scott", None}
         Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
@@ -146,7 +147,7 @@ def dropped_terms(
     >>> fit.drop1()["lrt"].round(3).to_dict()
     {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
     """
-    terms = r.design.spec.marginality().droppable() if scope is None else terms_of(scope, r.design.terms)
+    terms = r.design.spec.marginality().droppable() if scope is None else terms_in(r, scope, r.design.terms)
     if is_rao_scott(r, test):
         fits = drop_fits(r, terms)
         return dropped_by_rao_scott(r, {term: np.nan if fit.separated else fit.loglik for term, fit in fits.items()})
@@ -184,6 +185,8 @@ def added_terms(
     ------
     DataError
         A term is missing in some rows of the fit, or the data are not at hand or have changed.
+    OptionError
+        The model has all terms of the scope already.
 
     Examples
     --------
@@ -195,6 +198,8 @@ def added_terms(
     contact  1.0  184.984  11.043    0.001
     """
     texts = enterable(r, widest(r, scope, data))
+    if not texts:
+        raise OptionError(f"scope must have a term that the model lacks; got {scope!r}, and {r.formula!r} has it all.")
     if test is not None and is_wald(test, [r]):
         return added_by_wald(r, {term: wider(r, text, term, data) for term, text in texts.items()})
     check_unpenalised([r], "add1")
@@ -224,6 +229,14 @@ def widest(r: FittedLikelihood, scope: Any, data: Any) -> Marginality:
     design = r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}")
     check_fixed(design.random, r)
     return design.spec.marginality()
+
+
+def terms_in(r: FittedLikelihood, scope: Any, known: Iterable[str]) -> list[str]:
+    """The terms of a scope, in a formula or by their names; OptionError for one that is not among those known."""
+    if not isinstance(scope, str) or "~" not in scope:
+        return terms_of(scope, known)
+    own = {factors: term for term, factors in r.design.spec.marginality().factors.items()}
+    return terms_of([own.get(factors, term) for term, factors in widest(r, scope, None).factors.items()], known)
 
 
 def check_fixed(random: Iterable[RandomTerm], r: FittedLikelihood) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...checks import flag
 from ...exceptions import OptionError
 from ...words import told_arguments
 from ..report.cells import few_decimals, p_in_words, ratio_decimals
@@ -48,6 +49,7 @@ def tidy_parameters(
     4    temp[T.warm]     12.22      4.34      34.44
     5  contact[T.yes]      4.61      1.81      11.73
     """
+    flag("conf_int", conf_int), flag("exponentiate", exponentiate)
     limits = confidence_limits(r, level=level).to_numpy()[: r.fit.coefficients.size]
     numbers = np.column_stack((r.fit.coefficients, limits))
     if exponentiate:

@@ -37,7 +37,7 @@ from .standard_errors import (
 )
 
 
-@told_arguments(**NEW_ROWS)
+@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True")
 def prediction_with_errors(
     r: FittedLikelihood,
     newdata: Any = None,
@@ -234,6 +234,7 @@ def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: Flo
     return tables
 
 
+@told_arguments(nsim="n=")
 def simulated(
     r: FittedLikelihood,
     n: int = 1,

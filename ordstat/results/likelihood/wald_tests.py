@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.wald import quadratic_form, sequential_contrasts
-from ...checks import one_of
+from ...checks import listed_texts, one_of
 from ...exceptions import OptionError
 from ...model.equations import read
 from ...model.sample import Sample
@@ -181,12 +182,12 @@ def _containing_last(term: str, marginality: Marginality, design: Design) -> Int
     return np.concatenate(columns)
 
 
-def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) -> pd.DataFrame:
+def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vcov: Any = None) -> pd.DataFrame:
     """Wald tests of linear hypotheses on the parameters.
 
     Parameters
     ----------
-    hypotheses : str
+    hypotheses : str or sequence of str
         Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
         Parameters by name, or by their term where it has one column.
     vcov : str or dict, optional
@@ -225,11 +226,12 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str, *, vcov: Any = None) 
     return NotedFrame.of(table, (), f"Wald tests, {r.own_covariance.words}")
 
 
-def linear_hypotheses(r: FittedLikelihood, hypotheses: str) -> tuple[list[str], FloatArray, FloatArray]:
+def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> tuple[list[str], FloatArray, FloatArray]:
     """Equations as text, and L (h, P') and the target (h,) of L b = target, over the estimated parameters b."""
-    if not isinstance(hypotheses, str) or not hypotheses.strip():
+    text = "\n".join(listed_texts("hypotheses", hypotheses))
+    if not text.strip():
         raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
-    equations = read(hypotheses, _names(r), r.fit.coefficients.size, ("=",))
+    equations = read(text, _names(r), r.fit.coefficients.size, ("=",))
     estimated = ~r.fit.aliased
     for one in equations:
         check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ....checks import one_of
 from ....model.sample import Rows
+from ....words import told_arguments
 from ..fitted import FittedLikelihood
 from ..standard_errors import normal_quantile
 from .average import Average, Averager, warn_of_unknown
@@ -71,6 +72,12 @@ def _interacting(averager: Averager, grid: Grid) -> list[str]:
     ]
 
 
+@told_arguments(
+    mode="scale=, such as scale='prob'",
+    type="scale=, such as scale='prob'",
+    specs="the variables as first argument",
+    adjust=".contrasts(adjust=) of what it gives",
+)
 def marginal_means(
     r: FittedLikelihood,
     variables: str | Sequence[str],

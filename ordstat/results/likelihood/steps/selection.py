@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ....checks import one_of
+from ....checks import number, one_of
 from ....exceptions import OptionError
+from ....words import told_arguments
 from ...refit import updated
 from ...report.exported import Exported
 from ...report.grid import Grid
@@ -66,6 +67,7 @@ class Selection(Exported):
         return NotedFrame.of(self.trace.set_index("change"), told, "Steps")
 
 
+@told_arguments(trace="the .trace of what it gives", steps="max_steps=")
 def stepwise(
     r: FittedLikelihood,
     scope: Any = None,
@@ -104,8 +106,8 @@ def stepwise(
     Raises
     ------
     OptionError
-        Another direction, "forward" without a largest model, a `k` beside Wald tests or `enter` and `stay` beside AIC.
-        AIC of a penalised fit, or of one with robust errors, as it takes the rows for independent.
+        Another direction, "forward" without a largest model, a negative `k`, or one beside Wald tests, `enter` and
+        `stay` beside AIC. AIC of a penalised fit, or of one with robust errors, as it takes the rows for independent.
     DataError
         A term that comes or goes is missing in some rows: models are compared on the same rows.
 
@@ -118,6 +120,7 @@ def stepwise(
     >>> ordfit("rating ~ temp * contact", wine, cluster="judge").step().trace["p_value"].round(3).tolist()
     [nan, 0.656]
     """
+    number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
     lower, upper = _limits(r, scope)
     one_of("test", test, ("auto", "AIC", "Wald"))
     chosen = direction or ("backward" if upper is None else "both")
