@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Logistic losses of scores of their own for every threshold, and leaves of trees for them; twins in `tests/twins.py`."""
+"""Logistic losses of scores of their own for every threshold, and leaves for them; twins in `tests/boosted/`."""
 
 from libc.math cimport exp, fabs, log
 from libc.stdint cimport uint16_t
