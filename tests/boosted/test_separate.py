@@ -187,4 +187,6 @@ def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
     assert fit.at(5).fit.kept == 5
     assert len(fit.staged_errors(new)) > 1 and fit.stopped_early(new).fit.kept <= fit.fit.kept
     fit.save(tmp_path / "fit.ordstat")
-    np.testing.assert_array_equal(load(tmp_path / "fit.ordstat").predict(new, type="prob"), fit.predict(new, type="prob"))
+    np.testing.assert_array_equal(
+        load(tmp_path / "fit.ordstat").predict(new, type="prob"), fit.predict(new, type="prob")
+    )
