@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,8 +12,9 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import flag, is_whole, number, one_of, one_spelled, whole
 from ..exceptions import DataError, OptionError
 from ..learners.boosting import continued
-from ..learners.losses.cumulative import LOSSES, loss_of
+from ..learners.losses.cumulative import LOSSES, CumulativeLoss, SeparateThresholds, loss_of
 from ..model.boosted.fit import BoostedFit, HeldOut
+from ..model.boosted.separate import SeparateTrees
 from ..model.boosted.trees import BoostedTrees
 from ..model.costs import CostField
 from ..model.fit import Certificate, Trace
@@ -38,6 +39,9 @@ _MOST_DEPTH = 12
 _TOLERANCE = 1e-6
 # Case weight of a leaf: so much, or this share of a small sample.
 _MIN_WEIGHT, _MIN_SHARE = 5.0, 0.05
+# What values of their own for all thresholds must lower a held-out loss to, and rows times thresholds up to which they
+# are tried.
+_CLEARLY, _MOST_SEPARATE = 0.97, 30_000
 # Rounds of a fold, about; seconds of a round, and of a cut on a path for each row and column.
 _ROUNDS, _ROUND_SECONDS, _CUT_SECONDS = 400, 1.5e-4, 1.1e-9
 _LOSSES = dict(
@@ -55,6 +59,10 @@ def _depth(name: str, value: Any, of: Any) -> Any:
     if isinstance(value, (tuple, list)) and value:
         return tuple(sorted({whole(f"each {name}", d, 1, _MOST_DEPTH, of=of) for d in value}))
     return whole(name, value, 1, _MOST_DEPTH, of=of, also=", several of them or 'cv'")
+
+
+def _parallel(name: str, value: Any, of: Any) -> bool | str:
+    return "cv" if isinstance(value, str) and value == "cv" else flag(name, value)
 
 
 def _folds(name: str, value: Any, of: Any) -> int | None:
@@ -105,10 +113,12 @@ class OrdinalBoosting(Method):
     linear_start : bool
         Whether H starts from a cumulative model with a ridge penalty of 2^-4, ..., 2^10 chosen by cross-validation, or
         from 0.
-    parallel : bool
+    parallel : bool or "cv"
         False gives a leaf a value for every threshold, P(y > k | x) = 1 / (1 + exp(theta_k - H_k(x))), put in order for
-        each row; with loss="logistic". Cuts are those of the thresholds' slopes summed with signs that are drawn anew
-        in every round (Iosipoi & Vakhrushev 2022), so that the work hardly depends on K.
+        each row, by the logistic loss. Cuts are those of the thresholds' slopes summed with signs that are drawn anew
+        in every round (Iosipoi & Vakhrushev 2022), so that the work hardly depends on K. "cv", where rounds are "cv"
+        too, takes such leaves where they lower the held-out logistic loss of all thresholds by 3 %; it is True with one
+        threshold, constraints=, more than 30000 rows times thresholds, or another loss or link.
     penalty : float
         Of the squared values of leaves, 0 or more.
     min_weight : float or None
@@ -142,7 +152,7 @@ class OrdinalBoosting(Method):
     subsample: float = option(0.7, number, above=0.0, most=1.0)
     column_share: float | None = option(None, _column_share)
     linear_start: bool = option(True, lambda name, value, of: flag(name, value))
-    parallel: bool = option(True, lambda name, value, of: flag(name, value))
+    parallel: bool | str = option("cv", _parallel)
     penalty: float = option(1.0, number, least=0.0)
     min_weight: float | None = option(None, _weight)
     folds: int | None = option(None, _folds)
@@ -165,13 +175,13 @@ class OrdinalBoosting(Method):
         super().__post_init__()
         if self.loss != "likelihood" and self.link != "logit":
             raise OptionError(f"link={self.link!r} goes with loss='likelihood'; loss={self.loss!r} has the logit.")
-        if not self.parallel and self.loss != "logistic":
+        if self.parallel is False and self.loss != "logistic":
             raise OptionError(f"parallel=False goes with loss='logistic'; got loss={self.loss!r}.")
 
     @property
     def draws(self) -> bool:
         """True: rows, columns and folds are drawn."""
-        drawn = self.subsample < 1 or self.column_share != 1 or not self.parallel
+        drawn = self.subsample < 1 or self.column_share != 1 or self.parallel is False
         return drawn or self.selects or self.linear_start
 
     @property
@@ -232,11 +242,11 @@ class OrdinalBoosting(Method):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
-        if sample.restrictions is not None and not self.parallel:
+        if sample.restrictions is not None and self.parallel is False:
             raise OptionError("constraints= go with parallel=True: leaves have one value there. Take one of them out.")
         training = self._training(sample)
         with one_blas_thread():
-            penalty, held_out = self._chosen(training, rng, progress)
+            training, penalty, held_out = self._chosen(training, rng, progress)
             weights = training.data.weights
             depth = self.depths[0] if held_out is None else held_out.depth
             start = training.linear(weights, penalty)
@@ -256,7 +266,7 @@ class OrdinalBoosting(Method):
         OptionError
         """
         whole("rounds", rounds, 1, of=self)
-        training = self._training(sample)
+        training = self._training(sample, fit)
         start = Linear(fit.trees.linear, fit.thetas[0])
         settings = self.settings(training, fit.depth)
         with team_of(self.n_jobs) as team:
@@ -276,13 +286,13 @@ class OrdinalBoosting(Method):
             More rounds than were made.
         """
         whole("rounds", rounds, 0, fit.stages[-1], also=", the rounds made")
-        return self._with(replace(fit, kept=int(rounds)), sample, self._training(sample))
+        return self._with(replace(fit, kept=int(rounds)), sample, self._training(sample, fit))
 
     def staged_codes(
         self, sample: Sample, fit: BoostedFit, targets: Sequence[Rows], stages: Sequence[int]
     ) -> Iterator[list[IntArray]]:
         """Predicted codes of several sets of rows after some of the rounds, growing, one sum going on to the next."""
-        training, made = self._training(sample), 0
+        training, made = self._training(sample, fit), 0
         every = [training.rows, *targets]
         sums = [fit.trees.start(rows) for rows in every]
         for stage in stages:
@@ -291,11 +301,12 @@ class OrdinalBoosting(Method):
             made = stage
             theta, _ = training.best_thresholds(sums[0], fit.thetas[stage])
             rule = training.loss.rule(fit.trees.upto(stage), theta, self.cost_matrix)
-            yield [rule.codes(rows, H if self.parallel else None) for rows, H in zip(targets, sums[1:], strict=True)]
+            together = not training.loss.separate
+            yield [rule.codes(rows, H if together else None) for rows, H in zip(targets, sums[1:], strict=True)]
 
     def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
         """(T+1,) mean loss of a sample before the first and after every round."""
-        loss, scores = loss_of(self.loss, self.link, self.parallel), fit.trees.start(sample.rows)
+        loss, scores = self._loss(fit), fit.trees.start(sample.rows)
         y, weights = sample.y.astype(np.uint16), sample.case_weights
         found = np.empty(fit.losses.size)
         for t, theta in enumerate(fit.thetas):
@@ -303,9 +314,13 @@ class OrdinalBoosting(Method):
             fit.trees.add(sample.rows, scores, t, t + 1)
         return found
 
-    def _training(self, sample: Sample) -> Training:
-        loss = loss_of(self.loss, self.link, self.parallel)
-        return Training.of(as_rows(sample), loss, type(self).__name__)
+    def _training(self, sample: Sample, fit: BoostedFit | None = None) -> Training:
+        return Training.of(as_rows(sample), self._loss(fit), type(self).__name__)
+
+    def _loss(self, fit: BoostedFit | None) -> CumulativeLoss:
+        """The loss of a fit, or of one to come before it is known to have a value for every threshold."""
+        together = self.parallel is not False if fit is None else not isinstance(fit.trees, SeparateTrees)
+        return loss_of(self.loss, self.link, together)
 
     def _length(self, held_out: HeldOut | None) -> int:
         if self.rounds != "cv":
@@ -314,10 +329,10 @@ class OrdinalBoosting(Method):
 
     def _chosen(
         self, training: Training, rng: np.random.Generator, progress: Progress | None
-    ) -> tuple[float | None, HeldOut | None]:
-        """The penalty of the linear start, and what the held-out rows say of rounds and depth."""
+    ) -> tuple[Training, float | None, HeldOut | None]:
+        """The kind of leaves, the penalty of the linear start, and what held-out rows say of rounds and depth."""
         if training.flat or not (self.selects or self.linear_start):
-            return None, None
+            return training, None, None
         data, folds = training.data, self.folds or _FOLDS
         held = training.held(folds, rng)
         if self.folds is None and data.total > _MANY_ROWS:
@@ -329,11 +344,8 @@ class OrdinalBoosting(Method):
             )
         penalty = training.best_ridge(held, rng) if self.linear_start else None
         if not self.selects:
-            return penalty, None
+            return training, penalty, None
         starts = [training.linear(data.weights - out, penalty) for out in held]
-
-        def booster(depth: int, fold: int, own: np.random.Generator) -> Booster:
-            return training.booster(self.settings(training, depth), starts[fold], data.weights - held[fold], own)
 
         fixed = None if self.rounds == "cv" else int(self.rounds)
         plan = Plan(
@@ -342,9 +354,36 @@ class OrdinalBoosting(Method):
             patience=fixed or self.patience,
             fixed=fixed is not None,
             n_jobs=self.n_jobs,
+            judge=SeparateThresholds(),
         )
-        tick = ticking(progress, len(self.depths) * len(held))
-        return penalty, held_out_losses(booster, held, plan, rng, tick)
+
+        def losses(training: Training, plan: Plan, folds: int, tick: Callable[[str], None]) -> HeldOut:
+            def booster(depth: int, fold: int, own: np.random.Generator) -> Booster:
+                kept = data.weights - held[fold]
+                return training.booster(self.settings(training, depth), starts[fold], kept, own)
+
+            return held_out_losses(booster, held[:folds], plan, rng, tick)
+
+        found = losses(training, plan, len(held), ticking(progress, len(self.depths) * len(held)))
+        if not self._tries_separate(training):
+            return training, penalty, found
+        # The first fold says whether the others are worth their time.
+        apart, plan = replace(training, loss=SeparateThresholds()), replace(plan, depths=(found.depth,))
+        for some in sorted({1, len(held)}):
+            separate = losses(apart, plan, some, lambda _: None)
+            sizes = held[:some].sum(axis=1)
+            enough = _CLEARLY if some == len(held) else 1.0
+            if sizes @ separate.judged > enough * (sizes @ found.judged[:some]):
+                return training, penalty, found
+        return apart, penalty, separate
+
+    def _tries_separate(self, training: Training) -> bool:
+        """Whether held-out rows are asked about a value for every threshold."""
+        sample = training.sample
+        small = training.data.y.size * (sample.n_levels - 1) <= _MOST_SEPARATE
+        logistic = self.loss == "logistic" or (self.loss == "likelihood" and self.link == "logit")
+        chosen = self.parallel == "cv" and self.rounds == "cv"
+        return chosen and logistic and small and sample.n_levels > 2 and sample.restrictions is None
 
     def _fitted(
         self,
@@ -395,11 +434,14 @@ class OrdinalBoosting(Method):
 
     def _facts(self, fit: BoostedFit, used: str) -> tuple[tuple[str, Any], ...]:
         how = "" if fit.held_out is None else f", by {fit.held_out.how}"
+        together = not isinstance(fit.trees, SeparateTrees)
         start = "0" if fit.ridge is None else f"ridge cumulative model, penalty {fit.ridge:g} by cross-validation"
         columns = "60% (five at least)" if self.column_share is None else f"{self.column_share:.0%}"
-        link = f", {self.link} link" if self.loss == "likelihood" else ""
+        loss = self.loss if together else "logistic"
+        link = f", {self.link} link" if loss == "likelihood" else ""
+        chosen = how if self.parallel == "cv" and not together else ""
         return (
-            ("Loss", _LOSSES[self.loss] + link + ("" if self.parallel else ", a leaf value for each")),
+            ("Loss", _LOSSES[loss] + link + ("" if together else ", a leaf value for each") + chosen),
             ("Rounds", used + (how if self.rounds == "cv" else "")),
             ("Depth", f"{fit.depth}" + ("" if is_whole(self.depth) else how)),
             ("Learning rate", f"{self.learning_rate:g}"),

@@ -114,7 +114,7 @@ def _differs(keys: list[AnyArray], order: IntArray) -> BoolArray:
     for key in keys:
         values = key[order]
         unlike = values[1:] != values[:-1]
-        if values.dtype.kind == "f" and np.isnan(values[-1:]).any():  # sorted last
+        if values.dtype.kind == "f" and np.isnan(values).any():  # of a later key NaN may be anywhere
             unlike &= ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
         differs[1:] |= unlike
     return differs

@@ -176,3 +176,17 @@ def test_slopes_far_out_are_those_of_the_tails(H):
     expected = [expit(H + 1), expit(H - 2) - expit(-1 - H), -expit(2 - H)]
     np.testing.assert_allclose(g, expected, rtol=1e-12, atol=1e-300)
     assert (h >= 0).all() and np.isfinite(h).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_trees_wider_than_the_histograms_that_are_held_at_once(weighted):
+    """Levels of more than 64 nodes are made some nodes at a time; a plain tree knows nothing of that."""
+    rng = np.random.default_rng(8)
+    N = 1500
+    codes = rng.integers(0, 120, (2, N)).astype(np.uint8)
+    g, h = rng.normal(size=N), rng.uniform(0.01, 0.5, N)
+    w = rng.integers(1, 4, N).astype(float) if weighted else np.ones(N)
+    tree = compiled_tree(codes, range(N), g, h, w if weighted else NONE, 11, penalty=0.5)
+    plain = naive.Grower(codes=codes, depth=11, penalty=0.5).tree(np.arange(N), g, h, w)
+    assert naive.alike(naive.nested(tree, codes.max(axis=1) + 1), plain)
+    assert np.count_nonzero(tree.column < 0) > 200

@@ -6,7 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, compare, load, ordfit
+from ordstat import (
+    CumulativeLink,
+    DataError,
+    DataWarning,
+    OptionError,
+    OrdinalBoosting,
+    OrdinalClassifier,
+    compare,
+    load,
+    ordfit,
+)
+from ordstat.model.distinct import distinct_places
+from ordstat.model.sample import Rows, Sample
 
 from . import naive
 
@@ -258,3 +270,18 @@ def test_the_classifier_takes_categories(frame):
         model.predict(X.assign(f="z"))
     with pytest.raises(DataError, match="columns that are not numeric: 'f'"):
         OrdinalClassifier("logit").fit(X, y)
+
+
+def test_rows_alike_in_what_is_missing_are_one_row():
+    """Missing values of a column that is not the first, in ranks that are not the last: copies and weights agree."""
+    X = np.array([[1.0, np.nan], [1.0, np.nan], [np.nan, 2.0], [np.nan, 2.0], [np.nan, np.nan], [3.0, 1.0], [3.0, 1.0]])
+    y = np.array([0, 0, 0, 0, 1, 1, 1])
+    rows, weights = distinct_places(Sample(rows=Rows(X=X), y=y, n_levels=2), np.zeros((7, 0)))
+    assert sorted(rows.tolist()) == [0, 2, 4, 5] and sorted(weights.tolist()) == [1.0, 2.0, 2.0, 2.0]
+    found = dict(zip(rows.tolist(), weights.tolist(), strict=True))
+    assert found[4] == 1.0
+    kept = Sample(rows=Rows(X=X[[0, 2, 4, 5]]), y=y[[0, 2, 4, 5]], n_levels=2, weights=np.array([2.0, 2.0, 1.0, 2.0]))
+    method = OrdinalBoosting(rounds=6, depth=2, linear_start=False, min_weight=1.0)
+    one = method.fit(kept, np.random.default_rng(0))
+    copies = method.fit(Sample(rows=Rows(X=X), y=y, n_levels=2), np.random.default_rng(0))
+    np.testing.assert_allclose(copies.losses, one.losses, rtol=1e-12)

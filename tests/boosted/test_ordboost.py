@@ -1,12 +1,14 @@
 """`ordboost` against plain loops and what must hold of any boosting."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from ordstat import CumulativeLink, DataError, OptionError, OrdinalBoosting, datasets, ordfit
+from ordstat.compiled.boost import parts_of
 from ordstat.learners.losses.cumulative import LogitLikelihood
 from ordstat.methods.shared.boosted import Training
 from ordstat.methods.shared.folds import held_weights
@@ -351,3 +353,33 @@ def test_figures_are_those_of_the_rounds_in_use():
     first = fit.at(5)
     assert first.glance()["held_out"].item() == fit.rounds["held_out"].iloc[5]
     assert fit.glance()["held_out"].item() == fit.rounds["held_out"].iloc[fit.fit.kept]
+
+
+def test_parts_of_many_rows_side_by_side_give_the_same_fit():
+    """Two threads, and parts of the rows summed on their own: the trees are those of one part but for rounding."""
+    rng = np.random.default_rng(4)
+    n = 40_000
+    assert parts_of(n) == 2
+    X = rng.integers(0, 100, (n, 4)) / 25.0
+    y = np.digitize(np.sin(X[:, 0]) + X[:, 1] * (X[:, 2] > 2) + rng.logistic(size=n), [0.0, 1.5, 3.0])
+    sample = Sample(rows=Rows(X=X), y=y, n_levels=4)
+    method = OrdinalBoosting(rounds=12, depth=3, linear_start=False)
+    one, two = (replace(method, n_jobs=jobs).fit(sample, np.random.default_rng(1)) for jobs in (1, 2))
+    assert one.losses.tolist() == two.losses.tolist() and (one.scores == two.scores).all()
+    whole = replace(method, subsample=1.0, rounds=1, column_share=1.0).fit(sample, np.random.default_rng(1))
+    training = method._training(sample)
+    data = training.data
+    loss, g, h = naive.logit_slopes(data.y.astype(int), np.zeros(data.y.size), whole.thetas[0], data.weights)
+    grower = naive.Grower(codes=data.bins.codes, depth=3, least=5.0, counts=data.bins.counts)
+    plain = grower.tree(np.arange(data.y.size), g, h, data.weights)
+    assert whole.losses[0] == pytest.approx(loss / data.total, rel=1e-10)
+    tree = whole.trees.trees[0]
+    tree.value[:] /= method.learning_rate
+    assert naive.alike(naive.nested(tree, data.bins.counts), plain, rtol=1e-7)
+
+
+def test_more_levels_than_two_bytes_tell_apart_are_refused():
+    n = (1 << 16) + 1
+    sample = Sample(rows=Rows(X=np.arange(float(n))[:, None]), y=np.arange(n), n_levels=n)
+    with pytest.raises(DataError, match="65536 levels at most; got 65537"):
+        OrdinalBoosting(rounds=1, depth=1, linear_start=False).fit(sample, np.random.default_rng(0))

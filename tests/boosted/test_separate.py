@@ -6,6 +6,9 @@ import pytest
 from scipy.special import expit
 
 from ordstat import OptionError, OrdinalBoosting, load, ordfit
+from ordstat.compiled.boost import OUTSIDE
+from ordstat.compiled.separate import add_leaves, leaf_sums, separate_loss, signed_slopes
+from ordstat.learners.losses.cumulative import SeparateThresholds
 from ordstat.model.sample import Rows, Sample
 
 from . import naive
@@ -121,3 +124,69 @@ def test_what_goes_with_it():
         OrdinalBoosting(parallel=False)
     with pytest.raises(OptionError, match="constraints= go with parallel=True"):
         ordfit("y ~ a", spread(100), "ordboost", constraints="a >= 0", parallel=False, loss="logistic")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_compiled_losses_and_leaves(seed):
+    """Against the NumPy formulas, row by row; far scores too."""
+    rng = np.random.default_rng(seed)
+    N, Q, L = 80, int(rng.integers(1, 6)), 5
+    y, theta = rng.integers(0, Q + 1, N).astype(np.uint16), np.sort(rng.normal(size=Q))
+    H, w = rng.normal(size=(N, Q)) * rng.choice([1.0, 30.0, 400.0]), rng.integers(0, 3, N) * 1.0
+    loss = SeparateThresholds()
+    for weights in (w, np.empty(0)):
+        p, g, h = np.empty((N, Q)), np.empty(N), np.empty(N)
+        expected, G, V = loss.slopes(y, weights, H, theta)
+        assert separate_loss(y, H, theta, weights, p) == pytest.approx(expected, rel=1e-12)
+        assert loss.value(y, weights, H[:, 0], theta) == pytest.approx(loss.slopes(y, weights, H[:, 0], theta)[0])
+        signs = rng.choice([-1.0, 1.0], Q)
+        signed_slopes(y, p, signs, g, h)
+        np.testing.assert_allclose(g, G @ signs, atol=1e-13)
+        np.testing.assert_allclose(h, V.sum(axis=1), atol=1e-13)
+        place, leaf = rng.integers(0, L, N).astype(np.uint16), rng.permutation(L).astype(np.int32)
+        place[::7] |= OUTSIDE
+        sums, factor = np.zeros((2, L, Q)), np.ones(N) if weights.size == 0 else weights
+        leaf_sums(y, p, weights, place, leaf, *sums)
+        for at in range(L):
+            rows = np.flatnonzero((place < OUTSIDE) & (leaf[place % OUTSIDE] == at))
+            np.testing.assert_allclose(sums[0][at], factor[rows] @ G[rows], atol=1e-12)
+            np.testing.assert_allclose(sums[1][at], factor[rows] @ V[rows], atol=1e-12)
+        values, moved = rng.normal(size=(L, Q)), H.copy()
+        add_leaves(place, OUTSIDE - 1, leaf, values, moved)
+        np.testing.assert_array_equal(moved, H + values[leaf[place % OUTSIDE]])
+
+
+def two_spreads(n, seed):
+    """Three levels, of which s = 1 has the outer ones far more often than s = 0: no single potential says that."""
+    rng = np.random.default_rng(seed)
+    a, s = rng.normal(size=n), rng.integers(0, 2, n)
+    return pd.DataFrame({"a": a, "s": s, "y": np.digitize(a + (0.1 + 6.0 * s) * rng.logistic(size=n), [-1.5, 1.5])})
+
+
+def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
+    frame = two_spreads(240, 0)
+    fit = ordfit("y ~ a + s", frame, "ordboost", depth=3, max_rounds=120, folds=3, seed=1)
+    assert type(fit.fit.trees).__name__ == "SeparateTrees"
+    assert "a leaf value for each" in str(fit.summary())
+    # The other kind is what is fitted where it is asked for, or where effects are parallel.
+    single = ordfit("y ~ a + s", frame, "ordboost", depth=3, max_rounds=120, folds=3, seed=1, parallel=True)
+    assert type(single.fit.trees).__name__ == "BoostedTrees"
+    new = two_spreads(400, 1)
+    losses = []
+    for one in (fit, single):
+        p = one.predict(new, type="prob").to_numpy()
+        losses.append(-np.log(p[np.arange(len(new)), new["y"]]).mean())
+    assert losses[0] < 0.95 * losses[1]
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    plain = pd.DataFrame(x, columns=list("ab")).assign(y=np.digitize(x[:, 0] + rng.logistic(size=200), [-1, 0, 1]))
+    assert type(ordfit("y ~ a + b", plain, "ordboost", depth=1, seed=1).fit.trees).__name__ == "BoostedTrees"
+    # What is asked of a fit knows what was chosen.
+    longer = fit.more(3).at(fit.fit.kept)
+    np.testing.assert_allclose(longer.predict(new, type="prob"), fit.predict(new, type="prob"), atol=1e-12)
+    assert fit.at(5).fit.kept == 5
+    assert len(fit.staged_errors(new)) > 1 and fit.stopped_early(new).fit.kept <= fit.fit.kept
+    fit.save(tmp_path / "fit.ordstat")
+    np.testing.assert_array_equal(
+        load(tmp_path / "fit.ordstat").predict(new, type="prob"), fit.predict(new, type="prob")
+    )

@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from ..._typing import AnyArray, FloatArray
 from ...compiled.logitslopes import logit_slopes, logit_thresholds
+from ...compiled.separate import separate_loss
 from ...model.boosted.separate import SeparateAbove
 from ...model.costs import CostMatrix
 from ...model.cumulative_rule import CumulativeRule
@@ -28,7 +29,7 @@ from ...model.likelihood.links import LINKS
 from ...model.row_blocks import CACHED, row_blocks
 from ...model.rules import Potential
 
-_NONE = np.empty(0)
+_NONE, _NO_ROWS = np.empty(0), np.empty((0, 0))
 #: Least curvature of a row where a likelihood is not concave.
 _FLAT = 1e-6
 #: What keeps the system of a threshold that no row is near from being singular.
@@ -229,6 +230,9 @@ class SeparateThresholds(CumulativeLoss):
         p = expit(gaps)
         each = np.logaddexp(0.0, np.where(above, -gaps, gaps)).sum(axis=1)
         return float(w @ each if w.size else each.sum()), p - above, p * (1.0 - p)
+
+    def value(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> float:
+        return float(separate_loss(y, _by_threshold(H), theta, w, _NO_ROWS))
 
     def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
         _, g, h = self.slopes(y, w, H, theta)

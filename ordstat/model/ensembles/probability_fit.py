@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, logit
 
 from ..._typing import FloatArray
 from ..cumulative_rule import Exceedances
 from ..fit import MarginFit
 from ..sample import Rows
+
+# No member's odds are longer than those of this probability: one that is sure and wrong must not outvote all others.
+_SURELY = 0.005
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,16 +34,19 @@ class ForestFit(MarginFit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mixture:
-    """P(y > k) as the weighted mean of members.
+    """P(y > k) as the weighted mean of members, or the probability of the weighted mean of their log odds.
 
     Attributes
     ----------
     members : tuple of Exceedances
     shares : (M,) of sum 1
+    odds : bool
+        Whether log odds are averaged, of probabilities drawn towards 1/2 by a hundredth.
     """
 
     members: tuple[Exceedances, ...]
     shares: FloatArray
+    odds: bool = False
 
     @property
     def n_levels(self) -> int:
@@ -48,11 +55,12 @@ class Mixture:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1)."""
-        above = np.zeros((rows.n, self.n_levels - 1))
+        total = np.zeros((rows.n, self.n_levels - 1))
         for member, share in zip(self.members, self.shares, strict=True):
             if share > 0.0:
-                above += share * member(rows)
-        return np.minimum(above, 1.0)
+                above = member(rows)
+                total += share * (logit(_SURELY + (1.0 - 2.0 * _SURELY) * above) if self.odds else above)
+        return np.asarray(expit(total)) if self.odds else np.minimum(total, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from ..._typing import FloatArray
 from ...model.boosted.fit import HeldOut
 from ..threads import in_threads
-from .rounds import Booster, boosted_until
+from .rounds import Booster, Loss, boosted_until
 
 #: From a depth, the fold that is held out and a generator to the start of its rounds.
 Starts = Callable[[int, int, np.random.Generator], Booster]
@@ -31,6 +31,8 @@ class Plan:
         Whether the loss after `most` rounds counts, rather than the least on the way.
     n_jobs : int
         Folds at work at once, as threads.
+    judge : Loss
+        That trees of one value a leaf and of one a threshold are compared by.
     """
 
     depths: tuple[int, ...]
@@ -38,6 +40,7 @@ class Plan:
     patience: int
     fixed: bool
     n_jobs: int
+    judge: Loss
 
 
 def held_out_losses(
@@ -58,19 +61,20 @@ def held_out_losses(
     """
     seeds = rng.integers(2**63, size=len(held))
 
-    def trial(depth: int, fold: int) -> FloatArray:
+    def trial(depth: int, fold: int) -> tuple[FloatArray, float]:
         booster = starts(depth, fold, np.random.default_rng(seeds[fold]))
         rows = np.flatnonzero(held[fold])
-        curve = boosted_until(booster, rows, held[fold, rows], plan.patience, plan.most)
+        found = boosted_until(booster, rows, held[fold, rows], plan.patience, plan.most, plan.judge)
         tick(f"depth {depth}, fold {fold + 1} of {len(held)}")
-        return curve
+        return found
 
     tasks = [(depth, fold) for depth in plan.depths for fold in range(len(held))]
     found = in_threads(trial, tasks, plan.n_jobs)
     parts = [found[place : place + len(held)] for place in range(0, len(found), len(held))]
-    curves = tuple(_mean_curve(part, held.sum(axis=1)) for part in parts)
+    curves = tuple(_mean_curve([curve for curve, _ in part], held.sum(axis=1)) for part in parts)
     chosen = int(np.argmin([curve[-1] if plan.fixed else curve.min() for curve in curves]))
-    return HeldOut(depths=plan.depths, losses=curves, chosen=chosen, folds=len(held))
+    judged = np.array([least for _, least in parts[chosen]])
+    return HeldOut(depths=plan.depths, losses=curves, chosen=chosen, folds=len(held), judged=judged)
 
 
 def _mean_curve(curves: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:

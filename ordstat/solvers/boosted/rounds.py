@@ -311,8 +311,10 @@ def best_thresholds(
     return theta, loss.stepped(y, w, scores, theta)[1] / total
 
 
-def boosted_until(booster: Booster, held: IntArray, weights: FloatArray, patience: int, most: int) -> FloatArray:
-    """(T+1,) mean loss of held-out rows before and after every round, until it has not fallen for some rounds.
+def boosted_until(
+    booster: Booster, held: IntArray, weights: FloatArray, patience: int, most: int, judge: Loss
+) -> tuple[FloatArray, float]:
+    """Add rounds until the loss of held-out rows has not fallen for some of them.
 
     Parameters
     ----------
@@ -324,13 +326,25 @@ def boosted_until(booster: Booster, held: IntArray, weights: FloatArray, patienc
         Rounds without a smaller loss after which the rounds end.
     most : int
         Rounds at most.
+    judge : Loss
+        A loss that can be compared with that of other boosters, worked out every few rounds.
+
+    Returns
+    -------
+    curve : (T+1,)
+        Mean loss of the held-out rows before and after every round.
+    least : float
+        Of the means by the judge.
     """
     y, w = booster.data.y[held], _NONE if (weights == 1.0).all() else weights
-    curve, least, at = list[float](), np.inf, 0
+    curve, least, at, judged, total = list[float](), np.inf, 0, np.inf, float(weights.sum())
     while True:
-        curve.append(booster.loss.value(y, w, booster.scores[held], booster.theta) / float(weights.sum()))
+        H = booster.scores[held]
+        curve.append(booster.loss.value(y, w, H, booster.theta) / total)
+        if booster.made % EVERY == 0:
+            judged = min(judged, judge.value(y, w, H, booster.theta) / total)
         if curve[-1] < least - _LESS * curve[0]:
             least, at = curve[-1], booster.made
         if booster.made - at >= patience or booster.made >= most or curve[-1] < _PERFECT:
-            return np.array(curve)
+            return np.array(curve), judged
         booster.add()

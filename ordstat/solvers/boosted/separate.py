@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..._typing import AnyArray, FloatArray, IntArray
+from ..._typing import FloatArray, IntArray
 from ...compiled.boost import OUTSIDE
 from ...compiled.boostvalues import add_binned
+from ...compiled.separate import add_leaves, leaf_sums, separate_loss, signed_slopes
 from ...model.boosted.linear import LinearStart
 from ...model.boosted.separate import SeparateTrees
 from ...model.boosted.trees import BoostedTrees, ValueTree
@@ -39,26 +40,22 @@ class SeparateBooster(Booster):
         super().repeat(trees, losses, thetas)
 
     def _tree(self, theta: FloatArray) -> tuple[float, ValueTree]:
-        loss, g, h = self.loss.slopes(self.data.y, self._weights, self.scores, theta)
+        y, (n, Q) = self.data.y, self.scores.shape
         weights = self._drawn()
-        signs = self.rng.choice([-1.0, 1.0], g.shape[1])
-        tree = self._grown(weights, g=g @ signs, h=h.sum(axis=1))[1]
+        signs = self.rng.choice([-1.0, 1.0], Q)
+        p, g, h = np.empty((n, Q)), np.empty(n), np.empty(n)
+        loss = separate_loss(y, self.scores, theta, self._weights, p)
+        signed_slopes(y, p, signs, g, h)
+        tree = self._grown(weights, g=g, h=h)[1]
         ends = tree.column < 0
         tree.value[:] = np.where(ends, np.cumsum(ends) - 1, 0)
-        places = tree.value[self._place & ~np.uint16(OUTSIDE)].astype(np.intp)
-        rows = np.flatnonzero(self._place < OUTSIDE)
-        self.leaves.append(self._steps(g, h, rows, weights, places[rows]))
-        self.scores += self.leaves[-1][places]
+        leaf = tree.value.astype(np.int32)
+        G, V = np.zeros((2, np.count_nonzero(ends), Q))
+        leaf_sums(y, p, weights, self._place, leaf, G, V)
+        steps = np.clip(-G / (V + self.settings.penalty), -LONGEST, LONGEST)
+        self.leaves.append(self.settings.learning_rate * steps)
+        add_leaves(self._place, OUTSIDE - 1, leaf, self.leaves[-1], self.scores)
         return loss, tree
-
-    def _steps(self, g: FloatArray, h: FloatArray, rows: AnyArray, weights: FloatArray, places: IntArray) -> FloatArray:
-        """(L, K-1) what the leaves add, from the rows of the tree and their places among the leaves."""
-        w = weights[rows] if weights.size else np.ones(rows.size)
-        found = np.empty((int(places.max()) + 1, g.shape[1]))
-        for k in range(g.shape[1]):
-            G, V = (np.bincount(places, w * part[rows, k], len(found)) for part in (g, h))
-            found[:, k] = np.clip(-G / (V + self.settings.penalty), -LONGEST, LONGEST)
-        return self.settings.learning_rate * found
 
     def _places(self, tree: ValueTree) -> IntArray:
         """(N,) the leaves of all rows."""
