@@ -27,8 +27,8 @@ from .shared.work import Work
 
 #: How members count.
 AVERAGES = {
-    "odds": "all the same, by log odds",
     "equal": "all the same",
+    "odds": "all the same, by log odds",
     "stacked": "by the ranked probability score of rows held out",
 }
 #: The usual members and their options, in the order of their worth in blends on public data.
@@ -75,8 +75,8 @@ class Blend(Method):
     members : sequence of str, methods or classifiers, or None
         Such as ["ordboost", "rps-forest", REDSVM(C="cv")]; None for those above. A classifier with predict_proba, such
         as lightgbm.LGBMClassifier(), stands for `NominalClassifier(base=...)`.
-    average : {"odds", "equal", "stacked"}
-        The mean of log odds, that of probabilities, or a weighted mean of probabilities.
+    average : {"equal", "odds", "stacked"}
+        The mean of probabilities, that of log odds, or a weighted mean of probabilities.
     folds : int
         Of "stacked", at least 2.
     cost : str or (K, K) array
@@ -98,7 +98,7 @@ class Blend(Method):
     """
 
     members: Sequence[Any] | None = option(None, _members)
-    average: str = option("odds", one_of, AVERAGES)
+    average: str = option("equal", one_of, AVERAGES)
     folds: int = option(5, whole, 2)
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()

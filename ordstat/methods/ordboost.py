@@ -152,7 +152,7 @@ class OrdinalBoosting(Method):
     subsample: float = option(0.7, number, above=0.0, most=1.0)
     column_share: float | None = option(None, _column_share)
     linear_start: bool = option(True, lambda name, value, of: flag(name, value))
-    parallel: bool | str = option("cv", _parallel)
+    parallel: bool | str = option(True, _parallel)
     penalty: float = option(1.0, number, least=0.0)
     min_weight: float | None = option(None, _weight)
     folds: int | None = option(None, _folds)

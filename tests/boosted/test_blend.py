@@ -24,9 +24,9 @@ def test_probabilities_are_the_mean_of_the_members(frame):
     new = frame.assign(a=frame["a"] + 0.1)
     logit, probit = (ordfit("y ~ a + b", frame, link).predict(new, type="prob") for link in ("logit", "probit"))
     members = ["logit", CumulativeLink(link="probit")]
-    fit = ordfit("y ~ a + b", frame, "blend", members=members, average="equal")
+    fit = ordfit("y ~ a + b", frame, "blend", members=members)
     np.testing.assert_allclose(fit.predict(new, type="prob"), (logit + probit) / 2, atol=1e-12)
-    odds = ordfit("y ~ a + b", frame, "blend", members=members)
+    odds = ordfit("y ~ a + b", frame, "blend", members=members, average="odds")
     above = [1.0 - np.cumsum(p.to_numpy(), axis=1)[:, :-1] for p in (logit, probit)]
     drawn = [0.005 + 0.99 * p for p in above]
     means = np.sqrt(drawn[0] / (1 - drawn[0]) * drawn[1] / (1 - drawn[1]))  # geometric, of the odds

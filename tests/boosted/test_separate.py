@@ -165,11 +165,11 @@ def two_spreads(n, seed):
 
 def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
     frame = two_spreads(240, 0)
-    fit = ordfit("y ~ a + s", frame, "ordboost", depth=3, max_rounds=120, folds=3, seed=1)
+    fit = ordfit("y ~ a + s", frame, "ordboost", depth=3, max_rounds=120, folds=3, seed=1, parallel="cv")
     assert type(fit.fit.trees).__name__ == "SeparateTrees"
     assert "a leaf value for each" in str(fit.summary())
     # The other kind is what is fitted where it is asked for, or where effects are parallel.
-    single = ordfit("y ~ a + s", frame, "ordboost", depth=3, max_rounds=120, folds=3, seed=1, parallel=True)
+    single = ordfit("y ~ a + s", frame, "ordboost", depth=3, max_rounds=120, folds=3, seed=1)
     assert type(single.fit.trees).__name__ == "BoostedTrees"
     new = two_spreads(400, 1)
     losses = []
@@ -180,7 +180,8 @@ def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 2))
     plain = pd.DataFrame(x, columns=list("ab")).assign(y=np.digitize(x[:, 0] + rng.logistic(size=200), [-1, 0, 1]))
-    assert type(ordfit("y ~ a + b", plain, "ordboost", depth=1, seed=1).fit.trees).__name__ == "BoostedTrees"
+    chosen = ordfit("y ~ a + b", plain, "ordboost", depth=1, seed=1, parallel="cv")
+    assert type(chosen.fit.trees).__name__ == "BoostedTrees"
     # What is asked of a fit knows what was chosen.
     longer = fit.more(3).at(fit.fit.kept)
     np.testing.assert_allclose(longer.predict(new, type="prob"), fit.predict(new, type="prob"), atol=1e-12)
