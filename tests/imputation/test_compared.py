@@ -102,7 +102,7 @@ def test_no_likelihoods_beside_robust_errors(arguments):
     pooled = ordfit_mi("y ~ x1 + x2", frames, **arguments)
     smaller = pooled.update("~ x1")
     for asked in ({"method": "D3"}, {"method": "D2", "use": "likelihood"}):
-        with pytest.raises(OptionError, match="likelihoods of independent rows.*use method='D1'"):
+        with pytest.raises(OptionError, match=r"likelihoods of independent rows.*use method='D1'"):
             pooled.anova(smaller, **asked)
     assert np.isfinite(pooled.anova(smaller).iloc[0]["F"])
 
