@@ -25,6 +25,11 @@ def errors(**design: object) -> pd.Series:
 
 
 def test_a_census_is_told_from_a_mistaken_population():
+    whole = sample().assign(n=lambda d: d.groupby("s")["psu"].transform("nunique"))
+    with pytest.raises(DataError, match="leaves no error of sampling"):  # R has standard errors of 0
+        ordfit(FORMULA, whole, design=SurveyDesign(weights="w", strata="s", clusters="psu", fpc="n"))
+    some = whole.assign(n=whole["n"] + (whole["s"] == whole["s"].iloc[0]))
+    ordfit(FORMULA, some, design=SurveyDesign(weights="w", strata="s", clusters="psu", fpc="n"))
     with pytest.raises(DataError, match="is 1 in every stratum: as shares, every PSU of the population was drawn"):
         errors(strata="stratum", clusters="psu", fpc=np.ones(N))
     with pytest.raises(
