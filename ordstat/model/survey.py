@@ -148,6 +148,13 @@ class Linearised:
                 f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}. Rows with a "
                 "response and all inputs come from too few PSUs."
             )
+        told = (1.0 - self.fraction > _WHOLE) & ((self.drawn > 1) | (self.lonely == "adjust"))
+        if not told[self.strata].any():
+            raise DataError(
+                "fpc= of SurveyDesign leaves no error of sampling: all PSUs that could tell of it were drawn, in every "
+                "stratum. Leave it out for the errors of samples from a larger population, or give the numbers of PSUs "
+                "in the population."
+            )
 
     def covariance(self, at: Scores, bread: FloatArray) -> FloatArray:
         meat = self.middle(at.score_totals(self.psu, self.stratum.size))

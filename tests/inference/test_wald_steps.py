@@ -171,6 +171,18 @@ def test_diagnosis_knows_of_the_covariance(kind, rows):
     assert fit.reliability(rows)[["lower", "upper"]].notna().all(axis=None)
 
 
+def test_likelihood_ratios_that_are_asked_for_say_what_they_take(rows):
+    fit = ordfit("y ~ x1 + x2", rows, cluster="g")
+    asked = (fit.drop1(test="LR"), fit.add1("~ . + x3", test="LR"), fit.anova(fit.update("~ x1"), test="LR"))
+    for table_ in (*asked, fit.drop1(test=None)):
+        assert "take rows for independent" in " ".join(repr(table_).split())
+    assert "independent" not in repr(fit.with_vcov("model").drop1())
+    with pytest.raises(OptionError, match=r"use confint\(\)"):
+        fit.profile()
+    for told in (fit.emmeans("x1"), fit.emtrends("x2", "x1")):
+        assert "cluster-robust, 30 clusters" in repr(told)
+
+
 def test_a_survey_of_a_separated_term_tells_of_it():
     data = load_data("wine").assign(w=1.0 + np.arange(72) % 3)
     found = ordfit("rating ~ temp + contact", data, design=SurveyDesign(weights="w", clusters="judge")).nominal_test()

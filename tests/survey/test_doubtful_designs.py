@@ -25,6 +25,10 @@ def errors(**design: object) -> pd.Series:
 
 
 def test_a_census_is_told_from_a_mistaken_population():
+    drawn = WINE.groupby("stratum")["psu"].transform("nunique").to_numpy()
+    with pytest.raises(DataError, match="leaves no error of sampling"):  # R has standard errors of 0
+        errors(strata="stratum", clusters="psu", fpc=drawn)
+    assert (errors(strata="stratum", clusters="psu", fpc=drawn + (WINE["stratum"] == 0)) > 0.0).all()
     with pytest.raises(DataError, match="is 1 in every stratum: as shares, every PSU of the population was drawn"):
         errors(strata="stratum", clusters="psu", fpc=np.ones(N))
     with pytest.raises(

@@ -67,7 +67,9 @@ def _at_boundaries(table: pd.DataFrame, fits: Sequence[FittedLikelihood]) -> pd.
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:
-    notes = [
+    robust = [described(fit) for fit in fits if fit.covariance != "model"]
+    notes = [as_independent(", ".join(map(repr, robust)))] if robust else []
+    notes += [
         f"{described(fit)!r} does not contain the smaller model before it: they are not nested, no p-value."
         if not contains
         else f"{described(fit)!r} has a lower likelihood than the smaller model before it, a local maximum: no p-value."
@@ -81,6 +83,14 @@ def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArra
             "chi-squared distribution of the statistic is in doubt."
         )
     return notes
+
+
+def as_independent(what: str) -> str:
+    """What is told of likelihood ratios that were asked for beside robust errors."""
+    return (
+        f"Likelihood ratios and AIC take rows for independent and the model for true, and {what} has robust standard "
+        "errors, which do not: test='Wald' goes with these."
+    )
 
 
 def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:

@@ -16,6 +16,7 @@ from ...model.fit import Profile
 from ...words import told_arguments
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood, of_errors
+from .nested_wald import check_likelihood
 from .order import refuse_binding
 from .parameters import check_determined, refuse_survey
 from .standard_errors import symmetric_limits
@@ -164,7 +165,7 @@ def profiles(
     Raises
     ------
     OptionError
-        An unknown parameter, a level outside (0, 1), or fewer than 3 points.
+        An unknown parameter, a level outside (0, 1), fewer than 3 points, or robust standard errors.
     UnavailableError
         A standard deviation or correlation of random effects.
 
@@ -178,6 +179,7 @@ def profiles(
     fraction("level", level)
     whole("points", points, 3)
     refuse_survey(r.design, "profile", "confint()")
+    check_likelihood(r, "profile", "use confint()")
     refuse_binding(r.fit, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")

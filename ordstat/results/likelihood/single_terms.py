@@ -15,7 +15,7 @@ from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ..refit import updated
 from ..report.noted import NotedFrame
-from .comparison import check_unpenalised, without_rounding
+from .comparison import as_independent, check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
 from .nested_wald import added_by_wald, dropped_by_wald, is_wald
 from .parameters import terms_of
@@ -303,5 +303,6 @@ def refit_table(
         _NOT_NESTED: list(table.index[other]),
     }
     table.attrs["title"] = _TITLES["loglik" if loglik else sign]
-    table.attrs["notes"] = [text.format(", ".join(names)) for text, names in notes.items() if names]
+    told = [] if r.covariance == "model" else [as_independent("this fit")]
+    table.attrs["notes"] = told + [text.format(", ".join(names)) for text, names in notes.items() if names]
     return table

@@ -53,6 +53,8 @@ def grid_notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
         notes.append(f"Averaged over {listing(grid.averaged)}, weights: {weights}.")
     if held:
         notes.append(f"Held at {listing([f'{name} = {shown_value(value)}' for name, value in held.items()])}.")
+    if averager.results.covariance != "model":
+        notes.append(f"Standard errors: {averager.results.own_covariance.words}.")
     involved = _interacting(averager, grid)
     if involved:
         notes.append(f"NOTE: results may be misleading due to involvement in interactions ({', '.join(involved)}).")
