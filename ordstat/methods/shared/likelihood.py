@@ -153,7 +153,8 @@ class OrdinalRegression(Method):
         rule = layout.rule(alpha, rest, found.family, cost)
         separation = None if self.penalty is not None else found.separation()
         information = found.information(None if separation is None else separation.infinite)
-        digits = _digits(problem, found, information)
+        mixed = sample.rows.random is not None  # which has digits of its own
+        digits = np.zeros(problem.n_parameters) if mixed else _digits(problem, found, information)
         loglik, null = found.loglik(), self._estimation.null_loglik(problem)
         estimates = in_order(alpha, rest)
         fit = LikelihoodFit(
@@ -203,7 +204,7 @@ class OrdinalRegression(Method):
                 keeps_order=self.keeps_order,
             ),
         )
-        if sample.rows.random is None:
+        if not mixed:
             return fit
         return with_random_effects(fit, sample, problem, found, self.quadrature, self.max_iter, self.random_penalty)
 

@@ -73,7 +73,7 @@ def with_random_effects(
     rule = replace(bare, effects=tuple(term.modes for term in marginal.terms))
     size = mixed.likelihood.model.n_fixed
     information = Covariance(marginal.covariance[:size, :size])
-    errors = np.abs(mixed.likelihood.left_over()[1][:size]) + mixed.rounding
+    errors = np.abs(mixed.likelihood.last_step()[:size]) + mixed.rounding
     return replace(
         fit,
         facts=fit.facts if penalty is None else (*fit.facts, ("penalty", GAMMA)),
