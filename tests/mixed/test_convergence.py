@@ -45,7 +45,7 @@ def test_what_is_left_is_that_of_the_integrated_likelihood() -> None:
         information=here.information,
         free=here.free,
     )
-    gradient, step = away.left_over()
+    gradient, step = away.left_over(), away.last_step()
     assert step == pytest.approx(here.to_user() @ (here.at.psi - moved), rel=0.02)
     ahead, behind = (
         here.objective(moved + sign * 1e-4 * (here.from_user()[:, 4]), here.at.v).loglik for sign in (1.0, -1.0)

@@ -36,7 +36,7 @@ from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
 from .digits import correct_digits
-from .mixed import RANDOM_PENALTIES, check_random, checked_quadrature, with_random_effects
+from .mixed import RANDOM_PENALTIES, check_random, checked_quadrature, crossed_work, with_random_effects
 from .work import Work
 
 # Arrays of a number for each pair of thresholds of the rows at work, and seconds of a number in all Newton steps.
@@ -100,7 +100,9 @@ class OrdinalRegression(Method):
 
     def work(self, sample: Sample) -> Work | None:
         """The probabilities of all rows and levels, and what grows faster."""
-        cells = super().work(sample)
+        cells, crossed = super().work(sample), crossed_work(sample)
+        if crossed is not None:
+            return crossed.and_of(cells)
         if not self.family.local:
             return _pairs_of_thresholds(sample).and_of(cells)
         return cells if sample.rows.nominal is None else _nominal_covariance(sample).and_of(cells)
@@ -153,7 +155,8 @@ class OrdinalRegression(Method):
         rule = layout.rule(alpha, rest, found.family, cost)
         separation = None if self.penalty is not None else found.separation()
         information = found.information(None if separation is None else separation.infinite)
-        digits = _digits(problem, found, information)
+        mixed = sample.rows.random is not None  # which has digits of its own
+        digits = np.zeros(problem.n_parameters) if mixed else _digits(problem, found, information)
         loglik, null = found.loglik(), self._estimation.null_loglik(problem)
         estimates = in_order(alpha, rest)
         fit = LikelihoodFit(
@@ -203,7 +206,7 @@ class OrdinalRegression(Method):
                 keeps_order=self.keeps_order,
             ),
         )
-        if sample.rows.random is None:
+        if not mixed:
             return fit
         return with_random_effects(fit, sample, problem, found, self.quadrature, self.max_iter, self.random_penalty)
 

@@ -17,12 +17,16 @@ from ...model.sample import Sample
 from ...solvers.likelihood.estimate import Estimate
 from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.mixed.at_estimates import MarginalAtEstimates
+from ...solvers.likelihood.mixed.blocks import Structure
 from ...solvers.likelihood.mixed.estimate import Covariance, MixedEstimate, mixed_estimate
 from ...solvers.likelihood.problem import Problem
 from .digits import correct_digits
+from .work import Work
 
 #: Nodes that "auto" may come to.
 MOST_NODES = 100
+#: Crossed effects that are few; copies of their matrix, and seconds of a fit, a cube of their number.
+_FEW_CROSSED, _COPIES, _CUBE_SECONDS = 1000, 5.0, 1.5e-9
 #: Penalties of the covariances of random effects, and one in a summary.
 RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
@@ -56,6 +60,22 @@ def check_random(sample: Sample, penalty: str | None, **options: Any) -> None:
         check_whole_groups(sample.rows.random, sample.cluster)
 
 
+def crossed_work(sample: Sample) -> Work | None:
+    """The dense matrix that elimination of the largest of crossed random terms leaves of the others."""
+    if sample.rows.random is None or len(sample.rows.random.terms) == 1:
+        return None
+    terms = sorted((term.spelt_out() for term in sample.rows.random.terms), key=lambda term: (-term.n_groups, -term.q))
+    effects = sum(term.size for term in terms[1:])
+    if effects <= _FEW_CROSSED or Structure.of(terms).nested:
+        return None
+    return Work(
+        what=f"factors a matrix of {effects:,} crossed random effects, those beside the largest term",
+        memory=8.0 * _COPIES * float(effects) ** 2,
+        seconds=_CUBE_SECONDS * float(effects) ** 3,
+        instead="Nest terms where groups are nested, (1 | a/b), leave a term out, or join groups",
+    )
+
+
 def with_random_effects(
     fit: LikelihoodFit,
     sample: Sample,
@@ -73,7 +93,7 @@ def with_random_effects(
     rule = replace(bare, effects=tuple(term.modes for term in marginal.terms))
     size = mixed.likelihood.model.n_fixed
     information = Covariance(marginal.covariance[:size, :size])
-    errors = np.abs(mixed.likelihood.left_over()[1][:size]) + mixed.rounding
+    errors = np.abs(mixed.likelihood.last_step()[:size]) + mixed.rounding
     return replace(
         fit,
         facts=fit.facts if penalty is None else (*fit.facts, ("penalty", GAMMA)),

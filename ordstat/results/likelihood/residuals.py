@@ -259,7 +259,8 @@ def _left_over(r: FittedLikelihood, covariance: FloatArray) -> tuple[FloatArray,
     """(P,) the gradient, and how far off it says that every estimate is; NaN where aliased."""
     fit, sample = r.fit, r.design.sample
     if fit.marginal is not None:
-        gradient, step = (own[: len(covariance)] for own in fit.marginal.likelihood.left_over())
+        here = fit.marginal.likelihood
+        gradient, step = (own[: len(covariance)] for own in (here.left_over(), here.last_step()))
         return spread(gradient, fit), spread(np.abs(step), fit)
     terms = row_terms(r.rule, sample, fit.n_lambda)
     gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)

@@ -17,11 +17,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from ...._typing import FloatArray, IntArray
 from ....compiled.effects import coupled, schur_complement
-from ....exceptions import OptionError
 from ....model.random_effects import RandomColumns
-
-#: Effects, beside those of the largest term, of which a dense matrix is made.
-MOST_DENSE = 8000
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +81,7 @@ class Structure:
 
     @classmethod
     def of(cls, terms: Sequence[RandomColumns]) -> Structure:
-        """Of terms whose sizes fall.
-
-        Raises
-        ------
-        OptionError
-            Crossed terms too large for a dense matrix.
-        """
+        """Of terms whose sizes fall."""
         count = len(terms)
         patterns = {(s, t): Pattern.among(terms[s], terms[t]) for s in range(count) for t in range(s + 1, count)}
         known = tuple(t.codes for t in terms), tuple(t.n_groups for t in terms), tuple(t.q for t in terms)
@@ -103,11 +93,6 @@ class Structure:
             rows[terms[0].codes] = np.arange(terms[0].codes.size)
             inner = {(s, t): patterns[s, t].of[rows] for s in range(1, count) for t in range(s + 1, count)}
             return cls(*known, patterns, inner, rest)
-        if (dense := sum(t.size for t in terms[1:])) > MOST_DENSE:
-            raise OptionError(
-                f"Crossed random terms must have at most {MOST_DENSE:,} effects beside those of the largest; got "
-                f"{dense:,}. Nested terms, written (1 | a/b), have no such limit."
-            )
         return cls(*known, patterns)
 
     def gram(self, x: Sequence[FloatArray], W: FloatArray) -> BlockMatrix:

@@ -47,6 +47,8 @@ def settled(
     model: MixedModel, objective: Objective, found: Found, max_iter: int
 ) -> tuple[Found, BoolArray, tuple[Boundary, ...]]:
     """A maximum with small standard deviations set to 0 where they belong there, its free components and the others."""
+    if all(term.width == 1 for term in model.terms) and np.abs(found.at.psi[model.n_fixed :]).min() >= _SMALL:
+        return found, np.ones(found.at.psi.size, dtype=bool), ()
     canonical = _canonical(model, found.at.psi)
     zero = _zeros(model, canonical)
     free = ~zero

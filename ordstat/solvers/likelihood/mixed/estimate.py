@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -106,11 +106,14 @@ class MarginalLikelihood:
         moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, own)
         return np.asarray(moved @ self.to_user().T)
 
-    def left_over(self) -> tuple[FloatArray, FloatArray]:
-        """(P' + m',) what is left of the gradient by the user's parameters, and the Newton step that it asks for."""
+    def left_over(self) -> FloatArray:
+        """(P' + m',) what is left of the gradient by the user's parameters."""
+        return np.asarray(np.where(self.free, self.at.gradient, 0.0) @ self.from_user())
+
+    def last_step(self) -> FloatArray:
+        """(P' + m',) the Newton step of the user's parameters that is left."""
         gradient = np.where(self.free, self.at.gradient, 0.0)
-        step = np.nan_to_num(self.inner_covariance()) @ gradient
-        return np.asarray(gradient @ self.from_user()), np.asarray(self.to_user() @ step)
+        return np.asarray(self.to_user() @ (np.nan_to_num(self.inner_covariance()) @ gradient))
 
     @property
     def condition(self) -> float:
@@ -120,6 +123,10 @@ class MarginalLikelihood:
 
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
+        return self._inner.copy()
+
+    @cached_property
+    def _inner(self) -> FloatArray:
         inner = np.full(self.information.shape, np.nan)
         some = np.ix_(self.free, self.free)
         own = self.information[some]
