@@ -127,7 +127,12 @@ def _figures(r: FittedLikelihood, moved: FloatArray, rows: pd.Series, refit: boo
 
 
 def _distances(moved: FloatArray, covariance: FloatArray) -> FloatArray:
-    """(G,) Cook's distances in the directions that have variance: fewer than parameters where Lambda is singular."""
+    """(G,) Cook's distances in the directions that have variance: fewer than parameters where Lambda is singular.
+
+    NaN where there are none.
+    """
+    if covariance.size == 0:
+        return np.full(len(moved), np.nan)
     scale = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
     kept = values > _ROUNDING * values[-1]

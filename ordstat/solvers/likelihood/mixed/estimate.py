@@ -9,6 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from ...._typing import BoolArray, FloatArray, IntArray
+from ....exceptions import DataError
 from ....model.likelihood.marginal import EffectsOfGroups, Marginal
 from ....model.random_effects import RandomRows
 from ..problem import Problem
@@ -377,4 +378,7 @@ def _found(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: i
         found = maximise(model, objective, begin, every, max_iter)
         if found is not None:
             return found
-    raise ArithmeticError("the likelihood with random effects is not finite near the fit without them")
+    raise DataError(
+        "The likelihood with random effects must be finite near the fit without them; it is not. Look for infinite "
+        "estimates in the fit without them, or take out terms of nominal= or scale=."
+    )
