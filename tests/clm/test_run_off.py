@@ -199,3 +199,15 @@ def test_no_maximum_where_rounding_hides_what_is_further_out() -> None:
             "y ~ f1*x2 + x1*x2", data, "cloglog", scale="~ o1 + offset(kscale)", weights="wf", contrasts={"o1": "poly"}
         )
     assert fit.loglik >= -22.66819758 and fit.se.isna().all()
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_no_statistic_of_a_model_whose_search_was_given_up_on_the_way_to_infinity() -> None:
+    """R's clm ends there with "Cannot compute Newton step at iteration 35"."""
+    data = pd.read_csv(Path(__file__).parent / "run_off" / "given_up.csv")
+    fit = ordfit("y ~ f2*o1 + f1:x1 + f1*x2 + x1", data, nominal="~ x2", weights="wi", contrasts={"o1": "helmert"})
+    found = fit.scale_test("f1:x2")
+    assert np.isnan(found.loc["f1:x2", "lrt"])
+    assert any(
+        "no maximum of the likelihood was reached in the model of f1:x2" in note for note in found.attrs["notes"]
+    )

@@ -56,7 +56,9 @@ class Refit:
         separated = fit.separation is not None
         if fit.order is not None and fit.order.binding:  # no maximum of the likelihood
             return NO_FIT
-        if not separated and not fit.certificate.reached:
+        # A search that was given up on the way to infinity has not come near the limit.
+        reached = not fit.trace.message.startswith("stopped") if separated else fit.certificate.reached
+        if not reached:
             return NO_FIT
         return cls(float(fit.edf), float(fit.loglik), separated)
 
