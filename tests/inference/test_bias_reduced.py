@@ -1,6 +1,7 @@
 """CR2: against R's clubSandwich for two levels, and against its definition written out for more."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,7 @@ def test_two_levels_against_clubsandwich(binary):
     np.testing.assert_allclose(binary.tidy()[list(BY_R)], BY_R, rtol=1e-7)
     np.testing.assert_allclose(binary.confint(), BY_R[["conf_low", "conf_high"]], rtol=1e-7)
     assert "CR2, t by Satterthwaite, 9 clusters" in str(binary.summary())
-    assert " t   df " in str(binary.summary())
+    assert re.search(r" t +df ", str(binary.summary()))
 
 
 def test_joint_tests_against_clubsandwich(binary):
@@ -50,7 +51,7 @@ def test_joint_tests_against_clubsandwich(binary):
         np.testing.assert_allclose(table.loc["joint", ["F", "df_resid", "p_value"]].astype(float), expected, rtol=1e-7)
     figures = binary.glance().iloc[0]
     np.testing.assert_allclose(figures[["wald_F", "wald_df_resid", "wald_p_value"]].astype(float), HTZ[0], rtol=1e-7)
-    assert "F 11.13 on 3 and 5.6 df, p = 0.0089" in str(binary.summary())
+    assert "F 11.13 on 3 and 5.6 df, p = .009" in str(binary.summary())
     two = binary.anova(binary.update("~ x"))
     np.testing.assert_allclose(two[["F", "df_resid", "p_value"]].iloc[1].astype(float), HTZ[1], rtol=1e-7)
     np.testing.assert_allclose(binary.drop1()["p_value"], BY_R["p_value"].iloc[1:], rtol=1e-7)
@@ -286,7 +287,7 @@ def test_infinite_estimates_have_no_errors():
     vcov = {"cluster": "judge", "type": "CR2"}
     with pytest.warns(SeparationWarning) as caught:
         fit = ordfit("rating ~ temp + top", wine, vcov=vcov)
-    assert [str(one.message)[:28] for one in caught] == ["the response is separated: n", "a CR2 covariance is not defi"]
+    assert [str(one.message)[:28] for one in caught] == ["the response is separated, s", "a CR2 covariance is not defi"]
     assert fit.se.isna().all() and fit.confint().isna().all(axis=None) and fit.p_values.isna().all()
     assert "A CR2 covariance is not defined" in " ".join(str(fit.summary()).split())
     assert fit.predict(type="prob", se=True)["std_error"].shape == (72, 5)

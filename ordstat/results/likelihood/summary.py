@@ -25,6 +25,7 @@ from .fitted import FittedLikelihood
 from .mixed.summary import random_header, random_notes, random_table
 from .nested_wald import test_figures, test_of_effects
 from .order import order_notes
+from .parameters import own_covariance
 from .survey import survey_figures, survey_header
 from .tables import effect_tables, screen_tables, threshold_estimates
 
@@ -140,7 +141,7 @@ def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
         *_criteria_and_test(r),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
-        ("Std. errors", r.own_covariance.words),
+        ("Std. errors", _kind_of_errors(r)),
     )
 
 
@@ -152,6 +153,12 @@ def _criteria_and_test(r: FittedLikelihood) -> tuple[tuple[str, str], ...]:
     """Two entries, or one where there are none of them for the same reason."""
     (criteria, words), (test, told) = _criteria(r), test_of_effects(r)
     return ((f"{criteria}, {test}", words),) if words == told else ((criteria, words), (test, told))
+
+
+def _kind_of_errors(r: FittedLikelihood) -> str:
+    """In words that a screen leaves out where nothing else is to be expected."""
+    switched = r.covariance == "model" and own_covariance(r.design).name != "model"
+    return f"not robust, {r.own_covariance.words}" if switched else r.own_covariance.words
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:

@@ -170,7 +170,7 @@ def marginal_means(
     grid = grid_of(population(r, None, None, data), specs, at, cov_keep, cov_reduce)
     averages = cell_averages(averager, grid, grid_rows(averager, grid.frame), weights)
     means = Emmeans(grid.cells, specs.by, averages, averager, level, grid_notes(averager, grid, weights), specs.method)
-    return checked(means, stacklevel=2)
+    return checked(means, stacklevel=3)
 
 
 def checked(means: M, stacklevel: int) -> M:
