@@ -38,6 +38,8 @@ class Family:
         Confidence level of the limits before adjustment.
     df : (m,) degrees of freedom of each test
         Infinite for z-tests; an adjustment by a distribution takes each test's own.
+    rank : int or None
+        Of the contrasts, where that may be more than that of their covariance, which too few units make singular.
     """
 
     z: FloatArray
@@ -46,6 +48,7 @@ class Family:
     n_means: int
     level: float
     df: FloatArray
+    rank: int | None = None
 
     @property
     def size(self) -> int:
@@ -117,7 +120,7 @@ def _radius(rank: int, alpha: float, df: float) -> float:
 
 def _scheffe(family: Family) -> Adjusted:
     """For all contrasts in the space of these."""
-    rank, alpha = family.root.shape[1], 1.0 - family.level
+    rank, alpha = family.rank or family.root.shape[1], 1.0 - family.level
     p = [float(_radius_tail(rank, z * z, df)) for z, df in zip(family.z, family.df, strict=True)]
     return np.array(p), _levels(family, lambda df: _radius(rank, alpha, df))
 

@@ -292,9 +292,8 @@ class Emmeans(Exported):
         tables, tests = [], []
         for j in range(errors.shape[1]):
             jacobian = np.stack([one.jacobian[j] for one in combined])
-            spread = jacobian @ self.averager.covariance @ jacobian.T
             df = self.averager.df(jacobian)
-            table, n_tests = self._adjusted(values[:, j], errors[:, j], spread, df, len(members), how)
+            table, n_tests = self._adjusted(values[:, j], errors[:, j], jacobian, df, len(members), how)
             tables.append(table)
             tests.append(n_tests)
         columns = np.arange(len(L) * len(tables)).reshape(len(tables), len(L)).T.ravel()  # contrasts, then levels
@@ -306,7 +305,7 @@ class Emmeans(Exported):
         return {"contrast": compared, **key}
 
     def _adjusted(
-        self, values: FloatArray, errors: FloatArray, spread: FloatArray, df: FloatArray, n_means: int, how: str
+        self, values: FloatArray, errors: FloatArray, jacobian: FloatArray, df: FloatArray, n_means: int, how: str
     ) -> tuple[pd.DataFrame, int]:
         """The table of some contrasts, with p-values and limits adjusted for all that are tested; and how many."""
         table = self.averager.estimates(values, errors, self.level, df)
@@ -314,7 +313,9 @@ class Emmeans(Exported):
         if not tested.any():
             return table, 0
         z, p = (table[name].to_numpy()[tested] for name in ("statistic", "p_value"))
-        family = Family(z, p, spread[np.ix_(tested, tested)], n_means, self.level, df[tested])
+        J, V = jacobian[tested], self.averager.covariance
+        rank = int(np.linalg.matrix_rank(J * np.nan_to_num(np.sqrt(np.diag(V))), rtol=_CANCELLED))
+        family = Family(z, p, J @ V @ J.T, n_means, self.level, df[tested], rank)
         levels = np.full(len(values), self.level)
         p, levels[tested] = adjusted(how, family)
         table = self.averager.estimates(values, errors, levels, df)
