@@ -422,14 +422,14 @@ class OrdinalBoosting(Method):
         scores = trees(training.rows) if scores is None else scores
         theta, slope = training.best_thresholds(scores, fit.thetas[fit.kept])
         rule = training.loss.rule(trees, theta, self.cost_matrix)
-        used = f"{made} rounds" + (f", the first {fit.kept} used" if fit.kept < made else "")
+        used = f", the first {fit.kept} used" if fit.kept < made else ""
         return replace(
             fit,
             rule=rule,
             scores=rule.scores(sample.rows),
             certificate=_certificate(slope, fit.losses[: fit.kept + 1], fit.held_out),
-            trace=replace(fit.trace, message=used),
-            facts=self._facts(fit, used),
+            trace=replace(fit.trace, message=f"{made} rounds{used}"),
+            facts=self._facts(fit, f"{made}{used}"),
         )
 
     def _facts(self, fit: BoostedFit, used: str) -> tuple[tuple[str, Any], ...]:
