@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,6 +48,11 @@ CASES: dict[str, tuple[str, dict[str, Any], float]] = {
         {"link": "cauchit", "nominal": "~ f2", "scale": "~ x1 + f1", "weights": "wi", "contrasts": {"f1": "helmert"}},
         -519.7166238,
     ),
+    "cancelling": (
+        "y ~ x3 + f1 + f2:x1 + offset(known)",
+        {"link": "cauchit", "scale": "~ f1*x1", "weights": "wf", "contrasts": {"f1": "sum", "f2": "sum"}},
+        -17.71993796,
+    ),
 }
 
 
@@ -59,6 +65,26 @@ def test_not_below_r(name: str) -> None:
     found = ordfit(formula, data, **{"contrasts": contrasts, **options})
     assert found.loglik >= loglik - 1e-6
     assert found.certificate.reached or name != "plain_maximum"
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_the_log_likelihood_of_terms_that_cancel_is_right_to_seven_digits() -> None:
+    """Threshold and effect differ in their seventh digit, which is stretched by 1e15: in 50 digits from the estimates.
+
+    The coefficients of sums are 1 and -1 here, those of the interaction of levels with x1 likewise.
+    """
+    formula, options, _ = CASES["cancelling"]
+    data = pd.read_csv(Path(__file__).parent / "run_off" / "cancelling.csv")
+    fit = ordfit(formula, data, **options)
+    b, total = {name: mp.mpf(float(value)) for name, value in fit.params.items()}, mp.mpf(0)
+    with mp.workdps(50):
+        for row in data.itertuples():
+            f1, x1 = (1 if row.f1 == "a" else -1), mp.mpf(row.x1)
+            location = b["x3"] * mp.mpf(row.x3) + b["f1[S.a]"] * f1 + b[f"f2[{row.f2}]:x1"] * x1 + mp.mpf(row.known)
+            log_scale = b["scale.f1[S.a]"] * f1 + b["scale.x1"] * x1 + b["scale.f1[S.a]:x1"] * f1 * x1
+            above = mp.atan((location - b["1|2"]) / mp.exp(log_scale)) / mp.pi
+            total += mp.mpf(row.wf) * mp.log(mp.mpf("0.5") + (above if row.y == 2 else -above))
+    assert fit.loglik == pytest.approx(float(total), abs=1e-7)
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")

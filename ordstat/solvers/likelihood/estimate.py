@@ -149,7 +149,7 @@ class Estimation:
 
         The columns are not centred any more: thresholds would take part in the infinite effects and lose their digits.
         """
-        user, own = problem.user_scale(), problem.uncentred()
+        user, own = problem.user_scale(), problem.far_out()
         estimates = in_order(*user.coefficients(optimum.alpha, optimum.rest))
         point = climb(own, own.from_user(estimates), optimum.at.loglik)
         if point is None:

@@ -57,6 +57,8 @@ class Problem:
         Columns of the log scale that are independent, estimated or not.
     used : (N,) or None
         Places of the rows in the original sample; None where all have a positive weight.
+    far : bool
+        Whether points on the way to infinity are inside the domain.
     """
 
     sample: Sample
@@ -72,6 +74,7 @@ class Problem:
     n_lambda: int
     independent: BoolArray
     used: IntArray | None = None
+    far: bool = False
 
     @classmethod
     def of(
@@ -144,10 +147,10 @@ class Problem:
         """The link of the family."""
         return self.family.link
 
-    def uncentred(self) -> Problem:
-        """The same with columns that are scaled alone, but for those far from 0."""
+    def far_out(self) -> Problem:
+        """The same for points on the way to infinity: with columns that are scaled alone, but for those far from 0."""
         location, nominal = (part.uncentred(_FAR) for part in (self.location, self.nominal))
-        return replace(self, location=location, nominal=nominal)
+        return replace(self, location=location, nominal=nominal, far=True)
 
     def at_link(self, link: Link) -> Problem:
         """The same at another link that is known."""
@@ -246,7 +249,7 @@ class Problem:
     @cached_property
     def term_rows(self) -> TermRows:
         """The log-likelihood by the terms of rows, for any family and any effects."""
-        return TermRows.of(self.sample, self._scaled(), self.family, self.flexible)
+        return TermRows.of(self.sample, self._scaled(), self.family, self.flexible, self.far)
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""

@@ -31,6 +31,8 @@ LARGEST_LOG_SCALE = 100.0
 #: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
 #: the rounding.
 _KNOWN = 1e-5
+#: Far out a larger share will do where log p hangs on them so little that rounding changes it by less than this.
+_ROUGHLY, _UNSEEN = 0.1, 1e-9
 #: Links whose terms have a compiled pass.
 CLOSED = ("logit", "aranda-ordaz")
 #: Thresholds and effects up to this many times the latent spread always have known differences.
@@ -67,12 +69,15 @@ class ObservedRows:
     family : Family
     flexible : FlexibleLink or None
         Where the parameter of the link is estimated, the last component of `rest`.
+    far : bool
+        Whether predictors lost in rounding are inside the domain where their log p is not.
     """
 
     rows: ModelRows
     y: IntArray
     family: Family
     flexible: FlexibleLink | None
+    far: bool = False
 
     def take(self, some: slice | IntArray) -> ObservedRows:
         """Some of the rows."""
@@ -82,11 +87,18 @@ class ObservedRows:
         """Their terms at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
         p, r = self.rows.x.shape[1], self.rows.z.shape[1]
         predictor = self.rows.at(alpha, rest[:p], rest[p : p + r])
-        if not _resolved(predictor, self.rows, rest[:p], self.y):
+        if np.abs(predictor.tau).max() > LARGEST_LOG_SCALE:
             return None
-        if self.flexible is None:
-            return self.family.terms(predictor, self.y, second)
-        return lambda_terms(self.family, self.flexible, float(rest[-1]), predictor, self.y, second)
+        share, lost = _lost(predictor, self.rows, rest[:p], self.y)
+        if not np.all(share <= (_ROUGHLY if self.far else _KNOWN)):
+            return None
+        if self.flexible is not None:
+            return lambda_terms(self.family, self.flexible, float(rest[-1]), predictor, self.y, second)
+        terms = self.family.terms(predictor, self.y, second)
+        if terms is None or not self.far:
+            return terms
+        moved = lost * np.abs(terms.score[: len(terms.places)]).max(axis=0)
+        return terms if np.all((share <= _KNOWN) | (moved <= _UNSEEN)) else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -106,13 +118,15 @@ class TermRows:
     columns: FloatArray
 
     @classmethod
-    def of(cls, sample: Sample, scaled: Scaled, family: Family, flexible: FlexibleLink | None) -> TermRows:
+    def of(
+        cls, sample: Sample, scaled: Scaled, family: Family, flexible: FlexibleLink | None, far: bool = False
+    ) -> TermRows:
         """Rows whose columns are those of `scaled`."""
         columns, p, r, w = scaled
         patterns = Patterns.among(w) if family.local else None
         bare = ModelRows.of(replace(sample.rows, nominal=None, scale=None))
         own = replace(bare, x=columns[:, :p], w=w, z=columns[:, p : p + r], patterns=patterns)
-        observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible)
+        observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible, far=far)
         return cls(observed=observed, weights=sample.case_weights, columns=columns)
 
     @property
@@ -185,17 +199,15 @@ class TermRows:
         return float(interval_sums(*given, *tables, rest, *limits, *into, second))
 
 
-def _resolved(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> bool:
-    """Whether log scales are inside the domain, and differences of thresholds and scores not lost in rounding."""
-    if np.abs(predictor.tau).max() > LARGEST_LOG_SCALE:
-        return False
+def _lost(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> tuple[FloatArray, FloatArray]:
+    """What rounding takes from differences of thresholds and scores, (n,): as a share of the ends, and itself."""
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
     if largest * predictor.s.max() <= FARTHEST:
-        return True
+        return np.zeros(1), np.zeros(1)
     upper, lower, _ = predictor.ends(y)
-    nearest = np.minimum(np.abs(upper), np.abs(lower))
-    size = np.abs(rows.x) @ np.abs(beta) + np.abs(rows.w) @ np.abs(predictor.alpha).max(axis=0)
-    return bool(np.all(2.0**-52 * predictor.s * size <= _KNOWN * np.maximum(nearest, 1.0)))
+    nearest = np.maximum(np.minimum(np.abs(upper), np.abs(lower)), 1.0)
+    lost = 2.0**-52 * (np.abs(rows.x) @ np.abs(beta) + np.abs(rows.w) @ np.abs(predictor.alpha).max(axis=0))
+    return predictor.s * lost / nearest, lost
 
 
 @dataclass(frozen=True, eq=False)
