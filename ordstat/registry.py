@@ -9,7 +9,7 @@ from typing import Any
 from .checks import did_you_mean, unknown
 from .exceptions import OptionError
 from .methods import METHODS, Entry, Method, spelled
-from .words import OPTIONS, advice
+from .words import NO_METHODS, OPTIONS, advice
 
 
 def resolve(method: str | Method, options: Mapping[str, Any] | None = None, arguments: Iterable[str] = ()) -> Method:
@@ -46,9 +46,9 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
         return method
     entry = _entry(method)
     if entry is None:
-        raise unknown(
-            "method", method, METHODS, also=", or a method value such as REDSVM(C=10) (`ordstat methods` lists all)"
-        )
+        hint = advice(NO_METHODS, method) if isinstance(method, str) else ""
+        also = ", or a method value such as REDSVM(C=10) (`ordstat methods` lists all)"
+        raise OptionError(f"{unknown('method', method, METHODS, also=also)}{hint}")
     valid = option_names(entry)
     check_names(options, valid, f"method {method!r}", "option", arguments)
     return entry.method(**entry.preset, **options)

@@ -36,6 +36,12 @@ MEASURES: Mapping[str, str] = {
     "rps": "ranked probability score", "logloss": "log-loss", "brier": "Brier score", "auc": "concordance",
 }  # fmt: skip
 
+#: Names given as a method that are no methods: what to write instead.
+NO_METHODS: Mapping[str, str] = {
+    **dict.fromkeys(("aranda-ordaz", "arandaordaz"), "It is a link: give link='aranda-ordaz'."),
+    **dict.fromkeys(("log-gamma", "loggamma"), "It is a link: give link='log-gamma'."),
+}
+
 #: Options of other packages: what to write here.
 OPTIONS: Mapping[str, str] = {
     "hess": "Standard errors are always there: leave it out.",

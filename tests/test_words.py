@@ -40,6 +40,13 @@ def test_names_that_are_not_quite_ours(given, meant):
         ordfit(FORMULA, WINE, given)
 
 
+@pytest.mark.parametrize("given", ["log-gamma", "Log_Gamma", "aranda-ordaz", "ArandaOrdaz"])
+def test_links_given_as_methods(given):
+    link = "log-gamma" if given[0] in "lL" else "aranda-ordaz"
+    with pytest.raises(OptionError, match=f"got '{given}'. It is a link: give link='{link}'."):
+        ordfit(FORMULA, WINE, given)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -229,6 +229,9 @@ class Profile(Protocol):
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """Maximised log-likelihood at values of the parameter."""
 
+    def span(self, place: int) -> tuple[float, float]:
+        """The values that `curve` knows."""
+
 
 @dataclass(frozen=True, eq=False)
 class Confounded:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import load_data
-from scipy import stats
+from scipy import optimize, stats
 
 from inference.dense import Dense
 from ordstat import ordfit
@@ -206,7 +206,43 @@ def test_profiles_know_no_sandwich():
 def test_a_profile_of_lambda_down_to_the_end_of_its_range() -> None:
     """The limit of Aranda-Ordaz at lambda = 0, no value of it, is the complementary log-log link."""
     found = wine_fit(link="aranda-ordaz").profile("lambda", points=21)
-    assert found["value"].iloc[0] == 0.0 and np.isnan(found["loglik"].iloc[0])
-    near = float(np.polyval(np.polyfit(found["value"][1:5], found["loglik"][1:5], 3), 0.0))
-    assert near == pytest.approx(wine_fit(method="cloglog").loglik, abs=1e-3)
-    assert found["loglik"][1:].notna().all()
+    assert 0.0 < found["value"].iloc[0] < 1e-3 and found["loglik"].notna().all()
+    assert found["loglik"].iloc[0] == pytest.approx(wine_fit(method="cloglog").loglik, abs=1e-3)
+
+
+def flat_in_lambda() -> pd.DataFrame:
+    """Rows whose likelihood hardly tells one lambda from another."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x1": rng.normal(size=80), "x2": rng.normal(size=80)})
+    return data.assign(y=np.digitize(data["x1"] + rng.logistic(size=80), [-1.0, 0.0, 1.0]))
+
+
+def test_a_profile_of_lambda_stays_where_the_likelihood_is_smooth() -> None:
+    """The limits of log-gamma are the ends of its range, -30 and 30, near which the density is a step."""
+    data = flat_in_lambda()
+    fit = ordfit("y ~ x1 + x2", data, link="log-gamma")
+    assert fit.confint("lambda", level=0.99, type="profile").to_numpy().tolist() == [[-30.0, 30.0]]
+    found = fit.profile("lambda", points=9)
+    assert found["loglik"].notna().all() and found["value"].abs().max() < 10.0
+    for row in found.itertuples():
+        held = ordfit("y ~ x1 + x2", data, link=("log-gamma", row.value))
+        assert row.loglik == pytest.approx(held.loglik, abs=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+@pytest.mark.parametrize("link", ["aranda-ordaz", "log-gamma"])
+def test_a_profile_with_lambda_is_the_highest_over_lambda(link: str) -> None:
+    """The coefficient held by an offset; the best of many lambdas, then of those about it."""
+    data = flat_in_lambda()
+    found = ordfit("y ~ x1 + x2", data, link=link).profile("x1", points=3)
+    lams = np.geomspace(4.0**-6, 256.0, 25) if link == "aranda-ordaz" else np.linspace(-8.0, 8.0, 33)
+    for row in found.itertuples():
+        held = data.assign(known=row.value * data["x1"])
+
+        def fall(lam: float, held: pd.DataFrame = held) -> float:
+            return -ordfit("y ~ x2 + offset(known)", held, link=(link, float(lam))).loglik
+
+        best = int(np.argmin([fall(lam) for lam in lams]))
+        about = lams[max(best - 1, 0)], lams[min(best + 1, lams.size - 1)]
+        lowest = optimize.minimize_scalar(fall, bounds=about, method="bounded", options={"xatol": 1e-5}).fun
+        assert row.loglik == pytest.approx(-min(lowest, fall(lams[best])), abs=1e-6)

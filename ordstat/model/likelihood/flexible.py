@@ -156,7 +156,8 @@ def _log_density(t: FloatArray, lam: float) -> FloatArray:
     """log f, analytic in lambda: -t^2 psi(lambda t) plus a constant, psi(x) = (e^x - 1 - x) / x^2."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         x = lam * np.asarray(t)
-        psi = np.where(np.abs(x) < 0.5, polyval(x, _PSI), (np.expm1(x) - x) / (x * x))
+        psi, near = np.asarray((np.expm1(x) - x) / (x * x)), np.abs(x) < 0.5
+        psi[near] = polyval(x[near], _PSI)
         return np.where(np.isinf(t), -np.inf, -t * t * psi + _log_constant(lam))
 
 

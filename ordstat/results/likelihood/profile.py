@@ -154,6 +154,8 @@ def profiles(
         Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
     level : float in (0, 1)
         Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
+        The parameter of a link stays where its likelihood is smooth: from 2^-12 to 256 for Aranda-Ordaz, from -8 to 8
+        for log-gamma.
     points : int
         Values of each parameter, half on either side of the estimate.
 
@@ -209,6 +211,8 @@ def _profile(r: FittedLikelihood, profiler: Profile, place: int, among: int, dro
     reach = _OPEN * (error if np.isfinite(error) else 1.0)
     ends = [profiler.end(among, direction, drop)[0] for direction in (-1, 1)]
     low, high = (end if np.isfinite(end) else estimate + sign * reach for end, sign in zip(ends, (-1, 1), strict=True))
+    least, most = profiler.span(among)
+    low, high = min(max(low, least), estimate), max(min(high, most), estimate)
     half = points // 2
     values = np.concatenate([np.linspace(low, estimate, half + 1), np.linspace(estimate, high, half + 1)[1:]])
     loglik = profiler.curve(among, values)

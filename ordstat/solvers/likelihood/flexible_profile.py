@@ -22,7 +22,7 @@ from ...model.likelihood.flexible import FlexibleLink
 from .explore import Point, Reached, maximised, stay
 from .lambda_search import carried, held_at
 from .problem import Problem
-from .profile import RANGE, SEPARATED, ProfileLikelihood
+from .profile import RANGE, ROUGH, SEPARATED, ProfileLikelihood
 
 #: Lambdas that an end is sought over before it is refined, and the steps of that.
 _GRID, _REFINED = 9, 30
@@ -35,6 +35,8 @@ _NEAR_ENOUGH = 1e-3
 #: Deviance of the lambdas that a curve is first sought over, and accuracy of the best of them there, as a share of a
 #: step of the grid: its log-likelihood is flat there.
 _DROP, _CLOSE = 16.0, 3e-3
+#: A log-likelihood is below another by more than this.
+_LOWER = 1e-9
 #: Accuracy of lambda, as a share of its range.
 _EXACT = 1e-9
 
@@ -82,8 +84,9 @@ class FlexibleProfile:
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
         if place == self.problem.n_parameters - 1:
-            inside = (self.family.lower < values) & (values < self.family.upper)
+            low, high = self.span(place)
             found = np.full(values.size, np.nan)
+            inside = (low <= values) & (values <= high)
             found[inside] = [self._at(float(value)).top.at.loglik for value in values[inside]]
             return found
         grid, tables = self._tables(place, values, _DROP)
@@ -94,24 +97,57 @@ class FlexibleProfile:
             [self._highest(place, value, grid, table) for value, table in zip(values, tables.T, strict=True)]
         )
 
+    def span(self, place: int) -> tuple[float, float]:
+        """The values that `curve` knows."""
+        lam = place == self.problem.n_parameters - 1
+        return (self.family.grid[0], self.family.grid[-1]) if lam else (-math.inf, math.inf)
+
     def _tables(self, place: int, values: FloatArray, drop: float) -> tuple[FloatArray, FloatArray]:
-        """Lambdas (L,) whose own deviance is up to `drop`, and (L, n) log-likelihoods at them.
+        """Lambdas (L,) whose own deviance is up to `drop`, and (L, n) log-likelihoods there, NaN where none is higher.
 
         At a lambda of larger deviance nothing is higher than what has fallen by `drop` alone.
         """
         grid = self._between(self._range(-1, drop)[0], self._range(1, drop)[0])
-        return grid, np.array([self._at(lam).curve(place, values) for lam in grid])
+        tops = np.array([self._at(lam).top.at.loglik for lam in grid])
+        found, best = np.full((grid.size, values.size), np.nan), np.full(values.size, -np.inf)
+        for i in np.argsort(-tops):
+            higher = best < tops[i]
+            found[i, higher] = self._at(float(grid[i])).curve(place, values[higher], ROUGH)
+            best = np.fmax(best, found[i])
+        return grid, found
 
     def _highest(self, place: int, value: float, grid: FloatArray, logliks: FloatArray) -> float:
         """The log-likelihood with the parameter at a value, maximised over lambda about the best of a grid."""
         if np.isnan(logliks).all():
             return math.nan
+        together = self._together(place, value, grid, logliks)
+        if together is not None:
+            return together
 
         def at(lam: float) -> float:
             found = float(self._at(lam).curve(place, np.array([value]))[0])
             return -math.inf if math.isnan(found) else found
 
         return self._refined(at, grid, np.nan_to_num(logliks, nan=-math.inf), 1, _CLOSE)
+
+    def _together(self, place: int, value: float, grid: FloatArray, logliks: FloatArray) -> float | None:
+        """The same by Newton's method for lambda and the others, from the best of the grid; None where it goes astray.
+
+        At an end of the grid the likelihood may go on to rise.
+        """
+        best = int(np.nanargmax(logliks))
+        lam, low, high = (float(grid[min(max(i, 0), grid.size - 1)]) for i in (best, best - 1, best + 1))
+        held = None if self.joint is None else self._at(lam).held(place, value)
+        if held is None or self.joint is None:
+            return None
+        point = np.append(held.x, lam)
+        slope = self.joint.slope(point)
+        if slope is not None and (slope[-1] >= 0.0 if best == grid.size - 1 else slope[-1] <= 0.0 and best == 0):
+            return held.at.loglik
+        found = self.joint.held(place, value, point)
+        if found is None or not low <= found.x[-1] <= high or found.at.loglik < logliks[best] - _LOWER:
+            return None
+        return found.at.loglik
 
     def _end_of_lambda(self, direction: int, drop: float) -> tuple[float, str]:
         """An end of the interval of lambda itself."""

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,12 +27,10 @@ from .user_scale import UserScale, joined, parted
 #: Squared length of a joint step, in standard errors, after which the next one would be rounding.
 _SHORT = 1e-9
 _JOINT_STEPS, _MAX_STEPS, _MAX_DOUBLINGS, _HALVINGS, _FAILURES = 15, 100, 60, 40, 4
-#: Steps to another maximum, from as far as a start of the search is.
-_OTHER_STEPS = 30
 #: Indefinite information is handled by its eigenvalues up to this many parameters.
 _DENSE = 400
-#: A maximum at given psi is found when its Newton decrement is below this; where rounding forbids it, the second.
-_DECREMENT, _ROUGHLY = 1e-12, 1e-8
+#: Where rounding forbids a smaller Newton decrement, a maximum at given psi is found below this one.
+_ROUGHLY = 1e-8
 #: Accuracy of the root of the deviance, and of an end as a share of its bracket.
 _ROOT = 1e-10
 #: The log-likelihood is flat where this many doublings of the distance lower it by less than _FLAT, _FAR times as far
@@ -49,6 +48,18 @@ UNDETERMINED = "the estimate is left open by separation"
 FLAT = "the likelihood levels off before it has fallen far enough"
 EDGE = "the profile could not be followed to where the likelihood has fallen far enough"
 RANGE = "the likelihood has not fallen far enough at the end of the parameter's range"
+
+
+class Care(NamedTuple):
+    """How a maximum at given psi is sought: to a Newton decrement below `near`, in so many steps and halvings."""
+
+    near: float
+    steps: int
+    halvings: int
+
+
+#: To rounding; from as far as a start of the search is; and for a table of many.
+EXACT, SHORT, ROUGH = Care(1e-12, _MAX_STEPS, _HALVINGS), Care(1e-12, 30, _HALVINGS), Care(1e-6, 15, 10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +183,7 @@ class ProfileLikelihood:
 
     def _elsewhere(self, a: FloatArray, value: float, least: float) -> Point | None:
         """The highest of the other maxima with psi = value, if it is above `least` and not above the estimates."""
-        held = (self._held(a, point, value, _OTHER_STEPS) for point in self._others)
+        held = (self._held(a, point, value, SHORT) for point in self._others)
         found = [point for point in held if point is not None and least < point.at.loglik <= self.top.at.loglik]
         return max(found, key=lambda point: point.at.loglik, default=None)
 
@@ -204,26 +215,40 @@ class ProfileLikelihood:
         """The parameter of the user at the maximum."""
         return float(self._functional(place) @ self.top.x)
 
-    def curve(self, place: int, values: FloatArray) -> FloatArray:
+    def curve(self, place: int, values: FloatArray, care: Care = EXACT) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
         a = self._functional(place)
         found = np.full(values.size, np.nan)
         centre = float(a @ self.top.x)
         for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
             outwards = side[np.argsort(np.abs(values[side] - centre))]
-            self._follow(a, self.top, values, outwards, found)
+            self._follow(a, self.top, values, outwards, found, care)
             if outwards.size:
                 last = outwards[-1]
                 higher = self._elsewhere(a, float(values[last]), np.nan_to_num(found[last], nan=-np.inf) + _HIGHER)
-                self._follow(a, higher, values, outwards[::-1], found)
+                self._follow(a, higher, values, outwards[::-1], found, care)
         return found
 
+    def span(self, place: int) -> tuple[float, float]:
+        """The values that `curve` knows."""
+        return -math.inf, math.inf
+
+    def held(self, place: int, value: float, x: FloatArray | None = None) -> Point | None:
+        """The maximum with the parameter at a value, from coordinates or the maximum; None where it is not reached."""
+        point = self.top if x is None else self._at(x)
+        return None if point is None else self._held(self._functional(place), point, value)
+
+    def slope(self, x: FloatArray) -> FloatArray | None:
+        """The score at coordinates; None outside the domain."""
+        point = self._at(x)
+        return None if point is None else point.score
+
     def _follow(
-        self, a: FloatArray, point: Point | None, values: FloatArray, order: IntArray, found: FloatArray
+        self, a: FloatArray, point: Point | None, values: FloatArray, order: IntArray, found: FloatArray, care: Care
     ) -> None:
         """Fill in the maxima of one branch, from one value to the next, as long as they are the highest found."""
         for i in order:
-            point = None if point is None else self._held(a, point, float(values[i]))
+            point = None if point is None else self._held(a, point, float(values[i]), care)
             if point is None or point.at.loglik <= found[i]:
                 return
             found[i] = point.at.loglik
@@ -263,26 +288,26 @@ class ProfileLikelihood:
             found, length = trial, 1.25 * length
         return found
 
-    def _shortened(self, point: Point, step: FloatArray, least: float) -> Point | None:
+    def _shortened(self, point: Point, step: FloatArray, least: float, halvings: int = _HALVINGS) -> Point | None:
         """The longest of the steps 1, 1/2, ... inside the domain that ends with a log-likelihood of `least` or more."""
-        for _ in range(_HALVINGS):
+        for _ in range(halvings):
             trial = self._at(point.x + step)
             if trial is not None and trial.at.loglik >= least:
                 return trial
             step = 0.5 * step
         return None
 
-    def _held(self, a: FloatArray, point: Point, value: float, steps: int = _MAX_STEPS) -> Point | None:
+    def _held(self, a: FloatArray, point: Point, value: float, care: Care = EXACT) -> Point | None:
         """The maximum with psi = value, from a point nearby; None where it cannot be reached in so many steps."""
         allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(point.x)))
-        for _ in range(steps):
+        for _ in range(care.steps):
             gap = value - float(a @ point.x)
             step = point.step_along(a, gap)
             reached = abs(gap) <= allowed
-            if reached and float(step @ point.score) <= _DECREMENT:
+            if reached and float(step @ point.score) <= care.near:
                 return point
             slack = 1e-12 * (1.0 + abs(point.at.loglik))
-            trial = self._shortened(point, step, point.at.loglik - slack if reached else -math.inf)
+            trial = self._shortened(point, step, point.at.loglik - slack if reached else -math.inf, care.halvings)
             if trial is None or (reached and trial.at.loglik <= point.at.loglik):
                 break
             point = trial

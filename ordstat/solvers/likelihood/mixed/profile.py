@@ -62,6 +62,10 @@ class MixedProfile:
         reached, reason = self._crossing(a, centre, step, target, abs(centre / step) if wall else np.inf)
         return (direction * np.inf if reason == FLAT else sign * reached), reason
 
+    def span(self, place: int) -> tuple[float, float]:
+        """The values that `curve` knows."""
+        return -np.inf, np.inf
+
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """Maximised log-likelihood at values of the parameter; NaN where none is found."""
         found = self._functional(place)
