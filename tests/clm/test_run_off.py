@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataWarning, SeparationWarning, ordfit
+from ordstat import ConvergenceWarning, DataWarning, SeparationWarning, ordfit
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
@@ -225,6 +225,18 @@ def test_no_maximum_where_rounding_hides_what_is_further_out() -> None:
             "y ~ f1*x2 + x1*x2", data, "cloglog", scale="~ o1 + offset(kscale)", weights="wf", contrasts={"o1": "poly"}
         )
     assert fit.loglik >= -22.66819758 and fit.se.isna().all()
+
+
+def test_no_standard_errors_where_the_search_lost_its_digits_on_the_way_to_infinity() -> None:
+    """Effects of 1e11 cancel to some hundreds; R's clm ends without convergence too, its Hessian singular."""
+    data = pd.read_csv(Path(__file__).parent / "run_off" / "without_digits.csv")
+    with (
+        pytest.warns(ConvergenceWarning),
+        pytest.warns(DataWarning, match="aliased"),
+        pytest.warns(SeparationWarning, match="no standard errors, nor have the others"),
+    ):
+        fit = ordfit("y ~ f1:f2 + f1:f3", data, "cauchit", scale="~ x2")
+    assert fit.se.isna().all()
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")

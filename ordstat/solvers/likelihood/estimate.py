@@ -293,7 +293,8 @@ class Estimate:
 
     def _information(self, infinite: BoolArray | None) -> Information:
         optimum, user = self.optimum, self.problem.user_scale()
-        if self.gone is not None and (optimum.lost or self.gone.blurred):
+        unsettled = infinite is not None and optimum.lost and optimum.at.largest_score > optimum.tolerance
+        if unsettled or (self.gone is not None and (optimum.lost or self.gone.blurred)):
             return Unknown(optimum.alpha.size + optimum.rest.size)
         shape = user.c.size, user.G.shape[0]
         if infinite is not None:
