@@ -15,6 +15,8 @@ from ordstat import ordfit
 from ordstat.exceptions import OrdstatError
 from ordstat.solvers.likelihood.profile import ProfileLikelihood
 
+#: Values of a held parameter on the way to the last.
+_STAGES = 11
 #: What `anova` calls R's type III, where that is balanced and where it is that of older versions of ordinal.
 TYPE_III = {True: "III", False: "baseline"}
 
@@ -99,16 +101,18 @@ def _refits(name: str) -> Callable[[Answer, Any, bool], None]:
 
 
 def profile_point(fit: Any, place: int, value: float) -> np.ndarray | None:
-    """The estimates with one parameter held at a value, at the highest maximum that the profile finds."""
+    """The estimates with one parameter held at a value, at the highest maximum found on the way there."""
     profile = fit.fit.likelihood.profile()
     if not isinstance(profile, ProfileLikelihood):
         return None
-    a = profile._functional(place)
-    found = [profile._held(a, profile.top, value), profile._elsewhere(a, value, -np.inf)]
-    points = [point for point in found if point is not None]
-    if not points:
-        return None
-    x = max(points, key=lambda point: point.at.loglik).x
+    a, best = profile._functional(place), profile.top
+    for held in np.linspace(float(a @ best.x), value, _STAGES)[1:]:
+        found = [profile._held(a, best, float(held)), profile._elsewhere(a, float(held), -np.inf)]
+        points = [point for point in found if point is not None]
+        if not points:
+            return None
+        best = max(points, key=lambda point: point.at.loglik)
+    x = best.x
     return np.array([profile._functional(one) @ x for one in range(x.size)])
 
 
