@@ -192,9 +192,12 @@ def complete(
 
 def _only_groups(parts: Parts) -> set[str]:
     """Names of columns that make groups and nothing else: new data may lack them, or have other levels."""
+    groups = parts.groups().values()
+    if not groups:
+        return set()
     others = [*parts.factors().values(), *parts.offsets().values()]
     used = set().union(*(named(expression.tree) for expression in others))
-    return {name for factor in parts.groups().values() for name in named(factor.tree)} - used
+    return {name for factor in groups for name in named(factor.tree)} - used
 
 
 def kept_rows(beside: Beside, of_columns: Mapping[str, BoolArray], na_action: str = "omit") -> Kept:

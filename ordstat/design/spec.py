@@ -309,7 +309,8 @@ class FormulaSpec:
 
     def sharing(self, terms: Mapping[str, slice]) -> tuple[tuple[int, ...], ...]:
         """The columns of these terms in groups: terms that share a variable of the data, if only through others."""
-        variables, groups = self.variables(), list[tuple[frozenset[str], tuple[int, ...]]]()
+        groups = list[tuple[frozenset[str], tuple[int, ...]]]()
+        variables = self.variables() if terms else {}  # of no use to most fits, which have no nominal terms
         for term, columns in terms.items():
             names, places = variables[term], tuple(range(columns.start, columns.stop))
             touching = [group for group in groups if group[0] & names]

@@ -1,10 +1,8 @@
 """Shapley values of boosted trees against the definition: all sets of players, all ways through every tree."""
 
-import sys
 from dataclasses import replace
 from itertools import combinations
 from math import factorial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -278,10 +276,7 @@ def test_shap_of_lightgbm_agrees_on_the_same_tree():
     assert_allclose(base, theirs[:, 4], atol=1e-10)
 
 
-def test_handed_to_the_shap_package(anes, monkeypatch):
-    # numba, which shap needs, would take the folder tests/coverage for the package coverage.
-    monkeypatch.setattr(sys, "path", [path for path in sys.path if Path(path) != Path(__file__).parents[1]])
-    monkeypatch.delitem(sys.modules, "coverage", raising=False)
+def test_handed_to_the_shap_package(anes):
     shap = pytest.importorskip("shap", reason="shap is optional: pip install ordstat[shap]")
     fit = boosted("PID ~ selfLR + vote + age", anes)
     new = anes.iloc[:20].copy()

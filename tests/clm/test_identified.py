@@ -113,3 +113,15 @@ def test_what_is_determined_is_kept() -> None:
         assert not ordfit(formula, three, scale=scale).fit.aliased.any()
     two = three.assign(y=(three["y"] > 0).astype(int))
     assert not ordfit("y ~ f + x", two, scale="~ f").fit.aliased.any()
+
+
+def test_a_scale_effect_that_every_so_many_rows_do_not_show() -> None:
+    """Every fourth row has none of it: the rows looked at first, in the order given, cannot tell; all of them can."""
+    rng = np.random.default_rng(8)
+    x, place = rng.normal(size=1000), np.arange(1000)
+    group = np.where((place % 4 != 0) & (rng.random(1000) < 0.6), "b", "a")
+    latent = x + np.where(group == "b", 2.0, 1.0) * rng.logistic(size=1000)
+    data = pd.DataFrame({"x": x, "group": group, "y": np.searchsorted([-1.0, 1.0], latent)})
+    given, mixed = (ordfit("y ~ x", rows, scale="~ group") for rows in (data, data.sample(frac=1.0, random_state=1)))
+    np.testing.assert_allclose(given.params, mixed.params, rtol=1e-7)
+    assert given.params["scale.group[T.b]"] == pytest.approx(np.log(2.0), abs=3.0 * given.se["scale.group[T.b]"])

@@ -114,6 +114,16 @@ def test_many_rows_are_followed_from_a_few() -> None:
     np.testing.assert_allclose(one.params, many.params, atol=1e-6)
 
 
+def test_two_maxima_of_many_rows() -> None:
+    """Those that some of the rows show are compared on all of them; R's clm ends at -222.274 on the rows once."""
+    data = pd.read_csv(Path(__file__).parent / "local_maximum.csv")
+    tall = pd.concat([data] * 60, ignore_index=True)
+    model = {"formula": "y ~ I(x2**2)", "scale": "~ f2 + x2", "threshold": "symmetric", "weights": "wi"}
+    one, many = (ordfit(data=each, link="cauchit", **model) for each in (data, tall))
+    assert "2 local maxima" in many.fit.trace.message and many.loglik > 60.0 * -222.274
+    np.testing.assert_allclose(one.params, many.params, atol=1e-6)
+
+
 def test_a_scale_effect_that_runs_off_is_named() -> None:
     """Group b has the shares 1/2 whatever x: its score is best divided by nothing at all, as theta - H is not 0."""
     rng = np.random.default_rng(11)

@@ -31,8 +31,6 @@ from .standard_errors import symmetric_limits
 _T = TypeVar("_T")
 #: What became of a replicate.
 FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
-#: Status and values of a replicate.
-_Replicate = tuple[str, FloatArray | None]
 #: Makes a sample from a fit.
 _Draw = Callable[[FittedLikelihood, np.random.Generator], Sample]
 _WORDS = {

@@ -17,7 +17,6 @@ from .fitted import FittedLikelihood
 from .nested_wald import check_droppable, check_nested, dropped_hypothesis, further
 from .order import refuse_binding
 
-_WHY_NONE = "its estimates are infinite, aliased or none, or aliased columns take over its effect"
 #: The name of the test.
 RAO_SCOTT = "rao-scott"
 

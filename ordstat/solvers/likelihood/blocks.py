@@ -69,6 +69,11 @@ class Factor:
 _VANISHING = 1e-12
 
 
+def _on_diagonal(matrices: FloatArray) -> FloatArray:
+    """(..., m) view of the diagonals of matrices (..., m, m)."""
+    return np.einsum("...ii->...i", matrices)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Blocks:
     """A symmetric matrix of the shape above.
@@ -89,20 +94,19 @@ class Blocks:
 
     def damped(self, factor: float) -> Blocks:
         """This matrix plus `factor` times the absolute value of its diagonal, entries that vanish a little raised."""
-        m, q = self.diagonal.shape[1], self.rest.shape[0]
         diagonal, rest = self.diagonal.copy(), self.rest.copy()
-        of_alpha, of_rest = np.abs(diagonal[:, range(m), range(m)]), np.abs(rest[range(q), range(q)])
+        raised = _on_diagonal(diagonal), _on_diagonal(rest)
+        of_alpha, of_rest = np.abs(raised[0]), np.abs(raised[1])
         least = _VANISHING * max(of_alpha.max(), of_rest.max(initial=0.0))
         with np.errstate(over="ignore"):  # as far as doubles go: what overflows is refused by `factor`
-            diagonal[:, range(m), range(m)] += factor * np.maximum(of_alpha, least)
-            rest[range(q), range(q)] += factor * np.maximum(of_rest, least)
+            raised[0][:] += factor * np.maximum(of_alpha, least)
+            raised[1][:] += factor * np.maximum(of_rest, least)
         return Blocks(diagonal=diagonal, below=self.below, cross=self.cross, rest=rest)
 
     @property
     def positive(self) -> bool:
         """Whether the diagonal, once raised, may be positive: it has neither vanished nor overflowed."""
-        m = self.diagonal.shape[1]
-        largest = max(np.abs(self.diagonal[:, range(m), range(m)]).max(), np.abs(np.diag(self.rest)).max(initial=0.0))
+        largest = max(np.abs(_on_diagonal(part)).max(initial=0.0) for part in (self.diagonal, self.rest))
         return bool(0.0 < largest < np.inf)
 
     def banded(self) -> FloatArray:

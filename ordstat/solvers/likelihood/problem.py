@@ -238,7 +238,8 @@ class Problem:
         rows, n = self.sample.rows, self.sample.n
         location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
         p, m, r = (part.deviation.size for part in (location, nominal, scale))
-        columns, w = np.ones((n, p + r + int(self.flexible is not None))), np.ones((n, 1 + m))
+        columns, w = np.empty((n, p + r + int(self.flexible is not None))), np.empty((n, 1 + m))
+        columns[:, p + r :], w[:, 0] = 1.0, 1.0
         standardise(rows.X, location.mean, location.deviation, 0, columns)
         if rows.nominal is not None:
             standardise(rows.nominal, nominal.mean, nominal.deviation, 1, w)

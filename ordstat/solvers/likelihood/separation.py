@@ -7,12 +7,12 @@ maximum is a proof. Further ones tell the estimates that are infinite from those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import BoolArray, FloatArray
 from .column_rank import Columns
 from .far.recession import ROUNDING, RecessionCone, reach, slack_matrix
 from .newton import Optimum
@@ -25,30 +25,6 @@ _STRICT = 1e-5
 _STILL = 1e-6
 #: Means of this many deviations are far from 0.
 _FAR = 1e3
-
-
-def separating_direction(
-    X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]
-) -> tuple[FloatArray, FloatArray] | None:
-    """A direction of infinite estimates, largest component 1, or None.
-
-    Parameters
-    ----------
-    X : (N, p), nominal : (N, m)
-        Centred and scaled; the first column of `nominal` is 1.
-    y : (N,) codes 0..K-1
-    lines : K arrays (S, K-1)
-        The lines a of each level.
-
-    Returns
-    -------
-    (alpha (K-1, m), beta (p,)) or None
-    """
-    found = _separating(RecessionCone.of(slack_matrix(X, nominal, y, lines)))
-    if found is None:
-        return None
-    size = found.size - X.shape[1]
-    return found[:size].reshape(len(lines) - 1, -1), found[size:]
 
 
 def _separating(cone: RecessionCone) -> FloatArray | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from coverage.populations import LATENT, proportional
+from interval_coverage.populations import LATENT, proportional
 from ordstat import ordfit
 
 SAMPLES, ROWS = 300, 400

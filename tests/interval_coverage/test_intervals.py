@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coverage.populations import LATENT, NEW, TRUE, everything, probabilities
+from interval_coverage.populations import LATENT, NEW, TRUE, everything, probabilities
 from ordstat import ordfit
 
 #: Samples drawn, and what asymptotic intervals may miss at this many rows, beside 4 Monte Carlo errors.
