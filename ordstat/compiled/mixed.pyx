@@ -178,6 +178,7 @@ cdef struct Group:
     const Py_ssize_t *y  # where rows share their thresholds: levels, and the sums of derivatives by these; else NULL
     double *by_theta
     Py_ssize_t last_level
+    double *kappa[4]  # total derivatives by theta_y, theta_{y-1}, H and tau; where rows share thresholds that by H alone
 
 
 cdef inline bint _at(const Group *g, Py_ssize_t i, double v, double factor, Row *at) noexcept nogil:
@@ -243,8 +244,7 @@ cdef bint _mode(const Group *g, double *v, double *H, double *decrement) noexcep
 
 
 cdef bint _integrate(const Group *g, const double *z, double v, double H, const double *points, const double *logs,
-                     Py_ssize_t Q, bint adaptive, double *room, double[:, ::1] kappa, double *loglik,
-                     double *by_sigma) noexcept nogil:
+                     Py_ssize_t Q, bint adaptive, double *room, double *loglik, double *by_sigma) noexcept nogil:
     """Add the log-likelihood of a group and its derivative by sigma; fill its rows of kappa.
 
     `room` holds 9 n_g + Q (3 n_g + 4) numbers: the terms of the rows at the mode, and at each node.
@@ -334,10 +334,10 @@ cdef bint _integrate(const Group *g, const double *z, double v, double H, const 
         mean_a = w * (s * mean_a - 0.5 * variance * cubed * at.W_u - t * s * s * at.r_u)
         mean_b = w * (-s * mean_b - 0.5 * variance * cubed * at.W_l - t * s * s * at.r_l)
         extra = 0.5 * variance * cubed * (at.W_u + at.W_l) - t * s * s * at.W
-        kappa[2, i] = w * (-s * mean_c + extra)
+        g.kappa[2][i] = w * (-s * mean_c + extra)
         if g.y == NULL:
-            kappa[0, i], kappa[1, i] = mean_a, mean_b
-            kappa[3, i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
+            g.kappa[0][i], g.kappa[1][i] = mean_a, mean_b
+            g.kappa[3][i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
                                + t * s * (at.r_u * u + at.r_l * lo + at.c))
         else:
             if g.y[i] < g.last_level:
@@ -427,11 +427,35 @@ def location_terms(int link, const double[::1] u, const double[::1] lo, const do
     return fine
 
 
+cdef bint _walk(Group *g, const Py_ssize_t[::1] starts, const double *z, const double[::1] points,
+                const double[::1] logs, bint adaptive, double[::1] v, double[::1] H, double *room, double *found
+                ) noexcept nogil:
+    """Log-likelihood, derivative by sigma and worst decrement of all groups into `found`; False where one fails."""
+    cdef Py_ssize_t k
+    cdef double decrement
+    found[0] = found[1] = found[2] = 0.0
+    for k in range(v.shape[0]):
+        g.first, g.last = starts[k], starts[k + 1]
+        if not _mode(g, &v[k], &H[k], &decrement):
+            return False
+        found[2] = max(found[2], decrement)
+        if not _integrate(g, z, v[k], H[k], &points[0], &logs[0], points.shape[0], adaptive, room, found, found + 1):
+            return False
+    return True
+
+
+cdef Py_ssize_t _room(const Py_ssize_t[::1] starts, Py_ssize_t Q) noexcept nogil:
+    """How many numbers `_integrate` needs for the largest group."""
+    cdef Py_ssize_t k, largest = 0
+    for k in range(starts.shape[0] - 1):
+        largest = max(largest, starts[k + 1] - starts[k])
+    return 9 * largest + Q * (3 * largest + 4) + 1
+
+
 def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const double[::1] u, const double[::1] lo,
                      const double[::1] d, const double[::1] x, const double[::1] z, const double[::1] s,
                      const double[::1] w, const double[::1] points, const double[::1] logs, bint adaptive,
-                     double[::1] v, double[::1] H, double[:, ::1] kappa, const double[::1] score=None,
-                     const Py_ssize_t[::1] y=None, const double[:, ::1] tables=None, double[::1] by_theta=None):
+                     double[::1] v, double[::1] H, double[:, ::1] kappa):
     """Log-likelihood with one random effect a group integrated out, its derivative by sigma, and the worst decrement.
 
     Rows are in order of their groups, group g from starts[g] to starts[g + 1]; u, lo, d are the ends of their intervals
@@ -439,60 +463,73 @@ def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const 
     Q nodes and their logarithms of weights are those of quadrature.py; Q = 1 is Laplace's approximation. Moves v (G,)
     to the modes, fills H (G,) and kappa (4, n), total derivatives by theta_y, theta_{y-1}, H and tau. NaN where a row
     or a mode is beyond these forms.
-
-    Where all rows share their thresholds and s = 1, the logit needs no u, lo and d: it takes the scores H (n,), the
-    levels y (n,), and tables (3, K) of exp(-theta_y), exp(-theta_{y-1}) and 1 - exp(-d). The derivatives by the
-    thresholds are then added to by_theta (K-1,), and of kappa the row of H alone is filled.
     """
-    cdef Py_ssize_t n = x.shape[0], count = v.shape[0], Q = points.shape[0], i, k, largest = 0
-    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement = 0.0, grown
+    cdef Py_ssize_t n = x.shape[0], i, size = _room(starts, points.shape[0])
+    cdef double[3] found
     cdef bint fine = True
     cdef Group g
-    cdef double *room = NULL
-    cdef double *bases = NULL
-    for k in range(count):
-        largest = max(largest, starts[k + 1] - starts[k])
-    room = <double *>malloc(<size_t>(9 * largest + Q * (3 * largest + 4) + 1) * sizeof(double))
-    if link == LOGIT:
-        bases = <double *>malloc(<size_t>(3 * n + 1) * sizeof(double))
-    if room == NULL or (link == LOGIT and bases == NULL):
-        free(room)
-        free(bases)
+    cdef double *room = <double *>malloc(<size_t>(size + (3 * n if link == LOGIT else 0)) * sizeof(double))
+    if room == NULL:
         raise MemoryError()
-    g.link, g.common = link, common
-    g.x, g.s, g.w, g.y, g.by_theta = &x[0], &s[0], &w[0], NULL, NULL
-    if tables is None:
-        g.u, g.lo, g.d = &u[0], &lo[0], &d[0]
-    else:
-        g.y, g.by_theta, g.last_level = &y[0], &by_theta[0], by_theta.shape[0]
-    g.e_u, g.e_l, g.D = bases, bases + n, bases + 2 * n
+    g.link, g.common, g.y = link, common, NULL
+    g.u, g.lo, g.d, g.x, g.s, g.w = &u[0], &lo[0], &d[0], &x[0], &s[0], &w[0]
+    g.e_u, g.e_l, g.D = room + size, room + size + n, room + size + 2 * n
+    for i in range(4):
+        g.kappa[i] = &kappa[i, 0]
     with nogil:
-        if tables is not None:
-            for i in range(n):
-                if fabs(score[i]) > 0.5 * FAR:
-                    fine = False
-                    break
-                grown = exp(score[i])
-                g.e_u[i], g.e_l[i], g.D[i] = tables[0, y[i]] * grown, tables[1, y[i]] * grown, tables[2, y[i]]
-        elif link == LOGIT:
+        if link == LOGIT:
             for i in range(n):
                 if (not isinf(u[i]) and fabs(u[i]) > FAR) or (not isinf(lo[i]) and fabs(lo[i]) > FAR):
                     fine = False
                     break
-                g.e_u[i] = exp(-u[i])
-                g.e_l[i] = exp(-lo[i])
-                g.D[i] = -expm1(-d[i])
-        for k in range(count):
-            if not fine:
-                break
-            g.first, g.last = starts[k], starts[k + 1]
-            fine = _mode(&g, &v[k], &H[k], &decrement)
-            if fine:
-                worst = max(worst, decrement)
-                fine = _integrate(&g, &z[0], v[k], H[k], &points[0], &logs[0], Q, adaptive, room, kappa, &loglik,
-                                  &by_sigma)
+                g.e_u[i], g.e_l[i], g.D[i] = exp(-u[i]), exp(-lo[i]), -expm1(-d[i])
+        fine = fine and _walk(&g, starts, &z[0], points, logs, adaptive, v, H, room, found)
     free(room)
-    free(bases)
     if not fine:
         return NAN, NAN, NAN
-    return loglik, by_sigma, worst
+    return found[0], found[1], found[2]
+
+
+def integrate_shared(bint common, const Py_ssize_t[::1] starts, const double[::1] theta, const double[::1] score,
+                     const Py_ssize_t[::1] y, double sigma, const double[::1] z, const double[::1] ones,
+                     const double[::1] w, const double[::1] points, const double[::1] logs, bint adaptive,
+                     double[::1] v, double[::1] H, double[::1] by_score, double[::1] by_theta):
+    """`integrate_scalar` of a logit whose rows share their thresholds theta (K-1,), and have no scale but `ones` (n,).
+
+    `score` (n,) are the scores without random effects, y (n,) the levels. Fills by_score (n,) and by_theta (K-1,), total
+    derivatives by these. NaN also where thresholds are not in order.
+    """
+    cdef Py_ssize_t n = z.shape[0], m = theta.shape[0], i, k, size = _room(starts, points.shape[0])
+    cdef double[3] found
+    cdef double grown
+    cdef bint fine = True
+    cdef Group g
+    cdef double *room = <double *>malloc(<size_t>(size + 4 * n + 3 * (m + 1)) * sizeof(double))
+    if room == NULL:
+        raise MemoryError()
+    cdef double *x = room + size
+    cdef double *above = x + 4 * n  # exp(-theta_y), exp(-theta_{y-1}) and 1 - exp(-d) by level
+    cdef double *below = above + m + 1
+    cdef double *width = below + m + 1
+    g.link, g.common, g.y, g.by_theta, g.last_level = LOGIT, common, &y[0], &by_theta[0], m
+    g.x, g.s, g.w, g.kappa[2] = x, &ones[0], &w[0], &by_score[0]
+    g.e_u, g.e_l, g.D = x + n, x + 2 * n, x + 3 * n
+    with nogil:
+        above[m], below[0], width[0], width[m] = 0.0, INFINITY, 1.0, 1.0
+        for k in range(m):
+            fine = fine and fabs(theta[k]) <= 0.5 * FAR and (k == 0 or theta[k - 1] < theta[k])
+            by_theta[k] = 0.0
+            above[k] = below[k + 1] = exp(-theta[k])
+            if k > 0:
+                width[k] = -expm1(theta[k - 1] - theta[k])
+        for i in range(n):
+            if not fabs(score[i]) <= 0.5 * FAR:
+                fine = False
+                break
+            grown, x[i] = exp(score[i]), sigma * z[i]
+            g.e_u[i], g.e_l[i], g.D[i] = above[y[i]] * grown, below[y[i]] * grown, width[y[i]]
+        fine = fine and _walk(&g, starts, &z[0], points, logs, adaptive, v, H, room, found)
+    free(room)
+    if not fine:
+        return NAN, NAN, NAN
+    return found[0], found[1], found[2]

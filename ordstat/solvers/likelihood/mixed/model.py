@@ -146,6 +146,11 @@ class MixedModel:
         return bool(self.rows.z.shape[1] or self.rows.scale_offset.any())
 
     @cached_property
+    def moved(self) -> bool:
+        """Whether some row has an offset."""
+        return bool(self.rows.offset.any())
+
+    @cached_property
     def ones(self) -> FloatArray:
         """(n,) inverse scale of rows that have the same."""
         return np.ones(self.y.size)
