@@ -45,6 +45,7 @@ from .parameters import (
     adjusted_scores,
     chosen_covariance,
     covariance_matrix,
+    index_of,
     own_covariance,
     parameters,
     refuse_survey,
@@ -357,7 +358,7 @@ class FittedLikelihood(FittedRanker):
         return self._series(two_sided(self.z_values.to_numpy(), self.t_df), "p_value")
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
-        return pd.Series(np.array(values), index=self.parameters.names, name=name)
+        return pd.Series(np.array(values), index=index_of(tuple(self.parameters.names)), name=name)
 
     # Likelihood
 
@@ -454,8 +455,10 @@ class FittedLikelihood(FittedRanker):
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
         sample = self.design.sample
-        used = sample.case_weights > 0
         crossed = crossed_rows(self.rule, sample.rows)
+        if crossed.size == 0:
+            return []
+        used = sample.case_weights > 0
         crossed = crossed[used[crossed]]
         if crossed.size == 0:
             return []

@@ -80,8 +80,9 @@ class RandomParameters:
         known = np.isfinite(np.diag(self.covariance))
         J = np.zeros((fixed + count, len(self.covariance)))
         J[:fixed, :fixed], J[fixed:, fixed:] = np.eye(fixed), self.slopes
-        lost = ((np.abs(np.nan_to_num(J, nan=1.0)) > 0.0) & ~known).any(axis=1) | np.isnan(J).any(axis=1)
-        out = np.nan_to_num(J) @ np.where(known[:, None] & known, self.covariance, 0.0) @ np.nan_to_num(J).T
+        lost = ((J != 0.0) & ~(known & ~np.isnan(J))).any(axis=1)
+        J[np.isnan(J)] = 0.0
+        out = J @ np.where(known[:, None] & known, self.covariance, 0.0) @ J.T
         out[lost], out[:, lost] = np.nan, np.nan
         return np.asarray(out)
 

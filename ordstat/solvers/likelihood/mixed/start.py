@@ -29,8 +29,8 @@ def start_covariance(model: MixedModel, objective: Objective, at: Evaluation) ->
         information = _information(at.state)
     out = np.zeros((size, size))
     out[:P, :P] = pseudo_inverse(information)
-    groups = np.concatenate([np.full(term.n_phi, term.size // term.width) for term in model.terms])
-    out[range(P, size), range(P, size)] = 1.0 / groups
+    groups = [term.size // term.width for term in model.terms for _ in range(term.n_phi)]
+    out[range(P, size), range(P, size)] = 1.0 / np.array(groups)
     return out
 
 
