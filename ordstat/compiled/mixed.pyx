@@ -1,164 +1,22 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The likelihood of a cumulative model with one random effect a group integrated out: modes, value and gradient.
 
-Formulas in solvers/likelihood/mixed/laplace.py and quadrature.py, those of a row in model/likelihood/
-interval_probability.py and third.py. Values that these plain forms are not made for (far tails, intervals of no width)
-are left to the general route: the pass answers NaN. Its NumPy twin is in tests/mixed/twins_mixed.py.
+Formulas in solvers/likelihood/mixed/laplace.py and quadrature.py, those of a row in mixedrows.pxd. Values that these
+plain forms are not made for (far tails, intervals of no width) are left to the general route: the pass answers NaN. Its NumPy twin is in tests/mixed/twins_mixed.py.
 """
 
-from libc.math cimport INFINITY, NAN, atan2, erfc, exp, expm1, fabs, isinf, log, log1p, sqrt
+from libc.math cimport INFINITY, NAN, exp, expm1, fabs, isinf, log, sqrt
 from libc.stdlib cimport free, malloc
 
+from ordstat.compiled.mixedrows cimport (
+    CAUCHIT, CLOGLOG, FAR, HALF_LOG_2PI, LOGIT, PROBIT, Row, cauchit_row, cloglog_row, logit_row, mirror, probit_row
+)
+
 cdef enum:
-    LOGIT = 0
-    PROBIT = 1
-    CLOGLOG = 2
-    LOGLOG = 3
-    CAUCHIT = 4
     STEPS = 200
 
-cdef struct Row:
-    double log_p, a, b, c, W, r_u, r_l, W_u, W_l
-
-cdef struct Scores:
-    # S = f'/f and S' at both ends, and S(lo) - S(u)
-    double u, lo, slope_u, slope_l, gap
-
 cdef double SMALL = 1e-22  # Newton's decrement of a mode that is known to half the digits
-cdef double FAR = 600.0  # exp() of what lies further out is not formed
-cdef double NARROW = 1e-6
-cdef double HALF_LOG_2PI = 0.91893853320467274178
-cdef double SQRT_HALF_PI = 1.25331413731550025121
 cdef double SQRT_2 = 1.41421356237309504880
-cdef double SQRT_HALF = 0.70710678118654752440
-cdef double LOG_PI = 1.14472988584940017414
-
-cdef double[8] NODES = [-0.9602898564975363, -0.7966664774136267, -0.5255324099163290, -0.1834346424956498,
-                        0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363]
-cdef double[8] NODE_WEIGHTS = [0.1012285362903763, 0.2223810344533745, 0.3137066458778873, 0.3626837833783620,
-                               0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763]
-
-
-cdef inline void _logit(double e_u, double e_l, double D, Row *at) noexcept nogil:
-    """From exp(-u), exp(-lo) and 1 - exp(-d)."""
-    cdef double F_u = 1.0 / (1.0 + e_u), G_u = e_u * F_u, F_l = 1.0 / (1.0 + e_l)
-    cdef double G_l = 1.0 if isinf(e_l) else e_l * F_l, f_u = F_u * G_u, f_l = F_l * G_l
-    at.log_p = F_u * G_l * D  # p: its logarithm is taken where it is wanted
-    at.c = G_u - F_l
-    at.W = f_u + f_l
-    at.r_u, at.r_l = -f_u, -f_l
-    at.a = G_u / (G_l * D)
-    at.b = F_l / (F_u * D)
-    at.W_u, at.W_l = f_u * (G_u - F_u), f_l * (G_l - F_l)
-
-
-cdef inline void _fill(const Scores *S, Row *at) noexcept nogil:
-    """What follows from log_p, a, b, c and the scores of the density."""
-    cdef double both = at.a * at.b * S.gap if at.a != 0.0 and at.b != 0.0 else 0.0
-    at.r_u = at.a * (S.u - at.c) if at.a != 0.0 else 0.0
-    at.r_l = -at.b * (S.lo - at.c) if at.b != 0.0 else 0.0
-    at.W = (at.b * S.gap if at.b != 0.0 else 0.0) - at.c * (S.u - at.c) if at.a != 0.0 else -at.r_l
-    at.W_u = (at.r_u * (2.0 * at.c - S.u) - at.a * S.slope_u if at.a != 0.0 else 0.0) - both
-    at.W_l = (at.r_l * (2.0 * at.c - S.lo) + at.b * S.slope_l if at.b != 0.0 else 0.0) + both
-
-
-cdef inline void _mirror(Row *at) noexcept nogil:
-    """Of the latent variable with its sign changed."""
-    at.a, at.b, at.c = at.b, at.a, -at.c
-    at.r_u, at.r_l = at.r_l, at.r_u
-    at.W_u, at.W_l = -at.W_l, -at.W_u
-
-
-cdef inline double _mills(double t) noexcept nogil:
-    """Phi(t) / phi(t)."""
-    return SQRT_HALF_PI * exp(0.5 * t * t) * erfc(-t * SQRT_HALF)
-
-
-cdef inline bint _probit(double u, double lo, double d, Row *at) noexcept nogil:
-    """Measured in the lower tail; False where that is too far out."""
-    cdef bint flip = u + lo > 0.0
-    cdef double upper = -lo if flip else u, lower = -u if flip else lo, q, ratio, missing, half, t
-    cdef Scores S
-    cdef int k
-    if upper < -25.0 or (d < NARROW):
-        return False
-    if upper > 5.0:
-        missing = 0.5 * (erfc(upper * SQRT_HALF) + erfc(-lower * SQRT_HALF))
-        at.log_p = log1p(-missing)
-        at.a = exp(-0.5 * upper * upper - HALF_LOG_2PI) / (1.0 - missing)
-        at.b = 0.0 if isinf(lower) else exp(-0.5 * lower * lower - HALF_LOG_2PI) / (1.0 - missing)
-        at.c = at.a - at.b
-        if upper > 37.0:
-            at.a = 0.0
-        if lower < -37.0:
-            at.b = 0.0
-    else:
-        ratio = -INFINITY if isinf(lower) else 0.5 * d * (upper + lower)
-        if d * (1.0 + fabs(upper)) < 0.5:
-            half, q = 0.5 * d, 0.0
-            for k in range(8):
-                t = half * (1.0 + NODES[k])
-                q += NODE_WEIGHTS[k] * exp(t * (upper - 0.5 * t))
-            q *= half
-        else:
-            q = _mills(upper)
-            if lower > -25.0:
-                q -= exp(ratio) * _mills(lower)
-        at.log_p = log(q) - 0.5 * upper * upper - HALF_LOG_2PI
-        at.a, at.b, at.c = 1.0 / q, exp(ratio) / q, -expm1(ratio) / q
-    S.u, S.lo, S.slope_u, S.slope_l, S.gap = -upper, -lower, -1.0, -1.0, d
-    _fill(&S, at)
-    if flip:
-        _mirror(at)
-    return True
-
-
-cdef inline bint _cloglog(double u, double lo, double d, Row *at) noexcept nogil:
-    cdef double e_u, e_l, share, D, grown, shrink
-    cdef Scores S
-    if lo > 20.0 or d < NARROW or u < -FAR:
-        return False
-    e_l, share = exp(lo), 1.0 if isinf(lo) else -expm1(-d)
-    e_u = exp(u) if u < FAR else INFINITY
-    D = e_u * share
-    if D > 700.0:  # the density at u counts as 0
-        at.log_p, at.a, at.b, at.c = -e_l, 0.0, e_l, -e_l
-        S.u, S.lo, S.slope_u, S.slope_l, S.gap = 0.0, 1.0 - e_l, 0.0, -e_l, 0.0
-        _fill(&S, at)
-        return True
-    grown = expm1(D)
-    shrink = D / grown
-    at.a = shrink / share
-    at.b = 0.0 if isinf(lo) else D * (1.0 + grown) / grown * (1.0 - share) / share
-    at.c = shrink - e_l
-    at.log_p = log(grown) - D - e_l
-    S.u, S.lo, S.slope_u, S.slope_l, S.gap = 1.0 - e_u, 1.0 - e_l, -e_u, -e_l, D
-    _fill(&S, at)
-    return True
-
-
-cdef inline bint _cauchit(double u, double lo, double d, Row *at) noexcept nogil:
-    cdef double q_u = 1.0 + u * u, q_l = 1.0 + lo * lo, angle
-    cdef Scores S
-    if d < NARROW or (not isinf(u) and fabs(u) > 1e6) or (not isinf(lo) and fabs(lo) > 1e6):
-        return False
-    if isinf(lo):
-        angle = atan2(1.0, -u)
-    elif isinf(u):
-        angle = atan2(1.0, lo)
-    else:
-        angle = atan2(d, 1.0 + u * lo)
-    at.log_p = log(angle) - LOG_PI
-    at.a = 0.0 if isinf(u) else 1.0 / (angle * q_u)
-    at.b = 0.0 if isinf(lo) else 1.0 / (angle * q_l)
-    at.c = at.a - at.b if isinf(d) else -(u + lo) * (d / q_u) / (angle * q_l)
-    S.u = 0.0 if isinf(u) else -2.0 * u / q_u
-    S.lo = 0.0 if isinf(lo) else -2.0 * lo / q_l
-    S.slope_u = 0.0 if isinf(u) else -2.0 * (1.0 - u * u) / (q_u * q_u)
-    S.slope_l = 0.0 if isinf(lo) else -2.0 * (1.0 - lo * lo) / (q_l * q_l)
-    S.gap = 0.0 if isinf(d) else 2.0 * d * ((1.0 - u * lo) / q_u) / q_l
-    _fill(&S, at)
-    return True
 
 
 cdef struct Group:
@@ -185,18 +43,18 @@ cdef inline bint _at(const Group *g, Py_ssize_t i, double v, double factor, Row 
     """Row i at the random effect v; `factor` is exp(x v) of a logit row."""
     cdef double move
     if g.link == LOGIT:
-        _logit(g.e_u[i] * factor, g.e_l[i] * factor, g.D[i], at)
+        logit_row(g.e_u[i] * factor, g.e_l[i] * factor, g.D[i], at)
         return True
     move = g.s[i] * g.x[i] * v
     if g.link == PROBIT:
-        return _probit(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+        return probit_row(g.u[i] - move, g.lo[i] - move, g.d[i], at)
     if g.link == CLOGLOG:
-        return _cloglog(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+        return cloglog_row(g.u[i] - move, g.lo[i] - move, g.d[i], at)
     if g.link == CAUCHIT:
-        return _cauchit(g.u[i] - move, g.lo[i] - move, g.d[i], at)
-    if not _cloglog(move - g.lo[i], move - g.u[i], g.d[i], at):
+        return cauchit_row(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+    if not cloglog_row(move - g.lo[i], move - g.u[i], g.d[i], at):
         return False
-    _mirror(at)
+    mirror(at)
     return True
 
 
@@ -353,18 +211,18 @@ cdef inline bint _moved(int link, double u, double lo, double d, double move, Ro
     if link == LOGIT:
         if (not isinf(u) and fabs(u - move) > FAR) or (not isinf(lo) and fabs(lo - move) > FAR):
             return False
-        _logit(exp(move - u), exp(move - lo), -expm1(-d), at)
+        logit_row(exp(move - u), exp(move - lo), -expm1(-d), at)
         at.log_p = log(at.log_p)
         return True
     if link == PROBIT:
-        return _probit(u - move, lo - move, d, at)
+        return probit_row(u - move, lo - move, d, at)
     if link == CLOGLOG:
-        return _cloglog(u - move, lo - move, d, at)
+        return cloglog_row(u - move, lo - move, d, at)
     if link == CAUCHIT:
-        return _cauchit(u - move, lo - move, d, at)
-    if not _cloglog(move - lo, move - u, d, at):
+        return cauchit_row(u - move, lo - move, d, at)
+    if not cloglog_row(move - lo, move - u, d, at):
         return False
-    _mirror(at)
+    mirror(at)
     return True
 
 
@@ -419,7 +277,7 @@ def location_terms(int link, const double[::1] u, const double[::1] lo, const do
             else:
                 fine = fabs(s[i] * shift[i]) < 0.5 * FAR
                 moved = exp(s[i] * shift[i])
-                _logit(bases[0, i] * moved, bases[1, i] * moved, bases[2, i], &at)
+                logit_row(bases[0, i] * moved, bases[1, i] * moved, bases[2, i], &at)
                 at.log_p = log(at.log_p)
             if not fine:
                 break

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -24,7 +25,7 @@ from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_factors
 from .expressions import column_expression, parse_expression
-from .frames import as_frame, find_column, has_column, shown_labels, suggest
+from .frames import as_frame, has_column, shown_labels, suggest
 from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
 from .interpreter import Interpreter, contrast_of
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
@@ -222,9 +223,14 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
 
 def _power_notes(recipe: Recipe) -> tuple[str, ...]:
     """Of powers of one variable, which are that variable: (a + b)^2 has a meaning, and x^2 inside I()."""
+    return _notes_of_powers(tuple(str(formula) for formula in (recipe.formula, recipe.nominal, recipe.scale)))
+
+
+@lru_cache(maxsize=256)
+def _notes_of_powers(formulas: tuple[str, ...]) -> tuple[str, ...]:
     found: dict[str, str] = {}
-    for formula in (recipe.formula, recipe.nominal, recipe.scale):
-        text, before = "" if formula is None else str(formula), ""
+    for formula in formulas:
+        text, before = formula, ""
         while text != before:  # from the innermost parentheses outwards
             text, before = re.sub(r"[\w.]*\([^()]*\)", ")", text), text
         found |= {match[0]: match[1] for match in _POWER.finditer(text)}
@@ -238,6 +244,4 @@ def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:
     columns = interpreter.columns
     declared = columns.declared()
     used = [factor.label for factor in parts.factors().values() if factor.label in declared]
-    dtypes = {name: find_column(columns.frame, name, "the model").dtype for name in used}
-    texts = [name for name, dtype in dtypes.items() if not isinstance(dtype, pd.CategoricalDtype)]
-    return doubtful_factors(declared, used, texts)
+    return doubtful_factors(declared, used, columns.texts)

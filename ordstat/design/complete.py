@@ -19,7 +19,6 @@ from .coding import Assembled, Coding, FactorCoding, column_categories, fit_codi
 from .columns import Value, take
 from .contrasts import Contrast
 from .design import Design, Levels
-from .expressions import named
 from .frames import row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, cost_columns, numbers, weights_of
 from .interpreter import Interpreter
@@ -193,8 +192,8 @@ def complete(
 def _only_groups(parts: Parts) -> set[str]:
     """Names of columns that make groups and nothing else: new data may lack them, or have other levels."""
     others = [*parts.factors().values(), *parts.offsets().values()]
-    used = set().union(*(named(expression.tree) for expression in others))
-    return {name for factor in parts.groups().values() for name in named(factor.tree)} - used
+    used = set().union(*(expression.names for expression in others))
+    return {name for factor in parts.groups().values() for name in factor.names} - used
 
 
 def kept_rows(beside: Beside, of_columns: Mapping[str, BoolArray], na_action: str = "omit") -> Kept:

@@ -456,13 +456,11 @@ class FittedLikelihood(FittedRanker):
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
         sample = self.design.sample
         crossed = crossed_rows(self.rule, sample.rows)
+        crossed = crossed[sample.case_weights[crossed] > 0]
         if crossed.size == 0:
             return []
-        used = sample.case_weights > 0
-        crossed = crossed[used[crossed]]
-        if crossed.size == 0:
-            return []
-        text = crossing_text(crossed, int(used.sum()), self.design.index.to_numpy(), "rows of the fit")
+        used = int(np.count_nonzero(sample.case_weights))
+        text = crossing_text(crossed, used, self.design.index.to_numpy(), "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]

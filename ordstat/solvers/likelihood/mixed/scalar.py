@@ -50,7 +50,17 @@ def _by_shared_thresholds(
     if model.moved:
         score += model.rows.offset
     H, by_score, by_full = np.empty(v.size), np.empty(score.size), np.empty(full.size)
-    own = model.common, model.starts, full[:count], score, model.y, psi[-1], model.first_column, model.ones, model.weights
+    own = (
+        model.common,
+        model.starts,
+        full[:count],
+        score,
+        model.y,
+        psi[-1],
+        model.first_column,
+        model.ones,
+        model.weights,
+    )
     loglik, by_sigma, decrement = integrate_shared(*own, points, logs, adaptive, v, H, by_score, by_full[:count])
     by_full[count:] = by_score @ x
     return _evaluation(model, psi, loglik, model.reduced(by_full), by_sigma, v, H, decrement)
