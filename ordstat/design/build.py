@@ -143,11 +143,9 @@ def _constrained(design: Design, constraints: Any) -> Design:
 
 
 def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
-    """Response and parts; columns named as other arguments are not meant by a dot."""
-    surveyed = () if recipe.design is None else recipe.design.columns
-    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed, *(cost_columns(recipe.costs) or ()))
-    taken = {name for name in named if isinstance(name, str)}
-    free = tuple(str(column) for column in frame.columns if str(column) not in taken)
+    """Response and parts."""
+    texts = (recipe.formula, recipe.nominal, recipe.scale)
+    free = _free_columns(recipe, frame) if any(isinstance(text, str) and uses_dot(text) for text in texts) else ()
     response, location = parse_formula(recipe.formula, free if uses_dot(recipe.formula) else ())
     rest = tuple(name for name in free if name != response.column)
 
@@ -172,6 +170,14 @@ def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
     if column_expression(response.column).key in parts.factors() | parts.groups():
         raise FormulaError(f"The response {response.column!r} stands on the right of the formula too; take it out.")
     return response, parts
+
+
+def _free_columns(recipe: Recipe, frame: pd.DataFrame) -> tuple[str, ...]:
+    """What a dot may mean: the columns that are not named as other arguments."""
+    surveyed = () if recipe.design is None else recipe.design.columns
+    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed, *(cost_columns(recipe.costs) or ()))
+    taken = {name for name in named if isinstance(name, str)}
+    return tuple(str(column) for column in frame.columns if str(column) not in taken)
 
 
 def _with_offset(location: Part, offset: str, frame: pd.DataFrame) -> Part:

@@ -218,6 +218,8 @@ def _check_once(terms: list[RandomTerm]) -> None:
 
 def _check_rank(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
     """FormulaError where effects of a group cannot be told apart; without correlations sums of columns can be."""
+    if all(term.names == (INTERCEPT,) for term in terms):  # of groups of their own
+        return
     spans: dict[frozenset[str], list[FloatArray]] = {}
     for term, z in zip(terms, columns, strict=True):
         size = np.sqrt((z**2).sum(axis=0))

@@ -58,7 +58,7 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
     if at is None:
         return None
     logliks = [at.loglik]
-    B = start_covariance(model, objective, at) * np.outer(free, free)
+    B = np.where(free[:, None] & free, start_covariance(model, objective, at), 0.0)
     at, message = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
     for _ in range(_HESSIANS):
         information = negative_hessian(objective, at, free)
