@@ -155,6 +155,7 @@ def complete(
     for part in (built.location, built.nominal, built.scale):
         _check_sizes(part)
     random, random_rows, random_notes = fit_random_terms(parts.random, values, codings, n, recipe.cov)
+    random_notes += _beside_fixed(parts, codings)
     group_columns = _only_groups(parts)
     spec = FormulaSpec(
         parts=parts,
@@ -187,6 +188,17 @@ def complete(
     )
     categories = column_categories(parts.location, codings)
     return design if categories is None else replace(design, sample=replace(design.sample, categories=categories))
+
+
+def _beside_fixed(parts: Parts, codings: Mapping[str, Coding]) -> tuple[str, ...]:
+    """Notes on random intercepts of groups that have fixed effects too."""
+    fixed = _categorical_terms(parts.location, codings)
+    return tuple(
+        f"{random.text} stands beside fixed effects of {random.group.label}, which leave its intercept no variance: "
+        "take one of them out."
+        for random in parts.random
+        if random.columns.intercept and random.group.label in fixed
+    )
 
 
 def _only_groups(parts: Parts) -> set[str]:

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
 from ...._typing import FloatArray
@@ -68,6 +69,12 @@ class RandomParameters:
                 estimates.append(float(effects.correlations[a, b]))
                 slopes.append(placed(effects.correlation_slopes(a, b)))
         return cls(names, kinds, np.array(estimates), np.array(slopes), covariance)
+
+    @property
+    def deviations(self) -> pd.Series:
+        """The standard deviations, by their names."""
+        every = pd.Series(self.estimates, index=self.names)
+        return every[[kind == "sd" for kind in self.kinds]]
 
     @property
     def errors(self) -> FloatArray:
