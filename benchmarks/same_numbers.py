@@ -1,4 +1,4 @@
-"""The numbers of some 200 fits of every family of methods, stored by one state of the code and compared by another.
+"""The numbers of some 220 fits of every family of methods, stored by one state of the code and compared by another.
 
     python -m benchmarks.same_numbers --store numbers.npz      # before a change, for example in another checkout
     python -m benchmarks.same_numbers --compare numbers.npz    # after it: what differs by more than 1e-10, relatively
@@ -85,6 +85,32 @@ def likelihood_cases() -> Iterator[Case]:
         yield f"clm contrasts {contrasts}", {"formula": "y ~ x1 + g*h", "contrasts": {"g": contrasts, "h": "sum"}}
 
 
+def random_cases() -> Iterator[Case]:
+    """Random effects of every shape, with what else a likelihood can have."""
+    plain = "y ~ x1 + g + "
+    for link in ("logit", "probit", "cloglog", "loglog", "cauchit"):
+        yield f"random {link}", {"formula": plain + "(1 | c)", "link": link}
+    shapes = ("(1 + x2 | c)", "(x2 || c)", "(0 + x2 | c)", "(g | c)", "(1 | g / c)", "(1 | c) + (1 | h)")
+    for shape in (*shapes, "(1 + x2 | c) + (1 | h)"):
+        yield f"random {shape}", {"formula": "y ~ x1 + " + shape}
+    parts: dict[str, dict[str, Any]] = {
+        "7 nodes": {"quadrature": 7},
+        "auto": {"quadrature": "auto"},
+        "without modes": {"quadrature": -9},
+        "nominal": {"nominal": "~ h"},
+        "scale": {"scale": "~ h"},
+        "weights and offset": {"weights": "w", "offset": "o"},
+        "equidistant": {"threshold": "equidistant"},
+        "gamma": {"random_penalty": "gamma"},
+        "adjacent": {"method": "acat"},
+        "rankers' cost": {"cost": "absolute"},
+    }
+    for name, options in parts.items():
+        yield f"random {name}", {"formula": plain + "(1 | c)", **options}
+    yield "random 7 nodes slope", {"formula": plain + "(x2 | c)", "quadrature": 7}
+    yield "random two levels", {"formula": plain + "(1 | c)", "levels": 2}
+
+
 def ranker_cases() -> Iterator[Case]:
     """Every method string as it is and with weights, and the options that run other code."""
     plain = "y ~ x1 + x2 + g"
@@ -142,6 +168,9 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "residuals": lambda fit: fit.residuals(),
     "influence": lambda fit: fit.influence().dfbeta,
     "discrimination": lambda fit: fit.discrimination(),
+    "ranef": lambda fit: fit.ranef().select_dtypes("number"),
+    "VarCorr": lambda fit: fit.VarCorr().select_dtypes("number"),
+    "prob of new groups": lambda fit: fit.predict(type="prob", re="marginal"),
 }
 #: What takes long, of one case in so many.
 SLOW, EVERY = {"profile": lambda fit: fit.confint(type="profile")}, 4
@@ -150,7 +179,7 @@ SLOW, EVERY = {"profile": lambda fit: fit.confint(type="profile")}, 4
 def numbers() -> dict[str, np.ndarray]:
     """Every figure of every case, by "case | figure"."""
     found: dict[str, np.ndarray] = {}
-    for place, (name, options) in enumerate([*likelihood_cases(), *ranker_cases()]):
+    for place, (name, options) in enumerate([*likelihood_cases(), *random_cases(), *ranker_cases()]):
         asked = ASKED if place % EVERY or not name.startswith("clm") else ASKED | SLOW
         for figure, values in _figures(options, asked):
             found[f"{name} | {figure}"] = values

@@ -200,6 +200,9 @@ def canonical(given: Any, names: Iterable[str]) -> str | None:
     """
     if not isinstance(given, str):
         return None
+    names = tuple(names)
+    if given in names:
+        return given
     known, wanted = {_plain(name): name for name in names}, _plain(given)
     return known.get(wanted) or known.get(_plain(OTHER_NAMES.get(wanted, "")))
 

@@ -124,6 +124,15 @@ def logit_pass(X, y, weights, offset, shift, beta, theta, levels, score, cross, 
     return float(v @ (np.logaddexp(0.0, -u) + np.logaddexp(0.0, low)))
 
 
+def logit_widths(theta, counts, levels, below):
+    """Twin of `ordstat.compiled.cumulative.logit_widths`: what the widths of inner levels add, once a level."""
+    d, inner = np.diff(theta), counts[1:-1]
+    levels[1:-1, :2] += (inner / np.expm1(d))[:, None]
+    below[:] = -inner * np.exp(d) / np.expm1(d) ** 2
+    levels[1:-1, 2:] -= below[:, None]
+    return float(inner @ np.log(-np.expm1(-d)))
+
+
 def accumulate(X, y, shift, parts, levels, score, cross, gram):
     """Twin of `ordstat.compiled.cumulative.accumulate`: the same sums for any link, from given row quantities."""
     x = X - shift

@@ -6,7 +6,7 @@ Every function adds into arrays given by the caller and has a plain NumPy twin i
 The columns are used as x - shift, so that large column means cost no digits.
 """
 
-from libc.math cimport NAN, erfc, exp, fabs, log, sqrt
+from libc.math cimport NAN, erfc, exp, expm1, fabs, log, log1p, sqrt
 from libc.stdlib cimport calloc, free
 from scipy.linalg.cython_blas cimport dgemv, dsyrk
 
@@ -274,6 +274,28 @@ def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
             _add_padded(at.cross, at.K + 1, p, at.pitch, &cross[0, 0])
             _mirror(&gram[0, 0], p)
     free(at.x)
+    return total
+
+
+def logit_widths(const double[::1] theta, const double[::1] counts, double[:, ::1] levels, double[::1] below):
+    """What the widths d_k = theta_k - theta_{k-1} of the K-2 inner levels add to a pass, once a level.
+
+    Of n_k rows of level k adds n_k / (e^d - 1) to the first two columns of levels (K, 4) and n_k e^d / (e^d - 1)^2 to
+    the others, where it has them, and puts minus that into below (K-2,). Returns the sum of n_k log(1 - e^-d).
+    """
+    cdef Py_ssize_t k
+    cdef double d, grown, g, curvature, total = 0.0
+    for k in range(1, theta.shape[0]):
+        d = theta[k] - theta[k - 1]
+        grown = expm1(d)
+        g, curvature = counts[k] / grown, counts[k] * (1.0 / grown) / -expm1(-d)
+        total += counts[k] * (log(-expm1(-d)) if d < 0.6931471805599453 else log1p(-exp(-d)))
+        levels[k, 0] += g
+        levels[k, 1] += g
+        below[k - 1] = -curvature
+        if levels.shape[1] > 2:
+            levels[k, 2] += curvature
+            levels[k, 3] += curvature
     return total
 
 

@@ -1,164 +1,22 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The likelihood of a cumulative model with one random effect a group integrated out: modes, value and gradient.
 
-Formulas in solvers/likelihood/mixed/laplace.py and quadrature.py, those of a row in model/likelihood/
-interval_probability.py and third.py. Values that these plain forms are not made for (far tails, intervals of no width)
-are left to the general route: the pass answers NaN. Its NumPy twin is in tests/mixed/twins_mixed.py.
+Formulas in solvers/likelihood/mixed/laplace.py and quadrature.py, those of a row in mixedrows.pxd. Values that these
+plain forms are not made for (far tails, intervals of no width) are left to the general route: the pass answers NaN. Its NumPy twin is in tests/mixed/twins_mixed.py.
 """
 
-from libc.math cimport INFINITY, NAN, atan2, erfc, exp, expm1, fabs, isinf, log, log1p, sqrt
+from libc.math cimport INFINITY, NAN, exp, expm1, fabs, isinf, log, sqrt
 from libc.stdlib cimport free, malloc
 
+from ordstat.compiled.mixedrows cimport (
+    CAUCHIT, CLOGLOG, FAR, HALF_LOG_2PI, LOGIT, PROBIT, Row, cauchit_row, cloglog_row, logit_row, mirror, probit_row
+)
+
 cdef enum:
-    LOGIT = 0
-    PROBIT = 1
-    CLOGLOG = 2
-    LOGLOG = 3
-    CAUCHIT = 4
     STEPS = 200
 
-cdef struct Row:
-    double log_p, a, b, c, W, r_u, r_l, W_u, W_l
-
-cdef struct Scores:
-    # S = f'/f and S' at both ends, and S(lo) - S(u)
-    double u, lo, slope_u, slope_l, gap
-
 cdef double SMALL = 1e-22  # Newton's decrement of a mode that is known to half the digits
-cdef double FAR = 600.0  # exp() of what lies further out is not formed
-cdef double NARROW = 1e-6
-cdef double HALF_LOG_2PI = 0.91893853320467274178
-cdef double SQRT_HALF_PI = 1.25331413731550025121
 cdef double SQRT_2 = 1.41421356237309504880
-cdef double SQRT_HALF = 0.70710678118654752440
-cdef double LOG_PI = 1.14472988584940017414
-
-cdef double[8] NODES = [-0.9602898564975363, -0.7966664774136267, -0.5255324099163290, -0.1834346424956498,
-                        0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363]
-cdef double[8] NODE_WEIGHTS = [0.1012285362903763, 0.2223810344533745, 0.3137066458778873, 0.3626837833783620,
-                               0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763]
-
-
-cdef inline void _logit(double e_u, double e_l, double D, Row *at) noexcept nogil:
-    """From exp(-u), exp(-lo) and 1 - exp(-d)."""
-    cdef double F_u = 1.0 / (1.0 + e_u), G_u = e_u * F_u, F_l = 1.0 / (1.0 + e_l)
-    cdef double G_l = 1.0 if isinf(e_l) else e_l * F_l, f_u = F_u * G_u, f_l = F_l * G_l
-    at.log_p = F_u * G_l * D  # p: its logarithm is taken where it is wanted
-    at.c = G_u - F_l
-    at.W = f_u + f_l
-    at.r_u, at.r_l = -f_u, -f_l
-    at.a = G_u / (G_l * D)
-    at.b = F_l / (F_u * D)
-    at.W_u, at.W_l = f_u * (G_u - F_u), f_l * (G_l - F_l)
-
-
-cdef inline void _fill(const Scores *S, Row *at) noexcept nogil:
-    """What follows from log_p, a, b, c and the scores of the density."""
-    cdef double both = at.a * at.b * S.gap if at.a != 0.0 and at.b != 0.0 else 0.0
-    at.r_u = at.a * (S.u - at.c) if at.a != 0.0 else 0.0
-    at.r_l = -at.b * (S.lo - at.c) if at.b != 0.0 else 0.0
-    at.W = (at.b * S.gap if at.b != 0.0 else 0.0) - at.c * (S.u - at.c) if at.a != 0.0 else -at.r_l
-    at.W_u = (at.r_u * (2.0 * at.c - S.u) - at.a * S.slope_u if at.a != 0.0 else 0.0) - both
-    at.W_l = (at.r_l * (2.0 * at.c - S.lo) + at.b * S.slope_l if at.b != 0.0 else 0.0) + both
-
-
-cdef inline void _mirror(Row *at) noexcept nogil:
-    """Of the latent variable with its sign changed."""
-    at.a, at.b, at.c = at.b, at.a, -at.c
-    at.r_u, at.r_l = at.r_l, at.r_u
-    at.W_u, at.W_l = -at.W_l, -at.W_u
-
-
-cdef inline double _mills(double t) noexcept nogil:
-    """Phi(t) / phi(t)."""
-    return SQRT_HALF_PI * exp(0.5 * t * t) * erfc(-t * SQRT_HALF)
-
-
-cdef inline bint _probit(double u, double lo, double d, Row *at) noexcept nogil:
-    """Measured in the lower tail; False where that is too far out."""
-    cdef bint flip = u + lo > 0.0
-    cdef double upper = -lo if flip else u, lower = -u if flip else lo, q, ratio, missing, half, t
-    cdef Scores S
-    cdef int k
-    if upper < -25.0 or (d < NARROW):
-        return False
-    if upper > 5.0:
-        missing = 0.5 * (erfc(upper * SQRT_HALF) + erfc(-lower * SQRT_HALF))
-        at.log_p = log1p(-missing)
-        at.a = exp(-0.5 * upper * upper - HALF_LOG_2PI) / (1.0 - missing)
-        at.b = 0.0 if isinf(lower) else exp(-0.5 * lower * lower - HALF_LOG_2PI) / (1.0 - missing)
-        at.c = at.a - at.b
-        if upper > 37.0:
-            at.a = 0.0
-        if lower < -37.0:
-            at.b = 0.0
-    else:
-        ratio = -INFINITY if isinf(lower) else 0.5 * d * (upper + lower)
-        if d * (1.0 + fabs(upper)) < 0.5:
-            half, q = 0.5 * d, 0.0
-            for k in range(8):
-                t = half * (1.0 + NODES[k])
-                q += NODE_WEIGHTS[k] * exp(t * (upper - 0.5 * t))
-            q *= half
-        else:
-            q = _mills(upper)
-            if lower > -25.0:
-                q -= exp(ratio) * _mills(lower)
-        at.log_p = log(q) - 0.5 * upper * upper - HALF_LOG_2PI
-        at.a, at.b, at.c = 1.0 / q, exp(ratio) / q, -expm1(ratio) / q
-    S.u, S.lo, S.slope_u, S.slope_l, S.gap = -upper, -lower, -1.0, -1.0, d
-    _fill(&S, at)
-    if flip:
-        _mirror(at)
-    return True
-
-
-cdef inline bint _cloglog(double u, double lo, double d, Row *at) noexcept nogil:
-    cdef double e_u, e_l, share, D, grown, shrink
-    cdef Scores S
-    if lo > 20.0 or d < NARROW or u < -FAR:
-        return False
-    e_l, share = exp(lo), 1.0 if isinf(lo) else -expm1(-d)
-    e_u = exp(u) if u < FAR else INFINITY
-    D = e_u * share
-    if D > 700.0:  # the density at u counts as 0
-        at.log_p, at.a, at.b, at.c = -e_l, 0.0, e_l, -e_l
-        S.u, S.lo, S.slope_u, S.slope_l, S.gap = 0.0, 1.0 - e_l, 0.0, -e_l, 0.0
-        _fill(&S, at)
-        return True
-    grown = expm1(D)
-    shrink = D / grown
-    at.a = shrink / share
-    at.b = 0.0 if isinf(lo) else D * (1.0 + grown) / grown * (1.0 - share) / share
-    at.c = shrink - e_l
-    at.log_p = log(grown) - D - e_l
-    S.u, S.lo, S.slope_u, S.slope_l, S.gap = 1.0 - e_u, 1.0 - e_l, -e_u, -e_l, D
-    _fill(&S, at)
-    return True
-
-
-cdef inline bint _cauchit(double u, double lo, double d, Row *at) noexcept nogil:
-    cdef double q_u = 1.0 + u * u, q_l = 1.0 + lo * lo, angle
-    cdef Scores S
-    if d < NARROW or (not isinf(u) and fabs(u) > 1e6) or (not isinf(lo) and fabs(lo) > 1e6):
-        return False
-    if isinf(lo):
-        angle = atan2(1.0, -u)
-    elif isinf(u):
-        angle = atan2(1.0, lo)
-    else:
-        angle = atan2(d, 1.0 + u * lo)
-    at.log_p = log(angle) - LOG_PI
-    at.a = 0.0 if isinf(u) else 1.0 / (angle * q_u)
-    at.b = 0.0 if isinf(lo) else 1.0 / (angle * q_l)
-    at.c = at.a - at.b if isinf(d) else -(u + lo) * (d / q_u) / (angle * q_l)
-    S.u = 0.0 if isinf(u) else -2.0 * u / q_u
-    S.lo = 0.0 if isinf(lo) else -2.0 * lo / q_l
-    S.slope_u = 0.0 if isinf(u) else -2.0 * (1.0 - u * u) / (q_u * q_u)
-    S.slope_l = 0.0 if isinf(lo) else -2.0 * (1.0 - lo * lo) / (q_l * q_l)
-    S.gap = 0.0 if isinf(d) else 2.0 * d * ((1.0 - u * lo) / q_u) / q_l
-    _fill(&S, at)
-    return True
 
 
 cdef struct Group:
@@ -178,24 +36,25 @@ cdef struct Group:
     const Py_ssize_t *y  # where rows share their thresholds: levels, and the sums of derivatives by these; else NULL
     double *by_theta
     Py_ssize_t last_level
+    double *kappa[4]  # total derivatives by theta_y, theta_{y-1}, H and tau; where rows share thresholds that by H alone
 
 
 cdef inline bint _at(const Group *g, Py_ssize_t i, double v, double factor, Row *at) noexcept nogil:
     """Row i at the random effect v; `factor` is exp(x v) of a logit row."""
     cdef double move
     if g.link == LOGIT:
-        _logit(g.e_u[i] * factor, g.e_l[i] * factor, g.D[i], at)
+        logit_row(g.e_u[i] * factor, g.e_l[i] * factor, g.D[i], at)
         return True
     move = g.s[i] * g.x[i] * v
     if g.link == PROBIT:
-        return _probit(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+        return probit_row(g.u[i] - move, g.lo[i] - move, g.d[i], at)
     if g.link == CLOGLOG:
-        return _cloglog(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+        return cloglog_row(g.u[i] - move, g.lo[i] - move, g.d[i], at)
     if g.link == CAUCHIT:
-        return _cauchit(g.u[i] - move, g.lo[i] - move, g.d[i], at)
-    if not _cloglog(move - g.lo[i], move - g.u[i], g.d[i], at):
+        return cauchit_row(g.u[i] - move, g.lo[i] - move, g.d[i], at)
+    if not cloglog_row(move - g.lo[i], move - g.u[i], g.d[i], at):
         return False
-    _mirror(at)
+    mirror(at)
     return True
 
 
@@ -243,8 +102,7 @@ cdef bint _mode(const Group *g, double *v, double *H, double *decrement) noexcep
 
 
 cdef bint _integrate(const Group *g, const double *z, double v, double H, const double *points, const double *logs,
-                     Py_ssize_t Q, bint adaptive, double *room, double[:, ::1] kappa, double *loglik,
-                     double *by_sigma) noexcept nogil:
+                     Py_ssize_t Q, bint adaptive, double *room, double *loglik, double *by_sigma) noexcept nogil:
     """Add the log-likelihood of a group and its derivative by sigma; fill its rows of kappa.
 
     `room` holds 9 n_g + Q (3 n_g + 4) numbers: the terms of the rows at the mode, and at each node.
@@ -334,10 +192,10 @@ cdef bint _integrate(const Group *g, const double *z, double v, double H, const 
         mean_a = w * (s * mean_a - 0.5 * variance * cubed * at.W_u - t * s * s * at.r_u)
         mean_b = w * (-s * mean_b - 0.5 * variance * cubed * at.W_l - t * s * s * at.r_l)
         extra = 0.5 * variance * cubed * (at.W_u + at.W_l) - t * s * s * at.W
-        kappa[2, i] = w * (-s * mean_c + extra)
+        g.kappa[2][i] = w * (-s * mean_c + extra)
         if g.y == NULL:
-            kappa[0, i], kappa[1, i] = mean_a, mean_b
-            kappa[3, i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
+            g.kappa[0][i], g.kappa[1][i] = mean_a, mean_b
+            g.kappa[3][i] = w * (-mean_e + 0.5 * variance * s * s * (2.0 * at.W + at.W_u * u + at.W_l * lo)
                                + t * s * (at.r_u * u + at.r_l * lo + at.c))
         else:
             if g.y[i] < g.last_level:
@@ -353,18 +211,18 @@ cdef inline bint _moved(int link, double u, double lo, double d, double move, Ro
     if link == LOGIT:
         if (not isinf(u) and fabs(u - move) > FAR) or (not isinf(lo) and fabs(lo - move) > FAR):
             return False
-        _logit(exp(move - u), exp(move - lo), -expm1(-d), at)
+        logit_row(exp(move - u), exp(move - lo), -expm1(-d), at)
         at.log_p = log(at.log_p)
         return True
     if link == PROBIT:
-        return _probit(u - move, lo - move, d, at)
+        return probit_row(u - move, lo - move, d, at)
     if link == CLOGLOG:
-        return _cloglog(u - move, lo - move, d, at)
+        return cloglog_row(u - move, lo - move, d, at)
     if link == CAUCHIT:
-        return _cauchit(u - move, lo - move, d, at)
-    if not _cloglog(move - lo, move - u, d, at):
+        return cauchit_row(u - move, lo - move, d, at)
+    if not cloglog_row(move - lo, move - u, d, at):
         return False
-    _mirror(at)
+    mirror(at)
     return True
 
 
@@ -419,7 +277,7 @@ def location_terms(int link, const double[::1] u, const double[::1] lo, const do
             else:
                 fine = fabs(s[i] * shift[i]) < 0.5 * FAR
                 moved = exp(s[i] * shift[i])
-                _logit(bases[0, i] * moved, bases[1, i] * moved, bases[2, i], &at)
+                logit_row(bases[0, i] * moved, bases[1, i] * moved, bases[2, i], &at)
                 at.log_p = log(at.log_p)
             if not fine:
                 break
@@ -427,11 +285,35 @@ def location_terms(int link, const double[::1] u, const double[::1] lo, const do
     return fine
 
 
+cdef bint _walk(Group *g, const Py_ssize_t[::1] starts, const double *z, const double[::1] points,
+                const double[::1] logs, bint adaptive, double[::1] v, double[::1] H, double *room, double *found
+                ) noexcept nogil:
+    """Log-likelihood, derivative by sigma and worst decrement of all groups into `found`; False where one fails."""
+    cdef Py_ssize_t k
+    cdef double decrement
+    found[0] = found[1] = found[2] = 0.0
+    for k in range(v.shape[0]):
+        g.first, g.last = starts[k], starts[k + 1]
+        if not _mode(g, &v[k], &H[k], &decrement):
+            return False
+        found[2] = max(found[2], decrement)
+        if not _integrate(g, z, v[k], H[k], &points[0], &logs[0], points.shape[0], adaptive, room, found, found + 1):
+            return False
+    return True
+
+
+cdef Py_ssize_t _room(const Py_ssize_t[::1] starts, Py_ssize_t Q) noexcept nogil:
+    """How many numbers `_integrate` needs for the largest group."""
+    cdef Py_ssize_t k, largest = 0
+    for k in range(starts.shape[0] - 1):
+        largest = max(largest, starts[k + 1] - starts[k])
+    return 9 * largest + Q * (3 * largest + 4) + 1
+
+
 def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const double[::1] u, const double[::1] lo,
                      const double[::1] d, const double[::1] x, const double[::1] z, const double[::1] s,
                      const double[::1] w, const double[::1] points, const double[::1] logs, bint adaptive,
-                     double[::1] v, double[::1] H, double[:, ::1] kappa, const double[::1] score=None,
-                     const Py_ssize_t[::1] y=None, const double[:, ::1] tables=None, double[::1] by_theta=None):
+                     double[::1] v, double[::1] H, double[:, ::1] kappa):
     """Log-likelihood with one random effect a group integrated out, its derivative by sigma, and the worst decrement.
 
     Rows are in order of their groups, group g from starts[g] to starts[g + 1]; u, lo, d are the ends of their intervals
@@ -439,60 +321,73 @@ def integrate_scalar(int link, bint common, const Py_ssize_t[::1] starts, const 
     Q nodes and their logarithms of weights are those of quadrature.py; Q = 1 is Laplace's approximation. Moves v (G,)
     to the modes, fills H (G,) and kappa (4, n), total derivatives by theta_y, theta_{y-1}, H and tau. NaN where a row
     or a mode is beyond these forms.
-
-    Where all rows share their thresholds and s = 1, the logit needs no u, lo and d: it takes the scores H (n,), the
-    levels y (n,), and tables (3, K) of exp(-theta_y), exp(-theta_{y-1}) and 1 - exp(-d). The derivatives by the
-    thresholds are then added to by_theta (K-1,), and of kappa the row of H alone is filled.
     """
-    cdef Py_ssize_t n = x.shape[0], count = v.shape[0], Q = points.shape[0], i, k, largest = 0
-    cdef double loglik = 0.0, by_sigma = 0.0, worst = 0.0, decrement = 0.0, grown
+    cdef Py_ssize_t n = x.shape[0], i, size = _room(starts, points.shape[0])
+    cdef double[3] found
     cdef bint fine = True
     cdef Group g
-    cdef double *room = NULL
-    cdef double *bases = NULL
-    for k in range(count):
-        largest = max(largest, starts[k + 1] - starts[k])
-    room = <double *>malloc(<size_t>(9 * largest + Q * (3 * largest + 4) + 1) * sizeof(double))
-    if link == LOGIT:
-        bases = <double *>malloc(<size_t>(3 * n + 1) * sizeof(double))
-    if room == NULL or (link == LOGIT and bases == NULL):
-        free(room)
-        free(bases)
+    cdef double *room = <double *>malloc(<size_t>(size + (3 * n if link == LOGIT else 0)) * sizeof(double))
+    if room == NULL:
         raise MemoryError()
-    g.link, g.common = link, common
-    g.x, g.s, g.w, g.y, g.by_theta = &x[0], &s[0], &w[0], NULL, NULL
-    if tables is None:
-        g.u, g.lo, g.d = &u[0], &lo[0], &d[0]
-    else:
-        g.y, g.by_theta, g.last_level = &y[0], &by_theta[0], by_theta.shape[0]
-    g.e_u, g.e_l, g.D = bases, bases + n, bases + 2 * n
+    g.link, g.common, g.y = link, common, NULL
+    g.u, g.lo, g.d, g.x, g.s, g.w = &u[0], &lo[0], &d[0], &x[0], &s[0], &w[0]
+    g.e_u, g.e_l, g.D = room + size, room + size + n, room + size + 2 * n
+    for i in range(4):
+        g.kappa[i] = &kappa[i, 0]
     with nogil:
-        if tables is not None:
-            for i in range(n):
-                if fabs(score[i]) > 0.5 * FAR:
-                    fine = False
-                    break
-                grown = exp(score[i])
-                g.e_u[i], g.e_l[i], g.D[i] = tables[0, y[i]] * grown, tables[1, y[i]] * grown, tables[2, y[i]]
-        elif link == LOGIT:
+        if link == LOGIT:
             for i in range(n):
                 if (not isinf(u[i]) and fabs(u[i]) > FAR) or (not isinf(lo[i]) and fabs(lo[i]) > FAR):
                     fine = False
                     break
-                g.e_u[i] = exp(-u[i])
-                g.e_l[i] = exp(-lo[i])
-                g.D[i] = -expm1(-d[i])
-        for k in range(count):
-            if not fine:
-                break
-            g.first, g.last = starts[k], starts[k + 1]
-            fine = _mode(&g, &v[k], &H[k], &decrement)
-            if fine:
-                worst = max(worst, decrement)
-                fine = _integrate(&g, &z[0], v[k], H[k], &points[0], &logs[0], Q, adaptive, room, kappa, &loglik,
-                                  &by_sigma)
+                g.e_u[i], g.e_l[i], g.D[i] = exp(-u[i]), exp(-lo[i]), -expm1(-d[i])
+        fine = fine and _walk(&g, starts, &z[0], points, logs, adaptive, v, H, room, found)
     free(room)
-    free(bases)
     if not fine:
         return NAN, NAN, NAN
-    return loglik, by_sigma, worst
+    return found[0], found[1], found[2]
+
+
+def integrate_shared(bint common, const Py_ssize_t[::1] starts, const double[::1] theta, const double[::1] score,
+                     const Py_ssize_t[::1] y, double sigma, const double[::1] z, const double[::1] ones,
+                     const double[::1] w, const double[::1] points, const double[::1] logs, bint adaptive,
+                     double[::1] v, double[::1] H, double[::1] by_score, double[::1] by_theta):
+    """`integrate_scalar` of a logit whose rows share their thresholds theta (K-1,), and have no scale but `ones` (n,).
+
+    `score` (n,) are the scores without random effects, y (n,) the levels. Fills by_score (n,) and by_theta (K-1,), total
+    derivatives by these. NaN also where thresholds are not in order.
+    """
+    cdef Py_ssize_t n = z.shape[0], m = theta.shape[0], i, k, size = _room(starts, points.shape[0])
+    cdef double[3] found
+    cdef double grown
+    cdef bint fine = True
+    cdef Group g
+    cdef double *room = <double *>malloc(<size_t>(size + 4 * n + 3 * (m + 1)) * sizeof(double))
+    if room == NULL:
+        raise MemoryError()
+    cdef double *x = room + size
+    cdef double *above = x + 4 * n  # exp(-theta_y), exp(-theta_{y-1}) and 1 - exp(-d) by level
+    cdef double *below = above + m + 1
+    cdef double *width = below + m + 1
+    g.link, g.common, g.y, g.by_theta, g.last_level = LOGIT, common, &y[0], &by_theta[0], m
+    g.x, g.s, g.w, g.kappa[2] = x, &ones[0], &w[0], &by_score[0]
+    g.e_u, g.e_l, g.D = x + n, x + 2 * n, x + 3 * n
+    with nogil:
+        above[m], below[0], width[0], width[m] = 0.0, INFINITY, 1.0, 1.0
+        for k in range(m):
+            fine = fine and fabs(theta[k]) <= 0.5 * FAR and (k == 0 or theta[k - 1] < theta[k])
+            by_theta[k] = 0.0
+            above[k] = below[k + 1] = exp(-theta[k])
+            if k > 0:
+                width[k] = -expm1(theta[k - 1] - theta[k])
+        for i in range(n):
+            if not fabs(score[i]) <= 0.5 * FAR:
+                fine = False
+                break
+            grown, x[i] = exp(score[i]), sigma * z[i]
+            g.e_u[i], g.e_l[i], g.D[i] = above[y[i]] * grown, below[y[i]] * grown, width[y[i]]
+        fine = fine and _walk(&g, starts, &z[0], points, logs, adaptive, v, H, room, found)
+    free(room)
+    if not fine:
+        return NAN, NAN, NAN
+    return found[0], found[1], found[2]

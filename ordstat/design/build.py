@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -24,7 +25,7 @@ from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_factors
 from .expressions import column_expression, parse_expression
-from .frames import as_frame, find_column, has_column, shown_labels, suggest
+from .frames import as_frame, has_column, shown_labels, suggest
 from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
 from .interpreter import Interpreter, contrast_of
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
@@ -142,11 +143,9 @@ def _constrained(design: Design, constraints: Any) -> Design:
 
 
 def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
-    """Response and parts; columns named as other arguments are not meant by a dot."""
-    surveyed = () if recipe.design is None else recipe.design.columns
-    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed, *(cost_columns(recipe.costs) or ()))
-    taken = {name for name in named if isinstance(name, str)}
-    free = tuple(str(column) for column in frame.columns if str(column) not in taken)
+    """Response and parts."""
+    texts = (recipe.formula, recipe.nominal, recipe.scale)
+    free = _free_columns(recipe, frame) if any(isinstance(text, str) and uses_dot(text) for text in texts) else ()
     response, location = parse_formula(recipe.formula, free if uses_dot(recipe.formula) else ())
     rest = tuple(name for name in free if name != response.column)
 
@@ -171,6 +170,14 @@ def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:
     if column_expression(response.column).key in parts.factors() | parts.groups():
         raise FormulaError(f"The response {response.column!r} stands on the right of the formula too; take it out.")
     return response, parts
+
+
+def _free_columns(recipe: Recipe, frame: pd.DataFrame) -> tuple[str, ...]:
+    """What a dot may mean: the columns that are not named as other arguments."""
+    surveyed = () if recipe.design is None else recipe.design.columns
+    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed, *(cost_columns(recipe.costs) or ()))
+    taken = {name for name in named if isinstance(name, str)}
+    return tuple(str(column) for column in frame.columns if str(column) not in taken)
 
 
 def _with_offset(location: Part, offset: str, frame: pd.DataFrame) -> Part:
@@ -222,9 +229,14 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
 
 def _power_notes(recipe: Recipe) -> tuple[str, ...]:
     """Of powers of one variable, which are that variable: (a + b)^2 has a meaning, and x^2 inside I()."""
+    return _notes_of_powers(tuple(str(formula) for formula in (recipe.formula, recipe.nominal, recipe.scale)))
+
+
+@lru_cache(maxsize=256)
+def _notes_of_powers(formulas: tuple[str, ...]) -> tuple[str, ...]:
     found: dict[str, str] = {}
-    for formula in (recipe.formula, recipe.nominal, recipe.scale):
-        text, before = "" if formula is None else str(formula), ""
+    for formula in formulas:
+        text, before = formula, ""
         while text != before:  # from the innermost parentheses outwards
             text, before = re.sub(r"[\w.]*\([^()]*\)", ")", text), text
         found |= {match[0]: match[1] for match in _POWER.finditer(text)}
@@ -238,6 +250,4 @@ def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:
     columns = interpreter.columns
     declared = columns.declared()
     used = [factor.label for factor in parts.factors().values() if factor.label in declared]
-    dtypes = {name: find_column(columns.frame, name, "the model").dtype for name in used}
-    texts = [name for name, dtype in dtypes.items() if not isinstance(dtype, pd.CategoricalDtype)]
-    return doubtful_factors(declared, used, texts)
+    return doubtful_factors(declared, used, columns.texts)

@@ -203,6 +203,8 @@ def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings:
 
 def column_categories(part: Part, codings: Mapping[str, Coding]) -> IntArray | None:
     """(D,) numbers of the categories that columns are codes of, 0 of others; None where there are no such columns."""
+    if not any(coding.categories for coding in codings.values()):
+        return None
     found = list[int]()
     for term, full in zip(part.terms, full_codings(part.terms), strict=True):
         alone = codings[term.factors[0].key]

@@ -44,6 +44,10 @@ class Factor:
         """The rows of a mask."""
         return replace(self, codes=self.codes[keep])
 
+    def bare(self) -> Factor:
+        """Without rows."""
+        return Factor(codes=self.codes[:0], levels=self.levels, ordered=self.ordered, contrast=self.contrast)
+
 
 #: Numbers (N,) or (N, m), a condition (N,) of booleans, or a factor.
 Value = AnyArray | Factor
@@ -200,12 +204,15 @@ class Columns:
     frame : pandas.DataFrame
     known : mapping of column name to Factor
         Factor columns of a fit, without rows; their levels hold for this frame too.
+    texts : set of str
+        Names of the columns read so far that are no categoricals.
     """
 
     frame: pd.DataFrame
     known: Mapping[str, Factor] = field(default_factory=dict)
     _read: dict[str, Column] = field(default_factory=dict)
     _finite: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
 
     def look_over(self, names: Iterable[str]) -> None:
         """Find the finite columns among `names`, a block of rows at a time.
@@ -238,7 +245,10 @@ class Columns:
     def column(self, name: str, role: str = "the model") -> Column:
         """A column that has to be there; DataError says what needs it."""
         if name not in self._read:
-            column = read(find_column(self.frame, name, role), finite=name in self._finite)
+            found = find_column(self.frame, name, role)
+            column = read(found, finite=name in self._finite)
+            if not isinstance(found.dtype, pd.CategoricalDtype):
+                self.texts.add(name)
             if (declared := self.known.get(name)) is not None:
                 codes = recode(column.value, declared.levels, name)
                 column = _factor(codes, declared.levels, declared.ordered)
@@ -248,7 +258,7 @@ class Columns:
     def declared(self) -> dict[str, Factor]:
         """The factor columns read so far, without their rows."""
         values = {name: column.value for name, column in self._read.items()}
-        return {name: replace(v, codes=v.codes[:0]) for name, v in values.items() if isinstance(v, Factor)}
+        return {name: v.bare() for name, v in values.items() if isinstance(v, Factor)}
 
     @property
     def n(self) -> int:

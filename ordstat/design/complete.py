@@ -19,7 +19,6 @@ from .coding import Assembled, Coding, FactorCoding, column_categories, fit_codi
 from .columns import Value, take
 from .contrasts import Contrast
 from .design import Design, Levels
-from .expressions import named
 from .frames import row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, cost_columns, numbers, weights_of
 from .interpreter import Interpreter
@@ -156,6 +155,7 @@ def complete(
     for part in (built.location, built.nominal, built.scale):
         _check_sizes(part)
     random, random_rows, random_notes = fit_random_terms(parts.random, values, codings, n, recipe.cov)
+    random_notes += _beside_fixed(parts, codings)
     group_columns = _only_groups(parts)
     spec = FormulaSpec(
         parts=parts,
@@ -190,14 +190,25 @@ def complete(
     return design if categories is None else replace(design, sample=replace(design.sample, categories=categories))
 
 
+def _beside_fixed(parts: Parts, codings: Mapping[str, Coding]) -> tuple[str, ...]:
+    """Notes on random intercepts of groups that have fixed effects too."""
+    fixed = _categorical_terms(parts.location, codings)
+    return tuple(
+        f"{random.text} stands beside fixed effects of {random.group.label}, which leave its intercept no variance: "
+        "take one of them out."
+        for random in parts.random
+        if random.columns.intercept and random.group.label in fixed
+    )
+
+
 def _only_groups(parts: Parts) -> set[str]:
     """Names of columns that make groups and nothing else: new data may lack them, or have other levels."""
     groups = parts.groups().values()
     if not groups:
         return set()
     others = [*parts.factors().values(), *parts.offsets().values()]
-    used = set().union(*(named(expression.tree) for expression in others))
-    return {name for factor in groups for name in named(factor.tree)} - used
+    used = set().union(*(expression.names for expression in others))
+    return {name for factor in groups for name in factor.names} - used
 
 
 def kept_rows(beside: Beside, of_columns: Mapping[str, BoolArray], na_action: str = "omit") -> Kept:

@@ -93,6 +93,11 @@ class Expression:
         return _tree(self.key)
 
     @property
+    def names(self) -> frozenset[str]:
+        """The names in it, of columns and of functions."""
+        return _names(self.key)
+
+    @property
     def text(self) -> str:
         """As a formula writes it: column names of any characters in backticks."""
         return f"`{self.label}`" if self.key.startswith(_QUOTED) and self.key.isidentifier() else self.label
@@ -183,6 +188,11 @@ def named(tree: ast.expr) -> frozenset[str]:
     """The names in an expression, of columns and of functions."""
     parts = (node for node in ast.walk(tree) if isinstance(node, ast.expr))
     return frozenset(name for part in parts if (name := dotted_name(part)) is not None)
+
+
+@lru_cache(maxsize=1024)
+def _names(code: str) -> frozenset[str]:
+    return named(_tree(code))
 
 
 def variables(tree: ast.expr) -> frozenset[str]:

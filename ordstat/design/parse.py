@@ -132,12 +132,17 @@ def _random_parts(bar: Piece) -> list[RandomPart]:
     left, right, single = bar.halves
     if uses_dot(left):
         raise FormulaError(f"The random term {shown(bar.text)} has a dot: name the columns. {FORM}.")
+    if "+" in right or ("," in right and "(" not in right):
+        raise FormulaError(
+            f"The random term {shown(bar.text)} must have one group after its bar. {FORM}; its group is a, a:b or a/b, "
+            "and several groups are several terms: (1 | a) + (1 | b)."
+        )
     columns = Part() if left == "1" else _any_part(left)
     groups = _any_part(right)
     names = len({factor.key for term in groups.terms for factor in term.factors})
     nested = [len(term.factors) for term in groups.terms] == list(range(1, names + 1))
     product = len(groups.terms) == 1
-    if columns.offsets or groups.offsets or not groups.terms or not (nested or product) or "+" in right or "*" in right:
+    if columns.offsets or groups.offsets or not groups.terms or not (nested or product) or "*" in right:
         raise FormulaError(f"Cannot read the random term {shown(bar.text)}. {FORM}; its group is a, a:b or a/b.")
     if not columns.terms and not columns.intercept:
         raise FormulaError(f"The random term {shown(bar.text)} has no column before its bar. {FORM}.")

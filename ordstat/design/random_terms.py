@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from .strangers import groups_apart, unknown_labels
 INTERCEPT = "(Intercept)"
 #: Largest number of rows times groups whose covariance is given.
 MOST_NUMBERS = 50_000_000
+#: Combinations of levels that are many beside the rows: a share of them alone are groups.
+_SPARSE = 4
 #: Asymmetry, and smallest eigenvalue beside the largest, that rounding explains.
 _ROUNDING = 1e-10
 _FORM = "cov must be a dict of groups and their covariances, such as {'animal': K} with K a labelled data frame"
@@ -112,6 +115,15 @@ def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[ob
     return mixed
 
 
+def _cells(mixed: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """The numbers below `count` that rows have, and the place of each row's among them."""
+    if count > _SPARSE * mixed.size or mixed.min(initial=0) < 0:
+        cells, codes = np.unique(mixed, return_inverse=True)
+        return cells, codes.astype(np.intp)
+    present = np.bincount(mixed, minlength=count) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[mixed].astype(np.intp)
+
+
 def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> list[Named]:
     """Names and values of the columns; without an intercept the first factor has one for each level."""
     terms = part.columns.terms
@@ -153,13 +165,13 @@ def fit_random_terms(
     terms, rows = [], []
     for part in parts:
         levels = tuple(_levels(values[factor.key], factor.label) for factor in part.group.factors)
-        cells, codes = np.unique(_mixed(part, values, levels), return_inverse=True)
+        cells, codes = _cells(_mixed(part, values, levels), prod(map(len, levels)))
         names = tuple(name for name, _ in column_values(part, values, codings, n))
         term = RandomTerm(part=part, names=names, levels=levels, cells=cells)
         if cov is not None and term.group in cov:
             term = replace(term, root=_root(term, cov[term.group], n))
         terms.append(term)
-        rows.append(term.columns(values, codings, codes.astype(np.intp)))
+        rows.append(term.columns(values, codings, codes))
     _check_once(terms)
     _check_rank(terms, [own.z for own in rows])
     notes = [note for term in terms for note in _notes(term, n)]
@@ -206,6 +218,8 @@ def _check_once(terms: list[RandomTerm]) -> None:
 
 def _check_rank(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
     """FormulaError where effects of a group cannot be told apart; without correlations sums of columns can be."""
+    if all(term.names == (INTERCEPT,) for term in terms):  # of groups of their own
+        return
     spans: dict[frozenset[str], list[FloatArray]] = {}
     for term, z in zip(terms, columns, strict=True):
         size = np.sqrt((z**2).sum(axis=0))

@@ -297,7 +297,7 @@ class FormulaSpec:
     def variables(self) -> dict[str, frozenset[str]]:
         """Columns of the data in each term of any part."""
         return {
-            term.label: frozenset().union(*(named(factor.tree) for factor in term.factors)) & frozenset(self.columns)
+            term.label: frozenset().union(*(factor.names for factor in term.factors)) & frozenset(self.columns)
             for part in self.parts.all()
             for term in part.terms
         }
@@ -309,8 +309,9 @@ class FormulaSpec:
 
     def sharing(self, terms: Mapping[str, slice]) -> tuple[tuple[int, ...], ...]:
         """The columns of these terms in groups: terms that share a variable of the data, if only through others."""
-        groups = list[tuple[frozenset[str], tuple[int, ...]]]()
-        variables = self.variables() if terms else {}  # of no use to most fits, which have no nominal terms
+        if not terms:
+            return ()
+        variables, groups = self.variables(), list[tuple[frozenset[str], tuple[int, ...]]]()
         for term, columns in terms.items():
             names, places = variables[term], tuple(range(columns.start, columns.stop))
             touching = [group for group in groups if group[0] & names]

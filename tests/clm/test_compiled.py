@@ -66,6 +66,16 @@ def test_logit_groups(n: int, p: int, K: int, weighted: bool) -> None:
         np.testing.assert_allclose(got, want, **ROUNDING)
 
 
+@pytest.mark.parametrize("width", [2, 4])
+def test_logit_widths(width: int) -> None:
+    theta, counts = np.array([-3.0, -2.999, 0.1, 0.8, 40.0]), np.array([3.0, 1.5, 7.0, 2.0, 4.0, 1.0])
+    one, other, below, under = np.ones((6, width)), np.ones((6, width)), np.empty(4), np.empty(4)
+    value = cumulative.logit_widths(theta, counts, one, below)
+    assert value == pytest.approx(twins.logit_widths(theta, counts, other, under), rel=1e-12)
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+    np.testing.assert_allclose(below, under, rtol=1e-12)
+
+
 @pytest.mark.parametrize("row", [7, 4000])
 def test_logit_pass_refuses_what_would_overflow(row: int) -> None:
     X, *given = inputs(5000, 2, 3, weighted=False, shifted=False)

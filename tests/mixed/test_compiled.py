@@ -102,7 +102,7 @@ def test_sparse_sums() -> None:
 
 
 @pytest.mark.parametrize("nodes", [1, 5])
-def test_shared_thresholds_by_tables(nodes: int) -> None:
+def test_shared_thresholds(nodes: int) -> None:
     """The short form of a logit with the same thresholds in all rows, against the long one."""
     rng = np.random.default_rng(7)
     theta, y, H = np.array([-1.0, 0.3, 1.4]), rng.integers(0, 4, 60), rng.normal(size=60)
@@ -112,15 +112,17 @@ def test_shared_thresholds_by_tables(nodes: int) -> None:
     one, w = np.ones(60), rng.integers(1, 4, 60).astype(float)
     points, weights = np.polynomial.hermite.hermgauss(nodes)
     starts = np.array([0, 10, 11, 40, 60], dtype=np.intp)
-    rest = 0.6 * one, one, one, w, points, np.log(weights) + points**2, True
-    long, short = ([np.zeros(4), np.empty(4), np.zeros((4, 60))] for _ in range(2))
-    expected = mixed.integrate_scalar(0, True, starts, u, lo, d, *rest, *long)
-    tables = np.stack([np.exp(-ends[1:]), np.exp(-ends[:-1]), -np.expm1(-np.diff(ends))])
-    by_theta = np.zeros(3)
-    found = mixed.integrate_scalar(
-        0, True, starts, None, None, None, *rest, *short, H, y.astype(np.intp), tables, by_theta
-    )
+    rule = points, np.log(weights) + points**2, True
+    long, short = [np.zeros(4), np.empty(4), np.zeros((4, 60))], [np.zeros(4), np.empty(4), np.zeros(60)]
+    expected = mixed.integrate_scalar(0, True, starts, u, lo, d, 0.6 * one, one, one, w, *rule, *long)
+    by_theta = np.full(3, np.nan)
+    found = mixed.integrate_shared(True, starts, theta, H, y.astype(np.intp), 0.6, one, one, w, *rule, *short, by_theta)
     assert found[:2] == pytest.approx(expected[:2], rel=1e-12, abs=1e-11)
-    np.testing.assert_allclose(short[2][2], long[2][2], atol=1e-11)
+    np.testing.assert_allclose(short[0], long[0], rtol=0.0, atol=MODES)
+    np.testing.assert_allclose(short[1], long[1], rtol=MODES)
+    np.testing.assert_allclose(short[2], long[2][2], atol=1e-11)
     sums = [long[2][0][y == k].sum() + long[2][1][y == k + 1].sum() for k in range(3)]
     np.testing.assert_allclose(by_theta, sums, atol=1e-10)
+    for wrong in (theta[::-1].copy(), theta[[0, 0, 2]], theta + 1000.0):
+        own = wrong, H, y.astype(np.intp), 0.6, one, one, w, *rule, *short, by_theta
+        assert np.isnan(mixed.integrate_shared(True, starts, *own)[0])

@@ -45,6 +45,8 @@ def test_bars_are_taken_out(text: str, fixed: str, terms: list[tuple[str, str, b
         ("rating ~ temp + (1 | )", "nothing after its bar"),
         ("rating ~ temp + (0 | judge)", "no column before its bar"),
         ("rating ~ temp + (1 | judge + bottle)", "its group is a, a:b or a/b"),
+        ("rating ~ temp + (1 | judge + bottle)", r"several groups are several terms: \(1 \| a\) \+ \(1 \| b\)"),
+        ("rating ~ temp + (1 | judge, bottle)", "must have one group after its bar"),
         ("rating ~ temp + (1 | judge * bottle)", "its group is a, a:b or a/b"),
         ("rating ~ temp + (1 | 1)", "its group is a, a:b or a/b"),
         ("rating ~ . + (1 | judge)", "name the columns"),
@@ -110,6 +112,23 @@ def test_few_and_many_groups_are_told() -> None:
         ordfit("rating ~ contact + (1 | temp)", WINE)
     with pytest.warns(DataWarning, match="a group for each of the 72 rows"):
         ordfit("rating ~ contact + (1 | row)", WINE.assign(row=range(72)))
+
+
+def test_fixed_effects_of_the_groups_leave_no_variance() -> None:
+    with pytest.warns(DataWarning, match=r"\(1 \| judge\) stands beside fixed effects of judge"):
+        fit = ordfit("rating ~ judge + (1 | judge)", WINE)
+    assert fit.varcorr()["variance"].tolist() == [0.0]
+    ordfit("rating ~ number + (1 | number)", WINE.assign(number=WINE["judge"].astype(int)))  # a slope beside them
+
+
+def test_groups_among_many_combinations_of_levels() -> None:
+    """Few of the products of two factors have rows: the same groups as one factor of their labels."""
+    data = WINE.assign(a=np.arange(72) // 2, b=np.arange(72) // 3, ab=[f"{i // 2}:{i // 3}" for i in range(72)])
+    one, two = (build(f"rating ~ 1 + (1 | {group})", data) for group in ("a:b", "ab"))
+    assert one.random[0].groups == sorted(set(data["ab"]), key=lambda label: tuple(map(int, label.split(":"))))
+    codes = [design.sample.rows.random.terms[0].codes for design in (one, two) if design.sample.rows.random]
+    pairs = set(zip(*(own.tolist() for own in codes), strict=True))
+    assert len(pairs) == len(set(codes[0])) == len(set(codes[1])) == one.random[0].cells.size
 
 
 @pytest.mark.parametrize(

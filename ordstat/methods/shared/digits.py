@@ -16,4 +16,4 @@ def correct_digits(estimates: FloatArray, errors: FloatArray, information: Infor
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         size = np.fmax(np.abs(estimates), np.sqrt(information.variances()))
         digits = np.floor(-np.log10(np.maximum(errors / size, 1e-16)))
-    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, 15.0))
+    return np.asarray(np.fmin(np.fmax(digits, 0.0), 15.0))  # 0 of NaN

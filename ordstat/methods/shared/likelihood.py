@@ -184,7 +184,7 @@ class OrdinalRegression(Method):
             digits=layout.spread(digits),
             loglik=loglik,
             null_loglik=null,
-            null_edf=problem.without_effects().n_parameters,
+            null_edf=problem.n_null_parameters,
             n_obs=float(problem.counts.sum()),
             beyond=found.start.beyond if found.start.beyond is not None and found.start.beyond > loglik else None,
             separation=None if separation is None else np.nan_to_num(layout.spread(separation.direction)),
@@ -202,7 +202,7 @@ class OrdinalRegression(Method):
                 separation=None if separation is None else separation.direction,
                 undetermined=None if separation is None else separation.undetermined,
                 lambda_end=found.lambda_end,
-                error=float(np.sqrt(information.variances()[-1])),
+                error=float(np.sqrt(information.variances()[-1])) if problem.n_lambda else float("nan"),
                 keeps_order=self.keeps_order,
             ),
         )

@@ -125,5 +125,5 @@ def _parts(fixed: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]
 
 def _certificate(mixed: MixedEstimate) -> Certificate:
     details: list[tuple[str, Any]] = [("gradient of the modes", mixed.modes_gradient)]
-    details += [("smallest eigenvalue of the information", mixed.smallest_eigenvalue)]
+    details += [("smallest eigenvalue of the information", mixed.likelihood.smallest_eigenvalue)]
     return Certificate(name="max |gradient|", value=mixed.gradient, tolerance=mixed.tolerance, details=tuple(details))

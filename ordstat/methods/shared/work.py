@@ -15,6 +15,8 @@ from ...exceptions import DataError
 #: Seconds that a fit may take, and as many for each of its rows, and share of the memory that it may fill, without
 #: force=True: whoever has a million rows expects to wait.
 LONGEST, EACH_ROW, FULLEST = 10.0, 1e-4, 0.75
+# Memory that there always is: the libraries take more.
+_LITTLE = 2**24
 # Memory of a machine that does not tell.
 _USUAL = 8 * 2**30
 
@@ -65,7 +67,10 @@ def require_affordable(work: Work | None, who: str, rows: int, fits: int = 1) ->
     if work is None:
         return
     work = work.times(fits)
-    room, longest = FULLEST * memory(), LONGEST + EACH_ROW * rows
+    longest = LONGEST + EACH_ROW * rows
+    if work.memory <= _LITTLE and work.seconds <= longest:
+        return
+    room = FULLEST * memory()
     if work.memory <= room and work.seconds <= longest:
         return
     sizes = [_gibibytes(work.memory)] * (work.memory > 0) + [_duration(work.seconds)] * (work.seconds > 0)

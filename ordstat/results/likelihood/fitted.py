@@ -45,6 +45,7 @@ from .parameters import (
     adjusted_scores,
     chosen_covariance,
     covariance_matrix,
+    index_of,
     own_covariance,
     parameters,
     refuse_survey,
@@ -78,7 +79,8 @@ class FittedLikelihood(FittedRanker):
         effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
         params = pd.Series(limits_of(self.fit, self.params), index=self.params.index)
         found = {name: params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
-        return {**found, "Thresholds": threshold_limits(self.fit, self.parameters, self.thresholds)}
+        random = {} if self.random_parameters is None else {"Random effects": self.random_parameters.deviations}
+        return {**found, "Thresholds": threshold_limits(self.fit, self.parameters, self.thresholds), **random}
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """Link, log-likelihood and, where it has a meaning, AIC."""
@@ -357,7 +359,7 @@ class FittedLikelihood(FittedRanker):
         return self._series(two_sided(self.z_values.to_numpy(), self.t_df), "p_value")
 
     def _series(self, values: FloatArray, name: str) -> pd.Series:
-        return pd.Series(np.array(values), index=self.parameters.names, name=name)
+        return pd.Series(np.array(values), index=index_of(tuple(self.parameters.names)), name=name)
 
     # Likelihood
 
@@ -454,12 +456,11 @@ class FittedLikelihood(FittedRanker):
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
         sample = self.design.sample
-        used = sample.case_weights > 0
-        crossed = crossed_rows(self.rule, sample.rows)
-        crossed = crossed[used[crossed]]
+        crossed = (found := crossed_rows(self.rule, sample.rows))[sample.case_weights[found] > 0]
         if crossed.size == 0:
             return []
-        text = crossing_text(crossed, int(used.sum()), self.design.index.to_numpy(), "rows of the fit")
+        used, labels = int(np.count_nonzero(sample.case_weights)), self.design.index.to_numpy()
+        text = crossing_text(crossed, used, labels, "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
         return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]

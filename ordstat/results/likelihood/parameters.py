@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -379,6 +380,15 @@ def adjusted_scores(fit: LikelihoodFit, chosen: Covariance) -> BiasReduced:
 
 
 def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
-    """A matrix with the same names on both sides, which are made an index once."""
-    index = pd.Index(names)
-    return pd.DataFrame(matrix, index=index, columns=index)
+    """A matrix with the same names on both sides."""
+    return pd.DataFrame(matrix, index=index_of(tuple(names)), columns=index_of(tuple(names)))
+
+
+def index_of(names: tuple[str, ...]) -> pd.Index:
+    """The names as an index, which takes longer to make than what it is of: one of its own for whoever renames it."""
+    return _index_of(names).view()
+
+
+@lru_cache(maxsize=64)
+def _index_of(names: tuple[str, ...]) -> pd.Index:
+    return pd.Index(list(names))

@@ -53,7 +53,8 @@ class Evaluation:
 
     @property
     def largest_score(self) -> float:
-        return float(max(np.abs(self.score_alpha).max(), np.abs(self.score_rest).max(initial=0.0)))
+        rest = np.abs(self.score_rest).max() if self.score_rest.size else 0.0
+        return float(max(np.abs(self.score_alpha).max(), rest))
 
 
 #: Steps without a gain after which the search is given up.

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...compiled.cumulative import accumulate, logit_groups, logit_pass, probit_rows, project
-from ...model.likelihood.interval_probability import log1mexp
+from ...compiled.cumulative import accumulate, logit_groups, logit_pass, logit_widths, probit_rows, project
 from ...model.likelihood.links import Link
 from ...model.row_blocks import row_blocks
 from .blocks import Blocks
@@ -60,7 +59,7 @@ class PlainRows:
     def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
         """At thresholds alpha (K-1, 1) and location coefficients (p,), both for the scaled columns."""
         theta, beta = alpha[:, 0], rest / self.scale
-        if not np.all(theta[1:] > theta[:-1]) or max(np.abs(theta).max(), np.abs(rest).max(initial=0.0)) > FARTHEST:
+        if not (theta[1:] > theta[:-1]).all() or max(-theta[0], theta[-1], _size(rest)) > FARTHEST:
             return None
         found = self._logit(theta, beta) if self.link.name == "logit" else None
         if found is None:
@@ -77,10 +76,8 @@ class PlainRows:
         logs = logit_pass(*self._given, beta, theta, levels, score, None, None)
         if np.isnan(logs):
             return self.evaluate(alpha, rest)
-        d, inner = np.diff(theta), self.counts[1:-1]
-        levels[1:-1] += (inner / np.expm1(d))[:, None]
         return Evaluation(
-            loglik=float(inner @ log1mexp(d)) - logs,
+            loglik=logit_widths(theta, self.counts, levels, np.empty(theta.size - 1)) - logs,
             score_alpha=(levels[:-1, 0] - levels[1:, 1]).reshape(-1, 1),
             score_rest=score / self.scale,
             information=information,
@@ -110,14 +107,9 @@ class PlainRows:
         logs = logit_pass(*self._given, beta, theta, sums.levels, sums.score, sums.cross, sums.gram)
         if np.isnan(logs):
             return None
-        d = np.diff(theta)
-        inner = self.counts[1:-1]
-        g = inner / np.expm1(d)
-        curvature = inner * (1.0 / np.expm1(d)) / -np.expm1(-d)
-        sums.levels[1:-1, :2] += g[:, None]
-        sums.levels[1:-1, 2:] += curvature[:, None]
-        loglik = float(inner @ log1mexp(d)) - logs
-        return sums.evaluation(loglik, -curvature, self.scale)
+        below = np.empty(theta.size - 1)
+        loglik = logit_widths(theta, self.counts, sums.levels, below) - logs
+        return sums.evaluation(loglik, below, self.scale)
 
     def _any_link(self, theta: FloatArray, beta: FloatArray) -> Evaluation:
         """Row quantities in NumPy, sums in the compiled part, chunk by chunk."""
@@ -144,6 +136,11 @@ class PlainRows:
         return sums.evaluation(loglik, -sums.levels[1:-1, 4], self.scale)
 
 
+def _size(values: FloatArray) -> float:
+    """The largest absolute value, 0 of none."""
+    return float(np.abs(values).max()) if values.size else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class _Sums:
     """What the compiled passes add into; see `compiled/cumulative.pyx`."""
@@ -165,7 +162,7 @@ class _Sums:
             diagonal=(upper[:, 2] + lower[:, 3]).reshape(-1, 1, 1),
             below=below.reshape(-1, 1, 1),
             cross=(self.cross[1:n] / -scale).reshape(n - 1, 1, p),
-            rest=self.gram / np.outer(scale, scale),
+            rest=self.gram / (scale[:, None] * scale),
         )
         return Evaluation(
             loglik=loglik,

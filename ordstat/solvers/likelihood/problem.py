@@ -271,8 +271,16 @@ class Problem:
     def n_parameters(self) -> int:
         """How many parameters are estimated."""
         nominal, location, scale = (int(part.kept.sum()) for part in (self.nominal, self.location, self.scale))
-        thresholds = self.counts.size - 1 if self.structure is None else self.structure.jacobian.shape[1]
-        return thresholds * (1 + nominal) + location + scale + int(self.flexible is not None)
+        return self._n_thresholds * (1 + nominal) + location + scale + int(self.flexible is not None)
+
+    @property
+    def n_null_parameters(self) -> int:
+        """How many are left without effects."""
+        return self._n_thresholds + int(self.flexible is not None)
+
+    @property
+    def _n_thresholds(self) -> int:
+        return self.counts.size - 1 if self.structure is None else self.structure.jacobian.shape[1]
 
     def from_user(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(alpha, rest) of the scaled columns from the parameters on the user's scale, in their order.

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
 from ...._typing import FloatArray
@@ -70,6 +71,12 @@ class RandomParameters:
         return cls(names, kinds, np.array(estimates), np.array(slopes), covariance)
 
     @property
+    def deviations(self) -> pd.Series:
+        """The standard deviations, by their names."""
+        every = pd.Series(self.estimates, index=self.names)
+        return every[[kind == "sd" for kind in self.kinds]]
+
+    @property
     def errors(self) -> FloatArray:
         """(R,) standard errors by the delta method."""
         return np.asarray(np.sqrt(np.diag(self.joint())[-len(self.names) :]))
@@ -80,8 +87,9 @@ class RandomParameters:
         known = np.isfinite(np.diag(self.covariance))
         J = np.zeros((fixed + count, len(self.covariance)))
         J[:fixed, :fixed], J[fixed:, fixed:] = np.eye(fixed), self.slopes
-        lost = ((np.abs(np.nan_to_num(J, nan=1.0)) > 0.0) & ~known).any(axis=1) | np.isnan(J).any(axis=1)
-        out = np.nan_to_num(J) @ np.where(known[:, None] & known, self.covariance, 0.0) @ np.nan_to_num(J).T
+        lost = ((J != 0.0) & ~(known & ~np.isnan(J))).any(axis=1)
+        J[np.isnan(J)] = 0.0
+        out = J @ np.where(known[:, None] & known, self.covariance, 0.0) @ J.T
         out[lost], out[:, lost] = np.nan, np.nan
         return np.asarray(out)
 

@@ -131,4 +131,16 @@ def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
                 f"{term.text}: groups have {size:.1f} rows on average, where Laplace's approximation makes a standard "
                 f"deviation above 1 too small: {instead}."
             )
-    return tuple(notes)
+    return (*notes, *_hardly_known(r))
+
+
+def _hardly_known(r: FittedLikelihood) -> tuple[str, ...]:
+    """Standard deviations whose Wald limits go from next to nothing to next to infinity."""
+    own = r.random_parameters
+    if own is None or r.covariance != "model":
+        return ()
+    known = zip(own.names, own.kinds, own.estimates, own.errors, strict=True)
+    names = [name for name, kind, value, error in known if kind == "sd" and error > value]
+    beside = "is less than its standard error" if len(names) == 1 else "are less than their standard errors"
+    text = f"{', '.join(names)} {beside}: such limits say little, confint(type='profile') has those of the likelihood."
+    return (text,) if names else ()

@@ -114,7 +114,8 @@ class MarginalLikelihood:
     def last_step(self) -> FloatArray:
         """(P' + m',) the Newton step of the user's parameters that is left."""
         gradient = np.where(self.free, self.at.gradient, 0.0)
-        return np.asarray(self.to_user() @ (np.nan_to_num(self.inner_covariance()) @ gradient))
+        inner = np.where(np.isnan(self._inner), 0.0, self._inner)
+        return np.asarray(self._to_user @ (inner @ gradient))
 
     @property
     def condition(self) -> float:
@@ -131,8 +132,14 @@ class MarginalLikelihood:
         inner = np.full(self.information.shape, np.nan)
         some = np.ix_(self.free, self.free)
         own = self.information[some]
-        inner[some] = np.linalg.inv(own) if _positive(own) else np.nan
+        inner[some] = np.linalg.inv(own) if self.smallest_eigenvalue > 0.0 else np.nan
         return inner
+
+    @cached_property
+    def smallest_eigenvalue(self) -> float:
+        """Of the information about the free parameters, on the scaled columns; NaN where it is not known."""
+        own = self.information[np.ix_(self.free, self.free)]
+        return float(np.linalg.eigvalsh(own)[0]) if np.isfinite(own).all() else float("nan")
 
     def inner_of(self, covariance: FloatArray) -> FloatArray:
         """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
@@ -157,6 +164,10 @@ class MarginalLikelihood:
 
     def to_user(self) -> FloatArray:
         """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
+        return self._to_user.copy()
+
+    @cached_property
+    def _to_user(self) -> FloatArray:
         return user_map(self.model, self.at.psi)
 
     def from_user(self) -> FloatArray:
@@ -216,13 +227,6 @@ class MixedEstimate:
         """How far the modes are from theirs."""
         return float(np.sqrt(max(self.likelihood.at.decrement, 0.0)))
 
-    @property
-    def smallest_eigenvalue(self) -> float:
-        """Of the information about the free parameters, on the scaled columns."""
-        here = self.likelihood
-        own = here.information[np.ix_(here.free, here.free)]
-        return float(np.linalg.eigvalsh(own)[0]) if np.isfinite(own).all() else float("nan")
-
     def marginal(self, plain_loglik: float) -> Marginal:
         """The random effects, for the results."""
         here = self.likelihood
@@ -269,10 +273,6 @@ class MixedEstimate:
         unknown = (np.abs(to_user) @ (~here.free | np.isnan(np.diag(inner)))) > 0.0
         out[unknown], out[:, unknown] = np.nan, np.nan
         return np.asarray(out)
-
-
-def _positive(matrix: FloatArray) -> bool:
-    return bool(np.isfinite(matrix).all() and np.linalg.eigvalsh(matrix)[0] > 0.0)
 
 
 def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:

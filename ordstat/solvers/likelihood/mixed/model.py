@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -146,6 +147,11 @@ class MixedModel:
         return bool(self.rows.z.shape[1] or self.rows.scale_offset.any())
 
     @cached_property
+    def moved(self) -> bool:
+        """Whether some row has an offset."""
+        return bool(self.rows.offset.any())
+
+    @cached_property
     def ones(self) -> FloatArray:
         """(n,) inverse scale of rows that have the same."""
         return np.ones(self.y.size)
@@ -168,7 +174,8 @@ class MixedModel:
 
     def phi_of(self, phi: FloatArray) -> list[FloatArray]:
         """The part of each term."""
-        return np.split(phi, np.cumsum([term.n_phi for term in self.terms])[:-1])
+        ends = accumulate(term.n_phi for term in self.terms)
+        return [phi[end - term.n_phi : end] for end, term in zip(ends, self.terms, strict=True)]
 
     def factors(self, phi: FloatArray) -> list[FloatArray]:
         """Lambda (q, q) of each term."""
@@ -298,7 +305,12 @@ def _units(problem: Problem) -> Iterable[tuple[FloatArray, FloatArray]]:
 
 def _user_map(problem: Problem) -> FloatArray:
     user = problem.user_scale()
-    return np.array([in_order(*user.coefficients(a, rest)) for a, rest in _units(problem)]).T
+    t, own = user.c.size, user.G.shape[0] * user.c.size
+    out = np.zeros((own + user.scale.size,) * 2)
+    out[:own, :own] = np.kron(user.G, np.eye(t))
+    out[:own, own:] = (user.A[:, None, :] * user.c[:, None]).reshape(own, -1)
+    out[range(own, len(out)), range(own, len(out))] = 1.0 / user.scale
+    return out
 
 
 def _expansion(problem: Problem) -> FloatArray | None:

@@ -11,15 +11,11 @@ from math import isfinite
 import numpy as np
 
 from ...._typing import FloatArray
-from ....compiled.mixed import integrate_scalar
-from ....model.likelihood.predictor import Predictor
+from ....compiled.mixed import integrate_scalar, integrate_shared
 from .blocks import Effects
 from .laplace import Evaluation
 from .model import MixedModel
 from .modes import hardly_a_mode
-
-#: Thresholds further out have no tables.
-_FAR = 300.0
 
 
 def compiled(model: MixedModel) -> bool:
@@ -37,51 +33,74 @@ def nodes_of(quadrature: int) -> tuple[FloatArray, FloatArray]:
 def evaluate_compiled(
     model: MixedModel, points: FloatArray, logs: FloatArray, adaptive: bool, psi: FloatArray, start: Effects
 ) -> Evaluation | None:
-    """The integrated log-likelihood at psi; None outside the domain, or where the pass is not for these values."""
-    fixed, sigma = psi[: model.n_fixed], float(psi[-1])
-    predictor = model.predictor(fixed)
+    """The integrated log-likelihood at psi; None outside the domain, or where the passes are not for these values."""
+    rule = points, logs, adaptive
+    if model.shared:
+        return _by_shared_thresholds(model, *rule, psi, start[0][:, 0].copy())
+    return _by_rows(model, *rule, psi, start[0][:, 0].copy())
+
+
+def _by_shared_thresholds(
+    model: MixedModel, points: FloatArray, logs: FloatArray, adaptive: bool, psi: FloatArray, v: FloatArray
+) -> Evaluation | None:
+    """Where all rows have the same thresholds and scale."""
+    full = psi[:-1] if model.expand is None else model.expand @ psi[:-1]
+    x, count = model.rows.x, model.n_thresholds
+    score = x @ full[count:]
+    if model.moved:
+        score += model.rows.offset
+    H, by_score, by_full = np.empty(v.size), np.empty(score.size), np.empty(full.size)
+    own = (
+        model.common,
+        model.starts,
+        full[:count],
+        score,
+        model.y,
+        psi[-1],
+        model.first_column,
+        model.ones,
+        model.weights,
+    )
+    loglik, by_sigma, decrement = integrate_shared(*own, points, logs, adaptive, v, H, by_score, by_full[:count])
+    by_full[count:] = by_score @ x
+    return _evaluation(model, psi, loglik, model.reduced(by_full), by_sigma, v, H, decrement)
+
+
+def _by_rows(
+    model: MixedModel, points: FloatArray, logs: FloatArray, adaptive: bool, psi: FloatArray, v: FloatArray
+) -> Evaluation | None:
+    """Where every row has thresholds and a scale of its own."""
+    predictor = model.predictor(psi[:-1])
     if predictor is None:
         return None
-    tables = _tables(model, predictor)
-    ends: tuple[FloatArray | None, ...] = (None, None, None)
-    if tables is None:
-        u, lo, d = predictor.ends(model.y)
-        if not np.all(d > 0.0):
-            return None
-        ends = u, lo, d
-    z, v = model.first_column, start[0][:, 0].copy()
-    H, kappa, by_theta = np.empty_like(v), np.empty((4, z.size)), np.zeros(model.n_thresholds)
-    own = model.link, model.common, model.starts, *ends, sigma * z, z, predictor.s, model.weights
-    into = (v, H, kappa) if tables is None else (v, H, kappa, predictor.H, model.y, tables, by_theta)
-    loglik, by_sigma, decrement = integrate_scalar(*own, points, logs, adaptive, *into)
-    if not isfinite(loglik + by_sigma) or (not model.family.concave and hardly_a_mode(1.0 / H[:, None, None])):
+    u, lo, d = predictor.ends(model.y)
+    if not np.all(d > 0.0):
         return None
-    if tables is None:
-        by_fixed = model.jacobian(model.places).total(kappa)
-    else:
-        by_fixed = model.reduced(np.concatenate([by_theta, kappa[2] @ model.rows.x]))
+    z = model.first_column
+    H, kappa = np.empty(v.size), np.empty((4, z.size))
+    own = model.link, model.common, model.starts, u, lo, d, psi[-1] * z, z, predictor.s, model.weights
+    loglik, by_sigma, decrement = integrate_scalar(*own, points, logs, adaptive, v, H, kappa)
+    if not isfinite(loglik) or (not model.family.concave and hardly_a_mode(1.0 / H[:, None, None])):
+        return None
+    by_fixed = model.jacobian(model.places).total(kappa)
+    return _evaluation(model, psi, loglik, by_fixed, by_sigma, v, H, decrement)
+
+
+def _evaluation(
+    model: MixedModel,
+    psi: FloatArray,
+    loglik: float,
+    by_fixed: FloatArray,
+    by_sigma: float,
+    v: FloatArray,
+    H: FloatArray,
+    decrement: float,
+) -> Evaluation | None:
+    """What was found; None where it is not finite."""
+    if not isfinite(loglik + by_sigma + np.add.reduce(by_fixed)):
+        return None
     gradient = np.empty(psi.size)
     gradient[:-1], gradient[-1] = by_fixed, by_sigma
-    if not isfinite(loglik + np.add.reduce(gradient)):
-        return None
     return Evaluation(
         model=model, psi=psi, loglik=loglik, gradient=gradient, v=[v[:, None]], decrement=decrement, curvature=H
     )
-
-
-def _tables(model: MixedModel, predictor: Predictor) -> FloatArray | None:
-    """(3, K) exp(-theta_y), exp(-theta_{y-1}) and 1 - exp(-d) by level; None where rows do not share their thresholds.
-
-    None, too, where the thresholds are out of order or far out.
-    """
-    theta = predictor.alpha[:, 0]
-    if not model.shared or theta[0] < -_FAR or theta[-1] > _FAR:
-        return None
-    shares = np.expm1(theta[:-1] - theta[1:])
-    if not (shares < 0.0).all():
-        return None
-    out = np.empty((3, theta.size + 1))
-    out[0, :-1] = out[1, 1:] = np.exp(-theta)
-    out[2, 1:-1] = -shares
-    out[0, -1], out[1, 0], out[2, 0], out[2, -1] = 0.0, np.inf, 1.0, 1.0
-    return out

@@ -6,6 +6,7 @@ enough. The Hessian is one of central differences of the exact gradient, at the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +58,7 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
     if at is None:
         return None
     logliks = [at.loglik]
-    B = start_covariance(model, objective, at) * np.outer(free, free)
+    B = np.where(free[:, None] & free, start_covariance(model, objective, at), 0.0)
     at, message = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
     for _ in range(_HESSIANS):
         information = negative_hessian(objective, at, free)
@@ -119,7 +120,7 @@ def _search(objective: Objective, at: Evaluation, step: FloatArray, slope: float
 def _updated(B: FloatArray, s: FloatArray, y: FloatArray) -> FloatArray:
     """BFGS update of an inverse from a step and the change of the (negative) gradient."""
     product = float(s @ y)
-    if product <= 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+    if product <= 1e-12 * math.sqrt(float(s @ s) * float(y @ y)):
         return B
     moved, column = B @ y, s[:, None]
     turn = moved[:, None] * s

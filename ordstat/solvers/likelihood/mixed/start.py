@@ -25,23 +25,17 @@ def start_covariance(model: MixedModel, objective: Objective, at: Evaluation) ->
     """(P + m, P + m), 0 in directions of no information."""
     P, size = model.n_fixed, at.psi.size
     information = _by_differences(objective, at, P) if _few(model, at) else _of_some_groups(model, at)
-    if information is None or not _full(information):
-        information = _information(at.state)
+    found = None if information is None else _spectral_inverse(information, least=P * np.finfo(float).eps)
     out = np.zeros((size, size))
-    out[:P, :P] = pseudo_inverse(information)
-    groups = np.concatenate([np.full(term.n_phi, term.size // term.width) for term in model.terms])
-    out[range(P, size), range(P, size)] = 1.0 / groups
+    out[:P, :P] = pseudo_inverse(_information(at.state)) if found is None else found
+    groups = [term.size // term.width for term in model.terms for _ in range(term.n_phi)]
+    out[range(P, size), range(P, size)] = 1.0 / np.array(groups)
     return out
 
 
 def _few(model: MixedModel, at: Evaluation) -> bool:
     """Whether one pass gives the gradient of few rows."""
     return at.curvature is not None and model.y.size <= _FEW
-
-
-def _full(information: FloatArray) -> bool:
-    values = np.linalg.eigvalsh(information)
-    return bool(values[0] > values.size * np.finfo(float).eps * values[-1])
 
 
 def _by_differences(objective: Objective, at: Evaluation, P: int) -> FloatArray | None:
@@ -95,9 +89,15 @@ def _flat(effects: Effects) -> FloatArray:
 
 def pseudo_inverse(matrix: FloatArray) -> FloatArray:
     """Of a symmetric matrix, directions of no positive curvature left out; 0 where it is not finite."""
-    if not np.isfinite(matrix).all():
-        return np.zeros_like(matrix)
+    found = _spectral_inverse(matrix) if np.isfinite(matrix).all() else None
+    return np.zeros_like(matrix) if found is None else found
+
+
+def _spectral_inverse(matrix: FloatArray, least: float = -np.inf) -> FloatArray | None:
+    """The same of finite values; None where the smallest eigenvalue is not above this share of the largest."""
     values, vectors = np.linalg.eigh(matrix)
+    if not values[0] > least * values[-1]:
+        return None
     kept = values > 1e-12 * max(values[-1], 0.0)
     half = vectors[:, kept] / np.sqrt(values[kept])
     return np.asarray(half @ half.T)
