@@ -51,6 +51,10 @@ class SeparateTrees(BoostedTrees):
             n_thresholds=n_thresholds,
         )
 
+    @property
+    def separate(self) -> bool:
+        return True
+
     def upto(self, rounds: int) -> Self:
         return replace(super().upto(rounds), leaves=self.leaves[: rounds * self.models])
 

@@ -140,6 +140,11 @@ class BoostedTrees:
         return LinearStart(self.slopes, self.missing, self.effects)
 
     @property
+    def separate(self) -> bool:
+        """Whether leaves have a value for every threshold."""
+        return False
+
+    @property
     def rounds(self) -> int:
         """Rounds made."""
         return len(self.trees) // self.models
