@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..solvers.boosted.choice import Plan, held_out_losses
 from ..solvers.boosted.rounds import Booster, Settings
 from ..solvers.threads import one_blas_thread, team_of
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.boosted import Training
+from .shared.boosted import Choice, Training
 from .shared.folds import as_rows, require_folds
 from .shared.linear_start import Linear
 from .shared.selection import ticking
@@ -50,34 +50,6 @@ Tick = Callable[[str], None]
 _LOSSES = dict(
     zip(LOSSES, ("likelihood", "logistic, of all thresholds", "exponential, of all thresholds"), strict=True)
 )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Choice:
-    """What held-out rows say.
-
-    Attributes
-    ----------
-    training : Training
-        With the loss of the kind of leaves that was chosen.
-    penalty : float or None
-        Of the linear start.
-    held_out : HeldOut or None
-        None where rounds and depth were given.
-    models : FoldModels
-        Those of the chosen depth, where they are wanted.
-    """
-
-    training: Training
-    penalty: float | None = None
-    held_out: HeldOut | None = None
-    models: FoldModels = field(default_factory=FoldModels)
-
-    @property
-    def chosen(self) -> HeldOut:
-        """What they say of rounds and depth, where they were asked."""
-        assert self.held_out is not None
-        return self.held_out
 
 
 def _rounds(name: str, value: Any, of: Any) -> Any:
