@@ -309,11 +309,10 @@ class Auto(Blend):
 
 
 def _settled(one: Method, fit: Fit) -> Method:
-    """A method as its cross-validation has chosen it to be, of boosting with a leaf value for every threshold."""
+    """A method as its cross-validation has chosen it to be."""
     if not isinstance(fit, BoostedFit):
         return one
-    chosen = {"rounds": max(fit.kept, 1), "depth": fit.depth, "parallel": False, "loss": "logistic"}
-    return replace(cast(Any, one), **chosen)
+    return replace(cast(Any, one).settled(fit, max(fit.kept, 1)), depth=fit.depth)
 
 
 def _weighted(sample: Sample, weights: FloatArray) -> Sample:

@@ -291,6 +291,11 @@ class OrdinalBoosting(Method):
         choice = Choice(training=training, penalty=fit.ridge, held_out=fit.held_out)
         return self._fitted(sample, booster, trees, choice)
 
+    def settled(self, fit: BoostedFit, rounds: int) -> OrdinalBoosting:
+        """The method that fits as many rounds of the kind of leaves that the fit has."""
+        kind: dict[str, Any] = {"parallel": False, "loss": "logistic"} if fit.trees.separate else {}
+        return replace(self, rounds=rounds, **kind)
+
     def truncated(self, sample: Sample, fit: BoostedFit, rounds: int) -> BoostedFit:
         """The fit as it was after some of its rounds.
 

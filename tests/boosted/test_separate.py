@@ -188,6 +188,7 @@ def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
     longer = fit.more(3).at(fit.fit.kept)
     np.testing.assert_allclose(longer.predict(new, type="prob"), fit.predict(new, type="prob"), atol=1e-12)
     assert fit.at(5).fit.kept == 5
+    assert (fit.at(5).method.parallel, fit.at(5).method.loss, fit.at(5).method.rounds) == (False, "logistic", 5)
     assert len(fit.staged_errors(new)) > 1 and fit.stopped_early(new).fit.kept <= fit.fit.kept
     fit.save(tmp_path / "fit.ordstat")
     np.testing.assert_array_equal(
