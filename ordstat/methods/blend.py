@@ -39,7 +39,7 @@ _USUAL = _TREES + _KERNELS
 # Rows up to which the kernel methods are among them.
 _MOST_ROWS = 5000
 _ROUNDING = 1e-9
-_LEFT_OUT = ", none of one potential: by cross-validation that is clearly wrong"
+_LEFT_OUT = ", without those of one potential, which held-out rows contradict"
 
 
 def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:

@@ -209,7 +209,7 @@ def test_a_blend_leaves_members_of_one_potential_out_where_that_is_wrong():
     above = [member(rows) for member in fit.fit.mixture.members]
     found = 1.0 - fit.predict(new, type="cum_prob").to_numpy()[:, :-1]
     np.testing.assert_allclose(found, weight[0] * above[0] + weight[1] * above[1], atol=1e-12)
-    assert "2, none of one potential" in str(fit.summary())
+    assert "2, without those of one potential" in str(fit.summary())
     in_time = ordfit("y ~ a + s", frame, "auto", seed=1)
     assert in_time.members["weight"].gt(0).sum() == 3  # the blend of two
     assert {"KernelCumulativeLink()", "REDSVM(C='cv')"} <= set(in_time.members.index)
