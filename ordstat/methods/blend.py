@@ -312,7 +312,8 @@ def _settled(one: Method, fit: Fit) -> Method:
     """A method as its cross-validation has chosen it to be."""
     if not isinstance(fit, BoostedFit):
         return one
-    return replace(cast(Any, one).settled(fit, max(fit.kept, 1)), depth=fit.depth)
+    found: Method = replace(cast(Any, one).settled(fit, max(fit.kept, 1)), depth=fit.depth)
+    return found
 
 
 def _weighted(sample: Sample, weights: FloatArray) -> Sample:
