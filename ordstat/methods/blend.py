@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import FloatArray, Progress
 from ..checks import number, one_of, whole
 from ..exceptions import DataError, OptionError
+from ..model.boosted.fit import BoostedFit
 from ..model.costs import CostField
 from ..model.cumulative_rule import CumulativeRule, ranked_score
 from ..model.ensembles.probability_fit import BlendFit, Candidate, Mixture
@@ -21,7 +22,7 @@ from ..results.rankers.blend import BlendResults
 from ..solvers.simplex import simplex_weights
 from .base import Method, Needs, NeedsOfValue, cost_option, jobs_option, option
 from .shared.folds import as_rows, held_weights
-from .shared.members import fitted_member, member
+from .shared.members import Exceeding, fitted_member, member
 from .shared.selection import ticking
 from .shared.work import Work
 
@@ -32,15 +33,13 @@ AVERAGES = {
     "stacked": "by the ranked probability score of rows held out",
 }
 #: The usual members and their options, in the order of their worth in blends on public data.
-_USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("ordboost", {}),
-    ("rps-forest", {}),
-    ("kernel-clm", {}),
-    ("redsvm", {"C": "cv"}),
-)
-# Rows up to which the kernel methods, which come last, are among them.
-_MOST_ROWS, _WITHOUT_KERNELS = 5000, 2
+_TREES: tuple[tuple[str, dict[str, Any]], ...] = (("ordboost", {}), ("rps-forest", {}))
+_KERNELS: tuple[tuple[str, dict[str, Any]], ...] = (("kernel-clm", {}), ("redsvm", {"C": "cv"}))
+_USUAL = _TREES + _KERNELS
+# Rows up to which the kernel methods are among them.
+_MOST_ROWS = 5000
 _ROUNDING = 1e-9
+_LEFT_OUT = ", without those of one potential, which held-out rows contradict"
 
 
 def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
@@ -61,6 +60,8 @@ class Blend(Method):
     By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
     and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
     cross-validation and calibrated scores.
+    Where cross-validation has given the boosting a leaf value for every threshold, because one potential is clearly
+    wrong, these two, which have one, are left out, and the others weighted as by "stacked".
     A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
 
     average="odds" takes the probability of the mean log odds, of probabilities drawn towards 1/2 by a hundredth: who is
@@ -139,7 +140,7 @@ class Blend(Method):
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""
-        return self._chosen(len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else _WITHOUT_KERNELS)
+        return self._chosen(len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else len(_TREES))
 
     def _chosen(self, most: int) -> tuple[Method, ...]:
         """The members that were asked for, or so many of the usual ones."""
@@ -194,14 +195,20 @@ class Blend(Method):
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
         tick = ticking(progress, len(methods) * self._fits)
-        shares, held_out, gap = np.full(len(methods), 1.0 / len(methods)), None, 0.0
+        shares, held_out, gap = None, None, 0.0
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
-        members = []
+        taken, members = list[Method](), list[Exceeding]()
         for one, seed in zip(methods, seeds, strict=True):
-            members.append(fitted_member(one, sample, np.random.default_rng(seed)))
+            if stacked or not self._misses(one, members):
+                taken.append(one)
+                members.append(fitted_member(one, sample, np.random.default_rng(seed)))
             tick(f"{one!r} fitted")
-        mixture = Mixture(members=tuple(members), shares=shares, odds=self.average == "odds")
+        if len(members) < len(methods):
+            known = [_settled(one, found.fit) for one, found in zip(taken, members, strict=True)]
+            shares, held_out, gap = self._stacked(sample, known, seeds, rng, lambda _: None)
+        shares = np.full(len(members), 1.0 / len(members)) if shares is None else shares
+        mixture = Mixture(members=tuple(members), shares=shares, odds=self.average == "odds" and held_out is None)
         rule = CumulativeRule(mixture, self.cost_matrix)
         score = ranked_score(mixture(sample.rows), sample.y, sample.case_weights)
         return BlendFit(
@@ -209,12 +216,23 @@ class Blend(Method):
             certificate=_certificate([m.fit for m in members], gap),
             trace=Trace(iterations=len(members), objective=np.array([score]), message=f"{len(members)} members fitted"),
             scores=rule.scores(sample.rows),
-            facts=(("Members", str(len(members))), ("Weights", AVERAGES[self.average])),
+            facts=(
+                ("Members", str(len(members)) + _LEFT_OUT * (len(members) < len(methods))),
+                ("Weights", AVERAGES[self.average if held_out is None else "stacked"]),
+            ),
             mixture=mixture,
-            names=tuple(map(repr, methods)),
+            names=tuple(map(repr, taken)),
             held_out=held_out,
-            candidates=self.candidates(sample),
+            candidates=tuple(
+                replace(one, taken=one.taken and one.name in map(repr, taken)) for one in self.candidates(sample)
+            ),
         )
+
+    def _misses(self, one: Method, members: Sequence[Exceeding]) -> bool:
+        """Whether a method is one of the usual ones of one potential, which a member before it has found wrong."""
+        if self.members is not None or one not in self._chosen(len(_USUAL))[len(_TREES) :]:
+            return False
+        return any(isinstance(found.fit, BoostedFit) and found.fit.trees.separate for found in members)
 
     def _stacked(
         self, sample: Sample, methods: Sequence[Method], seeds: Any, rng: np.random.Generator, tick: Any
@@ -232,7 +250,7 @@ class Blend(Method):
             part = _weighted(ordered, ordered.case_weights - out)
             rows = np.flatnonzero(out)
             found = []
-            for one, seed in zip(methods, seeds, strict=True):
+            for one, seed in zip(methods, seeds, strict=False):
                 found.append(fitted_member(one, part, np.random.default_rng(seed))(ordered.rows.take(rows)))
                 tick(f"{one!r} fitted without a fold")
             above.append(np.stack(found))
@@ -288,6 +306,14 @@ class Auto(Blend):
             left -= seconds * taken
             found.append(Candidate(name=repr(one), seconds=seconds, taken=taken))
         return tuple(found)
+
+
+def _settled(one: Method, fit: Fit) -> Method:
+    """A method as its cross-validation has chosen it to be."""
+    if not isinstance(fit, BoostedFit):
+        return one
+    found: Method = replace(cast(Any, one).settled(fit, max(fit.kept, 1)), depth=fit.depth)
+    return found
 
 
 def _weighted(sample: Sample, weights: FloatArray) -> Sample:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,18 +15,18 @@ from ..exceptions import DataError, OptionError
 from ..learners.boosting import continued
 from ..learners.losses.cumulative import LOSSES, CumulativeLoss, SeparateThresholds, loss_of
 from ..model.boosted.fit import BoostedFit, HeldOut
-from ..model.boosted.separate import SeparateTrees
 from ..model.boosted.trees import BoostedTrees
 from ..model.costs import CostField
 from ..model.fit import Certificate, Trace
 from ..model.likelihood.links import LINKS
 from ..model.sample import Rows, Sample
 from ..results.rankers.boosted import BoostedResults
+from ..solvers.boosted.average import FoldModels, averaged
 from ..solvers.boosted.choice import Plan, held_out_losses
 from ..solvers.boosted.rounds import Booster, Settings
 from ..solvers.threads import one_blas_thread, team_of
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.boosted import Training
+from .shared.boosted import Choice, Training
 from .shared.folds import as_rows, require_folds
 from .shared.linear_start import Linear
 from .shared.selection import ticking
@@ -41,9 +42,11 @@ _TOLERANCE = 1e-6
 _MIN_WEIGHT, _MIN_SHARE = 5.0, 0.05
 # What values of their own for all thresholds must lower a held-out loss to, and rows times thresholds up to which they
 # are tried.
-_CLEARLY, _MOST_SEPARATE = 0.97, 30_000
+_CLEARLY, _MOST_SEPARATE = 0.9, 30_000
 # Rounds of a fold, about; seconds of a round, and of a cut on a path for each row and column.
 _ROUNDS, _ROUND_SECONDS, _CUT_SECONDS = 400, 1.5e-4, 1.1e-9
+#: Called after each part of the work.
+Tick = Callable[[str], None]
 _LOSSES = dict(
     zip(LOSSES, ("likelihood", "logistic, of all thresholds", "exponential, of all thresholds"), strict=True)
 )
@@ -117,12 +120,16 @@ class OrdinalBoosting(Method):
         False gives a leaf a value for every threshold, P(y > k | x) = 1 / (1 + exp(theta_k - H_k(x))), put in order for
         each row, by the logistic loss. Cuts are those of the thresholds' slopes summed with signs that are drawn anew
         in every round (Iosipoi & Vakhrushev 2022), so that the work hardly depends on K. "cv", where rounds are "cv"
-        too, takes such leaves where they lower the held-out logistic loss of all thresholds by 3 %; it is True with one
-        threshold, constraints=, more than 30000 rows times thresholds, or another loss or link.
+        too, takes such leaves where they lower the held-out logistic loss of all thresholds by a tenth: one potential
+        is clearly wrong then. It is True with one threshold, constraints=, more than 30000 rows times thresholds, or
+        another loss or link.
     penalty : float
         Of the squared values of leaves, 0 or more.
     min_weight : float or None
         Case weight of a leaf at least; None for 5, and a twentieth of all rows where these are fewer than 100.
+    average : bool
+        Whether H and the thresholds are means: of the fit to all rows and of the models of the folds, after as many
+        rounds, which cross-validation makes anyway. Predictions take as many times longer.
     folds : int or None
         Of the cross-validation; None for 5, and with more than 3000 rows a fifth of them held out once.
     patience, max_rounds : int
@@ -152,9 +159,10 @@ class OrdinalBoosting(Method):
     subsample: float = option(0.7, number, above=0.0, most=1.0)
     column_share: float | None = option(None, _column_share)
     linear_start: bool = option(True, lambda name, value, of: flag(name, value))
-    parallel: bool | str = option(True, _parallel)
+    parallel: bool | str = option("cv", _parallel)
     penalty: float = option(1.0, number, least=0.0)
     min_weight: float | None = option(None, _weight)
+    average: bool = option(False, lambda name, value, of: flag(name, value))
     folds: int | None = option(None, _folds)
     patience: int = option(100, whole, 1)
     max_rounds: int = option(3000, whole, 1)
@@ -191,8 +199,8 @@ class OrdinalBoosting(Method):
 
     @property
     def selects(self) -> bool:
-        """Whether rounds or depth are chosen by cross-validation."""
-        return self.rounds == "cv" or not is_whole(self.depth)
+        """Whether there is a cross-validation of the rounds: to choose them, or the depth, or for its models."""
+        return self.rounds == "cv" or not is_whole(self.depth) or self.average
 
     @property
     def own_folds(self) -> bool:
@@ -246,17 +254,17 @@ class OrdinalBoosting(Method):
             raise OptionError("constraints= go with parallel=True: leaves have one value there. Take one of them out.")
         training = self._training(sample)
         with one_blas_thread():
-            training, penalty, held_out = self._chosen(training, rng, progress)
-            weights = training.data.weights
-            depth = self.depths[0] if held_out is None else held_out.depth
-            start = training.linear(weights, penalty)
+            choice = self._chosen(training, rng, progress)
+            training, weights = choice.training, training.data.weights
+            depth = self.depths[0] if choice.held_out is None else choice.held_out.depth
+            start = training.linear(weights, choice.penalty)
             with team_of(self.n_jobs) as team:
                 booster = training.booster(self.settings(training, depth), start, weights, rng, team)
-                training = training.settled()
-                for _ in range(self._length(held_out)):
+                training = training if self.average else training.settled()
+                for _ in range(self._length(choice.held_out)):
                     booster.add()
             trees = booster.sum_of(start.start)
-            return self._fitted(sample, training, booster, trees, penalty, held_out)
+            return self._fitted(sample, booster, trees, replace(choice, training=training))
 
     def more(self, sample: Sample, fit: BoostedFit, rounds: int, progress: Progress | None = None) -> BoostedFit:
         """The fit with further rounds; the same as a fit of as many rounds at once.
@@ -266,6 +274,11 @@ class OrdinalBoosting(Method):
         OptionError
         """
         whole("rounds", rounds, 1, of=self)
+        if fit.trees.models > 1:
+            raise OptionError(
+                f"more() goes on with one model, and this fit is the mean of {fit.trees.models}. Fit again with "
+                f"rounds={fit.stages[-1] + rounds}, or with average=False."
+            )
         training = self._training(sample, fit)
         start = Linear(fit.trees.linear, fit.thetas[0])
         settings = self.settings(training, fit.depth)
@@ -275,7 +288,13 @@ class OrdinalBoosting(Method):
             for _ in range(rounds):
                 booster.add()
         trees = booster.sum_of(start.start)
-        return self._fitted(sample, training, booster, trees, fit.ridge, fit.held_out)
+        choice = Choice(training=training, penalty=fit.ridge, held_out=fit.held_out)
+        return self._fitted(sample, booster, trees, choice)
+
+    def settled(self, fit: BoostedFit, rounds: int) -> OrdinalBoosting:
+        """The method that fits as many rounds of the kind of leaves that the fit has."""
+        kind: dict[str, Any] = {"parallel": False, "loss": "logistic"} if fit.trees.separate else {}
+        return replace(self, rounds=rounds, **kind)
 
     def truncated(self, sample: Sample, fit: BoostedFit, rounds: int) -> BoostedFit:
         """The fit as it was after some of its rounds.
@@ -319,7 +338,7 @@ class OrdinalBoosting(Method):
 
     def _loss(self, fit: BoostedFit | None) -> CumulativeLoss:
         """The loss of a fit, or of one to come before it is known to have a value for every threshold."""
-        together = self.parallel is not False if fit is None else not isinstance(fit.trees, SeparateTrees)
+        together = self.parallel is not False if fit is None else not fit.trees.separate
         return loss_of(self.loss, self.link, together)
 
     def _length(self, held_out: HeldOut | None) -> int:
@@ -327,12 +346,10 @@ class OrdinalBoosting(Method):
             return int(self.rounds)
         return 0 if held_out is None else held_out.rounds
 
-    def _chosen(
-        self, training: Training, rng: np.random.Generator, progress: Progress | None
-    ) -> tuple[Training, float | None, HeldOut | None]:
-        """The kind of leaves, the penalty of the linear start, and what held-out rows say of rounds and depth."""
+    def _chosen(self, training: Training, rng: np.random.Generator, progress: Progress | None) -> Choice:
+        """What held-out rows say of the kind of leaves, the penalty of the linear start, rounds and depth."""
         if training.flat or not (self.selects or self.linear_start):
-            return training, None, None
+            return Choice(training=training)
         data, folds = training.data, self.folds or _FOLDS
         held = training.held(folds, rng)
         if self.folds is None and data.total > _MANY_ROWS:
@@ -344,7 +361,7 @@ class OrdinalBoosting(Method):
             )
         penalty = training.best_ridge(held, rng) if self.linear_start else None
         if not self.selects:
-            return training, penalty, None
+            return Choice(training=training, penalty=penalty)
         starts = [training.linear(data.weights - out, penalty) for out in held]
 
         fixed = None if self.rounds == "cv" else int(self.rounds)
@@ -355,27 +372,29 @@ class OrdinalBoosting(Method):
             fixed=fixed is not None,
             n_jobs=self.n_jobs,
             judge=SeparateThresholds(),
+            keeps=self.average,
         )
 
-        def losses(training: Training, plan: Plan, folds: int, tick: Callable[[str], None]) -> HeldOut:
+        def losses(training: Training, plan: Plan, folds: int, rng: np.random.Generator, tick: Tick) -> Choice:
             def booster(depth: int, fold: int, own: np.random.Generator) -> Booster:
                 kept = data.weights - held[fold]
                 return training.booster(self.settings(training, depth), starts[fold], kept, own)
 
-            return held_out_losses(booster, held[:folds], plan, rng, tick)
+            found, boosters = held_out_losses(booster, held[:folds], plan, rng, tick)
+            models = FoldModels(boosters=boosters, starts=[one.start for one in starts[: len(boosters)]])
+            return Choice(training=training, penalty=penalty, held_out=found, models=models)
 
-        found = losses(training, plan, len(held), ticking(progress, len(self.depths) * len(held)))
+        found = losses(training, plan, len(held), rng, ticking(progress, len(self.depths) * len(held)))
         if not self._tries_separate(training):
-            return training, penalty, found
-        # The first fold says whether the others are worth their time.
-        apart, plan = replace(training, loss=SeparateThresholds()), replace(plan, depths=(found.depth,))
+            return found
+        # The first fold says whether the others are worth their time; a copy of the generator leaves the rest as it is.
+        apart, plan = replace(training, loss=SeparateThresholds()), replace(plan, depths=(found.chosen.depth,))
         for some in sorted({1, len(held)}):
-            separate = losses(apart, plan, some, lambda _: None)
+            separate = losses(apart, plan, some, deepcopy(rng), lambda _: None)
             sizes = held[:some].sum(axis=1)
-            enough = _CLEARLY if some == len(held) else 1.0
-            if sizes @ separate.judged > enough * (sizes @ found.judged[:some]):
-                return training, penalty, found
-        return apart, penalty, separate
+            if sizes @ separate.chosen.judged > _CLEARLY * (sizes @ found.chosen.judged[:some]):
+                return found
+        return separate
 
     def _tries_separate(self, training: Training) -> bool:
         """Whether held-out rows are asked about a value for every threshold."""
@@ -385,16 +404,9 @@ class OrdinalBoosting(Method):
         chosen = self.parallel == "cv" and self.rounds == "cv"
         return chosen and logistic and small and sample.n_levels > 2 and sample.restrictions is None
 
-    def _fitted(
-        self,
-        sample: Sample,
-        training: Training,
-        booster: Booster,
-        trees: BoostedTrees,
-        penalty: float | None,
-        held_out: HeldOut | None,
-    ) -> BoostedFit:
+    def _fitted(self, sample: Sample, booster: Booster, trees: BoostedTrees, choice: Choice) -> BoostedFit:
         """The fit of all rounds of a booster."""
+        training = choice.training
         losses = np.array([*booster.losses, booster.mean_loss()])
         # The rest is filled in by `_with`.
         fit = BoostedFit(
@@ -408,17 +420,22 @@ class OrdinalBoosting(Method):
             null_loss=training.null_loss(),
             losses=losses,
             thetas=np.array([*booster.thetas, booster.theta]),
-            ridge=penalty,
-            held_out=held_out,
+            ridge=choice.penalty,
+            held_out=choice.held_out,
             state=dict(booster.rng.bit_generator.state),
         )
-        return self._with(fit, sample, training, booster.scores)
+        if not self.average or choice.held_out is None:
+            return self._with(fit, sample, training, booster.scores)
+        trees, thetas = averaged(trees, fit.thetas, choice.models.after(booster.made, self.n_jobs))
+        mean = replace(fit, trees=trees, thetas=thetas)
+        losses = self.staged_losses(sample, mean)
+        return self._with(replace(mean, losses=losses, trace=replace(fit.trace, objective=losses)), sample, training)
 
     def _with(
         self, fit: BoostedFit, sample: Sample, training: Training, scores: FloatArray | None = None
     ) -> BoostedFit:
         """The fit with the rule, the scores and the certificate of the rounds that are kept."""
-        trees, made = fit.trees.upto(fit.kept), len(fit.trees.trees)
+        trees, made = fit.trees.upto(fit.kept), fit.trees.rounds
         scores = trees(training.rows) if scores is None else scores
         theta, slope = training.best_thresholds(scores, fit.thetas[fit.kept])
         rule = training.loss.rule(trees, theta, self.cost_matrix)
@@ -434,13 +451,16 @@ class OrdinalBoosting(Method):
 
     def _facts(self, fit: BoostedFit, used: str) -> tuple[tuple[str, Any], ...]:
         how = "" if fit.held_out is None else f", by {fit.held_out.how}"
-        together = not isinstance(fit.trees, SeparateTrees)
+        together = not fit.trees.separate
         start = "0" if fit.ridge is None else f"ridge cumulative model, penalty {fit.ridge:g} by cross-validation"
         columns = "60% (five at least)" if self.column_share is None else f"{self.column_share:.0%}"
         loss = self.loss if together else "logistic"
         link = f", {self.link} link" if loss == "likelihood" else ""
         chosen = how if self.parallel == "cv" and not together else ""
+        models = fit.trees.models
+        mean = (("Mean of", f"{models} models: of all rows, and of all but each fold"),) if models > 1 else ()
         return (
+            *mean,
             ("Loss", _LOSSES[loss] + link + ("" if together else ", a leaf value for each") + chosen),
             ("Rounds", used + (how if self.rounds == "cv" else "")),
             ("Depth", f"{fit.depth}" + ("" if is_whole(self.depth) else how)),

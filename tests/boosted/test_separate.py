@@ -169,7 +169,7 @@ def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
     assert type(fit.fit.trees).__name__ == "SeparateTrees"
     assert "a leaf value for each" in str(fit.summary())
     # The other kind is what is fitted where it is asked for, or where effects are parallel.
-    single = ordfit("y ~ a + s", frame, "ordboost", depth=3, max_rounds=120, folds=3, seed=1)
+    single = ordfit("y ~ a + s", frame, "ordboost", depth=3, max_rounds=120, folds=3, seed=1, parallel=True)
     assert type(single.fit.trees).__name__ == "BoostedTrees"
     new = two_spreads(400, 1)
     losses = []
@@ -182,12 +182,37 @@ def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
     plain = pd.DataFrame(x, columns=list("ab")).assign(y=np.digitize(x[:, 0] + rng.logistic(size=200), [-1, 0, 1]))
     chosen = ordfit("y ~ a + b", plain, "ordboost", depth=1, seed=1, parallel="cv")
     assert type(chosen.fit.trees).__name__ == "BoostedTrees"
+    asked = ordfit("y ~ a + b", plain, "ordboost", depth=1, seed=1, parallel=True)
+    np.testing.assert_array_equal(chosen.predict(type="prob"), asked.predict(type="prob"))  # nothing else is drawn anew
     # What is asked of a fit knows what was chosen.
     longer = fit.more(3).at(fit.fit.kept)
     np.testing.assert_allclose(longer.predict(new, type="prob"), fit.predict(new, type="prob"), atol=1e-12)
     assert fit.at(5).fit.kept == 5
+    assert (fit.at(5).method.parallel, fit.at(5).method.loss, fit.at(5).method.rounds) == (False, "logistic", 5)
     assert len(fit.staged_errors(new)) > 1 and fit.stopped_early(new).fit.kept <= fit.fit.kept
     fit.save(tmp_path / "fit.ordstat")
     np.testing.assert_array_equal(
         load(tmp_path / "fit.ordstat").predict(new, type="prob"), fit.predict(new, type="prob")
     )
+
+
+def test_a_blend_leaves_members_of_one_potential_out_where_that_is_wrong():
+    frame, new = two_spreads(240, 0), two_spreads(200, 1)
+    fit = ordfit("y ~ a + s", frame, "blend", seed=1)
+    assert fit.members.index.tolist() == ["OrdinalBoosting()", "RPSForest()", "all, blended"]
+    weight = fit.members["weight"].to_numpy()
+    assert weight[:2].sum() == pytest.approx(1.0) and weight[2] == 1.0
+    # Weights are those of held-out rows: of the best of their mean score, and the better member has the larger.
+    rps = fit.members["rps"].to_numpy()
+    assert rps[2] <= rps[:2].max() and (weight[0] > weight[1]) == (rps[0] < rps[1])
+    rows = fit.design.spec.rebuild(new).rows
+    above = [member(rows) for member in fit.fit.mixture.members]
+    found = 1.0 - fit.predict(new, type="cum_prob").to_numpy()[:, :-1]
+    np.testing.assert_allclose(found, weight[0] * above[0] + weight[1] * above[1], atol=1e-12)
+    assert "2, without those of one potential" in str(fit.summary())
+    in_time = ordfit("y ~ a + s", frame, "auto", seed=1)
+    assert in_time.members["weight"].gt(0).sum() == 3  # the blend of two
+    assert {"KernelCumulativeLink()", "REDSVM(C='cv')"} <= set(in_time.members.index)
+    # Members that were asked for stay.
+    asked = ordfit("y ~ a + s", frame, "blend", members=["ordboost", "logit", "kernel-clm"], seed=1)
+    assert asked.members["weight"].tolist() == pytest.approx([1 / 3] * 3)

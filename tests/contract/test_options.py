@@ -53,6 +53,7 @@ OTHER = {
     "linear_start": False,
     "link": "probit",
     "loss": "squared_hinge",
+    ("ordboost", "average"): True,
     ("ordboost", "loss"): "logistic",
     "parallel": False,
     "margin": 0.5,

@@ -13,7 +13,7 @@ from ..._typing import FloatArray
 from ..rules import Potential
 from ..sample import Rows
 from .linear import LinearStart
-from .trees import BoostedTrees, ValueTree
+from .trees import BoostedTrees, ValueTree, by_rounds
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,18 +51,31 @@ class SeparateTrees(BoostedTrees):
             n_thresholds=n_thresholds,
         )
 
+    @property
+    def separate(self) -> bool:
+        return True
+
     def upto(self, rounds: int) -> Self:
-        return replace(self, trees=self.trees[:rounds], leaves=self.leaves[:rounds])
+        return replace(super().upto(rounds), leaves=self.leaves[: rounds * self.models])
+
+    def averaged(self, others: Sequence[Self]) -> Self:
+        every = (self, *others)
+        leaves = by_rounds([[values / len(every) for values in one.leaves] for one in every])
+        return replace(super().averaged(others), leaves=leaves)
+
+    def _over(self, models: int) -> tuple[ValueTree, ...]:
+        return self.trees  # whose values are numbers of leaves
 
     def start(self, rows: Rows) -> FloatArray:
         """(N, K-1) the scores before the first tree, those of all thresholds alike."""
         return np.repeat(super().start(rows)[:, None], self.n_thresholds, axis=1)
 
     def add(self, rows: Rows, scores: FloatArray, first: int, last: int) -> None:
-        """Add some of the trees to the scores (N, K-1) of rows."""
-        for t in range(first, min(last, len(self.trees))):
+        """Add the trees of some of the rounds to the scores (N, K-1) of rows."""
+        single = replace(self, models=1)
+        for t in range(first * self.models, min(last * self.models, len(self.trees))):
             places = np.zeros(rows.n)
-            super().add(rows, places, t, t + 1)
+            BoostedTrees.add(single, rows, places, t, t + 1)
             scores += self.leaves[t][places.astype(np.intp)]
 
 

@@ -115,8 +115,8 @@ def boosting_importance(fit: FittedBoosting) -> pd.DataFrame:
     pandas.DataFrame
         importance, the column's share of the fall of the training loss: what the linear start lowers is divided by
         the size of its effects per standard deviation, what the trees lower by the gains of their cuts; cuts, their
-        number; and linear, the effect in the linear start per standard deviation, of categories the standard deviation
-        of their effects. The index has the columns of the model, factors as one each.
+        number in all trees; and linear, the effect in the linear start per standard deviation, of categories the
+        standard deviation of their effects. The index has the columns of the model, factors as one each.
 
     Examples
     --------

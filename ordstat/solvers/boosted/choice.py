@@ -33,6 +33,8 @@ class Plan:
         Folds at work at once, as threads.
     judge : Loss
         That trees of one value a leaf and of one a threshold are compared by.
+    keeps : bool
+        Whether the boosters of the chosen depth are wanted.
     """
 
     depths: tuple[int, ...]
@@ -41,12 +43,13 @@ class Plan:
     fixed: bool
     n_jobs: int
     judge: Loss
+    keeps: bool
 
 
 def held_out_losses(
     starts: Starts, held: FloatArray, plan: Plan, rng: np.random.Generator, tick: Callable[[str], None]
-) -> HeldOut:
-    """The mean held-out loss after every round, of every depth.
+) -> tuple[HeldOut, list[Booster]]:
+    """The mean held-out loss after every round, of every depth; the boosters of the chosen one, where they are wanted.
 
     Parameters
     ----------
@@ -61,20 +64,21 @@ def held_out_losses(
     """
     seeds = rng.integers(2**63, size=len(held))
 
-    def trial(depth: int, fold: int) -> tuple[FloatArray, float]:
+    def trial(depth: int, fold: int) -> tuple[FloatArray, float, list[Booster]]:
         booster = starts(depth, fold, np.random.default_rng(seeds[fold]))
         rows = np.flatnonzero(held[fold])
-        found = boosted_until(booster, rows, held[fold, rows], plan.patience, plan.most, plan.judge)
+        curve, least = boosted_until(booster, rows, held[fold, rows], plan.patience, plan.most, plan.judge)
         tick(f"depth {depth}, fold {fold + 1} of {len(held)}")
-        return found
+        return curve, least, [booster] * plan.keeps
 
     tasks = [(depth, fold) for depth in plan.depths for fold in range(len(held))]
     found = in_threads(trial, tasks, plan.n_jobs)
     parts = [found[place : place + len(held)] for place in range(0, len(found), len(held))]
-    curves = tuple(_mean_curve([curve for curve, _ in part], held.sum(axis=1)) for part in parts)
+    curves = tuple(_mean_curve([curve for curve, _, _ in part], held.sum(axis=1)) for part in parts)
     chosen = int(np.argmin([curve[-1] if plan.fixed else curve.min() for curve in curves]))
-    judged = np.array([least for _, least in parts[chosen]])
-    return HeldOut(depths=plan.depths, losses=curves, chosen=chosen, folds=len(held), judged=judged)
+    judged = np.array([least for _, least, _ in parts[chosen]])
+    said = HeldOut(depths=plan.depths, losses=curves, chosen=chosen, folds=len(held), judged=judged)
+    return said, [booster for _, _, kept in parts[chosen] for booster in kept]
 
 
 def _mean_curve(curves: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:
