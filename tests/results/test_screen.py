@@ -217,3 +217,24 @@ def test_letters_of_two_cells_keep_columns_below_each_other(survey):
         rule = next(i for i, line in enumerate(lines) if line and set(line) == {"-"})
         rows = [line for line in lines[rule + 1 : rule + 9] if "上海" in line or line.startswith("x ")]
         assert len(rows) == 2 and len(set(map(cells, rows))) == 1
+
+
+def test_long_names_of_many_levels_stand_once():
+    """Thresholds, and levels that are always predicted, go by the numbers of the header; sections keep the names."""
+    fit = ordfit("PID ~ selfLR + age + educ + income", datasets.load("anes96"))
+    text = str(fit.summary())
+    assert len(text.splitlines()) <= 33 and max(map(len, text.splitlines())) <= 80
+    words = " ".join(text.split())
+    assert "Levels 1 = Strong Democrat (200), 2 = Weak Democrat (180), 3 = Independent-Democrat (108)" in words
+    thetas = [f"{k}|{k + 1} {theta:.3f}" for k, theta in enumerate(fit.thresholds, start=1)]
+    assert all(theta in words for theta in thetas) and "Democrat|" not in text
+    assert "always level 1 (commonest) always level 3 (median)" in words
+    assert "Strong Democrat|Weak Democrat" in str(fit.summary("model")) and "1 =" not in str(fit.summary("all"))
+
+
+def test_numbers_of_levels_are_not_given_other_numbers():
+    """Eleven levels 0 to 10, whose thresholds take more than three lines."""
+    x = np.linspace(0.0, 1.0, 220)
+    data = pd.DataFrame({"x": x, "y": np.tile(np.arange(11), 20)})
+    text = str(ordfit("y ~ x", data).summary())
+    assert "Levels 0 (20), 1 (20)" in text and "Thresholds  0|1 " in text

@@ -247,17 +247,22 @@ def as_text(report: Report, width: int = WIDTH, widest: int | None = None) -> st
     for before, block in zip((None, *report.tables), report.tables, strict=False):
         if not (isinstance(block, Line) and (before is None or isinstance(before, Line))):
             lines.append("")
-        lines += _line_text(block, width) if isinstance(block, Line) else _table_lines(block, width, widest or width)
+        lines += lines_of(block, width) if isinstance(block, Line) else _table_lines(block, width, widest or width)
     if notes := (*report.notes, *report.of_margins):
         lines += ["", *(line for note in notes for line in _hanging("* ", note, width))]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _line_text(line: Line, width: int) -> list[str]:
-    """The items, which keep their spaces unless they are long, in as many lines as they need."""
+def kept(item: str, room: int = SCREEN // 2) -> str:
+    """The item with blanks at which no line is broken, unless it is long."""
+    return item if len(item) >= room else item.replace(" ", _KEPT)
+
+
+def lines_of(line: Line, width: int) -> list[str]:
+    """The items of a line, which keep their spaces unless they are long, in as many lines of text as they need."""
     head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
     room = width - len(head)
-    whole = line.between.join(item if len(item) >= room else item.replace(" ", _KEPT) for item in line.items)
+    whole = line.between.join(kept(item, room) for item in line.items)
     return [text.replace(_KEPT, " ") for text in _hanging(head, whole, width)]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,8 @@ from ...checks import one_of
 from ...model.costs import sample_costs
 from ..fitted import FittedRanker
 from .cells import column_cells, count, number
-from .render import SCREEN, Line, Report, Summary, Table
-from .sections import effort
+from .render import SCREEN, Line, Report, Summary, Table, lines_of
+from .sections import effort, levels_of
 
 #: Parts of a summary, in the order of all of them.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
@@ -28,6 +30,8 @@ _USUAL = {"Cost classification", "Threshold flexible", "Std. errors observed inf
 # Thresholds that stand in lines at most, and letters of a level at the head of a column.
 _MOST_INLINE = 12
 _LONGEST_LEVEL = 12
+# Lines of thresholds; where they would need more, long names of levels are left to the header.
+_MOST_LINES = 3
 # Letters of both heads beside the errors of the fit.
 _ROOM = 49
 
@@ -35,7 +39,7 @@ _ROOM = 49
 def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line]) -> Summary:
     """One screen, or a section of the whole report."""
     if section is None:
-        return Summary(one_screen(r, report, model), report, SCREEN, (*_about(report), *model))
+        return Summary(one_screen(r, report, model), report, SCREEN, (*_about(dict(report.header)), *model))
     tables = [table for table in report.tables if isinstance(table, Table)]
     of_sections = {name: tuple(table for table in tables if table.section == name) for name in SECTIONS}
     there = [name for name, found in of_sections.items() if found or name in ("fit", "bounds")]
@@ -55,14 +59,34 @@ def learnt(report: Report) -> list[Table | Line]:
 
 def one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line]) -> Report:
     """The short summary: `model` is what was learnt."""
-    closing = (_bound_line(r.margin_bounds), _certificate_line(r), _more(report))
-    blocks = (*_about(report), *_below_each_other([_brief(block) for block in model]), brief_errors(r), *closing)
+    errors, closing = brief_errors(r), (_bound_line(r.margin_bounds), _certificate_line(r), _more(report))
+    numbered = any(_long(r, block) for block in model)
+    told = [_by_numbers(r, block) if numbered else block for block in model]
+    header = dict(report.header)
+    if numbered or any(str(head).startswith("always level ") for head in errors.frame):
+        header["Levels"] = levels_of(r, numbered=True)
+    blocks = (*_about(header), *_below_each_other([_brief(block) for block in told]), errors, *closing)
     return Report(title=r.title, header=(), tables=blocks, notes=report.notes)
 
 
-def _about(report: Report) -> list[Line]:
+def _long(r: FittedRanker, block: Table | Line) -> bool:
+    """Whether thresholds take many lines for the names of their levels."""
+    named = max(len(str(level)) for level in r.levels) > _LONGEST_LEVEL
+    return named and isinstance(block, Line) and len(lines_of(block, SCREEN)) > _MOST_LINES
+
+
+def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
+    """Thresholds by the numbers of their levels."""
+    if not isinstance(block, Line):
+        return block
+    names = {f"{low}|{high} ": f"{k}|{k + 1} " for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
+    items = [next((names[n] + item[len(n) :] for n in names if item.startswith(n)), item) for item in block.items]
+    return replace(block, items=tuple(items))
+
+
+def _about(header: Mapping[str, Any]) -> list[Line]:
     """What was fitted, to what, and how well."""
-    told = [f"{label} {number(value)}" for label, value in report.header if label not in _APART]
+    told = [f"{label} {number(value)}" for label, value in header.items() if label not in _APART]
     return [Line(items=tuple(pair for pair in told if pair not in _USUAL))]
 
 

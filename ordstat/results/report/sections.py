@@ -18,7 +18,7 @@ from ..errors import margin_errors
 from ..fitted import FittedRanker
 from .cells import count, counted
 from .noted import NotedFrame
-from .render import Report, Table
+from .render import Report, Table, kept
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
@@ -163,10 +163,19 @@ def fractional(r: FittedRanker) -> bool:
     return not whole or r.design.survey is not None
 
 
+def levels_of(r: FittedRanker, numbered: bool = False) -> str:
+    """The levels and the rows of each, with their numbers if these stand for them further below."""
+    sample = r.design.sample
+    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
+    if not numbered:
+        return level_counts(r.levels, counts, fractional(r))
+    named = [f"{k} = {level}" for k, level in enumerate(r.levels, start=1)]
+    return level_counts([kept(name) for name in named], counts, fractional(r))
+
+
 def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     """What was fitted to what."""
     sample = r.design.sample
-    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
     weighted = f"{sample.n} weighted rows"
     if not fractional(r):
         weighted = f"{count(r.nobs)} (in {weighted})"
@@ -177,7 +186,7 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     return (
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
-        ("Levels", level_counts(r.levels, counts, fractional(r))),
+        ("Levels", levels_of(r)),
         ("Cost", "each row's own" if sample.costs is not None else r.method.cost_matrix.label),
         *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
     )
