@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ordstat import OptionError, SeparationWarning, datasets, ordfit
-from ordstat.results.report.widths import cells
+from ordstat.widths import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
 FORMULA = "rating ~ temp + contact"

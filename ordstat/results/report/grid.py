@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from .widths import cells, filled
+from ...widths import cells, filled
 
 _GAP = "  "
 #: Longer labels of rows are broken.

@@ -12,12 +12,12 @@ from typing import Any
 import pandas as pd
 
 from ...exceptions import OptionError
+from ...widths import cells, filled
 from .cells import column_cells, number
 from .export.html import CELL, LABEL, RULE, TABLE, cell, scrolled
 from .exported import Exported
 from .grid import Grid
 from .noted import NotedFrame
-from .widths import cells, filled
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
