@@ -118,9 +118,11 @@ def parallel(
     ends = places.min() - 0.8, places.max() + 1.6
     ax.set_ylim(*ends)
     names = [f"> {above}" for above in results.levels[:-1]]
-    step = style.every(style.inches(ax)[1] / (ends[1] - ends[0]))
+    room = style.inches(ax)[1] / (ends[1] - ends[0])
+    step = style.every(room)
     style.row_labels(ax, list(places[:, ::step].ravel()), names[::step] * len(terms), (ends[1] - ends[0]) / step)
     for block, term in enumerate(terms):
+        _tell_missing(ax, shown[data["term"] == term][::step], places[block, ::step], style.row_size(step * room) - 1.0)
         _heading(ax, data[data["term"] == term].iloc[0], places[block].max() + 0.55)
     if own:
         ax.set_xticks([0.0], ["0"])
@@ -140,9 +142,13 @@ def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[A
     ax.plot([first["pooled"]] * 2, ends, color=style.INK, linewidth=1.0)
     ax.hlines(places, data["lower"], data["upper"], colors=list(colours), linewidth=1.6, zorder=3)
     ax.scatter(data["estimate"], places, color=list(colours), s=26, zorder=4)
+
+
+def _tell_missing(ax: Axes, data: pd.DataFrame, places: FloatArray, size: float) -> None:
+    """What stands in rows without an estimate."""
     for place in places[data["estimate"].isna()]:
-        looks = {"fontsize": style.SMALL - 1.0, "color": style.MUTED, "zorder": 5}
-        style.note(ax, "no finite estimate", (np.nan_to_num(first["pooled"]), place), (5, 0), **looks)
+        looks = {"fontsize": size, "color": style.MUTED, "zorder": 5}
+        style.note(ax, "no finite estimate", (np.nan_to_num(data["pooled"].iloc[0]), place), (5, 0), **looks)
 
 
 def _heading(ax: Axes, first: pd.Series, height: float) -> None:
