@@ -90,6 +90,16 @@ ATTRIBUTES: Mapping[str, str] = {
     "ggpredict": ".predict(newdata, type='prob', interval='confidence')",
 }
 
+#: What others ask estimated means for: what to ask for here.
+MEANS: Mapping[str, str] = {
+    "pairs": "Use .contrasts(), later less earlier; with reverse=True as R has them.",
+    "contrast": "Use .contrasts('pairwise').",
+    "plot": "Use fit.plot.emmeans('x') or fit.plot.effects('x'), of the fit.",
+    "test": "Use .contrasts(), or fit.joint_tests().",
+    "confint": "The limits are columns of .frame; level= of emmeans chooses them.",
+    "summary": "The table is the data frame .frame.",
+}
+
 #: Functions of R's formulas: what to write here.
 FUNCTIONS: Mapping[str, str] = {
     "relevel": "Write C(x, Treatment('level')) for another base level.",

@@ -108,7 +108,7 @@ def parallel(
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     # (terms, rows) heights, from the top down, with room for a heading above each block
-    places = -(np.arange(len(terms))[:, None] * (rows + 1.6) + np.arange(rows))
+    places: FloatArray = -(np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6) + np.arange(rows))
     ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.6) * len(terms))
     shown, own = own_scale(data, _DRAWN, data["term"], False, own_scales)
     colours = style.level_colours(rows)
