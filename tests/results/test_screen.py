@@ -238,3 +238,19 @@ def test_numbers_of_levels_are_not_given_other_numbers():
     data = pd.DataFrame({"x": x, "y": np.tile(np.arange(11), 20)})
     text = str(ordfit("y ~ x", data).summary())
     assert "Levels 0 (20), 1 (20)" in text and "Thresholds  0|1 " in text
+
+
+def test_predictions_of_one_level_are_told():
+    """Housing: a linear RED-SVM, certified, has no effect. Raising the score of tenants whose share of the lowest
+    level is a and of the highest c from 0 changes the hinge loss by a + (1 - 2 c), lowering it by c + (1 - 2 a).
+    """
+    housing = datasets.load("housing")
+    for name in ("Infl", "Type", "Cont"):
+        counts = housing.pivot_table("Freq", name, "Sat", "sum", observed=True).to_numpy()
+        a, _, c = (counts / counts.sum(axis=1, keepdims=True)).T
+        assert (a + 1 - 2 * c > 0).all() and (c + 1 - 2 * a > 0).all()
+    formula = "Sat ~ Infl + Type + Cont"
+    text = " ".join(str(ordfit(formula, housing, "redsvm", weights="Freq", kernel="linear").summary()).split())
+    assert "* All rows are predicted to be 'Medium': what was learnt moves no best guess under the cost" in text
+    for other in (ordfit(formula, housing, weights="Freq"), ordfit("rating ~ 1", wine())):
+        assert "All rows are predicted" not in str(other.summary())

@@ -39,7 +39,7 @@ _ROOM = 49
 def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line]) -> Summary:
     """One screen, or a section of the whole report."""
     if section is None:
-        return Summary(one_screen(r, report, model), report, SCREEN, (*_about(dict(report.header)), *model))
+        return Summary(one_screen(r, report, model), report, (*_about(dict(report.header)), *model))
     tables = [table for table in report.tables if isinstance(table, Table)]
     of_sections = {name: tuple(table for table in tables if table.section == name) for name in SECTIONS}
     there = [name for name, found in of_sections.items() if found or name in ("fit", "bounds")]
@@ -66,7 +66,7 @@ def one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line]) -
     if numbered or any(str(head).startswith("always level ") for head in errors.frame):
         header["Levels"] = levels_of(r, numbered=True)
     blocks = (*_about(header), *_below_each_other([_brief(block) for block in told]), errors, *closing)
-    return Report(title=r.title, header=(), tables=blocks, notes=report.notes)
+    return Report(title=r.title, header=(), tables=blocks, notes=(*report.notes, *_of_one_level(r)))
 
 
 def _long(r: FittedRanker, block: Table | Line) -> bool:
@@ -141,6 +141,15 @@ def brief_errors(r: FittedRanker) -> Table:
         columns[head] = [table.value(name) for name in names]
     frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
     return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
+
+
+def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
+    """A note where the columns move no prediction of the rows of the fit."""
+    codes = np.unique(r.training.codes)
+    if codes.size > 1 or not r.design.names:
+        return ()
+    level = repr(r.levels[codes[0]])
+    return (f"All rows are predicted to be {level}: what was learnt moves no best guess under the cost of this fit.",)
 
 
 def _constants(r: FittedRanker) -> dict[str, int]:
