@@ -27,7 +27,7 @@ _DAMAGE = (
     zlib.error,
     zipfile.BadZipFile,
     lzma.LZMAError,
-    NotImplementedError,
+    RuntimeError,
     LookupError,
     MemoryError,
     OverflowError,
