@@ -229,7 +229,7 @@ def test_long_names_of_many_levels_stand_once():
     thetas = [f"{k}|{k + 1} {theta:.3f}" for k, theta in enumerate(fit.thresholds, start=1)]
     assert all(theta in words for theta in thetas) and "Democrat|" not in text
     assert "always level 1 (commonest) always level 3 (median)" in words
-    assert "Strong Democrat|Weak Democrat" in str(fit.summary("model")) and "1 =" not in str(fit.summary("all"))
+    assert "Strong Democrat|Weak Democrat" in str(fit.summary("model")) and "1 =" not in str(fit.summary("model"))
 
 
 def test_numbers_of_levels_are_not_given_other_numbers():
@@ -254,3 +254,28 @@ def test_predictions_of_one_level_are_told():
     assert "* All rows are predicted to be 'Medium': what was learnt moves no best guess under the cost" in text
     for other in (ordfit(formula, housing, weights="Freq"), ordfit("rating ~ 1", wine())):
         assert "All rows are predicted" not in str(other.summary())
+
+
+def test_confusion_of_long_names_is_one_block():
+    """Columns by numbers that the rows tell; the numbers of the data stay under their names."""
+    fit = ordfit("PID ~ selfLR + age", datasets.load("anes96"), nominal="~ educ")
+    table = fit.confusion()
+    assert list(table.columns) == list(table.index) == list(fit.levels)
+    for text in (str(table), str(fit.summary("errors"))):
+        lines = text.splitlines()
+        head = next(i for i, line in enumerate(lines) if line.startswith("observed"))
+        assert lines[head].split()[:8] == ["observed", *"1234567"]
+        assert lines[head + 2].startswith("1 = Strong Democrat") and max(map(len, lines)) <= 80
+        found = np.array(
+            [line.split()[-10 if "abs." in lines[head] else -7 :][:7] for line in lines[head + 2 : head + 9]]
+        )
+        assert (found.astype(int) == table.to_numpy()).all()
+    assert "| 1 = Strong Democrat " in table.to_markdown()
+    screen = str(fit.summary())
+    assert "1|2.educ " in screen and "Democrat.educ" not in screen
+
+
+def test_confusion_of_many_numbers_keeps_them():
+    data = pd.DataFrame({"y": np.tile(np.arange(30), 20), "x": np.arange(600.0)})
+    text = str(ordfit("y ~ x", data).confusion())
+    assert " = " not in text and "observed   0" in text

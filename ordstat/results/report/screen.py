@@ -76,12 +76,19 @@ def _long(r: FittedRanker, block: Table | Line) -> bool:
 
 
 def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
-    """Thresholds by the numbers of their levels."""
-    if not isinstance(block, Line):
-        return block
-    names = {f"{low}|{high} ": f"{k}|{k + 1} " for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
-    items = [next((names[n] + item[len(n) :] for n in names if item.startswith(n)), item) for item in block.items]
-    return replace(block, items=tuple(items))
+    """Thresholds, and effects on them, by the numbers of their levels."""
+    names = {f"{low}|{high}": f"{k}|{k + 1}" for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
+    if isinstance(block, Line):
+        return replace(block, items=tuple(_renamed(item, " ", names) for item in block.items))
+    frame = block.frame.rename(index=lambda label: _renamed(str(label), ".", names))
+    brief = None if block.brief is None else _by_numbers(r, block.brief)
+    return replace(block, frame=frame, brief=brief if isinstance(brief, Table) else None)
+
+
+def _renamed(label: str, end: str, names: Mapping[str, str]) -> str:
+    """A label that begins with a name and `end`, by another name."""
+    found = next((name for name in names if label.startswith(name + end)), "")
+    return names.get(found, "") + label[len(found) :]
 
 
 def _about(header: Mapping[str, Any]) -> list[Line]:

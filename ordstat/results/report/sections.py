@@ -17,8 +17,9 @@ from ...model.fit import Certificate, CostBound, Selection, Trace
 from ..errors import margin_errors
 from ..fitted import FittedRanker
 from .cells import count, counted
+from .grid import BRIEF_NAME
 from .noted import NotedFrame
-from .render import Report, Table, kept
+from .render import SCREEN, Report, Table, kept, width_of
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
@@ -74,7 +75,18 @@ def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False
     note = "" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion()."
     formats |= {"error": ".3f", "abs. error": ".3f"}
     table = Table(title=title, frame=frame, formats=formats, note=note, section="errors")
+    named = [str(level) for level in levels]
+    if len(levels) <= _MOST_LEVELS and width_of(table) > SCREEN and max(map(len, named)) > BRIEF_NAME:
+        table = _by_numbers(table, named)
     return shortened(table, ".confusion()")
+
+
+def _by_numbers(table: Table, levels: Sequence[str]) -> Table:
+    """The levels of the columns by their numbers, those of the rows with them."""
+    numbers = {level: str(k) for k, level in enumerate(levels, start=1)}
+    rows = pd.Index([f"{numbers[level]} = {level}" for level in levels], name=table.frame.index.name)
+    formats = {numbers.get(name, name): spec for name, spec in table.formats.items()}
+    return replace(table, frame=table.frame.set_axis(rows).rename(columns=numbers), formats=formats)
 
 
 def error_table_of(table: ErrorTable, own_cost: bool, note: str = "") -> Table:
