@@ -71,7 +71,8 @@ def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False
     frame["all"] = cells.sum(axis=1)
     frame["error"], frame["abs. error"] = errors[0], errors[1]
     title = "Observed levels (rows) by predicted levels (columns), training rows"
-    title += ", weighted percentages" * percent
+    if percent:
+        title = "Observed by predicted levels (columns), training rows, weighted percentages"
     note = "" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion()."
     formats |= {"error": ".3f", "abs. error": ".3f"}
     table = Table(title=title, frame=frame, formats=formats, note=note, section="errors")
