@@ -137,7 +137,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("ordstat")
-    raise AttributeError(f"module 'ordstat' has no attribute {name!r}")
+    from .words import PACKAGE, advice
+
+    hint = advice(PACKAGE, name)
+    raise AttributeError(f"module 'ordstat' has no attribute {name!r}{hint and '.' + hint}")
 
 
 def __dir__() -> list[str]:

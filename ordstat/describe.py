@@ -106,7 +106,7 @@ class OrdinalDescription(Reported):
         return _report(self)
 
     def __repr__(self) -> str:
-        return as_text(self.report(), _SCREEN)
+        return as_text(self.report(), _SCREEN, _SCREEN)
 
 
 _FRACTIONS = (

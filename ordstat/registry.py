@@ -44,6 +44,8 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
                 f"as in {type(method).__name__}({next(iter(options))}=...)."
             )
         return method
+    if isinstance(method, type) and issubclass(method, Method):
+        raise OptionError(f"method must be a value, not its class: write {method.__name__}().")
     entry = _entry(method)
     if entry is None:
         hint = advice(NO_METHODS, method) if isinstance(method, str) else ""

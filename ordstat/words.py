@@ -93,7 +93,29 @@ ATTRIBUTES: Mapping[str, str] = {
     "lrtest": ".anova(fit2)",
     "poTest": ".score_test(), or .brant()",
     "allEffects": ".emmeans('x')",
+    "pairs": ".emmeans('pairwise ~ x')",
+    "contrast": ".emmeans('x').contrasts()",
     "ggpredict": ".predict(newdata, type='prob', interval='confidence')",
+}
+
+_FIT, _TABLE = "Use ordfit(formula, data).", "Use table([fit1, fit2])."
+#: Functions and classes of other packages: what there is here.
+PACKAGE: Mapping[str, str] = {
+    **dict.fromkeys(("clm", "clmm", "polr", "lrm", "orm", "vglm", "fit", "ologit", "oprobit"), _FIT),
+    **dict.fromkeys(("orderedmodel", "logisticat", "logisticit", "ordinalregression", "ordinalmodel"), _FIT),
+    **dict.fromkeys(("modelsummary", "etable", "stargazer", "summarycol", "tbl_regression"), _TABLE),
+    **dict.fromkeys(("emmeans", "anova", "drop1", "brant", "predict"), "It is a method of a fit: fit = ordfit(...)."),
+    "read": "Use load(path) for a saved fit.",
+}
+
+#: What others ask estimated means for: what to ask for here.
+MEANS: Mapping[str, str] = {
+    "pairs": "Use .contrasts(), later less earlier; with reverse=True as R has them.",
+    "contrast": "Use .contrasts('pairwise').",
+    "plot": "Use fit.plot.emmeans('x') or fit.plot.effects('x'), of the fit.",
+    "test": "Use .contrasts(), or fit.joint_tests().",
+    "confint": "The limits are columns of .frame; level= of emmeans chooses them.",
+    "summary": "The table is the data frame .frame.",
 }
 
 #: Functions of R's formulas: what to write here.

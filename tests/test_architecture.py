@@ -20,6 +20,7 @@ BELOW = {
     "_typing": set(),
     "exceptions": set(),
     "words": set(),
+    "widths": set(),
     "checks": set(),
     "compiled": set(),
     "model": {"compiled"},
@@ -52,7 +53,7 @@ BELOW = {
     "__main__": {"commands"},
 }
 #: Open to all.
-BOTTOM = {"_typing", "exceptions", "words", "checks"}
+BOTTOM = {"_typing", "exceptions", "words", "widths", "checks"}
 FRAME_FREE = ("compiled", "model", "solvers", "learners", "methods", "assess")
 FRAME_LIBRARIES = {"pandas", "polars", "narwhals", "pyarrow", "formulaic"}
 HEAVY = ("scipy.stats", "scipy.optimize", "sklearn", "cvxpy", "statsmodels", "matplotlib", "joblib")

@@ -7,7 +7,8 @@ import pytest
 from reference_cases import load_data
 from sklearn.base import clone
 
-from ordstat import CumulativeLink, OrdinalClassifier, ordfit
+import ordstat
+from ordstat import CumulativeLink, OrdinalClassifier, datasets, ordfit
 from ordstat.checks import canonical
 from ordstat.design.contrasts import contrast
 from ordstat.exceptions import FormulaError, OptionError
@@ -122,3 +123,23 @@ def test_unknown_names_are_still_refused():
         CumulativeLink(threshold="sym")
     with pytest.raises(FormulaError, match=r"'contr.summ' is no known contrast; did you mean 'sum'"):
         contrast("contr.summ")
+
+
+def test_names_of_other_packages_in_ordstat_itself():
+    for name, hint in (
+        ("clm", "Use ordfit"),
+        ("OrderedModel", "Use ordfit"),
+        ("etable", "Use table"),
+        ("nothing", "'$"),
+    ):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'.*{hint}" if hint[0] != "'" else f"'{name}'$"):
+            getattr(ordstat, name)
+
+
+def test_a_class_is_no_method_value():
+    wine = datasets.load("wine")
+    with pytest.raises(OptionError, match=r"method must be a value, not its class: write REDSVM\(\)\."):
+        ordfit("rating ~ temp", wine, ordstat.REDSVM)
+    boosted = ordfit("rating ~ temp", wine, "ordboost", rounds=3)
+    with pytest.raises(OptionError, match=r"Use \.predict\(type='score'\) for its values\.$"):
+        _ = boosted.coef

@@ -20,7 +20,7 @@ examples:
   ordstat fit wine.csv "rating ~ temp" --nominal "~ contact" --summary all
   ordstat fit wine.csv "rating ~ temp + contact" --method redsvm --option C=10 --save svm.ordstat
   ordstat fit wine.csv "rating ~ temp + contact" --report wine.html
-  ordstat fit survey.sav "trust ~ age + region" --method probit --weights w
+  ordstat fit study.sav "trust ~ age + region" --method probit --cluster household
   ordstat fit answers.csv "grade ~ hours" --levels poor,fair,good
 
 The response is numbers, values with labels (Stata, SPSS), or texts whose order --levels gives, the lowest first.

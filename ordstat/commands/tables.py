@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import os
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +21,17 @@ from .command import UsageError
 _PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 #: A level may be called None, or null.
 _MISSING = ["", "NA", "NaN", "nan"]
+#: What readers of files come upon in damaged ones, beside errors of values.
+_DAMAGE = (
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+    lzma.LZMAError,
+    RuntimeError,
+    LookupError,
+    MemoryError,
+    OverflowError,
+)
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
 
@@ -55,6 +70,8 @@ def read_table(path: str, separator: str | None = None, decimal: str = ".") -> p
         ) from error
     except (OSError, ValueError, EOFError) as error:  # pandas' errors of parsing are ValueErrors
         raise DataError(f"{path!r} cannot be read as {kind}: {error}") from error
+    except _DAMAGE as error:
+        raise DataError(f"{path!r} cannot be read as {kind}: it seems to be damaged, {error!r}.") from error
     if frame.empty:
         raise DataError(f"{path!r} has no rows.")
     return frame
@@ -100,12 +117,12 @@ def _stata(path: str, *marks: str | None) -> pd.DataFrame:
 
 def _spss(path: str, *marks: str | None) -> pd.DataFrame:
     try:
-        from pyreadstat import PyreadstatError, read_sav
+        from pyreadstat import PyreadstatError, ReadstatError, read_sav
     except ImportError as error:
         raise DataError(f"reading {path!r} needs pyreadstat: pip install pyreadstat.") from error
     try:
         frame, meta = read_sav(path)
-    except PyreadstatError as error:
+    except (PyreadstatError, ReadstatError) as error:
         raise DataError(f"{path!r} cannot be read as .sav: {error}") from error
     labels: dict[str, dict[Any, str]] = meta.variable_value_labels
     return pd.DataFrame({name: with_labels(frame[name], labels.get(name, {})) for name in frame.columns})

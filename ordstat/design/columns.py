@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -184,13 +184,19 @@ def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any
     return codes, [factor.levels[code] for code in np.unique(factor.codes[codes == -2])]
 
 
-def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
-    """(N,) codes by the levels of a fit, -1 where missing; DataError names levels the fit has not seen."""
+Used = Callable[[], Mapping[str, Sequence[Any]]]
+
+
+def recode(value: Value, levels: tuple[Any, ...], name: str, used: Used = dict) -> IntArray:
+    """(N,) codes by the levels of a fit, -1 where missing; DataError names levels the fit has not seen.
+
+    `used` gives those that had rows there by name, where not all had.
+    """
     codes, unseen = matched(factor_of(value, name), levels)
     if unseen:
         raise DataError(
             f"{name!r} has {'a level' if len(unseen) == 1 else 'levels'} the fit has not seen: "
-            f"{shown_labels(unseen)}; known levels are {shown_labels(levels, 30)}."
+            f"{shown_labels(unseen)}; known levels are {shown_labels(used().get(name, levels), 30)}."
         )
     return codes
 
@@ -204,12 +210,15 @@ class Columns:
     frame : pandas.DataFrame
     known : mapping of column name to Factor
         Factor columns of a fit, without rows; their levels hold for this frame too.
+    used : callable, optional
+        Gives the levels that had rows in the fit, by the name of a factor column.
     texts : set of str
         Names of the columns read so far that are no categoricals.
     """
 
     frame: pd.DataFrame
     known: Mapping[str, Factor] = field(default_factory=dict)
+    used: Used = dict
     _read: dict[str, Column] = field(default_factory=dict)
     _finite: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
@@ -250,7 +259,7 @@ class Columns:
             if not isinstance(found.dtype, pd.CategoricalDtype):
                 self.texts.add(name)
             if (declared := self.known.get(name)) is not None:
-                codes = recode(column.value, declared.levels, name)
+                codes = recode(column.value, declared.levels, name, self.used)
                 column = _factor(codes, declared.levels, declared.ordered)
             self._read[name] = column
         return self._read[name]

@@ -79,7 +79,14 @@ def _check_numbers(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
     )
 
 
+def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
+    found = f"all have {labels[0]!r}" if labels else "have none"
+    return DataError(f"The response {name!r} needs rows of at least 2 levels; the rows used {found}.")
+
+
 def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
+    if len(labels) < 2:
+        return _too_few(name, labels)
     if all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels):
         shown = shown_labels(sorted(labels, key=float))
         return DataError(
@@ -145,6 +152,5 @@ def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArr
     """Codes of the declared levels that rows have; DataError where fewer than two do."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(declared)))
     if used.size < 2:
-        found = f"all have {declared[used[0]]!r}" if used.size else "have none"
-        raise DataError(f"The response {name!r} needs rows of at least 2 levels; the rows used {found}.")
+        raise _too_few(name, tuple(declared[code] for code in used))
     return used

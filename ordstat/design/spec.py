@@ -236,7 +236,7 @@ class FormulaSpec:
 
     def _evaluated(self, frame: pd.DataFrame) -> NewRows:
         self._check_columns(frame)
-        interpreter = Interpreter(Columns(frame, self.declared), dict(self.states), self.context)
+        interpreter = Interpreter(Columns(frame, self.declared, self.categories), dict(self.states), self.context)
         known = {term: self._has_groups(term, frame) for term in self.random}
         groups = {f.key: f for term, at_hand in known.items() if at_hand for f in term.part.group.factors}
         expressions, gapped = self.parts.factors() | self.parts.offsets() | groups, self.parts.gapped(self.na_action)

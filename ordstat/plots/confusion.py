@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import widths
 from .._typing import FloatArray
 from . import style
 
@@ -52,7 +53,7 @@ def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = No
     levels = [str(level) for level in results.levels]
     n = len(levels)
     side = min(max(2.6, 0.44 * n + 1.0), 7.0)
-    wordy = max(map(len, levels)) > 8 or n > 12
+    wordy = max(map(widths.cells, levels)) > 8 or n > 12
     ax = style.axes(ax, height=side + 0.5, width=side + (2.2 if wordy else 0.8))
     colours = _colours(data["distance"].to_numpy(), data["share"].to_numpy(), n)
     style.field(ax, colours.reshape(n, n, 4), aspect="equal")

@@ -251,6 +251,10 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
+#: Inches of a probability inside its area.
+_NUMBER = 0.29
+
+
 def density(results: DrawnLikelihood, ax: Axes | None = None, *, at: Any = None) -> Axes:
     """Latent distribution of chosen rows, cut by the thresholds: areas are the probabilities of the levels.
 
@@ -284,9 +288,10 @@ def density(results: DrawnLikelihood, ax: Axes | None = None, *, at: Any = None)
 def _probability(ax: Axes, piece: pd.DataFrame, base: float, height: FloatArray, colour: Any, per_unit: float) -> None:
     """The probability inside its area, where there is room; `per_unit` are inches."""
     t = piece["latent"].to_numpy()
-    middle = float(np.average(t, weights=height + 1e-12))
+    half = 0.5 * _NUMBER / per_unit  # it keeps off the thresholds
+    middle = float(np.clip(np.average(t, weights=height + 1e-12), t[0] + half, max(t[0], t[-1] - half)))
     inside = float(np.interp(middle, t, height))
-    if (t[-1] - t[0]) * per_unit > 0.27 and inside > 0.26:
+    if t[-1] - t[0] > 2.0 * half and inside > 0.26:
         looks = {"va": "bottom", "fontsize": style.SMALL - 1.0, "color": style.text_colour(colour), "zorder": 4}
         style.text(ax, middle, base + 0.09, f"{piece['probability'].iloc[0]:.2f}", **looks)
 

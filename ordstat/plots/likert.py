@@ -11,6 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from . import style
+from .letters import heading_weight, with_letters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,7 @@ _WIDE = 30  # letters of a name on one line
 _KEY = 20  # letters of a level beside the chart on one line
 
 
+@with_letters(lambda shares, *words, **named: words)
 def likert(
     shares: FloatArray, levels: Sequence[Any], names: Sequence[str], headings: Sequence[str], ax: Axes | None = None
 ) -> Axes:
@@ -102,7 +104,7 @@ def _name_rows(ax: Axes, places: FloatArray, labels: Sequence[str], headings: Se
                 va="bottom",
                 color=style.INK,
                 fontsize=style.SMALL,
-                fontweight="bold",
+                fontweight=heading_weight(),
             )
 
 

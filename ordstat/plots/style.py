@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,8 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import OptionError
-from .words import in_lines
+from ..widths import cells
+from .words import in_lines, longest_piece
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -334,8 +334,8 @@ def row_size(room: float) -> float:
 def column_labels(ax: Axes, names: Sequence[Any]) -> None:
     """Names below 0, 1, ...: in lines, or turned where there is no room for lines."""
     letters = int(_letters(ax) / max(len(names), 1)) - 1
-    longest = max(max(map(len, re.split(r"[\s_|]+", str(name)))) for name in names)
-    wide = letters >= longest or letters >= max(len(str(name)) for name in names)
+    longest = max(longest_piece(str(name)) for name in names)
+    wide = letters >= longest or letters >= max(cells(str(name)) for name in names)
     texts = [in_lines(str(name), letters if wide else 20, 3 if wide else 2) for name in names]
     turned: dict[str, Any] = {} if wide else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(names)), texts, **turned)
@@ -348,7 +348,7 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 def brief(names: Sequence[str]) -> bool:
     """Whether names of thresholds can stand side by side."""
-    return max(map(len, names)) <= _BRIEF
+    return max(map(cells, names)) <= _BRIEF
 
 
 def symbol(k: int) -> str:
@@ -365,7 +365,7 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
         ax.axvline(value, color=INK, linewidth=0.8 if len(names) <= _MOST_NAMES else 0.3, zorder=3)
     low, high = ax.get_xlim()
     letter = 0.62 * SMALL / 72.0 * abs(high - low) / inches(ax)[0]
-    sizes = letter * (np.array([len(name) for name in symbols]) + 0.8)
+    sizes = letter * (np.array([cells(name) for name in symbols]) + 0.8)
     step = max(1, int(np.ceil(sizes.sum() / max(abs(high - low), 1e-300))))
     places = keep_apart(values[::step], sizes[::step], low, high)
     for value, place, name in zip(values[::step], places, symbols[::step], strict=True):

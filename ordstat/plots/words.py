@@ -6,18 +6,23 @@ import re
 
 import numpy as np
 
+from ..widths import cells
+
 #: Of numbers in a picture.
 _MOST_DECIMALS = 5
 #: Letters of a line.
 _FEWEST = 8
-#: Where a line may end: after blanks and after the signs that join words.
-_PIECES = re.compile(r"[^\s_|/,]*[\s_|/,]+|[^\s_|/,]+")
+#: Letters of Chinese, Japanese and Korean, as wide as two others.
+_WIDE = "\u2e80-\u9fff\uac00-\ud7af\uff01-\uff60"
+#: Where a line may end: after blanks, after the signs that join words, and after wide letters.
+_PIECES = re.compile(rf"[{_WIDE}][\s_|/,]*|[^\s_|/,{_WIDE}]*[\s_|/,]+|[^\s_|/,{_WIDE}]+")
 
 
 def in_lines(words: str, letters: int, most: int = 3) -> str:
     """A name in lines of about so many letters; the middle of one that needs more than `most` lines is left out.
 
-    Its dollars are dollars, not the ends of a formula; a name that comes in lines keeps them.
+    Letters of Chinese, Japanese and Korean count as two. Its dollars are dollars, not the ends of a formula; a name
+    that comes in lines keeps them.
 
     Examples
     --------
@@ -35,11 +40,22 @@ def in_lines(words: str, letters: int, most: int = 3) -> str:
     return "\n".join(lines).replace("$", r"\$")
 
 
+def longest_piece(words: str) -> int:
+    """Letters of the longest piece that is not broken.
+
+    Examples
+    --------
+    >>> longest_piece("no answer to_this"), longest_piece("北京"), longest_piece("")
+    (6, 2, 0)
+    """
+    return max((cells(piece.rstrip(" _|/,")) for piece in _PIECES.findall(words)), default=0)
+
+
 def _filled(words: str, letters: int) -> list[str]:
     lines = [""]
     for piece in _PIECES.findall(words):
         piece = shortened_middle(piece, letters)
-        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > letters:
+        if lines[-1] and cells(lines[-1]) + cells(piece.rstrip()) > letters:
             lines.append("")
         lines[-1] += piece
     return [line.rstrip() for line in lines]
@@ -53,10 +69,16 @@ def shortened_middle(name: str, letters: int) -> str:
     >>> shortened_middle("redsvm with C = 1000", 13)
     'redsv... 1000'
     """
-    if len(name) <= letters:
+    if cells(name) <= letters:
         return name
     kept = letters - 3
-    return f"{name[: kept - kept // 2]}...{name[-(kept // 2) :]}"
+    return f"{_beginning(name, kept - kept // 2)}...{_beginning(name[::-1], kept // 2)[::-1]}"
+
+
+def _beginning(name: str, letters: int) -> str:
+    """What has room for so many letters, of which wide ones are two."""
+    room = np.cumsum([cells(letter) for letter in name]) <= letters
+    return name[: int(room.sum())]
 
 
 def with_limits(estimate: float, low: float, high: float) -> str:

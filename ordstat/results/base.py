@@ -48,7 +48,7 @@ class OrdinalResults(FittedRanker):
     save = saved
 
     def __str__(self) -> str:
-        return as_text(printed(self), SCREEN)
+        return as_text(printed(self), SCREEN, SCREEN)
 
     def _repr_html_(self) -> str:
         return as_html(printed(self))

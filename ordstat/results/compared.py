@@ -207,7 +207,7 @@ class Comparison(Reported):
         return Report(title=self.title, header=(), tables=tables, notes=self.notes)
 
     def __repr__(self) -> str:
-        return as_text(self.report(), SCREEN)
+        return as_text(self.report(), SCREEN, SCREEN)
 
     # Numbers
 

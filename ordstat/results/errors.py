@@ -134,7 +134,7 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
     rounded = np.rint(cells)
     values = rounded.astype(np.int64) if np.array_equal(rounded, cells) else cells
     frame = pd.DataFrame(values, index=pd.Index(labels, name="observed"), columns=pd.Index(labels, name="predicted"))
-    return NotedFrame.of(frame, (), "Observed levels (rows) by predicted levels (columns)")
+    return NotedFrame.of(frame, (), "Observed levels (rows) by predicted levels (columns)", square=True)
 
 
 # Margins

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from reference_cases import case_names, load_case, load_data
 
+from ordstat import DataWarning, datasets, ordfit
 from ordstat.design.build import build, from_arrays
 from ordstat.exceptions import DataError, OrdstatError
 
@@ -237,3 +238,13 @@ def test_rebuilt_rows_are_a_copy():
     rows = build("y ~ n + of", NUMBERS).spec.rebuild(frame).rows
     frame.loc[0, "n"] = 9.0
     np.testing.assert_array_equal(rows.X, [[1, 3], [2, 4]])
+
+
+def test_unseen_levels_are_told_by_the_levels_that_had_rows():
+    data = datasets.load("wine")
+    data["temp"] = data["temp"].cat.add_categories(["hot"])
+    with pytest.warns(DataWarning, match="Levels of temp without rows were left out"):
+        fit = ordfit("rating ~ temp", data)
+    for level in ("hot", "boiling"):
+        with pytest.raises(DataError, match=f"has not seen: '{level}'; known levels are 'cold', 'warm'."):
+            fit.predict(pd.DataFrame({"temp": [level]}))

@@ -215,3 +215,15 @@ def test_coefficients_that_do_not_add_up_to_0_are_told():
     own = {"sum": [1, 1, 1, 1], "high rise": [1, -0.333, -0.333, -0.333], "two": [1, -1, 1, 0]}
     assert "NOTE: the coefficients of sum and two do not add up to 0: no contrast." in str(means.contrasts(own))
     assert "add up" not in str(means.contrasts())
+
+
+def test_names_of_other_packages_say_what_to_ask_for():
+    means = ordfit("rating ~ temp", datasets.load("wine")).emmeans("temp")
+    for name, hint in (
+        ("pairs", r"no attribute 'pairs'\. Use \.contrasts\(\).* reverse=True as R"),
+        ("contrast", r"Use \.contrasts\('pairwise'\)"),
+        ("to_csv", r"The table is the data frame \.frame"),
+        ("nothing", r"no attribute 'nothing'\.$"),
+    ):
+        with pytest.raises(AttributeError, match=hint):
+            getattr(means, name)

@@ -244,3 +244,8 @@ def test_word_without_its_library(tmp_path, monkeypatch):
         fit().confint().to_docx(tmp_path / "x.docx")
     with pytest.raises(OptionError, match="path must be the file to write"):
         fit().confint().to_docx(None)
+
+
+def test_a_word_document_is_called_docx(tmp_path):
+    with pytest.raises(OptionError, match=r"path must be the file to write, such as 'table.docx'; got 'table.doc'"):
+        fit().confint().to_docx("table.doc")

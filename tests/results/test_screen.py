@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ordstat import OptionError, SeparationWarning, datasets, ordfit
-from ordstat.results.report.widths import cells
+from ordstat.widths import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
 FORMULA = "rating ~ temp + contact"
@@ -217,3 +217,65 @@ def test_letters_of_two_cells_keep_columns_below_each_other(survey):
         rule = next(i for i, line in enumerate(lines) if line and set(line) == {"-"})
         rows = [line for line in lines[rule + 1 : rule + 9] if "上海" in line or line.startswith("x ")]
         assert len(rows) == 2 and len(set(map(cells, rows))) == 1
+
+
+def test_long_names_of_many_levels_stand_once():
+    """Thresholds, and levels that are always predicted, go by the numbers of the header; sections keep the names."""
+    fit = ordfit("PID ~ selfLR + age + educ + income", datasets.load("anes96"))
+    text = str(fit.summary())
+    assert len(text.splitlines()) <= 33 and max(map(len, text.splitlines())) <= 80
+    words = " ".join(text.split())
+    assert "Levels 1 = Strong Democrat (200), 2 = Weak Democrat (180), 3 = Independent-Democrat (108)" in words
+    thetas = [f"{k}|{k + 1} {theta:.3f}" for k, theta in enumerate(fit.thresholds, start=1)]
+    assert all(theta in words for theta in thetas) and "Democrat|" not in text
+    assert "always level 1 (commonest) always level 3 (median)" in words
+    assert "Strong Democrat|Weak Democrat" in str(fit.summary("model")) and "1 =" not in str(fit.summary("model"))
+
+
+def test_numbers_of_levels_are_not_given_other_numbers():
+    """Eleven levels 0 to 10, whose thresholds take more than three lines."""
+    x = np.linspace(0.0, 1.0, 220)
+    data = pd.DataFrame({"x": x, "y": np.tile(np.arange(11), 20)})
+    text = str(ordfit("y ~ x", data).summary())
+    assert "Levels 0 (20), 1 (20)" in text and "Thresholds  0|1 " in text
+
+
+def test_predictions_of_one_level_are_told():
+    """Housing: a linear RED-SVM, certified, has no effect. Raising the score of tenants whose share of the lowest
+    level is a and of the highest c from 0 changes the hinge loss by a + (1 - 2 c), lowering it by c + (1 - 2 a).
+    """
+    housing = datasets.load("housing")
+    for name in ("Infl", "Type", "Cont"):
+        counts = housing.pivot_table("Freq", name, "Sat", "sum", observed=True).to_numpy()
+        a, _, c = (counts / counts.sum(axis=1, keepdims=True)).T
+        assert (a + 1 - 2 * c > 0).all() and (c + 1 - 2 * a > 0).all()
+    formula = "Sat ~ Infl + Type + Cont"
+    text = " ".join(str(ordfit(formula, housing, "redsvm", weights="Freq", kernel="linear").summary()).split())
+    assert "* All rows are predicted to be 'Medium': what was learnt moves no best guess under the cost" in text
+    for other in (ordfit(formula, housing, weights="Freq"), ordfit("rating ~ 1", wine())):
+        assert "All rows are predicted" not in str(other.summary())
+
+
+def test_confusion_of_long_names_is_one_block():
+    """Columns by numbers that the rows tell; the numbers of the data stay under their names."""
+    fit = ordfit("PID ~ selfLR + age", datasets.load("anes96"), nominal="~ educ")
+    table = fit.confusion()
+    assert list(table.columns) == list(table.index) == list(fit.levels)
+    for text in (str(table), str(fit.summary("errors"))):
+        lines = text.splitlines()
+        head = next(i for i, line in enumerate(lines) if line.startswith("observed"))
+        assert lines[head].split()[:8] == ["observed", *"1234567"]
+        assert lines[head + 2].startswith("1 = Strong Democrat") and max(map(len, lines)) <= 80
+        found = np.array(
+            [line.split()[-10 if "abs." in lines[head] else -7 :][:7] for line in lines[head + 2 : head + 9]]
+        )
+        assert (found.astype(int) == table.to_numpy()).all()
+    assert "| 1 = Strong Democrat " in table.to_markdown()
+    screen = str(fit.summary())
+    assert "1|2.educ " in screen and "Democrat.educ" not in screen
+
+
+def test_confusion_of_many_numbers_keeps_them():
+    data = pd.DataFrame({"y": np.tile(np.arange(30), 20), "x": np.arange(600.0)})
+    text = str(ordfit("y ~ x", data).confusion())
+    assert " = " not in text and "observed   0" in text

@@ -12,6 +12,7 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...exceptions import DataError, OptionError
 from .. import style
+from ..letters import heading_weight
 from ..words import shortened_middle, with_limits
 from .forest import own_scale, scale_words, term_label
 
@@ -107,7 +108,7 @@ def parallel(
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     # (terms, rows) heights, from the top down, with room for a heading above each block
-    places = -(np.arange(len(terms))[:, None] * (rows + 1.6) + np.arange(rows))
+    places: FloatArray = -(np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6) + np.arange(rows))
     ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.6) * len(terms))
     shown, own = own_scale(data, _DRAWN, data["term"], False, own_scales)
     colours = style.level_colours(rows)
@@ -117,9 +118,11 @@ def parallel(
     ends = places.min() - 0.8, places.max() + 1.6
     ax.set_ylim(*ends)
     names = [f"> {above}" for above in results.levels[:-1]]
-    step = style.every(style.inches(ax)[1] / (ends[1] - ends[0]))
+    room = style.inches(ax)[1] / (ends[1] - ends[0])
+    step = style.every(room)
     style.row_labels(ax, list(places[:, ::step].ravel()), names[::step] * len(terms), (ends[1] - ends[0]) / step)
     for block, term in enumerate(terms):
+        _tell_missing(ax, shown[data["term"] == term][::step], places[block, ::step], style.row_size(step * room) - 1.0)
         _heading(ax, data[data["term"] == term].iloc[0], places[block].max() + 0.55)
     if own:
         ax.set_xticks([0.0], ["0"])
@@ -139,9 +142,13 @@ def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[A
     ax.plot([first["pooled"]] * 2, ends, color=style.INK, linewidth=1.0)
     ax.hlines(places, data["lower"], data["upper"], colors=list(colours), linewidth=1.6, zorder=3)
     ax.scatter(data["estimate"], places, color=list(colours), s=26, zorder=4)
+
+
+def _tell_missing(ax: Axes, data: pd.DataFrame, places: FloatArray, size: float) -> None:
+    """What stands in rows without an estimate."""
     for place in places[data["estimate"].isna()]:
-        looks = {"fontsize": style.SMALL - 1.0, "color": style.MUTED, "zorder": 5}
-        style.note(ax, "no finite estimate", (np.nan_to_num(first["pooled"]), place), (5, 0), **looks)
+        looks = {"fontsize": size, "color": style.MUTED, "zorder": 5}
+        style.note(ax, "no finite estimate", (np.nan_to_num(data["pooled"].iloc[0]), place), (5, 0), **looks)
 
 
 def _heading(ax: Axes, first: pd.Series, height: float) -> None:
@@ -150,5 +157,5 @@ def _heading(ax: Axes, first: pd.Series, height: float) -> None:
     room = style.drawn_letters(ax) - len(told) - 3
     words = f"{shortened_middle(term_label('location', first['term']), max(room, 10))}   {told}"
     size = style.row_size(1.5 * style.inches(ax)[1] / float(np.ptp(ax.get_ylim())))
-    looks = {"va": "bottom", "fontsize": size, "fontweight": "bold", "backgroundcolor": "white", "zorder": 2}
+    looks = {"va": "bottom", "fontsize": size, "fontweight": heading_weight(), "backgroundcolor": "white", "zorder": 2}
     style.note(ax, words.replace("$", r"\$"), (0.0, height), (0, 0), ax.get_yaxis_transform(), **looks)

@@ -57,9 +57,10 @@ class FittedThresholds(FittedRanker):
             The potential is not linear (an OptionError; `hasattr` answers False).
         """
         if self.fit.coefficients is None:
+            linear = ", or kernel='linear'" if hasattr(self.method, "kernel") else ""
             raise UnavailableError(
                 f"{self.method!r} has no coefficients: its potential is not linear in the columns. Use "
-                ".predict(type='score') for its values, or kernel='linear'."
+                f".predict(type='score') for its values{linear}."
             )
         return pd.Series(np.array(self.fit.coefficients), index=list(self.design.names), name="estimate")
 

@@ -39,7 +39,8 @@ class RoundsMethod(Protocol):
 def after_rounds(fit: R, rounds: int) -> R:
     """The results as they were after some of the rounds.
 
-    `rounds` of a threshold ensemble, and further ones by `more`, still count all rounds.
+    Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after the
+    last, as `fit.more(15)` does. Trees of other ensembles are dropped: `fit.at(5).more(15)` has 20.
 
     Raises
     ------
@@ -59,6 +60,8 @@ def after_rounds(fit: R, rounds: int) -> R:
 
 def with_more_rounds(fit: R, rounds: int) -> R:
     """The results with further rounds: those of a fit of as many rounds at once.
+
+    They follow the last round that was made, of boosting also where `at` chose fewer.
 
     Raises
     ------

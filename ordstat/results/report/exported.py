@@ -184,8 +184,8 @@ class Exported:
         DataError
             The file cannot be written.
         """
-        if path is None:
-            raise OptionError("path must be the file to write, such as 'table.docx'; got None.")
+        if path is None or not str(path).lower().endswith(".docx"):
+            raise OptionError(f"path must be the file to write, such as 'table.docx'; got {path!r}.")
         grids = self._captioned(digits, caption)
         try:
             write_docx(grids, _checked(path))

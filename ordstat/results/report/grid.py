@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from .widths import cells, filled
+from ...widths import cells, filled
 
 _GAP = "  "
 #: Longer labels of rows are broken.
 _LONGEST_LABEL = 44
+#: Letters of a name that a number in its place would not shorten by much.
+BRIEF_NAME = 4
 #: A hyphen that stands for a minus: not within a word or a range.
 _NEGATIVE = re.compile(r"(?<![\w.)\]-])-(?=[\d.∞]|inf)")
 #: A number, perhaps in parentheses or with stars: what is before its point, and the rest.
@@ -70,6 +72,16 @@ def spans(head: Sequence[str]) -> list[tuple[str, int]]:
 def with_minus(text: str) -> str:
     """The text with minus signs for hyphens before numbers."""
     return _NEGATIVE.sub("\N{MINUS SIGN}", text)
+
+
+def by_numbers(grid: Grid, width: int) -> Grid:
+    """A table of the same names in rows and columns, those of the columns by number where they are long and need it."""
+    fits = sum(_sizes(grid)) + len(_GAP) * (len(grid.align) - 1) <= width
+    if fits or max(map(cells, grid.names[1:])) <= BRIEF_NAME or len(grid.rows) != len(grid.names) - 1:
+        return grid
+    numbers = [str(k) for k in range(1, len(grid.rows) + 1)]
+    rows = tuple((f"{k} = {name}", *texts) for k, (name, *texts) in zip(numbers, grid.rows, strict=True))
+    return replace(grid, heads=((*grid.names[: grid.n_labels], *numbers),), rows=rows)
 
 
 # Text

@@ -11,7 +11,7 @@ from .broom import broom_frame
 from .cells import MISSING, column_cells, with_digits
 from .export.html import html
 from .exported import Exported
-from .grid import Grid, grid_text, titled
+from .grid import Grid, by_numbers, grid_text, titled
 
 _WIDTH = 80
 _FORMATS = {
@@ -48,8 +48,12 @@ class NotedFrame(Exported, pd.DataFrame):  # type: ignore[misc]  # exports other
         notes: Iterable[str] | None = None,
         title: str | None = None,
         formats: Mapping[Any, str] | None = None,
+        square: bool = False,
     ) -> NotedFrame:
-        """A frame with a title and notes, its own if not given, and formats where names of columns do not tell them."""
+        """A frame with a title and notes, its own if not given, and formats where names of columns do not tell them.
+
+        A square one has the same names in rows and columns: where they are long, columns go by numbers.
+        """
         found = cls(frame)
         own = {"notes": [], "title": "", **frame.attrs}
         found.attrs = (
@@ -57,6 +61,8 @@ class NotedFrame(Exported, pd.DataFrame):  # type: ignore[misc]  # exports other
         )
         if formats is not None:
             found.attrs["formats"] = dict(formats)
+        if square:
+            found.attrs["square"] = True
         return found
 
     def grids(self, digits: int | None = None) -> Sequence[Grid]:
@@ -88,7 +94,8 @@ class NotedFrame(Exported, pd.DataFrame):  # type: ignore[misc]  # exports other
 
     def _grid(self, frame: pd.DataFrame, digits: int | None = None, more: Sequence[str] = ()) -> Grid:
         notes = [*self.attrs.get("notes", []), *more]
-        return frame_grid(frame, notes, self.attrs.get("title", ""), self.attrs.get("formats"), digits)
+        grid = frame_grid(frame, notes, self.attrs.get("title", ""), self.attrs.get("formats"), digits)
+        return by_numbers(grid, _WIDTH) if self.attrs.get("square") else grid
 
     def _printed(self) -> Grid:
         if len(self) <= _MOST_ROWS:

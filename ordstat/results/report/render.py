@@ -1,4 +1,4 @@
-"""A summary as data, and its one renderer: text of at most 100 columns, or HTML for notebooks."""
+"""A summary as data, and its one renderer: text of 80 columns, where its tables do with them, or HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 import pandas as pd
 
 from ...exceptions import OptionError
+from ...widths import cells, filled
 from .cells import column_cells, number
 from .export.html import CELL, LABEL, RULE, TABLE, cell, scrolled
 from .exported import Exported
 from .grid import Grid
 from .noted import NotedFrame
-from .widths import cells, filled
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -115,7 +115,7 @@ class Report:
 
 
 WIDTH = 100
-#: Lines of a short summary are no longer, but for tables that need more.
+#: Lines are no longer, but for tables that need more.
 SCREEN = 80
 _GAP = "  "
 _KEPT = "\N{NO-BREAK SPACE}"
@@ -142,8 +142,6 @@ class Summary(Exported):
     report : Report
     data : Report, optional
         `report` itself unless given.
-    width : int
-        Columns of text.
     learnt : sequence of Table or Line, optional
         What exports have of it; all its tables unless given.
     """
@@ -152,17 +150,15 @@ class Summary(Exported):
         self,
         report: Report,
         data: Report | None = None,
-        width: int = WIDTH,
         learnt: Sequence[Table | Line] = (),
     ) -> None:
         self.report = report
         self.data = report if data is None else data
-        self._width = width
         has_tables = any(isinstance(block, Table) for block in learnt)
         self._exported = tuple(learnt) if has_tables else report.tables
 
     def __repr__(self) -> str:
-        return as_text(self.report, self._width, WIDTH)
+        return as_text(self.report)
 
     def _repr_html_(self) -> str:
         return as_html(self.report, None if self.data is self.report else self.data)
@@ -241,23 +237,28 @@ class Reported(Exported):
 # Text
 
 
-def as_text(report: Report, width: int = WIDTH, widest: int | None = None) -> str:
-    """The report in at most `width` columns, its tables in `widest`."""
+def as_text(report: Report, width: int = SCREEN, widest: int = WIDTH) -> str:
+    """The report in at most `width` columns, tables that need more in `widest`."""
     lines = [*textwrap.wrap(report.title, width), "=" * width, *_header_lines(report.header, width)]
     for before, block in zip((None, *report.tables), report.tables, strict=False):
         if not (isinstance(block, Line) and (before is None or isinstance(before, Line))):
             lines.append("")
-        lines += _line_text(block, width) if isinstance(block, Line) else _table_lines(block, width, widest or width)
+        lines += lines_of(block, width) if isinstance(block, Line) else _table_lines(block, width, max(width, widest))
     if notes := (*report.notes, *report.of_margins):
         lines += ["", *(line for note in notes for line in _hanging("* ", note, width))]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _line_text(line: Line, width: int) -> list[str]:
-    """The items, which keep their spaces unless they are long, in as many lines as they need."""
+def kept(item: str, room: int = SCREEN // 2) -> str:
+    """The item with blanks at which no line is broken, unless it is long."""
+    return item if len(item) >= room else item.replace(" ", _KEPT)
+
+
+def lines_of(line: Line, width: int) -> list[str]:
+    """The items of a line, which keep their spaces unless they are long, in as many lines of text as they need."""
     head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
     room = width - len(head)
-    whole = line.between.join(item if len(item) >= room else item.replace(" ", _KEPT) for item in line.items)
+    whole = line.between.join(kept(item, room) for item in line.items)
     return [text.replace(_KEPT, " ") for text in _hanging(head, whole, width)]
 
 
@@ -298,15 +299,15 @@ def width_of(table: Table) -> int:
 
 def _table_lines(table: Table, usual: int, width: int) -> Iterator[str]:
     """In `usual` characters a line where they do for all columns, near to each other if they have to be."""
-    yield from textwrap.wrap(table.title, width)
+    yield from textwrap.wrap(table.title, usual)
     room = _room(table, usual)
     columns = _columns(table, room)
     near, far = (len(_aligned(columns, gap)[1]) for gap in (1, len(_GAP)))
     for block in _blocks(columns, width):
         lines = _aligned(block, 1 if far > usual >= near else len(_GAP))
-        yield from _folded(_with_titles(lines, table, width, room), table.fold, width)
+        yield from _folded(_with_titles(lines, table, usual, room), table.fold, width)
     for piece in table.pieces:
-        yield from textwrap.wrap(piece.note, width)
+        yield from textwrap.wrap(piece.note, usual)
 
 
 def _room(table: Table, usual: int) -> int:

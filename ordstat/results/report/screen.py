@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,8 @@ from ...checks import one_of
 from ...model.costs import sample_costs
 from ..fitted import FittedRanker
 from .cells import column_cells, count, number
-from .render import SCREEN, Line, Report, Summary, Table
-from .sections import effort
+from .render import SCREEN, Line, Report, Summary, Table, lines_of
+from .sections import effort, levels_of
 
 #: Parts of a summary, in the order of all of them.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
@@ -28,6 +30,8 @@ _USUAL = {"Cost classification", "Threshold flexible", "Std. errors observed inf
 # Thresholds that stand in lines at most, and letters of a level at the head of a column.
 _MOST_INLINE = 12
 _LONGEST_LEVEL = 12
+# Lines of thresholds; where they would need more, long names of levels are left to the header.
+_MOST_LINES = 3
 # Letters of both heads beside the errors of the fit.
 _ROOM = 49
 
@@ -35,7 +39,7 @@ _ROOM = 49
 def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line]) -> Summary:
     """One screen, or a section of the whole report."""
     if section is None:
-        return Summary(one_screen(r, report, model), report, SCREEN, (*_about(report), *model))
+        return Summary(one_screen(r, report, model), report, (*_about(dict(report.header)), *model))
     tables = [table for table in report.tables if isinstance(table, Table)]
     of_sections = {name: tuple(table for table in tables if table.section == name) for name in SECTIONS}
     there = [name for name, found in of_sections.items() if found or name in ("fit", "bounds")]
@@ -55,14 +59,41 @@ def learnt(report: Report) -> list[Table | Line]:
 
 def one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line]) -> Report:
     """The short summary: `model` is what was learnt."""
-    closing = (_bound_line(r.margin_bounds), _certificate_line(r), _more(report))
-    blocks = (*_about(report), *_below_each_other([_brief(block) for block in model]), brief_errors(r), *closing)
-    return Report(title=r.title, header=(), tables=blocks, notes=report.notes)
+    errors, closing = brief_errors(r), (_bound_line(r.margin_bounds), _certificate_line(r), _more(report))
+    numbered = any(_long(r, block) for block in model)
+    told = [_by_numbers(r, block) if numbered else block for block in model]
+    header = dict(report.header)
+    if numbered or any(str(head).startswith("always level ") for head in errors.frame):
+        header["Levels"] = levels_of(r, numbered=True)
+    blocks = (*_about(header), *_below_each_other([_brief(block) for block in told]), errors, *closing)
+    return Report(title=r.title, header=(), tables=blocks, notes=(*report.notes, *_of_one_level(r)))
 
 
-def _about(report: Report) -> list[Line]:
+def _long(r: FittedRanker, block: Table | Line) -> bool:
+    """Whether thresholds take many lines for the names of their levels."""
+    named = max(len(str(level)) for level in r.levels) > _LONGEST_LEVEL
+    return named and isinstance(block, Line) and len(lines_of(block, SCREEN)) > _MOST_LINES
+
+
+def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
+    """Thresholds, and effects on them, by the numbers of their levels."""
+    names = {f"{low}|{high}": f"{k}|{k + 1}" for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
+    if isinstance(block, Line):
+        return replace(block, items=tuple(_renamed(item, " ", names) for item in block.items))
+    frame = block.frame.rename(index=lambda label: _renamed(str(label), ".", names))
+    brief = None if block.brief is None else _by_numbers(r, block.brief)
+    return replace(block, frame=frame, brief=brief if isinstance(brief, Table) else None)
+
+
+def _renamed(label: str, end: str, names: Mapping[str, str]) -> str:
+    """A label that begins with a name and `end`, by another name."""
+    found = next((name for name in names if label.startswith(name + end)), "")
+    return names.get(found, "") + label[len(found) :]
+
+
+def _about(header: Mapping[str, Any]) -> list[Line]:
     """What was fitted, to what, and how well."""
-    told = [f"{label} {number(value)}" for label, value in report.header if label not in _APART]
+    told = [f"{label} {number(value)}" for label, value in header.items() if label not in _APART]
     return [Line(items=tuple(pair for pair in told if pair not in _USUAL))]
 
 
@@ -117,6 +148,15 @@ def brief_errors(r: FittedRanker) -> Table:
         columns[head] = [table.value(name) for name in names]
     frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
     return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
+
+
+def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
+    """A note where the columns move no prediction of the rows of the fit."""
+    codes = np.unique(r.training.codes)
+    if codes.size > 1 or not r.design.names:
+        return ()
+    level = repr(r.levels[codes[0]])
+    return (f"All rows are predicted to be {level}: what was learnt moves no best guess under the cost of this fit.",)
 
 
 def _constants(r: FittedRanker) -> dict[str, int]:

@@ -17,8 +17,9 @@ from ...model.fit import Certificate, CostBound, Selection, Trace
 from ..errors import margin_errors
 from ..fitted import FittedRanker
 from .cells import count, counted
+from .grid import BRIEF_NAME
 from .noted import NotedFrame
-from .render import Report, Table
+from .render import SCREEN, Report, Table, kept, width_of
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
@@ -70,11 +71,23 @@ def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False
     frame["all"] = cells.sum(axis=1)
     frame["error"], frame["abs. error"] = errors[0], errors[1]
     title = "Observed levels (rows) by predicted levels (columns), training rows"
-    title += ", weighted percentages" * percent
+    if percent:
+        title = "Observed by predicted levels (columns), training rows, weighted percentages"
     note = "" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion()."
     formats |= {"error": ".3f", "abs. error": ".3f"}
     table = Table(title=title, frame=frame, formats=formats, note=note, section="errors")
+    named = [str(level) for level in levels]
+    if len(levels) <= _MOST_LEVELS and width_of(table) > SCREEN and max(map(len, named)) > BRIEF_NAME:
+        table = _by_numbers(table, named)
     return shortened(table, ".confusion()")
+
+
+def _by_numbers(table: Table, levels: Sequence[str]) -> Table:
+    """The levels of the columns by their numbers, those of the rows with them."""
+    numbers = {level: str(k) for k, level in enumerate(levels, start=1)}
+    rows = pd.Index([f"{numbers[level]} = {level}" for level in levels], name=table.frame.index.name)
+    formats = {numbers.get(name, name): spec for name, spec in table.formats.items()}
+    return replace(table, frame=table.frame.set_axis(rows).rename(columns=numbers), formats=formats)
 
 
 def error_table_of(table: ErrorTable, own_cost: bool, note: str = "") -> Table:
@@ -163,10 +176,19 @@ def fractional(r: FittedRanker) -> bool:
     return not whole or r.design.survey is not None
 
 
+def levels_of(r: FittedRanker, numbered: bool = False) -> str:
+    """The levels and the rows of each, with their numbers if these stand for them further below."""
+    sample = r.design.sample
+    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
+    if not numbered:
+        return level_counts(r.levels, counts, fractional(r))
+    named = [f"{k} = {level}" for k, level in enumerate(r.levels, start=1)]
+    return level_counts([kept(name) for name in named], counts, fractional(r))
+
+
 def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     """What was fitted to what."""
     sample = r.design.sample
-    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
     weighted = f"{sample.n} weighted rows"
     if not fractional(r):
         weighted = f"{count(r.nobs)} (in {weighted})"
@@ -177,7 +199,7 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     return (
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
-        ("Levels", level_counts(r.levels, counts, fractional(r))),
+        ("Levels", levels_of(r)),
         ("Cost", "each row's own" if sample.costs is not None else r.method.cost_matrix.label),
         *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
     )

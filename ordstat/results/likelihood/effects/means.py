@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ import pandas as pd
 from ...._typing import FloatArray
 from ....checks import one_of
 from ....exceptions import OptionError
+from ....words import MEANS, advice
 from ...report.broom import broom_frame
 from ...report.exported import Exported
 from ...report.grid import Grid
@@ -80,6 +81,14 @@ class Emmeans(Exported):
     notes: tuple[str, ...] = ()
     method: str | None = None
     slope_of: str | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what stands for names of R's emmeans and of data frames."""
+            of_frames = not name.startswith("_") and hasattr(pd.DataFrame, name)
+            hint = advice(MEANS, name) or " The table is the data frame .frame." * of_frames
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{hint}")
 
     def __repr__(self) -> str:
         return noted_text(self.frame, self._all_notes) + (f"\n\n{self._contrasted()!r}" if self.method else "")

@@ -84,7 +84,7 @@ class PooledResults(PooledEstimates):
         return pool(fits, None if self.df_complete == _smallest_df(self.fits) else self.df_complete)
 
     def __repr__(self) -> str:
-        return as_text(self.report(), _SCREEN)
+        return as_text(self.report(), _SCREEN, _SCREEN)
 
     if not TYPE_CHECKING:
 
