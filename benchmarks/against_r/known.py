@@ -54,7 +54,7 @@ MISCOMPUTED = Fault(
 BEYOND = Fault(
     "lambda without end",
     "the likelihood rises as lambda moves on: ours holds it at the last value searched and says so, and there NumPy "
-    "finds nothing higher; R stops further out, where NumPy finds it still rising.",
+    "finds nothing higher; R stops further out without an end either, or where NumPy finds it still rising.",
     proofs.beyond_our_lambda,
 )
 WAY = Fault(

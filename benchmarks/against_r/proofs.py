@@ -76,7 +76,7 @@ def miscomputed(case: Case, check: Check) -> bool:
 
 
 def beyond_our_lambda(case: Case, check: Check) -> bool:
-    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and more further out.
+    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and R no end, or NumPy more.
 
     More than R's log-likelihood, or than that of R's estimates, where R has computed it wrongly.
     """
@@ -88,6 +88,8 @@ def beyond_our_lambda(case: Case, check: Check) -> bool:
         return False
     if case.highest_at_lambda(ours) > case.ours.number("loglik") + ABOVE:
         return False
+    if not has_end(case.theirs):
+        return True
     beyond = (case.highest_at_lambda(value) for value in (2.0 * theirs - ours, np.copysign(np.inf, theirs)))
     theirs_really = min(case.theirs.number("loglik"), case.loglik_of_theirs())
     return any(higher > theirs_really for higher in beyond)

@@ -139,10 +139,11 @@ def _lambda_at_end(fit: LikelihoodFit) -> str:
         return (
             f"the likelihood rises as lambda falls to 0, where the link is 'cloglog': {held}. Fit with link='cloglog'."
         )
+    towards = "grows" if fit.lambda_end > 0 else "falls"
     return (
-        f"the likelihood rises without end as lambda {'grows' if fit.lambda_end > 0 else 'falls'}: {held}, the last of "
-        f"the values that are searched. Fix lambda, as in link=({link!r}, {1.0 if link == 'aranda-ordaz' else 0.5}), "
-        "or choose another link."
+        f"the likelihood goes on rising, perhaps without end, as lambda {towards}: {held}, the last of the values that "
+        f"are searched. Fix lambda, as in link=({link!r}, {1.0 if link == 'aranda-ordaz' else 0.5}), or choose another "
+        "link."
     )
 
 
