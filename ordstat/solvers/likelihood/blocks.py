@@ -71,7 +71,7 @@ _VANISHING = 1e-12
 
 def _on_diagonal(matrices: FloatArray) -> FloatArray:
     """(..., m) view of the diagonals of matrices (..., m, m)."""
-    return np.einsum("...ii->...i", matrices)
+    return np.asarray(np.einsum("...ii->...i", matrices))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
