@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dsymv
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..compiled.pairascent import sweep as pair_sweep
@@ -54,6 +54,19 @@ def solve_with_clarabel(model: Any, tol: float) -> int:
         if failed or variable.value is None:
             variable.value = np.zeros(variable.shape)
     return 0 if failed else int(model.solver_stats.num_iters)
+
+
+def _cholesky(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """v -> matrix^-1 v; the matrix is overwritten.
+
+    LAPACK as it is: what SciPy puts around it takes longer than a small matrix does.
+    """
+    if not matrix.size:
+        return lambda v: v
+    factor, failed = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("The matrix is not positive definite.")
+    return lambda v: np.asarray(dpotrs(factor, v, lower=1)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +129,7 @@ class DenseGram:
         S = self.matrix * L
         S *= L[:, None]
         S[np.diag_indices_from(S)] += 1.0
-        factor = cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)
-        return lambda v: cho_solve(factor, v, check_finite=False)
+        return _cholesky(S.T)
 
     def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
         """1/2 beta' G beta of a cvxpy variable, and the constraints that go with it."""
@@ -198,8 +210,8 @@ class LinearGram:
         scaled = L[:, None] * self.X
         inner = scaled.T @ scaled
         inner[np.diag_indices_from(inner)] += 1.0
-        factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
-        return lambda v: v - scaled @ cho_solve(factor, scaled.T @ v, check_finite=False)
+        solve = _cholesky(inner)
+        return lambda v: v - scaled @ solve(scaled.T @ v)
 
     def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
         cp = cvxpy()
