@@ -273,3 +273,13 @@ def test_sentence_of_another_term(fits):
         fits["mixed"].sentence("sd_(Intercept)|judge")
     with pytest.raises(UnavailableError, match="methods with a likelihood"):
         fits["redsvm"].sentence("temp")
+
+
+def test_sentences_of_a_term_have_its_effects_on_thresholds_and_scale():
+    fit = ordfit("rating ~ temp", datasets.load("wine"), nominal="~ contact", scale="~ temp")
+    lines = fit.sentence("contact").splitlines()
+    assert [line.partition(":")[2].partition(":")[0] for line in lines] == [f" yes, {k}|{k + 1}" for k in range(1, 5)]
+    assert all(f"b = {fit.params[f'{k}|{k + 1}.contact[T.yes]']:.2f}" in lines[k - 1] for k in range(1, 5))
+    located, scaled = fit.sentence("temp").splitlines()
+    assert located.startswith("temp: warm: b") and scaled.startswith("temp: warm, log scale: b")
+    assert f"b = {fit.params['scale.temp[T.warm]']:.2f}" in scaled and fit.sentence("scale.temp[T.warm]") == scaled

@@ -25,7 +25,7 @@ def term_sentence(r: FittedLikelihood, term: str | None = None, level: float = 0
     Parameters
     ----------
     term : str, optional
-        A term of the formula or the name of a parameter; all effects unless given.
+        A term of the formula, with its nominal and scale effects, or the name of a parameter; all effects unless given.
     level : float in (0, 1)
         Confidence level of the limits: of the ratio, or of the estimate where there is none.
 
@@ -65,15 +65,29 @@ def sentences(r: FittedLikelihood, tidy: pd.DataFrame, df: FloatArray, term: str
     level : float
         Of the limits in `tidy`.
     """
-    one_of("term", term, (*r.parameters.names, *r.design.terms, None))
-    chosen = r.parameters.of("nominal", "location", "scale") if term is None else places(r, term)
+    d = r.design
+    one_of("term", term, dict.fromkeys((*r.parameters.names, *d.terms, *d.nominal_terms, *d.scale_terms, None)))
+    chosen = r.parameters.of("nominal", "location", "scale") if term is None else _of_term(r, term)
     return "\n".join(_line(r, tidy.iloc[i], float(df[i]), level) for i in chosen)
+
+
+def _of_term(r: FittedLikelihood, term: str) -> list[int]:
+    """Places of the parameters of a term: its effects on thresholds, on the score and on the scale."""
+    d, names = r.design, r.parameters.names
+    own = [*places(r, term)] if term in d.terms or term in names else []
+    for kind, terms, columns in (
+        ("nominal", d.nominal_terms, d.nominal_names),
+        ("scale", d.scale_terms, d.scale_names),
+    ):
+        ends = tuple(f".{column}" for column in columns[terms[term]]) if term in terms else ()
+        own += [i for i in r.parameters.of(kind) if ends and names[i].endswith(ends)]
+    return own
 
 
 def _line(r: FittedLikelihood, found: pd.Series, df: float, level: float) -> str:
     """One parameter; without test and limits where it has no standard error."""
     b, error = float(found["estimate"]), float(found["std_error"])
-    label = row_label(found["coef_type"], found["term"], {})
+    label = row_label(found["coef_type"], found["term"], {}) + ", log scale" * (found["coef_type"] == "scale")
     if math.isnan(b):
         return f"{label}: not estimated, as earlier columns determine it"
     if math.isnan(error):
