@@ -227,6 +227,18 @@ def test_no_maximum_where_rounding_hides_what_is_further_out() -> None:
     assert fit.loglik >= -22.66819758 and fit.se.isna().all()
 
 
+def test_scale_effects_that_run_off_together_take_the_others_along() -> None:
+    """The scale of one group vanishes; beside the sum of the log scales, 0, so that those of the others grow.
+
+    R's clm ends there with "Model failed to converge ... iteration limit reached".
+    """
+    data = pd.read_csv(Path(__file__).parent / "run_off" / "scales_together.csv")
+    infinite = r"scale.f2\[S.a\] to -infinity, scale.f2\[S.b\] to \+infinity.*no standard errors, nor have the others"
+    with pytest.warns(SeparationWarning, match=infinite):
+        fit = ordfit("y ~ f3 + f1:x1 + x1 + x1*x2", data, "cloglog", scale="~ f2", contrasts={"f2": "sum"})
+    assert fit.loglik == pytest.approx(-19.25121195, abs=1e-7) and fit.se.isna().all()
+
+
 def test_no_standard_errors_where_the_search_lost_its_digits_on_the_way_to_infinity() -> None:
     """Effects of 1e11 cancel to some hundreds; R's clm ends without convergence too, its Hessian singular."""
     data = pd.read_csv(Path(__file__).parent / "run_off" / "without_digits.csv")

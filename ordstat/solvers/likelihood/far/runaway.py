@@ -6,6 +6,7 @@ which Newton's steps become short. With the log-scale effects held, the others a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,7 +39,7 @@ class Runaway:
     point : Point
         As far out as the log-likelihood still rises.
     blurred : bool
-        Whether rounding hides what lies further out, and what the other parameters are.
+        Whether other parameters go along, or rounding hides what lies further out.
     """
 
     direction: FloatArray
@@ -67,17 +68,36 @@ def flat(problem: Problem, optimum: Optimum, max_iter: int) -> Runaway | None:
     n_scale = int(problem.scale.kept.sum())
     if n_scale == 0 or problem.flexible is not None or not optimum.message.startswith("converged"):
         return None
-    with np.errstate(invalid="ignore"):
-        errors = np.sqrt(optimum.unit * np.diagonal(optimum.factor.schur_inverse())[-n_scale:])
-    zeta, singular = optimum.rest[-n_scale:], optimum.damping > 0.0
-    direction = _direction(np.where((errors > _UNKNOWN) | singular, zeta, 0.0), _VISIBLE)
-    if direction is None:
-        return None
     loglik, point = optimum.at.loglik, (optimum.alpha, optimum.rest)
     least = loglik - 10.0 * _GAIN * (optimum.unit + abs(loglik))
-    ends = np.array([_moved(problem, point, step * direction, max_iter).loglik for step in _FURTHER])
-    blurred = singular and bool(np.all(ends == -np.inf))
-    return Runaway(direction, point, blurred) if blurred or np.all(ends >= least) else None
+    for direction in _doubtful(optimum, n_scale):
+        reached = [_moved(problem, point, step * direction, max_iter) for step in _FURTHER]
+        ends = np.array([one.loglik for one in reached])
+        hidden = optimum.damping > 0.0 and bool(np.all(ends == -np.inf))
+        if hidden or np.all(ends >= least):
+            return Runaway(direction, point, hidden or _follows(point, reached[-1].point))
+    return None
+
+
+def _follows(point: Point, end: Point) -> bool:
+    """Whether thresholds or effects go along with log-scale effects, to a point without these."""
+    before, after = (np.append(alpha.reshape(-1), rest) for alpha, rest in ((point[0], point[1][: end[1].size]), end))
+    return bool(np.any(np.abs(after - before) > _PART * (1.0 + np.abs(before))))
+
+
+def _doubtful(optimum: Optimum, n_scale: int) -> Iterator[FloatArray]:
+    """Directions of log-scale effects that are not known: their own, from 0, and both of that of largest variance."""
+    covariance = optimum.unit * optimum.factor.schur_inverse()[-n_scale:, -n_scale:]
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.diagonal(covariance))
+    zeta, singular = optimum.rest[-n_scale:], optimum.damping > 0.0
+    own = _direction(np.where((errors > _UNKNOWN) | singular, zeta, 0.0), _VISIBLE)
+    if own is not None:
+        yield own
+    if np.isfinite(covariance).all() and errors.max() > _UNKNOWN:
+        widest = _direction(np.linalg.eigh(covariance)[1][:, -1], 0.0)
+        if widest is not None and n_scale > 1:
+            yield from (widest, -widest)
 
 
 def moving(problem: Problem, move: FloatArray, point: Point) -> Runaway | None:
