@@ -13,6 +13,7 @@ from ...model.likelihood.family import Family
 from .explore import Point, stay
 from .far.climb import climb
 from .far.runaway import Runaway, flat, moving, runaway
+from .lambda_search import carried, held_at
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Penalty
 from .problem import Problem
@@ -24,6 +25,8 @@ from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown
 _FAR = tuple(10.0 ** (0.5 * k) for k in range(1, 13))
 #: How often the ways are tried one after the other.
 _ROUNDS = 10
+#: A standard error of lambda, as a share of it where that is what matters, beyond which a maximum is doubted.
+_UNKNOWN = 10.0
 #: A gain of the log-likelihood that is not worth the digits that finite estimates lose further out.
 _CLOSE = 2e-7
 
@@ -66,6 +69,9 @@ class Estimation:
                 return held
         if self.penalty is not None:
             return Estimate(self, problem, start, optimum)
+        level = self._level(problem, start, optimum)
+        if level is not None:
+            return level
         gone = runaway(problem, optimum, self.max_iter)
         if gone is not None:
             optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
@@ -185,6 +191,25 @@ class Estimation:
         if at is None or end * at.score_rest[-1] < -self.tol:
             return None
         return Estimate(self, fixed, start, optimum, lambda_end=end, lam=lam, asked=problem)
+
+    def _level(self, problem: Problem, start: Start, optimum: Optimum) -> Estimate | None:
+        """The fit with lambda at an end of its range, where the likelihood is no lower than at the maximum found."""
+        if problem.flexible is None or not optimum.message.startswith("converged"):
+            return None
+        family, lam = problem.flexible, float(optimum.rest[-1])
+        error = np.sqrt(optimum.unit * optimum.factor.schur_inverse()[-1, -1]) / (abs(lam) if family.relative else 1.0)
+        if not error > _UNKNOWN:
+            return None
+        for end in (family.grid[-1], family.grid[0]):
+            fixed = held_at(problem, end)
+            alpha, rest = carried(problem, (optimum.alpha, optimum.rest[:-1]), family.at(lam), fixed.link)
+            if fixed.objective().evaluate(alpha, rest) is None:
+                continue
+            found = self._maximise(fixed, replace(start, alpha=alpha, rest=rest))
+            if found.at.loglik >= optimum.at.loglik - _CLOSE:
+                end_of = family.end_of(end)
+                return Estimate(self, fixed, start, found, lambda_end=end_of, lam=end, asked=problem)
+        return None
 
 
 @dataclass(frozen=True, eq=False)

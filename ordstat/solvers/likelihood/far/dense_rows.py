@@ -122,7 +122,8 @@ class DenseRows:
     def loglik(self, eta: FloatArray, zeta: FloatArray) -> float:
         """Minus infinity outside the domain."""
         ends = self.ends(eta, zeta)
-        value = -np.inf if ends is None else float(self.weights @ self._interval(ends).log_p)
+        with np.errstate(over="ignore"):  # beyond the largest number is outside, too
+            value = -np.inf if ends is None else float(self.weights @ self._interval(ends).log_p)
         return value if np.isfinite(value) else -np.inf
 
     def derivatives(self, ends: Ends) -> Derivatives:
