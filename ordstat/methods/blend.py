@@ -16,13 +16,14 @@ from ..model.costs import CostField
 from ..model.cumulative_rule import CumulativeRule, ranked_score
 from ..model.ensembles.probability_fit import BlendFit, Candidate, Mixture
 from ..model.fit import Certificate, Fit, Trace
+from ..model.kernels.fit import KernelFit
 from ..model.rules import count_above
 from ..model.sample import Sample
 from ..results.rankers.blend import BlendResults
 from ..solvers.simplex import simplex_weights
 from .base import Method, Needs, NeedsOfValue, cost_option, jobs_option, option
 from .shared.folds import as_rows, held_weights
-from .shared.members import Exceeding, fitted_member, member
+from .shared.members import Exceeding, fitted_member, member, settled_member
 from .shared.selection import ticking
 from .shared.work import Work
 
@@ -39,7 +40,7 @@ _USUAL = _TREES + _KERNELS
 # Rows up to which the kernel methods are among them.
 _MOST_ROWS = 5000
 _ROUNDING = 1e-9
-_LEFT_OUT = ", without those of one potential, which held-out rows contradict"
+_WRONG = ", as these contradict one potential"
 
 
 def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
@@ -61,7 +62,7 @@ class Blend(Method):
     and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
     cross-validation and calibrated scores.
     Where cross-validation has given the boosting a leaf value for every threshold, because one potential is clearly
-    wrong, these two, which have one, are left out, and the others weighted as by "stacked".
+    wrong, they are weighted as by "stacked", each as it was chosen on all rows: some of them have one.
     A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
 
     average="odds" takes the probability of the mean log odds, of probabilities drawn towards 1/2 by a hundredth: who is
@@ -198,14 +199,14 @@ class Blend(Method):
         shares, held_out, gap = None, None, 0.0
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
-        taken, members = list[Method](), list[Exceeding]()
+        members, known = list[Exceeding](), list[Method]()
         for one, seed in zip(methods, seeds, strict=True):
-            if stacked or not self._misses(one, members):
-                taken.append(one)
-                members.append(fitted_member(one, sample, np.random.default_rng(seed)))
+            found, settled = settled_member(one, sample, np.random.default_rng(seed))
+            members.append(found)
+            known.append(_settled(settled, found.fit))
             tick(f"{one!r} fitted")
-        if len(members) < len(methods):
-            known = [_settled(one, found.fit) for one, found in zip(taken, members, strict=True)]
+        weighed = not stacked and self.members is None and any(map(_separate, members))
+        if weighed:
             shares, held_out, gap = self._stacked(sample, known, seeds, rng, lambda _: None)
         shares = np.full(len(members), 1.0 / len(members)) if shares is None else shares
         mixture = Mixture(members=tuple(members), shares=shares, odds=self.average == "odds" and held_out is None)
@@ -217,22 +218,14 @@ class Blend(Method):
             trace=Trace(iterations=len(members), objective=np.array([score]), message=f"{len(members)} members fitted"),
             scores=rule.scores(sample.rows),
             facts=(
-                ("Members", str(len(members)) + _LEFT_OUT * (len(members) < len(methods))),
-                ("Weights", AVERAGES[self.average if held_out is None else "stacked"]),
+                ("Members", str(len(members))),
+                ("Weights", AVERAGES[self.average if held_out is None else "stacked"] + _WRONG * weighed),
             ),
             mixture=mixture,
-            names=tuple(map(repr, taken)),
+            names=tuple(map(repr, methods)),
             held_out=held_out,
-            candidates=tuple(
-                replace(one, taken=one.taken and one.name in map(repr, taken)) for one in self.candidates(sample)
-            ),
+            candidates=self.candidates(sample),
         )
-
-    def _misses(self, one: Method, members: Sequence[Exceeding]) -> bool:
-        """Whether a method is one of the usual ones of one potential, which a member before it has found wrong."""
-        if self.members is not None or one not in self._chosen(len(_USUAL))[len(_TREES) :]:
-            return False
-        return any(isinstance(found.fit, BoostedFit) and found.fit.trees.separate for found in members)
 
     def _stacked(
         self, sample: Sample, methods: Sequence[Method], seeds: Any, rng: np.random.Generator, tick: Any
@@ -250,7 +243,7 @@ class Blend(Method):
             part = _weighted(ordered, ordered.case_weights - out)
             rows = np.flatnonzero(out)
             found = []
-            for one, seed in zip(methods, seeds, strict=False):
+            for one, seed in zip(methods, seeds, strict=True):
                 found.append(fitted_member(one, part, np.random.default_rng(seed))(ordered.rows.take(rows)))
                 tick(f"{one!r} fitted without a fold")
             above.append(np.stack(found))
@@ -308,12 +301,19 @@ class Auto(Blend):
         return tuple(found)
 
 
+def _separate(member: Exceeding) -> bool:
+    """Whether cross-validation has given boosting a leaf value for every threshold."""
+    return isinstance(member.fit, BoostedFit) and bool(member.fit.trees.separate)
+
+
 def _settled(one: Method, fit: Fit) -> Method:
-    """A method as its cross-validation has chosen it to be."""
-    if not isinstance(fit, BoostedFit):
-        return one
-    found: Method = replace(cast(Any, one).settled(fit, max(fit.kept, 1)), depth=fit.depth)
-    return found
+    """A method as what it was fitted by has chosen it to be."""
+    if isinstance(fit, KernelFit):
+        score = cast(Any, fit.rule).potential
+        one = replace(cast(Any, one), kernel=score.function.kernel, penalty=fit.penalty)
+    elif isinstance(fit, BoostedFit):
+        one = replace(cast(Any, one).settled(fit, max(fit.kept, 1)), depth=fit.depth)
+    return one
 
 
 def _weighted(sample: Sample, weights: FloatArray) -> Sample:

@@ -83,14 +83,20 @@ def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> E
 
     Where cross-validation chooses a C, it does so once, on the whole sample.
     """
+    return settled_member(method, sample, rng)[0]
+
+
+def settled_member(method: Method, sample: Sample, rng: np.random.Generator) -> tuple[Exceeding, Method]:
+    """The same, and the method with the C that was chosen."""
     own = sample if method.keeps_clusters else replace(sample, cluster=None)
     fit = fit_present(cast(Any, method), own, rng)
     if _probabilities(fit, fit.rule, sample.rows.take(slice(0, 1))) is None:
         chosen = getattr(fit, "selection", None)
-        settled = method if chosen is None or chosen.gamma is not None else replace(cast(Any, method), C=chosen.best_C)
-        calibrated = Calibrated.of(settled, True if sample.cluster is None else _folds(sample.cluster))
+        if chosen is not None and chosen.gamma is None:
+            method = replace(cast(Any, method), C=chosen.best_C)
+        calibrated = Calibrated.of(method, True if sample.cluster is None else _folds(sample.cluster))
         fit = fit_present(cast(Any, calibrated), sample, rng)
-    return Exceeding(fit, sample.n_levels)
+    return Exceeding(fit, sample.n_levels), method
 
 
 def _folds(cluster: IntArray) -> int:
