@@ -270,11 +270,10 @@ def test_theorem_4_1_is_silent_where_it_may_fail():
 
 def test_the_summary_says_what_the_theorem_says():
     wine = datasets.load("wine")
-    text = str(ordfit("rating ~ temp + contact", wine, "red-c45").summary("all"))
+    text = " ".join(str(ordfit("rating ~ temp + contact", wine, "red-c45").summary("all")).split())
     assert "cost above the least possible 0.6111 <= 0.6111 (Lin 2008, th. 4.1)" in text
-    assert "theorem 4.1 needs ranks by counting" in str(
-        ordfit("rating ~ temp + contact", wine, "frank-hall").summary("all")
-    )
+    counted = " ".join(str(ordfit("rating ~ temp + contact", wine, "frank-hall").summary("all")).split())
+    assert "theorem 4.1 needs ranks by counting" in counted
 
 
 def test_trees_are_shown_under_the_names_of_columns_and_thresholds():
