@@ -240,15 +240,17 @@ def test_scale_effects_that_run_off_together_take_the_others_along() -> None:
 
 
 def test_no_standard_errors_where_the_search_lost_its_digits_on_the_way_to_infinity() -> None:
-    """Effects of 1e11 cancel to some hundreds; R's clm ends without convergence too, its Hessian singular."""
+    """Effects of 1e11 cancel to some hundreds; R's clm ends without convergence too, its Hessian singular.
+
+    It gives -13.27755446; at its estimates the log-likelihood is -13.26029928, in 60 digits.
+    """
     data = pd.read_csv(Path(__file__).parent / "run_off" / "without_digits.csv")
     with (
-        pytest.warns(ConvergenceWarning),
         pytest.warns(DataWarning, match="aliased"),
         pytest.warns(SeparationWarning, match="no standard errors, nor have the others"),
     ):
         fit = ordfit("y ~ f1:f2 + f1:f3", data, "cauchit", scale="~ x2")
-    assert fit.se.isna().all()
+    assert fit.loglik >= -13.26029928 and fit.se.isna().all()
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")

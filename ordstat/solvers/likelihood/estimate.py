@@ -161,6 +161,9 @@ class Estimation:
         if point is None:
             return problem, optimum, None
         there = self._moved(own, start, optimum, point)
+        further = self._maximise(own, replace(start, alpha=point[0], rest=point[1]))
+        if further.at.loglik > there.at.loglik + _CLOSE:  # with the digits that these columns leave
+            there = self._moved(own, start, further, (further.alpha, further.rest))
         gone = moving(own, there.rest - optimum.rest, point)
         return own, there, None if gone is None or infinite_direction(own, there) is not None else gone
 
@@ -318,8 +321,9 @@ class Estimate:
 
     def _information(self, infinite: BoolArray | None) -> Information:
         optimum, user = self.optimum, self.problem.user_scale()
-        unsettled = infinite is not None and optimum.lost and optimum.at.largest_score > optimum.tolerance
-        if unsettled or (self.gone is not None and (optimum.lost or self.gone.blurred)):
+        still_moving = self.problem.far and not optimum.message.startswith("converged")
+        unsettled = optimum.lost and (still_moving or optimum.at.largest_score > optimum.tolerance)
+        if (unsettled and infinite is not None) or (self.gone is not None and (optimum.lost or self.gone.blurred)):
             return Unknown(optimum.alpha.size + optimum.rest.size)
         shape = user.c.size, user.G.shape[0]
         if infinite is not None:
