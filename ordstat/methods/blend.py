@@ -34,11 +34,14 @@ AVERAGES = {
     "stacked": "by the ranked probability score of rows held out",
 }
 #: The usual members and their options, in the order of their worth in blends on public data.
-_TREES: tuple[tuple[str, dict[str, Any]], ...] = (("ordboost", {}), ("rps-forest", {}))
-_KERNELS: tuple[tuple[str, dict[str, Any]], ...] = (("kernel-clm", {}), ("redsvm", {"C": "cv"}))
-_USUAL = _TREES + _KERNELS
-# Rows up to which the kernel methods are among them.
-_MOST_ROWS = 5000
+_USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("ordboost", {}),
+    ("rps-forest", {}),
+    ("kernel-clm", {}),
+    ("redsvm", {"C": "cv"}),
+)
+# Rows up to which the kernel methods, which come last, are among them.
+_MOST_ROWS, _WITHOUT_KERNELS = 5000, 2
 _ROUNDING = 1e-9
 _WRONG = ", as these contradict one potential"
 
@@ -61,8 +64,8 @@ class Blend(Method):
     By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
     and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
     cross-validation and calibrated scores.
-    Where cross-validation has given the boosting a leaf value for every threshold, because one potential is clearly
-    wrong, they are weighted as by "stacked", each as it was chosen on all rows: some of them have one.
+    Where cross-validation gives the boosting a leaf value for every threshold, one potential, which the kernel methods
+    have, is clearly wrong: then the usual members are weighted as by "stacked", with the options chosen on all rows.
     A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
 
     average="odds" takes the probability of the mean log odds, of probabilities drawn towards 1/2 by a hundredth: who is
@@ -141,7 +144,7 @@ class Blend(Method):
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""
-        return self._chosen(len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else len(_TREES))
+        return self._chosen(len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else _WITHOUT_KERNELS)
 
     def _chosen(self, most: int) -> tuple[Method, ...]:
         """The members that were asked for, or so many of the usual ones."""
