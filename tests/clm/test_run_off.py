@@ -274,3 +274,13 @@ def test_a_likelihood_that_is_level_in_lambda_has_no_maximum() -> None:
     near = ordfit("y ~ x1*x2", data, link=("aranda-ordaz", 128.0))
     assert fit.loglik == pytest.approx(near.loglik, abs=1e-6)
     assert fit.se.drop("lambda").max() < 100.0
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_no_statistic_of_a_model_whose_likelihood_is_left_steep_on_the_way_to_infinity() -> None:
+    """R's clm has "degenerate Hessian with 1 negative eigenvalues" there, and no statistic either."""
+    data = pd.read_csv(Path(__file__).parent / "run_off" / "steep.csv")
+    formula = "y ~ f2:x3 + f1*f3 + f1*x2 + offset(known)"
+    found = ordfit(formula, data, contrasts={"f1": "helmert"}).scale_test("f1:f3")
+    assert np.isnan(found.loc["f1:f3", "lrt"])
+    assert any("no maximum of the likelihood was reached" in note for note in found.attrs["notes"])

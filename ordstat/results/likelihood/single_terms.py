@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 NONE = "<none>"
 
+# A gradient, where estimates are infinite, of a log-likelihood that has not come near its limit.
+_STEEP = 1e-3
+
 # Notes below a table, of the models in some of its rows.
 _SEPARATED = (
     "infinite estimates in the model of {}: the likelihood is its limit, and the chi-squared distribution of the "
@@ -57,8 +60,8 @@ class Refit:
         if fit.order is not None and fit.order.binding:  # no maximum of the likelihood
             return NO_FIT
         # A search that was given up on the way to infinity has not come near the limit.
-        reached = not fit.trace.message.startswith("stopped") if separated else fit.certificate.reached
-        if not reached:
+        given_up = fit.trace.message.startswith("stopped") or fit.certificate.value > _STEEP
+        if given_up if separated else not fit.certificate.reached:
             return NO_FIT
         return cls(float(fit.edf), float(fit.loglik), separated)
 
