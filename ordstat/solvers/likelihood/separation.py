@@ -28,7 +28,9 @@ _FAR = 1e3
 
 
 def _separating(cone: RecessionCone) -> FloatArray | None:
-    """(B,) the direction of largest total slack, or None where it is nowhere positive."""
+    """(B,) the direction of the estimates if all slacks rise, or that of the largest total; None if none rises."""
+    if (inside := cone.inside(_STRICT)) is not None:
+        return inside
     found = cone.farthest(cone.total)
     if found is None:
         return None

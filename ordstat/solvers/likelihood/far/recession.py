@@ -23,6 +23,12 @@ _ROWS = 3
 ROUNDING = 1e-7
 #: A functional, of norm 1, that moves by less does not move.
 _STILL = 1e-6
+#: One that moves by more is seen to move without a programme.
+_SEEN = 1e-4
+#: Slacks and moves of columns of unit deviation, up to this, are rounding of products.
+_LEVEL = 1e-9
+#: Rows moved at a time.
+_BLOCK = 20_000
 #: What a linear programme may miss by.
 _EXACT = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
 
@@ -37,6 +43,8 @@ class RecessionCone:
     ----------
     slack : sparse (R, B)
         How fast the slacks rise along each component.
+    guess : (B,)
+        The estimates, which lie well inside the cone where they tell all levels apart.
     rows : (r,)
         The rows of `slack` that programmes have needed so far.
     held : (h, B)
@@ -46,6 +54,7 @@ class RecessionCone:
     """
 
     slack: Any
+    guess: FloatArray
     rows: IntArray
     held: FloatArray
     broken_by: Callable[[FloatArray], FloatArray] | None = None
@@ -54,13 +63,19 @@ class RecessionCone:
     def of(
         cls,
         slack: csr_array,
-        guess: FloatArray | None = None,
+        guess: FloatArray,
         broken_by: Callable[[FloatArray], FloatArray] | None = None,
     ) -> RecessionCone:
         """The cone; rows of least slack along a guess (B,) are looked at first."""
-        size = slack.shape[1]
-        first = np.argsort(slack @ (np.zeros(size) if guess is None else guess), kind="stable")[: _ROWS * size]
-        return cls(slack, first, np.zeros((0, size)), broken_by)
+        first = np.argsort(slack @ guess, kind="stable")[: _ROWS * guess.size]
+        return cls(slack, guess, first, np.zeros((0, guess.size)), broken_by)
+
+    def inside(self, strict: float) -> FloatArray | None:
+        """(B,) the guess within the box, or None where some slack along it is not above a bound."""
+        if self.broken_by is not None:
+            return None
+        x = self.guess / max(np.abs(self.guess).max(initial=0.0), np.finfo(np.float64).tiny)
+        return x if (self.slack @ x).min() > strict else None
 
     def farthest(self, f: FloatArray) -> FloatArray | None:
         """(B,) where f'x is largest; None where no programme ends."""
@@ -82,6 +97,28 @@ class RecessionCone:
             if not self._narrowed(x):
                 return x
 
+    def around(self, x: FloatArray, F: FloatArray) -> tuple[BoolArray, BoolArray]:
+        """Which of the functionals (P', B) rise, and which fall, by a step from a direction of the cone to another.
+
+        Each step follows its functional as far as slacks that are 0 stay so. What it does not show may still be so.
+        """
+        none = np.zeros(len(F), dtype=bool)
+        if self.broken_by is not None or not x.any():
+            return none, none
+        x = x / np.abs(x).max()
+        slacks = self.slack @ x
+        steps = F @ _still(self.slack[np.flatnonzero(slacks <= ROUNDING)])
+        room = 1.0 / np.maximum(np.abs(steps).max(axis=1), _LEVEL)
+        forwards, backwards = room.copy(), room
+        for first in range(0, slacks.size, _BLOCK):
+            block = slice(first, first + _BLOCK)
+            left, moves = np.maximum(slacks[block], 0.0)[:, None], self.slack[block] @ steps.T
+            with np.errstate(divide="ignore", invalid="ignore"):
+                forwards = np.minimum(forwards, np.where(moves < -_LEVEL, -left / moves, np.inf).min(axis=0))
+                backwards = np.minimum(backwards, np.where(moves > _LEVEL, left / moves, np.inf).min(axis=0))
+        at, gained = F @ x, np.einsum("ij,ij->i", F, steps)
+        return at + forwards * gained > _SEEN, at - backwards * gained < -_SEEN
+
     def _narrowed(self, x: FloatArray) -> bool:
         """Whether a direction breaks rows that the programme did not have, which are added."""
         slacks, before = self.slack @ x, self.rows.size + len(self.held)
@@ -97,6 +134,13 @@ class RecessionCone:
     def total(self) -> FloatArray:
         """(B,) how fast the sum of all slacks rises."""
         return np.asarray(self.slack.sum(axis=0), dtype=np.float64).reshape(-1)
+
+
+def _still(tight: csr_array) -> FloatArray:
+    """(B, B) the projection on the directions along which some slacks stay 0."""
+    values, vectors = np.linalg.eigh((tight.T @ tight).toarray())
+    kept = vectors[:, values <= _LEVEL**2 * max(values.max(initial=0.0), 1.0)]
+    return np.asarray(kept @ kept.T)
 
 
 def slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]) -> csr_array:
@@ -145,26 +189,29 @@ def reach(cone: RecessionCone, functionals: FloatArray) -> tuple[BoolArray, Bool
     Notes
     -----
     Whether none of many functionals moves needs two programmes: a sum of them with random weights does not move either.
+    Most that both rise and fall do so close to a direction that is known, which needs none.
     """
     sizes = np.abs(functionals).sum(axis=1)
     F = functionals / np.where(sizes > 0.0, sizes, 1.0)[:, None]
     weights, direction = np.random.default_rng(0), np.zeros(F.shape[1])
     rises, falls = np.zeros((2, len(F)), dtype=bool)
 
-    def look(f: FloatArray) -> None:
+    def seen(x: FloatArray | None) -> None:
         nonlocal direction, rises, falls
-        found = cone.farthest(f)
-        if found is not None:
-            direction, rises, falls = direction + found, rises | (F @ found > _STILL), falls | (F @ found < -_STILL)
+        if x is not None and np.abs(x).max() > ROUNDING:
+            near = cone.around(direction + x, F)
+            direction, rises, falls = direction + x, rises | (F @ x > _STILL), falls | (F @ x < -_STILL)
+            rises, falls = rises | near[0], falls | near[1]
 
-    look(cone.total)
+    inside = cone.inside(ROUNDING)
+    seen(cone.farthest(cone.total) if inside is None else inside)
     while not np.all(moving := rises | falls):
         together = weights.standard_normal(np.count_nonzero(~moving)) @ F[~moving]
-        look(together)
-        look(-together)
+        seen(cone.farthest(together))
+        seen(cone.farthest(-together))
         if np.array_equal(moving, rises | falls):
             break
     for j in np.flatnonzero(rises | falls):
         if rises[j] != falls[j]:
-            look(-F[j] if rises[j] else F[j])
+            seen(cone.farthest(-F[j] if rises[j] else F[j]))
     return rises, falls, direction
