@@ -43,7 +43,8 @@ def explanation(case: Case | Heights, check: Check) -> Fault | None:
 
 CONTRASTS = Fault(
     "contrasts dropped",
-    "R ignores contrasts= of a factor that is in interactions only; with contrasts() of the column it agrees.",
+    "R ignores contrasts= of a factor that is in interactions only; with contrasts() of the column it agrees, or stops "
+    "without converging and no higher than ours.",
     proofs.absent_contrasts,
 )
 MISCOMPUTED = Fault(
