@@ -1,6 +1,5 @@
 """Shapley values of boosted trees against the definition: all sets of players, all ways through every tree."""
 
-from dataclasses import replace
 from itertools import combinations
 from math import factorial
 
@@ -12,11 +11,8 @@ from numpy.testing import assert_allclose
 
 from ordstat import OptionError, OrdinalClassifier, datasets, ordfit
 from ordstat.compiled.shapley import add_shapley
-from ordstat.exceptions import UnavailableError
 from ordstat.model.boosted.shapley import leaf_ways, shapley_values
 from ordstat.model.boosted.trees import BoostedTrees, ValueTree
-from ordstat.model.costs import CostMatrix
-from ordstat.model.cumulative_rule import CumulativeRule
 from ordstat.model.sample import Rows
 
 
@@ -307,12 +303,33 @@ def test_other_methods_say_who_has_it():
         ordfit("rating ~ temp", datasets.load("wine")).shapley()
 
 
-def test_without_a_potential_it_is_refused(anes):
-    """As of leaves that have a value for each threshold."""
-    fit = boosted("PID ~ selfLR + age", anes)
-    rule = CumulativeRule(above=None, cost=CostMatrix.absolute())
-    with pytest.raises(UnavailableError, match="parallel=True"):
-        replace(fit, fit=replace(fit.fit, rule=rule)).shapley()
+@pytest.mark.parametrize("average", [False, True])
+def test_of_leaves_with_a_value_for_each_threshold(average):
+    """Each threshold by the definition; the sums are its log odds, which predictions put in order."""
+    wine = datasets.load("wine")
+    options = {"rounds": 15, "depth": 2, "loss": "logistic", "parallel": False, "average": average, "seed": 1}
+    fit = ordfit("rating ~ temp + contact", wine, "ordboost", **options)
+    sample, above = fit.design.sample, []
+    for k, name in enumerate(fit.threshold_names):
+        found = fit.shapley(wine, threshold=name)
+        trees, theta = fit.fit.trees.of_threshold(k), fit.fit.rule.above.theta[k]
+        given = sample.X, sample.case_weights, np.arange(2), 2
+        for n in (0, 5, 70):
+            phi, nothing = brute_force(trees, sample.X[n], *given)
+            assert_allclose(found.iloc[n], [nothing - theta, *phi], atol=1e-12)
+        above.append(1.0 / (1.0 + np.exp(-found.sum(axis=1))))
+    ordered = np.sort(np.column_stack(above), axis=1)[:, ::-1]
+    assert_allclose(1.0 - ordered, fit.predict(wine, type="cum_prob").iloc[:, :4], atol=1e-12)
+    data = fit.plot.shapley_data(threshold="2|3")
+    assert set(data["variable"]) == {"temp", "contact"} and "at 2|3" in fit.plot.shapley(threshold="2|3").get_xlabel()
+    with pytest.raises(OptionError, match=r"threshold must be one of '1\|2', .*; got None.*parallel=True"):
+        fit.shapley()
+
+
+def test_a_threshold_of_one_potential_is_refused():
+    fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "ordboost", rounds=2, depth=2)
+    with pytest.raises(OptionError, match=r"threshold must be None .*; got '1\|2'"):
+        fit.shapley(threshold="1|2")
 
 
 def test_of_arrays():

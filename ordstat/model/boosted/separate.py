@@ -58,6 +58,14 @@ class SeparateTrees(BoostedTrees):
     def upto(self, rounds: int) -> Self:
         return replace(super().upto(rounds), leaves=self.leaves[: rounds * self.models])
 
+    def of_threshold(self, k: int) -> BoostedTrees:
+        """The start, and trees with the values of one threshold in their leaves: H_k."""
+        trees = [
+            replace(tree, value=leaves[tree.value.astype(np.intp), k])
+            for tree, leaves in zip(self.trees, self.leaves, strict=True)
+        ]
+        return replace(BoostedTrees.of(self.linear, self.cuts, trees), models=self.models)
+
     def averaged(self, others: Sequence[Self]) -> Self:
         every = (self, *others)
         leaves = by_rounds([[values / len(every) for values in one.leaves] for one in every])

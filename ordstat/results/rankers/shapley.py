@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import FloatArray, IntArray
-from ...exceptions import DataError, OptionError, UnavailableError
+from ...exceptions import DataError, OptionError
 from ...model.boosted.shapley import shapley_values
+from ...model.boosted.trees import BoostedTrees
 from ..importance import frame_of_fit
 from ..target import Target, copied
 
@@ -85,7 +86,7 @@ def _numbers(frame: pd.DataFrame) -> FloatArray:
     return np.column_stack([np.zeros((len(frame), 0)), *(np.asarray(one, dtype=np.float64) for one in columns)])
 
 
-def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
+def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -> ShapleyTable:
     """Exact Shapley values of the potential H: what every variable has of the score of a row.
 
     The value of a set of variables is what the model expects of the row when it is told these alone: every tree goes
@@ -98,27 +99,30 @@ def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
     Values are on the scale of `score`, larger for higher levels, under the logit link log odds. They tell how this
     fit comes to its prediction, not what would happen if a variable were changed.
 
+    Where leaves have a value for each threshold there is no one potential: `threshold` names the one whose log odds,
+    of a level above it, are shared (before the probabilities of a row are put in order).
+
     Parameters
     ----------
     newdata : data frame, optional
         With the columns of the formula. None means the rows of the fit.
+    threshold : str, optional
+        Such as "2|3", of a fit with a value for each threshold (`parallel=False`), which needs it.
 
     Returns
     -------
     ShapleyTable
         A data frame, one row a row of `newdata`, on its index, NaN where an input is missing: "(base)", what is
         expected when nothing is told; a column a variable; "(offset)", that of the row less its mean, where the
-        formula has one. Each row sums to `predict(newdata, type="score")`. `.to_shap()` hands it to the plots of the
-        shap package, `fit.plot.shapley()` draws the means of the sizes.
+        formula has one. Each row sums to `predict(newdata, type="score")`, or to the log odds at the threshold.
+        `.to_shap()` hands it to the plots of the shap package, `fit.plot.shapley()` draws the means of the sizes.
 
     Raises
     ------
     DataError
         A missing column or an unseen level in `newdata`.
     OptionError
-        A variable called "(base)" or "(offset)".
-    UnavailableError
-        Leaves that have a value for each threshold.
+        A variable called "(base)" or "(offset)"; a threshold that the fit does not have, or needs.
 
     References
     ----------
@@ -137,11 +141,7 @@ def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
     >>> (found.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
     np.True_
     """
-    if getattr(fit.fit.rule, "potential", None) is None:
-        raise UnavailableError(
-            f"{fit.method!r} has scores for every threshold and no potential that variables could share: fit with "
-            "parallel=True."
-        )
+    trees, theta = _potential(fit, threshold)
     target, design = fit.target(newdata), fit.design
     variables, group = players(design)
     if taken := {BASE, OFFSET} & set(variables):
@@ -150,8 +150,8 @@ def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
             "formula, and fit again."
         )
     sample = design.sample
-    trees = fit.fit.trees.upto(fit.fit.kept)
     values, base = shapley_values(trees, target.rows, sample.rows, sample.case_weights, group, len(variables))
+    base -= theta
     names = [BASE, *variables]
     if target.rows.offset is not None:
         mean = float(sample.case_weights @ sample.rows.offset / sample.case_weights.sum())
@@ -159,6 +159,25 @@ def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
         names = [*names, OFFSET]
     whole = target.frame(np.column_stack([np.full(target.rows.n, base), values]), names)
     return ShapleyTable.of(whole, _inputs(fit, newdata, target, variables, group))
+
+
+def _potential(fit: Any, threshold: str | None) -> tuple[BoostedTrees, float]:
+    """The trees whose sum is shared among the variables, and what is subtracted from it."""
+    trees, names = fit.fit.trees.upto(fit.fit.kept), fit.threshold_names
+    if not trees.separate:
+        if threshold is not None:
+            raise OptionError(
+                f"threshold must be None where all thresholds have one potential; got {threshold!r}. Leave it out."
+            )
+        return trees, 0.0
+    if threshold not in names:
+        known = ", ".join(map(repr, names))
+        raise OptionError(
+            f"threshold must be one of {known}; got {threshold!r}. The leaves of this fit have a value for each "
+            "threshold, and variables share the log odds at one of them; fit with parallel=True for one potential."
+        )
+    k = list(names).index(threshold)
+    return trees.of_threshold(k), float(fit.fit.rule.above.theta[k])
 
 
 def players(design: Design) -> tuple[list[str], IntArray]:
