@@ -80,7 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.showwarning = _warn
         given = Namespace()
         try:
-            given = parser().parse_args(arguments)
+            given, unknown = parser().parse_known_args(arguments)
+            if unknown:
+                raise UsageError(f"unrecognized arguments: {' '.join(unknown)} (see ordstat {given.command} --help)")
             given.run(given)
             sys.stdout.flush()
         except (UsageError, OptionError) as error:
