@@ -239,10 +239,7 @@ WRONG = {
         "nothing": ([], "the following arguments are required: COMMAND (see ordstat --help)"),
         "a command": (["fti"], "invalid choice: 'fti'"),
         "no formula": (["fit", "wine.csv"], "required: formula (see ordstat fit --help)"),
-        "an argument": (
-            ["fit", "wine.csv", FORMULA, "--metod", "x"],
-            "unrecognized arguments: --metod x (see ordstat fit --help)",
-        ),
+        "an argument": (["fit", "wine.csv", FORMULA, "--metod", "x"], "arguments: --metod x (see ordstat fit --help)"),
         "an option": (["fit", "wine.csv", FORMULA, "--option", "C"], "--option must be NAME=VALUE, such as C=10"),
         "a number": (["fit", "wine.csv", FORMULA, "--seed", "x"], "invalid int value"),
         "an extension": (["fit", "wine.xls", FORMULA], "must be a file that ends in .csv"),
