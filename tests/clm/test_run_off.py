@@ -284,3 +284,34 @@ def test_no_statistic_of_a_model_whose_likelihood_is_left_steep_on_the_way_to_in
     found = ordfit(formula, data, contrasts={"f1": "helmert"}).scale_test("f1:f3")
     assert np.isnan(found.loc["f1:f3", "lrt"])
     assert any("no maximum of the likelihood was reached" in note for note in found.attrs["notes"])
+
+
+def two_groups(level_of_b: int) -> pd.DataFrame:
+    """Rows of a are all in the highest level, those of b in one."""
+    rng, n = np.random.default_rng(3), 160
+    data = pd.DataFrame({"z": rng.normal(size=n), "a": np.arange(n) >= 140, "b": (np.arange(n) >= 110)})
+    data[["a", "b"]] = np.column_stack([data["a"], data["b"] & ~data["a"]]).astype(float)
+    data["y"] = np.searchsorted([-1.0, 1.0], 0.5 * data["z"] + rng.logistic(size=n)) + 1
+    data.loc[data["a"] == 1, "y"], data.loc[data["b"] == 1, "y"] = 3, level_of_b
+    return data
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_a_group_in_one_end_level_leaves_its_location_and_its_scale_open(level: int) -> None:
+    """Either brings the probabilities of its rows to 1 without the other, at the same supremum; R has no errors at all
+    there ("parameters are not uniquely determined")."""
+    data = two_groups(level)
+    with pytest.warns(SeparationWarning, match="The data do not determine b, scale.b: any value"):
+        fit = ordfit("y ~ z + b", data[data["a"] == 0], scale="~ b")
+    assert fit.se[["b", "scale.b"]].isna().all() and np.isfinite(fit.se["z"])
+    with pytest.warns(SeparationWarning, match="b to [+-]infinity"):
+        located = ordfit("y ~ z + b", data[data["a"] == 0])
+    assert fit.loglik == pytest.approx(located.loglik, abs=1e-6)
+    np.testing.assert_allclose(fit.se["z"], located.se["z"], rtol=1e-5)
+
+
+def test_a_scale_that_runs_off_leaves_what_separates_other_rows_infinite() -> None:
+    data = two_groups(2)
+    with pytest.warns(SeparationWarning, match=r"\(a to \+infinity, scale.b to -infinity\)"):
+        fit = ordfit("y ~ z + a + b", data, scale="~ b")
+    assert not fit.fit.undetermined.any()

@@ -17,7 +17,7 @@ from .lambda_search import carried, held_at
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Penalty
 from .problem import Problem
-from .separation import Separation, infinite_direction, separation
+from .separation import Separation, beside_scales, infinite_direction, separation
 from .start import Start, starting_values
 from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown, in_order
 
@@ -299,9 +299,7 @@ class Estimate:
     def separation(self) -> Separation | None:
         """Estimates that are infinite or left open, on the user's scale; None where all are finite."""
         if self.gone is not None:
-            part = self.problem.scale.part(self.problem.scale.kept)
-            effects = self.optimum.alpha.size + self.optimum.rest.size - part.deviation.size
-            return _alone(np.append(np.zeros(effects), self.gone.direction / part.deviation))
+            return beside_scales(self.problem, self.optimum, self.gone.direction)
         found = self._separation()
         if self.lam is None:
             return found

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._typing import BoolArray, FloatArray
 from .column_rank import Columns
-from .far.recession import ROUNDING, RecessionCone, reach, slack_matrix
+from .far.recession import ROUNDING, RecessionCone, reach, slack_matrix, slack_rows
 from .newton import Optimum
 from .problem import Problem
 from .user_scale import in_order, joined, parted
@@ -127,6 +127,36 @@ def separation(problem: Problem, optimum: Optimum, broken_by: Broken | None = No
     rises, falls, direction = reach(rise.cone, functionals)
     moved = np.where(rises | falls, functionals @ direction, 0.0)
     return Separation(moved / np.abs(moved).max(), rises & falls)
+
+
+def beside_scales(problem: Problem, optimum: Optimum, move: FloatArray) -> Separation:
+    """What is infinite or left open where log-scale effects run off along `move` (r,), per deviation.
+
+    Rows whose scale they change may have a probability of 1 in the limit for any of the estimates that would separate
+    them: these are left open then, and so are the log-scale effects themselves where such estimates do without them.
+    Estimates that separate other rows are infinite on every way.
+    """
+    part = problem.scale.part(problem.scale.kept)
+    zeta = move / part.deviation
+    cone, back = _cone(problem, optimum, None)
+    scale = problem.sample.rows.scale
+    assert scale is not None
+    moved = np.abs(scale @ zeta)[slack_rows(problem.sample.y, problem.family.recession(problem.sample.n_levels))]
+    changed = moved > _STILL * moved.max()
+    user, shape = problem.user_scale(), optimum.alpha.shape
+    functionals = np.array([in_order(*user.coefficients(*parted(one, shape))) for one in back.T]).T
+    rises, falls, direction = reach(cone, functionals)
+    found = np.where(rises | falls, functionals @ direction, 0.0)
+    further = cone.farthest(np.asarray(cone.slack[np.flatnonzero(changed)].sum(axis=0), dtype=np.float64).reshape(-1))
+    direction = direction if further is None else direction + further
+    alone = not (cone.slack[np.flatnonzero(~changed)] @ direction > _STRICT).any()
+    undetermined = (rises | falls) if alone else (rises & falls)
+    without = bool((cone.slack[np.flatnonzero(changed)] @ direction > _STRICT).all())
+    effects, largest = found.size - zeta.size, max(np.abs(found).max(initial=0.0), 1.0)
+    return Separation(
+        np.append(found[:effects] / largest, zeta / np.abs(zeta).max()),
+        np.append(undetermined[:effects], (zeta != 0.0) & without),
+    )
 
 
 def _rise(problem: Problem, optimum: Optimum, broken_by: Broken | None) -> _Rise | None:

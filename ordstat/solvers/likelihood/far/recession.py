@@ -143,6 +143,11 @@ def _still(tight: csr_array) -> FloatArray:
     return np.asarray(kept @ kept.T)
 
 
+def slack_rows(y: IntArray, lines: Sequence[FloatArray]) -> IntArray:
+    """(R,) the row of the data that each row of `slack_matrix` is of."""
+    return np.concatenate([np.flatnonzero(y == level) for level, own in enumerate(lines) for _ in own])
+
+
 def slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]) -> csr_array:
     """One line of each row's level: how fast a'eta rises along (alpha, beta).
 
