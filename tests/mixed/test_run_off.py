@@ -33,3 +33,18 @@ def test_averages_of_rows_far_out_are_refused() -> None:
     assert fit.predict(near, type="prob", re="marginal").to_numpy().sum() == pytest.approx(1.0)
     with pytest.raises(DataError, match="finite standard deviation"):
         fit.predict(far, type="prob", re="marginal")
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_complete_separation_tells_nothing_of_the_random_effects():
+    """Whatever their variance, the supremum of the likelihood is 1."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": np.arange(60) / 10.0, "z": rng.normal(size=60), "g": np.arange(60) % 10})
+    data["y"] = np.searchsorted([2.0, 4.0], data["x"])
+    for formula in ("y ~ x + (1 | g)", "y ~ x + z + (1 + z | g)"):
+        with pytest.warns(SeparationWarning, match="the data say nothing of the random effects"):
+            fit = ordfit(formula, data)
+        assert fit.loglik == pytest.approx(0.0, abs=1e-6)
+        assert fit.vcov().isna().all(axis=None)
+        assert "nor have the others" in " ".join(str(fit.summary()).split())
+        assert fit.tidy().filter(like="|g", axis=0)["std_error"].isna().all()

@@ -27,6 +27,8 @@ from .work import Work
 MOST_NODES = 100
 #: Crossed effects that are few; copies of their matrix, and seconds of a fit, a cube of their number.
 _FEW_CROSSED, _COPIES, _CUBE_SECONDS = 1000, 5.0, 1.5e-9
+#: A log-likelihood this near to 0 is that of probabilities of 1.
+_CERTAIN = 1e-6
 #: Penalties of the covariances of random effects, and one in a summary.
 RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
@@ -88,6 +90,8 @@ def with_random_effects(
     """The fit with random effects, from the one without; `penalty` is that of their covariances."""
     mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty)
     marginal, layout = mixed.marginal(fit.loglik), Layout.of(problem)
+    if fit.separation is not None and fit.loglik > -_CERTAIN:  # whatever the variances are
+        marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
     alpha, rest = _parts(mixed.fixed, problem)
     bare = layout.rule(alpha, rest, found.family, _rule(fit).cost)
     rule = replace(bare, effects=tuple(term.modes for term in marginal.terms))

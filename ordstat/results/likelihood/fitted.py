@@ -446,7 +446,7 @@ class FittedLikelihood(FittedRanker):
             *own,
             *self._covariance_alerts(),
             *self._crossing_alerts(),
-            *run_off_alerts(self.design, self.fit.marginal, self.family),
+            *run_off_alerts(self.design, self.fit, self.family),
         ]
 
     def _covariance_alerts(self) -> list[Alert]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....exceptions import OrdstatWarning, SeparationWarning
+from ....model.fit import LikelihoodFit
 from ....model.likelihood.family import Family
-from ....model.likelihood.marginal import Marginal
 
 if TYPE_CHECKING:
     from ....design.design import Design
@@ -20,12 +20,17 @@ _LARGE = 25.0
 _LATENT = {"logit": 1.81, "probit": 1.0, "cloglog": 1.28, "loglog": 1.28}
 
 
-def run_off_alerts(
-    design: Design, marginal: Marginal | None, family: Family
-) -> Iterator[tuple[type[OrdstatWarning], str]]:
-    """A warning for every term whose variance has run off, or all but."""
-    rows = design.sample.rows
+def run_off_alerts(design: Design, fit: LikelihoodFit, family: Family) -> Iterator[tuple[type[OrdstatWarning], str]]:
+    """A warning for every term whose variance has run off, or all but; one where the data say nothing of them."""
+    rows, marginal = design.sample.rows, fit.marginal
     if marginal is None or rows.random is None:
+        return
+    if fit.separation is not None and np.isnan(marginal.covariance).all():
+        yield (
+            SeparationWarning,
+            "the effects alone tell all levels apart, so that the data say nothing of the random effects: their "
+            "standard deviations and correlations are where the search began, and have no standard errors.",
+        )
         return
     own = _LATENT.get(family.link.name, 1.0)
     for term, columns, effects in zip(design.random, rows.random.terms, marginal.terms, strict=True):
