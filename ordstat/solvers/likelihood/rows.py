@@ -125,8 +125,7 @@ class TermRows:
         """Rows whose columns are those of `scaled`."""
         columns, p, r, w = scaled
         patterns = Patterns.among(w) if family.local else None
-        bare = ModelRows.of(replace(sample.rows, nominal=None, scale=None))
-        own = replace(bare, x=columns[:, :p], w=w, z=columns[:, p : p + r], patterns=patterns)
+        own = ModelRows.on(sample.rows, columns[:, :p], w, columns[:, p : p + r], patterns)
         observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible, far=far)
         return cls(observed=observed, weights=sample.case_weights, columns=columns)
 

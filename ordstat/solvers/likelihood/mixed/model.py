@@ -86,7 +86,7 @@ class MixedModel:
         scaling = [_scaling(spelt[k], weights) for k in order]
         terms = [replace(spelt[k], z=spelt[k].z @ M) for k, M in zip(order, scaling, strict=True)]
         x, w, z = problem.scaled()
-        rows = replace(ModelRows.of(problem.sample.rows), x=x, w=w, z=z)
+        rows = ModelRows.on(problem.sample.rows, x, w, z)
         along = np.argsort(terms[0].codes, kind="stable")
         terms = [term[along] for term in terms]
         return cls(
