@@ -85,6 +85,8 @@ class Layout:
 
     def confounded(self, found: tuple[Confounded, ...]) -> tuple[Confounded, ...]:
         """The same with places among all P parameters."""
+        if not found:
+            return ()
         places = np.flatnonzero(self._chosen(self.independent, True))
         return tuple(Confounded(int(places[one.place]), places[one.others]) for one in found)
 

@@ -161,10 +161,6 @@ class MixedModel:
         """(n,) the first column of the first term."""
         return np.ascontiguousarray(self.terms[0].z[:, 0])
 
-    def reduced(self, gradient: FloatArray) -> FloatArray:
-        """Derivatives by the fixed parameters, from those by all thresholds and effects."""
-        return gradient if self.expand is None else gradient @ self.expand
-
     @cached_property
     def places(self) -> IntArray:
         """(2, n) the thresholds above and below each row, as `Cumulative.terms` has them."""
@@ -307,7 +303,7 @@ def _user_map(problem: Problem) -> FloatArray:
     user = problem.user_scale()
     t, own = user.c.size, user.G.shape[0] * user.c.size
     out = np.zeros((own + user.scale.size,) * 2)
-    out[:own, :own] = np.kron(user.G, np.eye(t))
+    out[:own, :own] = (user.G[:, None, :, None] * np.eye(t)[:, None, :]).reshape(own, own)
     out[:own, own:] = (user.A[:, None, :] * user.c[:, None]).reshape(own, -1)
     out[range(own, len(out)), range(own, len(out))] = 1.0 / user.scale
     return out
