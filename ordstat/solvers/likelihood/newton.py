@@ -285,12 +285,11 @@ def uphill(
     objective: Objective, alpha: FloatArray, rest: FloatArray, at: Evaluation, d_alpha: FloatArray, d_rest: FloatArray
 ) -> tuple[FloatArray, FloatArray, Evaluation] | None:
     """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not lower the log-likelihood."""
-    slack = 1e-13 * (1.0 + abs(at.loglik))
-    length = 1.0
+    least = at.loglik - 1e-13 * (1.0 + abs(at.loglik))
     for _ in range(50):
-        trial_alpha, trial_rest = alpha + length * d_alpha, rest + length * d_rest
+        trial_alpha, trial_rest = alpha + d_alpha, rest + d_rest
         trial = objective(trial_alpha, trial_rest)
-        if trial is not None and trial.loglik >= at.loglik - slack:
+        if trial is not None and trial.loglik >= least:
             return trial_alpha, trial_rest, trial
-        length *= 0.5
+        d_alpha, d_rest = 0.5 * d_alpha, 0.5 * d_rest
     return None
