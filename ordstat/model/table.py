@@ -25,9 +25,8 @@ def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
     """
     matrix, squares = np.empty((n, len(columns))), np.zeros(len(columns))
     known = [column.dtype == np.float64 or column.dtype == np.bool_ for column in columns]
-    places = np.flatnonzero(known)
-    gather([columns[j] for j in places], places, matrix, squares)
-    others = [j for j, quick in enumerate(known) if not quick]
+    gather([column for column, own in zip(columns, known, strict=True) if own], np.flatnonzero(known), matrix, squares)
+    others = [j for j, own in enumerate(known) if not own]
     for rows in row_blocks(n if others else 0, min(len(others), _WIDEST), CACHED):
         for j in others:
             matrix[rows, j] = columns[j][rows]
