@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -105,8 +104,7 @@ def with_random_effects(
     mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty)
     marginal = mixed.marginal(plain_loglik)
     alpha, rest = _parts(mixed.fixed, problem)
-    bare = layout.rule(alpha, rest, found.family, cost)
-    rule = replace(bare, effects=tuple(term.modes for term in marginal.terms))
+    rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
     size = mixed.likelihood.model.n_fixed
     information = Covariance(marginal.covariance[:size, :size])
     errors = np.abs(mixed.likelihood.last_step()[:size]) + mixed.rounding

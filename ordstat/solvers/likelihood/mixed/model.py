@@ -305,7 +305,7 @@ def _user_map(problem: Problem) -> FloatArray:
     out = np.zeros((own + user.scale.size,) * 2)
     out[:own, :own] = (user.G[:, None, :, None] * np.eye(t)[:, None, :]).reshape(own, own)
     out[:own, own:] = (user.A[:, None, :] * user.c[:, None]).reshape(own, -1)
-    out[range(own, len(out)), range(own, len(out))] = 1.0 / user.scale
+    np.fill_diagonal(out[own:, own:], 1.0 / user.scale)
     return out
 
 
