@@ -51,8 +51,8 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
         hint = advice(NO_METHODS, method) if isinstance(method, str) else ""
         also = ", or a method value such as REDSVM(C=10) (`ordstat methods` lists all)"
         raise OptionError(f"{unknown('method', method, METHODS, also=also)}{hint}")
-    valid = option_names(entry)
-    check_names(options, valid, f"method {method!r}", "option", arguments)
+    if options:
+        check_names(options, option_names(entry), f"method {method!r}", "option", arguments)
     return entry.method(**entry.preset, **options)
 
 

@@ -84,7 +84,7 @@ def gather(columns, places, matrix, squares):
     """Twin of `ordstat.compiled.table.gather`: columns side by side, and their sums of squares."""
     for column, place in zip(columns, places, strict=True):
         matrix[:, place] = column
-        squares[place] += column @ column
+        squares[place] += matrix[:, place] @ matrix[:, place]
 
 
 def spreads(X, weights, shift, sums, squares):

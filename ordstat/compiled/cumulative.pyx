@@ -35,11 +35,10 @@ cdef inline int _pitch(int p) noexcept nogil:
     return (p + 3) // 4 * 4
 
 
-cdef inline int _chunk_rows(int p) noexcept nogil:
-    cdef int rows = BUFFER // (p if p > 0 else 1)
-    if rows > LONGEST:
-        return LONGEST
-    return rows if rows > 64 else 64
+cdef inline int _chunk_rows(int p, Py_ssize_t n) noexcept nogil:
+    """Rows of p columns to be handled at once, at most the n that there are: room for more takes time to make."""
+    cdef Py_ssize_t rows = min(max(BUFFER // max(p, 1), 64), LONGEST)
+    return <int>max(min(rows, n), 1)
 
 
 cdef void _project(double *rows_p, int rows, int p, int pitch, const double *beta, double *eta) noexcept nogil:
@@ -88,7 +87,7 @@ def moments(const double[:, ::1] X, const double[::1] weights, const double[::1]
             double[:, ::1] gram):
     """Add sum v (x - shift) to `sums` (p,) and sum v (x - shift)(x - shift)' to `gram` (p, p); weights may be None."""
     cdef Py_ssize_t n = X.shape[0], start, block
-    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1]), rows, i, j
+    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1], X.shape[0]), rows, i, j
     cdef double root
     cdef double *row
     cdef bint weighted = weights is not None
@@ -242,7 +241,7 @@ def logit_pass(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
     None, the first two columns of levels and score alone are added up.
     """
     cdef Py_ssize_t n = X.shape[0], start = 0, level
-    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i
+    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1], X.shape[0]), rows, i
     cdef double total = 0.0
     cdef bint second = gram is not None
     cdef Logit at
@@ -321,7 +320,7 @@ def logit_groups(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[:
     levels (G, K, 3), with the sums of v last, and score (G, p).
     """
     cdef Py_ssize_t n = X.shape[0], start = 0
-    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1]), rows, i
+    cdef int p = <int>X.shape[1], chunk = _chunk_rows(<int>X.shape[1], X.shape[0]), rows, i
     cdef double total = 0.0
     cdef double *cell
     cdef Logit at
@@ -347,7 +346,7 @@ def logit_groups(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[:
 def project(const double[:, ::1] X, const double[::1] shift, const double[::1] beta, double[::1] eta):
     """Add (X - shift) @ beta to eta (n,)."""
     cdef Py_ssize_t n = X.shape[0], start, block
-    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1]), rows
+    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1], X.shape[0]), rows
     if p == 0 or n == 0:
         return
     cdef double *x = <double *>calloc(<size_t>chunk * pitch, sizeof(double))
@@ -371,7 +370,7 @@ def accumulate(const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1
     -(r_u + r_l) x x', which may be negative for some rows.
     """
     cdef Py_ssize_t n = X.shape[0], start, block, at
-    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1])
+    cdef int p = <int>X.shape[1], pitch = _pitch(<int>X.shape[1]), chunk = _chunk_rows(<int>X.shape[1], X.shape[0])
     cdef int K = <int>levels.shape[0], rows, i, j, k, negative
     cdef size_t size = <size_t>chunk * (2 * pitch + 3) + <size_t>(K + 2) * pitch
     cdef double *x = <double *>calloc(size, sizeof(double))

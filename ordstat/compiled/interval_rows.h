@@ -243,25 +243,40 @@ ORDSTAT_TWICE(add_places,
                const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT sums),
               (n, px, pz, place, at, rows, sums))
 
-/* sums += by x for four rows of x that lie `pitch` apart. */
-ORDSTAT_INLINE void ordstat_add_four(int width, int pitch, const double *by, const double *ORDSTAT_RESTRICT x,
+/* sums += by x for four rows of x that lie `pitch` apart; rows have pointers of their own, by which compilers see that
+   their entries lie side by side. */
+ORDSTAT_INLINE void ordstat_add_four(int width, ptrdiff_t pitch, const double *by, const double *ORDSTAT_RESTRICT x,
                                      double *ORDSTAT_RESTRICT sums) {
+    const double *x1 = x + pitch, *x2 = x1 + pitch, *x3 = x2 + pitch;
     double a = by[0], b = by[1], c = by[2], d = by[3];
-    for (int j = 0; j < (width & ~3); j++)
-        sums[j] += (a * x[j] + b * x[pitch + j]) + (c * x[2 * pitch + j] + d * x[3 * pitch + j]);
+    for (int j = 0; j < (width & ~3); j++) sums[j] += (a * x[j] + b * x1[j]) + (c * x2[j] + d * x3[j]);
 }
 
-/* The sums of the columns alone, four rows at once: the score, and with `second` the information of x (its upper triangle),
-   of x and z, and of z, in rows of px + pz; what lambda has with the columns goes into `mixed`, if there is one. What
-   weighs rows must be 0 beyond the last. */
-ORDSTAT_INLINE void add_columns_body(int n, int p, int r, int px, int pz, int second,
-                                     const OrdstatChunk *ORDSTAT_RESTRICT at, const double *ORDSTAT_RESTRICT rows,
-                                     double *ORDSTAT_RESTRICT score, double *ORDSTAT_RESTRICT mixed,
-                                     double *ORDSTAT_RESTRICT gram) {
-    int pitch = px + pz;
+/* by = v x for four columns of four rows of x that lie `pitch` apart. */
+ORDSTAT_INLINE void ordstat_weigh(ptrdiff_t pitch, const double *v, const double *ORDSTAT_RESTRICT x, double by[4][4]) {
+    for (int k = 0; k < 4; k++, x += pitch)
+        for (int j = 0; j < 4; j++) by[k][j] = v[k] * x[j];
+}
+
+/* sums += by' x, a square of four by four, for four rows; those of x and of sums lie `pitch` apart. */
+ORDSTAT_INLINE void ordstat_add_square(ptrdiff_t pitch, double by[4][4], const double *ORDSTAT_RESTRICT x,
+                                       double *ORDSTAT_RESTRICT sums) {
+    const double *x1 = x + pitch, *x2 = x1 + pitch, *x3 = x2 + pitch;
+    for (int t = 0; t < 4; t++, sums += pitch)
+        for (int j = 0; j < 4; j++)
+            sums[j] += (by[0][t] * x[j] + by[1][t] * x1[j]) + (by[2][t] * x2[j] + by[3][t] * x3[j]);
+}
+
+/* The sums of the columns alone, four rows at once: the score, and with `second` the information of x, of x and z, and of
+   z, the squares of it that are not below the diagonal, in rows of px + pz; what lambda has with the columns goes into
+   `mixed`, if there is one. What weighs rows must be 0 beyond the last. */
+ORDSTAT_INLINE void add_columns_body(int n, int px, int pz, int second, const OrdstatChunk *ORDSTAT_RESTRICT at,
+                                     const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT score,
+                                     double *ORDSTAT_RESTRICT mixed, double *ORDSTAT_RESTRICT gram) {
+    ptrdiff_t pitch = px + pz;
     for (int i = 0; i < n; i += 4) {
-        const double *x = rows + (ptrdiff_t)i * pitch, *z = x + px;
-        double by[4];
+        const double *x = rows + i * pitch, *z = x + px;
+        double by[4][4];
         ordstat_add_four(px, pitch, at->score[2] + i, x, score);
         ordstat_add_four(pz, pitch, at->score[3] + i, z, score + px);
         if (!second) continue;
@@ -269,23 +284,20 @@ ORDSTAT_INLINE void add_columns_body(int n, int p, int r, int px, int pz, int se
             ordstat_add_four(px, pitch, at->curve[11] + i, x, mixed);
             ordstat_add_four(pz, pitch, at->curve[13] + i, z, mixed + px);
         }
-        for (int j = 0; j < p; j++) {
-            for (int k = 0; k < 4; k++) by[k] = at->curve[9][i + k] * x[k * pitch + j];
-            ordstat_add_four(px - (j & ~3), pitch, by, x + (j & ~3), gram + (ptrdiff_t)j * pitch + (j & ~3));
-            if (pz == 0) continue;
-            for (int k = 0; k < 4; k++) by[k] = at->curve[10][i + k] * x[k * pitch + j];
-            ordstat_add_four(pz, pitch, by, z, gram + (ptrdiff_t)j * pitch + px);
-        }
-        for (int j = 0; j < r; j++) {
-            for (int k = 0; k < 4; k++) by[k] = at->curve[12][i + k] * z[k * pitch + j];
-            ordstat_add_four(pz, pitch, by, z, gram + (ptrdiff_t)(p + j) * pitch + px);
+        for (int j = 0; j < pitch; j += 4) {
+            double *into = gram + j * pitch;
+            ordstat_weigh(pitch, (j < px ? at->curve[9] : at->curve[12]) + i, x + j, by);
+            for (int l = j; l < (j < px ? px : pitch); l += 4) ordstat_add_square(pitch, by, x + l, into + l);
+            if (j >= px || pz == 0) continue;
+            ordstat_weigh(pitch, at->curve[10] + i, x + j, by);
+            for (int l = px; l < pitch; l += 4) ordstat_add_square(pitch, by, x + l, into + l);
         }
     }
 }
 ORDSTAT_TWICE(add_columns,
-              (int n, int p, int r, int px, int pz, int second, const OrdstatChunk *ORDSTAT_RESTRICT at,
+              (int n, int px, int pz, int second, const OrdstatChunk *ORDSTAT_RESTRICT at,
                const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT score, double *ORDSTAT_RESTRICT mixed,
                double *ORDSTAT_RESTRICT gram),
-              (n, p, r, px, pz, second, at, rows, score, mixed, gram))
+              (n, px, pz, second, at, rows, score, mixed, gram))
 
 #endif

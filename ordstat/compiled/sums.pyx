@@ -41,7 +41,7 @@ cdef extern from "interval_rows.h":
     void pad_columns(int n, int p, int r, int q, int px, int pz, const double *columns, double *out) noexcept nogil
     void add_places(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
                     double *sums) noexcept nogil
-    void add_columns(int n, int p, int r, int px, int pz, bint second, const OrdstatChunk *at, const double *rows,
+    void add_columns(int n, int px, int pz, bint second, const OrdstatChunk *at, const double *rows,
                      double *score, double *mixed, double *gram) noexcept nogil
 
 #: Ends of intervals that the closed forms are good for, and their least widths.
@@ -71,7 +71,7 @@ cdef struct Room:
 cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
     """Buffers, all zero; False where there is no memory."""
     cdef size_t width = <size_t>of.width, chunk = ORDSTAT_ROOM, size = <size_t>places
-    room.all = <double *>calloc(chunk * (width + 2) + width * (2 + of.p + of.r) + size * (width + FIRST + 5), sizeof(double))
+    room.all = <double *>calloc(chunk * (width + 2) + width * (2 + width) + size * (width + FIRST + 5), sizeof(double))
     if room.all == NULL:
         return False
     room.rows = room.all
@@ -80,7 +80,7 @@ cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
     room.score = room.tau + chunk
     room.mixed = room.score + width
     room.gram = room.mixed + width
-    room.sums = room.gram + width * (of.p + of.r)
+    room.sums = room.gram + width * width
     room.levels.high = room.sums + size * (width + FIRST)
     room.levels.low = room.levels.high + size
     room.levels.width = room.levels.low + size
@@ -225,15 +225,16 @@ cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patter
 
 cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest, double[:, ::1] gram) noexcept nogil:
     """Add the sums of the columns, those of the information on both sides of the diagonal."""
-    cdef int i, j, width = of.p + of.r, end = of.q - 1
+    cdef int i, j, k, width = of.p + of.r, end = of.q - 1
     cdef double *row
     for i in range(width):
-        row = room.gram + i * of.width
-        rest[i] += room.score[i if i < of.p else of.px + i - of.p]
+        k = i if i < of.p else of.px + i - of.p
+        row = room.gram + k * of.width
+        rest[i] += room.score[k]
         for j in range(i, width):
             gram[i, j] += row[j if j < of.p else of.px + j - of.p]
         if of.estimated:
-            gram[i, end] += room.mixed[i if i < of.p else of.px + i - of.p]
+            gram[i, end] += room.mixed[k]
     for i in range(of.q):
         for j in range(i):
             gram[i, j] = gram[j, i]
@@ -330,7 +331,7 @@ def interval_sums(const double[:, ::1] columns, Py_ssize_t p, Py_ssize_t r, cons
             if of.width > 0:
                 _pad(rows, at)
                 pad_columns(rows, of.p, of.r, of.q, of.px, of.pz, x, room.rows)
-                add_columns(rows, of.p, of.r, of.px, of.pz, second, at, room.rows, room.score,
+                add_columns(rows, of.px, of.pz, second, at, room.rows, room.score,
                             room.mixed if of.estimated else NULL, room.gram)
             if w is not None:
                 _add_nominal(rows, &y[start], kind, own, last, m, x, at, &of, &alpha[0, 0], &pairs[0, 0, 0, 0],

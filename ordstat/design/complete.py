@@ -259,13 +259,20 @@ def _places(used: IntArray) -> IntArray:
     return places
 
 
+def _sound(squares: FloatArray) -> BoolArray:
+    """Which sums of squares have neither overflowed nor vanished."""
+    return (squares > _LEAST) & (squares < np.inf)
+
+
 def _check_sizes(part: Assembled) -> None:
     """DataError for a column whose squares overflow or vanish, by its name."""
     squares, matrix = part.squares, part.matrix
+    if _sound(squares).all():
+        return
     if np.isnan(squares).any():  # of columns with missing values
         matrix = np.nan_to_num(matrix)
         squares = (matrix**2).sum(axis=0)
-    bad = [j for j in np.flatnonzero(~((squares > _LEAST) & (squares < np.inf))) if matrix[:, j].any()]
+    bad = [j for j in np.flatnonzero(~_sound(squares)) if matrix[:, j].any()]
     if bad:
         raise DataError(
             f"Column {part.names[bad[0]]!r} reaches {np.abs(matrix[:, bad[0]]).max():g}: rescale it, so that its "

@@ -62,7 +62,7 @@ class RandomColumns:
             return np.zeros(1, dtype=np.intp), np.zeros(1, dtype=np.intp)
         if not self.correlated:
             return np.arange(self.q), np.arange(self.q)
-        columns, rows = np.triu_indices(self.q)
+        columns, rows = np.nonzero(np.tri(self.q).T)
         return rows, columns
 
     @property

@@ -24,9 +24,9 @@ def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
            [2., 0.]]), array([5., 1.]))
     """
     matrix, squares = np.empty((n, len(columns))), np.zeros(len(columns))
-    doubles = [j for j, column in enumerate(columns) if column.dtype == np.float64]
-    gather([columns[j] for j in doubles], np.array(doubles, dtype=np.intp), matrix, squares)
-    others = [j for j, column in enumerate(columns) if column.dtype != np.float64]
+    known = [column.dtype == np.float64 or column.dtype == np.bool_ for column in columns]
+    gather([column for column, own in zip(columns, known, strict=True) if own], np.flatnonzero(known), matrix, squares)
+    others = [j for j, own in enumerate(known) if not own]
     for rows in row_blocks(n if others else 0, min(len(others), _WIDEST), CACHED):
         for j in others:
             matrix[rows, j] = columns[j][rows]

@@ -117,12 +117,13 @@ def test_moments_and_projection(n: int, p: int, K: int, weighted: bool) -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 103])
 def test_gather(n: int) -> None:
-    """Columns with any distance between entries, backwards too, into some of the columns of the table."""
+    """Columns with any distance between entries, backwards too, and of booleans, into some columns of the table."""
     rng = np.random.default_rng(n)
     apart = rng.normal(size=(n, 5))
-    columns, places = [apart[:, 3], rng.normal(size=n), apart[::-1, 0]], np.array([4, 0, 2])
-    one, other = (np.ones((n, 5)), np.ones(5)), (np.ones((n, 5)), np.ones(5))
-    table.gather(columns, places, *one)
+    flags = apart > 0.0
+    columns, places = [apart[:, 3], rng.normal(size=n), apart[::-1, 0], flags[:, 1], flags[::-1, 2]], [4, 0, 2, 6, 3]
+    one, other = (np.ones((n, 7)), np.ones(7)), (np.ones((n, 7)), np.ones(7))
+    table.gather(columns, np.array(places), *one)
     twins.gather(columns, places, *other)
     np.testing.assert_array_equal(one[0], other[0])
     np.testing.assert_allclose(one[1], other[1], rtol=1e-13)

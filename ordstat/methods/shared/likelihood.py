@@ -32,6 +32,7 @@ from ...solvers.likelihood.order.estimate import kept_in_order
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.rows import CHUNK
+from ...solvers.likelihood.separation import Separation
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
@@ -149,17 +150,45 @@ class OrdinalRegression(Method):
         found, order = self._estimation.of(self._problem(sample)), None
         if self.keeps_order:
             found, order = kept_in_order(found)
+        layout, separation = Layout.of(found.whole), None if self.penalty is not None else found.separation()
+        known = {"facts": self._facts(), **self._known(found, layout, separation), "order": order}
+        if sample.rows.random is None:
+            return self._independent(sample, found, layout, separation, known)
+        asked = self.quadrature, self.max_iter, self.random_penalty
+        return with_random_effects(sample, found, layout, cost, *asked, known)
+
+    def _known(self, found: Estimate, layout: Layout, separation: Separation | None) -> dict[str, Any]:
+        """Fields of a fit that random effects leave as they are."""
         problem = found.whole
-        optimum, layout = found.optimum, Layout.of(problem)
+        return {
+            "n_alpha": layout.n_alpha,
+            "n_beta": layout.n_beta,
+            "n_zeta": layout.n_zeta,
+            "n_lambda": layout.n_lambda,
+            "aliased": ~layout.estimated,
+            "null_loglik": self._estimation.null_loglik(problem),
+            "null_edf": problem.n_null_parameters,
+            "n_obs": float(problem.counts.sum()),
+            "separation": None if separation is None else np.nan_to_num(layout.spread(separation.direction)),
+            "undetermined": None if separation is None else layout.spread(separation.undetermined.astype(float)) == 1.0,
+            "threshold_names": () if layout.structure is None else layout.structure.names,
+            "jacobian": layout.jacobian,
+            "confounded": layout.confounded(problem.confounded),
+            "lambda_end": found.lambda_end,
+        }
+
+    def _independent(
+        self, sample: Sample, found: Estimate, layout: Layout, separation: Separation | None, known: dict[str, Any]
+    ) -> LikelihoodFit:
+        """The fit of independent rows."""
+        problem, optimum, order = found.whole, found.optimum, known["order"]
         alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
-        rule = layout.rule(alpha, rest, found.family, cost)
-        separation = None if self.penalty is not None else found.separation()
+        rule = layout.rule(alpha, rest, found.family, self.cost_matrix)
         information = found.information(None if separation is None else separation.infinite)
-        mixed = sample.rows.random is not None  # which has digits of its own
-        digits = np.zeros(problem.n_parameters) if mixed else _digits(problem, found, information)
-        loglik, null = found.loglik(), self._estimation.null_loglik(problem)
-        estimates = in_order(alpha, rest)
-        fit = LikelihoodFit(
+        digits, estimates = _digits(problem, found, information), in_order(alpha, rest)
+        loglik, beyond = found.loglik(), found.start.beyond
+        return LikelihoodFit(
+            **known,
             rule=rule,
             certificate=Certificate(
                 name="max |gradient|" if order is None or not order.binding else "KKT residual",
@@ -173,27 +202,11 @@ class OrdinalRegression(Method):
             ),
             trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=found.message),
             scores=rule.scores(sample.rows),
-            facts=self._facts(),
             coefficients=layout.spread(estimates),
-            n_alpha=layout.n_alpha,
-            n_beta=layout.n_beta,
-            n_zeta=layout.n_zeta,
-            n_lambda=layout.n_lambda,
-            aliased=~layout.estimated,
             information=information,
             digits=layout.spread(digits),
             loglik=loglik,
-            null_loglik=null,
-            null_edf=problem.n_null_parameters,
-            n_obs=float(problem.counts.sum()),
-            beyond=found.start.beyond if found.start.beyond is not None and found.start.beyond > loglik else None,
-            separation=None if separation is None else np.nan_to_num(layout.spread(separation.direction)),
-            undetermined=None if separation is None else layout.spread(separation.undetermined.astype(float)) == 1.0,
-            threshold_names=() if layout.structure is None else layout.structure.names,
-            jacobian=layout.jacobian,
-            confounded=layout.confounded(problem.confounded),
-            lambda_end=found.lambda_end,
-            order=order,
+            beyond=beyond if beyond is not None and beyond > loglik else None,
             likelihood=LikelihoodAtEstimates(
                 estimation=self._estimation,
                 problem=replace(problem),  # without the columns that it has made
@@ -206,9 +219,6 @@ class OrdinalRegression(Method):
                 keeps_order=self.keeps_order,
             ),
         )
-        if not mixed:
-            return fit
-        return with_random_effects(fit, sample, problem, found, self.quadrature, self.max_iter, self.random_penalty)
 
     def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
         penalty = _penalty(self.penalty)

@@ -10,8 +10,8 @@ import numpy as np
 from ..._typing import FloatArray
 from ...checks import is_whole
 from ...exceptions import OptionError
+from ...model.costs import CostMatrix
 from ...model.fit import Certificate, LikelihoodFit, Trace
-from ...model.likelihood.rule import LikelihoodRule
 from ...model.random_effects import check_whole_groups
 from ...model.sample import Sample
 from ...solvers.likelihood.estimate import Estimate
@@ -79,28 +79,43 @@ def crossed_work(sample: Sample) -> Work | None:
 
 
 def with_random_effects(
-    fit: LikelihoodFit,
     sample: Sample,
-    problem: Problem,
     found: Estimate,
+    layout: Layout,
+    cost: CostMatrix,
     quadrature: int | str,
     max_iter: int,
     penalty: str | None,
+    known: dict[str, Any],
 ) -> LikelihoodFit:
-    """The fit with random effects, from the one without; `penalty` is that of their covariances."""
+    """The fit with random effects, from the estimates without.
+
+    Parameters
+    ----------
+    sample : Sample
+    found : Estimate
+    layout : Layout
+    cost : CostMatrix
+    quadrature : int or "auto"
+    max_iter : int
+    penalty : "gamma" or None
+        That of the covariances of random effects.
+    known : dict
+        The fields of the fit that random effects leave as they are.
+    """
+    problem, plain_loglik = found.whole, found.loglik()
     mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty)
-    marginal, layout = mixed.marginal(fit.loglik), Layout.of(problem)
-    if fit.separation is not None and fit.loglik > -_CERTAIN:  # whatever the variances are
+    marginal = mixed.marginal(plain_loglik)
+    if known["separation"] is not None and plain_loglik > -_CERTAIN:  # whatever the variances are
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
     alpha, rest = _parts(mixed.fixed, problem)
-    bare = layout.rule(alpha, rest, found.family, _rule(fit).cost)
-    rule = replace(bare, effects=tuple(term.modes for term in marginal.terms))
+    rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
     size = mixed.likelihood.model.n_fixed
     information = Covariance(marginal.covariance[:size, :size])
     errors = np.abs(mixed.likelihood.last_step()[:size]) + mixed.rounding
-    return replace(
-        fit,
-        facts=fit.facts if penalty is None else (*fit.facts, ("penalty", GAMMA)),
+    facts = () if penalty is None else (("penalty", GAMMA),)
+    return LikelihoodFit(
+        **{**known, "facts": (*known["facts"], *facts)},
         rule=rule,
         certificate=_certificate(mixed),
         trace=Trace(iterations=len(mixed.logliks) - 1, objective=np.array(mixed.logliks), message=mixed.message),
@@ -111,13 +126,7 @@ def with_random_effects(
         loglik=mixed.loglik,
         marginal=marginal,
         likelihood=MarginalAtEstimates(marginal),
-        beyond=None,
     )
-
-
-def _rule(fit: LikelihoodFit) -> LikelihoodRule:
-    assert isinstance(fit.rule, LikelihoodRule)
-    return fit.rule
 
 
 def _parts(fixed: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]:

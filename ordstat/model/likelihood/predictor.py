@@ -85,13 +85,20 @@ class ModelRows:
     @classmethod
     def of(cls, rows: Rows) -> ModelRows:
         """The columns as they are."""
-        ones, zero = np.ones((rows.n, 1)), np.zeros(rows.n)
+        ones, z = np.ones((rows.n, 1)), np.zeros((rows.n, 0)) if rows.scale is None else rows.scale
+        return cls.on(rows, rows.X, ones if rows.nominal is None else np.hstack([ones, rows.nominal]), z)
+
+    @classmethod
+    def on(cls, rows: Rows, x: FloatArray, w: FloatArray, z: FloatArray, patterns: Patterns | None = None) -> ModelRows:
+        """Other columns of the same rows, which keep their offsets."""
+        zero = np.zeros(rows.n)
         return cls(
-            x=rows.X,
-            w=ones if rows.nominal is None else np.hstack([ones, rows.nominal]),
-            z=np.zeros((rows.n, 0)) if rows.scale is None else rows.scale,
+            x=x,
+            w=w,
+            z=z,
             offset=zero if rows.offset is None else rows.offset,
             scale_offset=zero if rows.scale_offset is None else rows.scale_offset,
+            patterns=patterns,
         )
 
     @property

@@ -8,6 +8,7 @@ banded and V = T^-1 C the Schur complement S = B - C'V carries everything: O(K q
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs
@@ -95,13 +96,17 @@ class Blocks:
     def damped(self, factor: float) -> Blocks:
         """This matrix plus `factor` times the absolute value of its diagonal, entries that vanish a little raised."""
         diagonal, rest = self.diagonal.copy(), self.rest.copy()
-        raised = _on_diagonal(diagonal), _on_diagonal(rest)
-        of_alpha, of_rest = np.abs(raised[0]), np.abs(raised[1])
-        least = _VANISHING * max(of_alpha.max(), of_rest.max(initial=0.0))
         with np.errstate(over="ignore"):  # as far as doubles go: what overflows is refused by `factor`
-            raised[0][:] += factor * np.maximum(of_alpha, least)
-            raised[1][:] += factor * np.maximum(of_rest, least)
+            for part, size in zip((diagonal, rest), self._sizes, strict=True):
+                _on_diagonal(part)[:] += factor * size
         return Blocks(diagonal=diagonal, below=self.below, cross=self.cross, rest=rest)
+
+    @cached_property
+    def _sizes(self) -> tuple[FloatArray, FloatArray]:
+        """(K-1, m) and (q,) absolute values of the diagonal, entries that vanish a little raised."""
+        of_alpha, of_rest = np.abs(_on_diagonal(self.diagonal)), np.abs(_on_diagonal(self.rest))
+        least = _VANISHING * max(of_alpha.max(), of_rest.max(initial=0.0))
+        return np.maximum(of_alpha, least), np.maximum(of_rest, least)
 
     @property
     def positive(self) -> bool:

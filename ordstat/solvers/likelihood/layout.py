@@ -85,6 +85,8 @@ class Layout:
 
     def confounded(self, found: tuple[Confounded, ...]) -> tuple[Confounded, ...]:
         """The same with places among all P parameters."""
+        if not found:
+            return ()
         places = np.flatnonzero(self._chosen(self.independent, True))
         return tuple(Confounded(int(places[one.place]), places[one.others]) for one in found)
 
@@ -103,7 +105,14 @@ class Layout:
         full[below == 0, 0], full[below == self.present.sum(), 0] = -outside, outside
         return full
 
-    def rule(self, alpha: FloatArray, rest: FloatArray, family: Family, cost: CostMatrix) -> LikelihoodRule:
+    def rule(
+        self,
+        alpha: FloatArray,
+        rest: FloatArray,
+        family: Family,
+        cost: CostMatrix,
+        effects: tuple[FloatArray, ...] = (),
+    ) -> LikelihoodRule:
         """The rule over all K levels and all columns, aliased effects 0; alpha (t, m) on the user's scale."""
         theta = alpha if self.structure is None else self.structure.jacobian @ alpha
         full = np.zeros((self.present.size - 1, 1 + self.nominal.size))
@@ -111,4 +120,4 @@ class Layout:
         beta, zeta = np.zeros(self.n_beta), np.zeros(self.n_zeta)
         p, r = int(self.location.sum()), int(self.scale.sum())
         beta[self.location], zeta[self.scale] = rest[:p], rest[p : p + r]
-        return LikelihoodRule(family=family, alpha=full, beta=beta, zeta=zeta, cost=cost)
+        return LikelihoodRule(family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects)

@@ -48,8 +48,14 @@ class Evaluation:
     @property
     def finite(self) -> bool:
         """Whether nothing has overflowed, nor would in a product."""
-        parts = (self.score_alpha, self.score_rest, self.information.diagonal, self.information.rest)
-        return math.isfinite(self.loglik) and all(np.vdot(part, part) < _LARGEST**2 for part in parts)
+        blocks = self.information
+        return (
+            math.isfinite(self.loglik)
+            and _bounded(self.score_alpha)
+            and _bounded(self.score_rest)
+            and _bounded(blocks.diagonal)
+            and _bounded(blocks.rest)
+        )
 
     @property
     def largest_score(self) -> float:
@@ -57,8 +63,16 @@ class Evaluation:
         return float(max(np.abs(self.score_alpha).max(), rest))
 
 
+def _bounded(values: FloatArray) -> bool:
+    """Whether none is as long as to overflow in a product."""
+    return bool(np.vdot(values, values) < _LARGEST**2)
+
+
 #: Steps without a gain after which the search is given up.
 _STALL = 6
+
+#: A decrement that may be rounding where it shrinks no more.
+_LITTLE = 1e-10
 
 #: An information matrix that needed more damping than this is not that of a maximum; less may be rounding, as it is on
 #: the way to an infinite estimate.
@@ -200,7 +214,9 @@ def maximise(
         decrements.append(float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest))
         if age > 0.0 and decrements[-1] > max(least, 0.01 * decrements[-2]):
             slope = None  # no short way to a maximum at infinity, or far off along a flat ridge
-        message = stop_message(at.largest_score <= tolerance, decrements, least, unit, max_iter) or stalled(logliks)
+        near = decrements[-1] <= max(least, _LITTLE * unit)  # further off the score does not matter
+        flat = near and at.largest_score <= tolerance
+        message = stop_message(flat, decrements, least, unit, max_iter) or stalled(logliks)
         accepted = None
         if not message:
             length = float(np.sqrt(max(decrements[-1], 0.0) / total_weight))
@@ -239,7 +255,7 @@ def stop_message(flat: bool, decrements: list[float], least: float, unit: float,
     last = decrements[-1]
     if flat and last <= least:
         return "converged"
-    if len(decrements) > 1 and last <= 1e-10 * unit and last >= 0.25 * decrements[-2]:
+    if len(decrements) > 1 and last <= _LITTLE * unit and last >= 0.25 * decrements[-2]:
         return "converged to rounding" if flat else "no further progress"
     return f"stopped after {max_iter} iterations" if len(decrements) > max_iter else ""
 
@@ -269,12 +285,11 @@ def uphill(
     objective: Objective, alpha: FloatArray, rest: FloatArray, at: Evaluation, d_alpha: FloatArray, d_rest: FloatArray
 ) -> tuple[FloatArray, FloatArray, Evaluation] | None:
     """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not lower the log-likelihood."""
-    slack = 1e-13 * (1.0 + abs(at.loglik))
-    length = 1.0
+    least = at.loglik - 1e-13 * (1.0 + abs(at.loglik))
     for _ in range(50):
-        trial_alpha, trial_rest = alpha + length * d_alpha, rest + length * d_rest
+        trial_alpha, trial_rest = alpha + d_alpha, rest + d_rest
         trial = objective(trial_alpha, trial_rest)
-        if trial is not None and trial.loglik >= at.loglik - slack:
+        if trial is not None and trial.loglik >= least:
             return trial_alpha, trial_rest, trial
-        length *= 0.5
+        d_alpha, d_rest = 0.5 * d_alpha, 0.5 * d_rest
     return None

@@ -7,6 +7,7 @@ the parameters are the columns w, x, z (and 1), centred and scaled (`user_scale.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -124,8 +125,7 @@ class TermRows:
         """Rows whose columns are those of `scaled`."""
         columns, p, r, w = scaled
         patterns = Patterns.among(w) if family.local else None
-        bare = ModelRows.of(replace(sample.rows, nominal=None, scale=None))
-        own = replace(bare, x=columns[:, :p], w=w, z=columns[:, p : p + r], patterns=patterns)
+        own = ModelRows.on(sample.rows, columns[:, :p], w, columns[:, p : p + r], patterns)
         observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible, far=far)
         return cls(observed=observed, weights=sample.case_weights, columns=columns)
 
@@ -180,6 +180,11 @@ class TermRows:
         known = isinstance(self.family, Cumulative) and self.family.link.name in CLOSED
         return known and (flexible is None or lambda_inside(flexible, float(rest[-1])))
 
+    @cached_property
+    def _scale_offset(self) -> FloatArray | None:
+        """(N,) None where all are 0."""
+        return self.rows.scale_offset if self.rows.scale_offset.any() else None
+
     def _add_closed(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
         """Add all rows; the log-likelihood, or NaN where the compiled pass is not for these values."""
         rows, y, p, r = self.rows, self.observed.y, self.rows.x.shape[1], self.rows.z.shape[1]
@@ -189,10 +194,9 @@ class TermRows:
         if rows.patterns is not None:
             theta, step = ((rows.patterns.w @ each.T).reshape(-1, 1) for each in (theta, step))
             w, pattern = None, rows.patterns.of
-        scale_offset = rows.scale_offset if rows.scale_offset.any() else None
         farthest = FARTHEST / max(np.abs(alpha).max(), np.abs(rest[:p]).max(initial=0.0), 1e-300)
         lam = self.family.link.lam if self.observed.flexible is None else float(rest[-1])
-        given = self.columns, p, r, w, pattern, y, self.weights, rows.offset, scale_offset, len(alpha)
+        given = self.columns, p, r, w, pattern, y, self.weights, rows.offset, self._scale_offset, len(alpha)
         tables = np.ascontiguousarray(theta), np.ascontiguousarray(step)
         limits = 1.0 if lam is None else lam, farthest, LARGEST_LOG_SCALE
         into = sums.alpha, sums.pairs, sums.cross, sums.rest, sums.gram

@@ -103,8 +103,7 @@ class MarginalLikelihood:
             ends = [self.scores(codes, size, psi)[:, free] for psi in (behind, ahead)]
             parts[:, k] = (ends[0] - ends[1]) / distance
         moved = np.zeros((size, self.free.size))
-        own = self.information[np.ix_(free, free)]
-        moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, own)
+        moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, self._own)
         return np.asarray(moved @ self.to_user().T)
 
     def left_over(self) -> FloatArray:
@@ -120,8 +119,7 @@ class MarginalLikelihood:
     @property
     def condition(self) -> float:
         """Condition number of the information about what is not at a boundary, on the scaled columns."""
-        own = self.information[np.ix_(self.free, self.free)]
-        return float(np.linalg.cond(own)) if np.isfinite(own).all() else float("nan")
+        return float(np.linalg.cond(self._own)) if np.isfinite(self._own).all() else float("nan")
 
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
@@ -130,16 +128,19 @@ class MarginalLikelihood:
     @cached_property
     def _inner(self) -> FloatArray:
         inner = np.full(self.information.shape, np.nan)
-        some = np.ix_(self.free, self.free)
-        own = self.information[some]
-        inner[some] = np.linalg.inv(own) if self.smallest_eigenvalue > 0.0 else np.nan
+        if self.smallest_eigenvalue > 0.0:
+            inner[np.ix_(self.free, self.free)] = np.linalg.inv(self._own)
         return inner
+
+    @cached_property
+    def _own(self) -> FloatArray:
+        """Information about the free parameters, on the scaled columns."""
+        return self.information[self.free][:, self.free]
 
     @cached_property
     def smallest_eigenvalue(self) -> float:
         """Of the information about the free parameters, on the scaled columns; NaN where it is not known."""
-        own = self.information[np.ix_(self.free, self.free)]
-        return float(np.linalg.eigvalsh(own)[0]) if np.isfinite(own).all() else float("nan")
+        return float(np.linalg.eigvalsh(self._own)[0]) if np.isfinite(self._own).all() else float("nan")
 
     def inner_of(self, covariance: FloatArray) -> FloatArray:
         """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""

@@ -86,7 +86,7 @@ class MixedModel:
         scaling = [_scaling(spelt[k], weights) for k in order]
         terms = [replace(spelt[k], z=spelt[k].z @ M) for k, M in zip(order, scaling, strict=True)]
         x, w, z = problem.scaled()
-        rows = replace(ModelRows.of(problem.sample.rows), x=x, w=w, z=z)
+        rows = ModelRows.on(problem.sample.rows, x, w, z)
         along = np.argsort(terms[0].codes, kind="stable")
         terms = [term[along] for term in terms]
         return cls(
@@ -160,10 +160,6 @@ class MixedModel:
     def first_column(self) -> FloatArray:
         """(n,) the first column of the first term."""
         return np.ascontiguousarray(self.terms[0].z[:, 0])
-
-    def reduced(self, gradient: FloatArray) -> FloatArray:
-        """Derivatives by the fixed parameters, from those by all thresholds and effects."""
-        return gradient if self.expand is None else gradient @ self.expand
 
     @cached_property
     def places(self) -> IntArray:
@@ -307,9 +303,9 @@ def _user_map(problem: Problem) -> FloatArray:
     user = problem.user_scale()
     t, own = user.c.size, user.G.shape[0] * user.c.size
     out = np.zeros((own + user.scale.size,) * 2)
-    out[:own, :own] = np.kron(user.G, np.eye(t))
+    out[:own, :own] = (user.G[:, None, :, None] * np.eye(t)[:, None, :]).reshape(own, own)
     out[:own, own:] = (user.A[:, None, :] * user.c[:, None]).reshape(own, -1)
-    out[range(own, len(out)), range(own, len(out))] = 1.0 / user.scale
+    np.fill_diagonal(out[own:, own:], 1.0 / user.scale)
     return out
 
 

@@ -49,7 +49,8 @@ def _by_shared_thresholds(
     score = x @ full[count:]
     if model.moved:
         score += model.rows.offset
-    H, by_score, by_full = np.empty(v.size), np.empty(score.size), np.empty(full.size)
+    H, by_score, gradient = np.empty(v.size), np.empty(score.size), np.empty(psi.size)
+    by_full = gradient[:-1] if model.expand is None else np.empty(full.size)
     own = (
         model.common,
         model.starts,
@@ -61,9 +62,11 @@ def _by_shared_thresholds(
         model.ones,
         model.weights,
     )
-    loglik, by_sigma, decrement = integrate_shared(*own, points, logs, adaptive, v, H, by_score, by_full[:count])
+    loglik, gradient[-1], decrement = integrate_shared(*own, points, logs, adaptive, v, H, by_score, by_full[:count])
     by_full[count:] = by_score @ x
-    return _evaluation(model, psi, loglik, model.reduced(by_full), by_sigma, v, H, decrement)
+    if model.expand is not None:
+        gradient[:-1] = by_full @ model.expand
+    return _evaluation(model, psi, loglik, gradient, v, H, decrement)
 
 
 def _by_rows(
@@ -82,25 +85,22 @@ def _by_rows(
     loglik, by_sigma, decrement = integrate_scalar(*own, points, logs, adaptive, v, H, kappa)
     if not isfinite(loglik) or (not model.family.concave and hardly_a_mode(1.0 / H[:, None, None])):
         return None
-    by_fixed = model.jacobian(model.places).total(kappa)
-    return _evaluation(model, psi, loglik, by_fixed, by_sigma, v, H, decrement)
+    gradient = np.append(model.jacobian(model.places).total(kappa), by_sigma)
+    return _evaluation(model, psi, loglik, gradient, v, H, decrement)
 
 
 def _evaluation(
     model: MixedModel,
     psi: FloatArray,
     loglik: float,
-    by_fixed: FloatArray,
-    by_sigma: float,
+    gradient: FloatArray,
     v: FloatArray,
     H: FloatArray,
     decrement: float,
 ) -> Evaluation | None:
     """What was found; None where it is not finite."""
-    if not isfinite(loglik + by_sigma + np.add.reduce(by_fixed)):
+    if not isfinite(loglik + np.add.reduce(gradient)):
         return None
-    gradient = np.empty(psi.size)
-    gradient[:-1], gradient[-1] = by_fixed, by_sigma
     return Evaluation(
         model=model, psi=psi, loglik=loglik, gradient=gradient, v=[v[:, None]], decrement=decrement, curvature=H
     )

@@ -89,15 +89,17 @@ def quasi_newton(
     logliks: list[float],
     n_fixed: int,
 ) -> tuple[Evaluation, str]:
-    """BFGS from an inverse B of the information; logs the log-likelihood of every step."""
+    """BFGS from an inverse B of the information, 0 where psi is not free; logs the log-likelihood of every step."""
     for _ in range(max_iter):
-        gradient = np.where(free, at.gradient, 0.0)
-        step = B @ gradient
-        if gradient @ step <= _NEAR:
+        step = B @ at.gradient  # 0 where psi is not free, as B is
+        slope = float(at.gradient @ step)
+        if slope <= _NEAR:
             return at, "converged"
-        largest = np.abs(step[n_fixed:]).max(initial=0.0)
-        step *= min(1.0, _CAP / largest) if largest > 0.0 else 1.0
-        moved = _search(objective, at, step, float(gradient @ step))
+        largest = max(map(abs, step[n_fixed:].tolist()), default=0.0)
+        if largest > _CAP:
+            step *= _CAP / largest
+            slope = float(at.gradient @ step)
+        moved = _search(objective, at, step, slope)
         if moved is None:
             return at, "no further progress"
         B = _updated(B, moved.psi - at.psi, np.where(free, at.gradient - moved.gradient, 0.0))
@@ -158,7 +160,7 @@ def _newton(
 def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
     """Of the free part, directions of no positive curvature left out; 0 elsewhere."""
     out = np.zeros_like(information)
-    out[np.ix_(free, free)] = pseudo_inverse(information[np.ix_(free, free)])
+    out[np.ix_(free, free)] = pseudo_inverse(information[free][:, free])
     return out
 
 

@@ -29,7 +29,7 @@ def start_covariance(model: MixedModel, objective: Objective, at: Evaluation) ->
     out = np.zeros((size, size))
     out[:P, :P] = pseudo_inverse(_information(at.state)) if found is None else found
     groups = [term.size // term.width for term in model.terms for _ in range(term.n_phi)]
-    out[range(P, size), range(P, size)] = 1.0 / np.array(groups)
+    np.fill_diagonal(out[P:, P:], 1.0 / np.array(groups))
     return out
 
 
