@@ -38,7 +38,8 @@ def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
 
 #: Options of methods whose usual ones take seconds.
 LIGHT: dict[str, dict[str, Any]] = {
-    **{name: {"members": ("logit", "rps-forest")} for name in ("blend", "auto")},
+    **{name: {"members": ("logit", "rps-forest"), "folds": 3} for name in ("blend", "auto")},
+    "ordboost": {"folds": 2},
     "rps-forest": {"trees": 30},
 }
 
