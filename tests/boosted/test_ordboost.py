@@ -256,7 +256,7 @@ def test_costs_decide_and_probabilities_stay(frame):
 
 def test_it_predicts_an_interaction_that_stumps_cannot():
     train, new = datasets.quadratic_bands(400, seed=1), datasets.quadratic_bands(1000, seed=2)
-    fit = ordfit("rank ~ x1 + x2", train, "ordboost")
+    fit = ordfit("rank ~ x1 + x2", train, "ordboost", folds=2)
     assert fit.errors(new).loc["absolute error", "new data"] < 0.15
 
 
