@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import LIGHT
 from scipy.optimize import minimize
 from scipy.special import log_expit, log_softmax
 from sklearn.base import clone
@@ -29,12 +30,6 @@ from .samples import brier, latent, log_loss, truth
 
 FORMULA = "y ~ x1 + x2"
 RANKERS = [name for name, entry in METHODS.items() if not hasattr(entry.method.results_class, "with_vcov")]
-#: Options of methods whose usual ones take seconds.
-LIGHT = {
-    **{name: {"members": ("logit", "rps-forest"), "folds": 3} for name in ("blend", "auto")},
-    "ordboost": {"folds": 2},
-    "rps-forest": {"trees": 50},
-}
 #: A linear machine, votes, an ensemble and an online ranker.
 SOME = ("svor-imc", "csovo", "orboost-all", "prank", "cusum")
 
@@ -319,7 +314,8 @@ def test_update_errors_augment_and_later_fits():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("method", "options"), [("redsvm", {}), ("csovo", {"kernel": "linear", "tol": 0.01}), ("orboost-all", {"rounds": 20})]
+    ("method", "options"),
+    [("redsvm", {}), ("csovo", {"kernel": "linear", "tol": 0.01}), ("orboost-all", {"rounds": 20})],
 )
 def test_scikit_learn_checks(method, options):
     outcomes = check_estimator(OrdinalClassifier(method, calibrate=2, **options), on_skip=None, on_fail=None)

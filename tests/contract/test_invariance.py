@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import LIGHT
 from problems import (
     FORMULA,
-    LIGHT,
     RANDOM,
     TREES_ON_K,
     Problem,
