@@ -1,8 +1,9 @@
-"""Methods for tests that walk them all: options of those that take seconds, and one name of each class."""
+"""What tests of many cases run always: light options, one name of each class, each value of a grid once."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -26,3 +27,17 @@ def one_of_each(names: Iterable[str] = METHODS, later: Collection[str] = ()) -> 
         out.append(pytest.param(name, marks=pytest.mark.slow) if kind in seen or name in later else name)
         seen.add(kind)
     return out
+
+
+def in_turn(*axes: Iterable[Any]) -> list[Any]:
+    """All combinations of values, of which those are always run in which each axis goes through its values in turn."""
+    values: list[Sequence[Any]] = [list(axis) for axis in axes]
+    always = {tuple(turn % len(axis) for axis in values) for turn in range(max(map(len, values)))}
+    places = product(*(range(len(axis)) for axis in values))
+    return [
+        pytest.param(
+            *(axis[place] for axis, place in zip(values, at, strict=True)),
+            marks=() if at in always else pytest.mark.slow,
+        )
+        for at in places
+    ]
