@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import in_turn
 from reference_cases import load_data
 
 from ordstat import ordfit
@@ -43,7 +44,7 @@ def small(n_schools: int = 4, seed: int = 5) -> pd.DataFrame:
 
 @pytest.mark.parametrize(
     ("name", "link", "family"),
-    [(name, link, Cumulative) for name in NESTED for link in ("logit", "cloglog", "cauchit")]
+    in_turn(NESTED, ("logit", "cloglog", "cauchit"), (Cumulative,))
     + [("nested", "probit", Adjacent), ("nested slopes", "logit", Adjacent)],
 )
 def test_gradient_against_differences(name: str, link: str, family: type[Family]) -> None:
