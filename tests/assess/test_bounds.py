@@ -50,9 +50,11 @@ def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
     norm = math.sqrt(v @ v + theta @ theta)
     lengths = (sample.X**2).sum(axis=1) + 1
 
-    def rho(i, k):
+    def signed_distance(i, k):
         gap = (sample.X[i] @ v - theta[k]) / norm
         return gap if sample.y[i] > k else -gap
+
+    rho = [[signed_distance(i, k) for k in range(K - 1)] for i in range(n)]
 
     def penalty(margin, complexity, delta):
         scan = math.sqrt(math.log(math.log2(2 * r / margin)) / n)
@@ -66,7 +68,7 @@ def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
     steps = [max(abs(costs[i][k + 1] - costs[i][k]) for i in range(n)) for k in range(K - 1)]
     best = {"classification error": math.inf, "absolute error": math.inf, "cost": math.inf}
     for margin in np.linspace(1e-3, r, 4000):
-        low = [[k for k in range(K - 1) if rho(i, k) <= margin] for i in range(n)]
+        low = [[k for k in range(K - 1) if rho[i][k] <= margin] for i in range(n)]
         e_c = sum(bool(set(low[i]) & set(own(i))) for i in range(n)) / n
         e_a = sum(map(len, low)) / n
         e_cost = sum(abs(costs[i][k + 1] - costs[i][k]) for i in range(n) for k in low[i]) / n

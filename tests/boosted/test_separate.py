@@ -80,7 +80,7 @@ def test_of_two_levels_it_is_the_parallel_model():
 def test_it_learns_a_spread_that_one_score_cannot():
     train, new = spread(800), spread(3000, 1)
     losses = [
-        ordfit("y ~ a + b + c", train, "ordboost", loss="logistic", parallel=parallel).errors(new)["new data"]
+        ordfit("y ~ a + b + c", train, "ordboost", loss="logistic", parallel=parallel, folds=2).errors(new)["new data"]
         for parallel in (True, False)
     ]
     assert losses[1]["log-loss"] < losses[0]["log-loss"] - 0.1
@@ -196,6 +196,7 @@ def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_blend_weighs_its_members_where_one_potential_is_wrong():
     frame, new = two_spreads(240, 0), two_spreads(200, 1)
     fit = ordfit("y ~ a + s", frame, "blend", seed=1)

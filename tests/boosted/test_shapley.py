@@ -128,9 +128,10 @@ def test_compiled_loop_equals_its_twin(seed):
     assert_allclose(found[0], found[1], atol=1e-13)
 
 
-def test_twelve_players_on_a_way():
-    """The deepest tree there is, every column once: the quadrature is still exact."""
-    rng, m = np.random.default_rng(4), 12
+@pytest.mark.parametrize("m", [8, pytest.param(12, marks=pytest.mark.slow)])
+def test_many_players_on_a_way(m):
+    """Every column once on the way down, twelve in the deepest tree there is: the quadrature is still exact."""
+    rng = np.random.default_rng(4)
     column = np.full(2 * m + 1, -1, dtype=np.int32)
     child, value = np.full(2 * m + 1, -1, dtype=np.int32), np.zeros(2 * m + 1)
     weight = np.full(2 * m + 1, 1.0)

@@ -155,7 +155,7 @@ def test_a_scale_effect_that_runs_off_along_a_curved_valley() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
-@pytest.mark.parametrize("coded", ["treatment", "sum", "helmert"])
+@pytest.mark.parametrize("coded", ["treatment", *(pytest.param(c, marks=pytest.mark.slow) for c in ("sum", "helmert"))])
 def test_the_higher_of_two_limits_whatever_the_coding(coded: str) -> None:
     """Infinite nominal effects: rounding alone makes the information of either limit positive definite or not."""
     data = pd.read_csv(Path(__file__).parent / "two_limits.csv")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from light_options import LIGHT
 
 from ordstat import ordfit
 from ordstat.methods import METHODS
@@ -34,13 +35,6 @@ def latent_frame(n_levels: int, seed: int = 0) -> pd.DataFrame:
             "y": pd.Categorical(codes + 1, categories=range(1, n_levels + 1), ordered=True),
         }
     )
-
-
-#: Options of methods whose usual ones take seconds.
-LIGHT: dict[str, dict[str, Any]] = {
-    **{name: {"members": ("logit", "rps-forest")} for name in ("blend", "auto")},
-    "rps-forest": {"trees": 30},
-}
 
 
 @dataclass(frozen=True)

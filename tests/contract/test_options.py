@@ -89,15 +89,18 @@ OTHER = {
     "weighting": "all-pairs",
 }
 
-#: Options, of all methods or one, that matter only beside another one.
+#: A choice among few values, which takes the folds and jobs of a long one.
+FEW = {"C": (0.1, 1.0, 10.0)}
+
+#: Options, of all methods or one, that matter only beside another one, or are soon told beside it.
 BESIDE = {
     ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},  # where boundaries depend on it
-    "folds": {"C": "cv"},
-    "n_jobs": {"C": "cv"},
+    "folds": FEW,
+    "n_jobs": FEW,
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
-    **{(name, "n_jobs"): {} for name in ("blend", "auto")},  # of the usual members
+    **{(name, "n_jobs"): {"members": ("logit", "ordboost", "rps-forest")} for name in ("blend", "auto")},
     **{(name, "folds"): {"average": "stacked", "members": ("logit", "cart")} for name in ("blend", "auto")},
     **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
     ("auto", "time"): {"members": ("logit", "rps-forest")},
@@ -108,6 +111,7 @@ BESIDE = {
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
     ("ordboost", "parallel"): {"loss": "logistic"},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
+    ("adaboost-or", "base"): {"rounds": 5},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
     ("rankboost-or", "cost"): {"rounds": 5},
 }
@@ -204,7 +208,14 @@ def test_every_option_is_checked(name, option):
         resolve(name, {option: object()})
 
 
-@pytest.mark.parametrize(("name", "option"), [pair for pair in OPTIONS if pair[1] != "max_iter"])
+def _called(name: str, option: str) -> Any:
+    """One option of each method, and all of `make test-all`."""
+    known = option_names(METHODS[name])
+    usual = "cost" if "cost" in known else known[0]
+    return pytest.param(name, option, marks=() if option == usual else pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("name", "option"), [_called(*pair) for pair in OPTIONS if pair[1] != "max_iter"])
 def test_string_and_value_are_the_same_call(name, option):
     given, frame = _beside(name, option) | {option: another(name, option)}, Problem.of(name).frame
     by_string = fitted(name, _formula(option), **given)

@@ -202,7 +202,9 @@ MEASURED = {
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:Response y has:ordstat.exceptions.DataWarning")
-@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "red-hgb" else ()) for name in MEASURED]
+)
 def test_memory_is_right_to_a_factor_of_two(name):
     n, n_levels, options = MEASURED[name]
     frame = _rows(n, n_levels)

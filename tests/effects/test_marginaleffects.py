@@ -138,7 +138,10 @@ def test_changes_of_a_number(size) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        "from marginaleffects import avg_predictions\nfrom ordstat import datasets, ordfit",
+        # The order of this file, in a fresh interpreter.
+        pytest.param(
+            "from marginaleffects import avg_predictions\nfrom ordstat import datasets, ordfit", marks=pytest.mark.slow
+        ),
         "from ordstat import datasets, ordfit\nfrom marginaleffects import avg_predictions",
     ],
 )

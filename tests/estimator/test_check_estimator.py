@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from light_options import LIGHT, one_of_each
 from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -12,23 +13,21 @@ from ordstat.methods import METHODS
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-#: Options of methods whose usual ones take seconds.
-LIGHT = {
-    **{name: {"members": ("logit", "cart")} for name in ("blend", "auto")},
-    "rps-forest": {"trees": 30},
-    "ordboost": {"max_rounds": 300},
-}
+#: A likelihood, machines with a score and with votes, rounds, an online ranker, answers to questions and a tree.
+ALWAYS = ("logit", "redsvm", "ova", "orboost-all", "prank", "red-c45", "cart")
+#: Options of methods that the checks fit some eighty times.
+QUICK = LIGHT | {"orboost-all": {"rounds": 20}}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [pytest.param(m, marks=() if m in ALWAYS else pytest.mark.slow) for m in METHODS])
 def test_scikit_learn_checks(method):
-    outcomes = check_estimator(OrdinalClassifier(method, **LIGHT.get(method, {})), on_skip=None, on_fail=None)
+    outcomes = check_estimator(OrdinalClassifier(method, **QUICK.get(method, {})), on_skip=None, on_fail=None)
     amiss = {o["check_name"]: repr(o["exception"]) for o in outcomes if o["status"] != "passed"}
     assert set(amiss) <= {"check_array_api_input"}, amiss  # skipped unless SCIPY_ARRAY_API is set
     assert len(outcomes) > 50
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", one_of_each(later=LIGHT))
 def test_the_accuracy_that_the_poor_score_tag_leaves_unchecked(method):
     """Three blobs in a plane have no order along a line; two blobs, and blobs in a row, have."""
     X, y = make_blobs(n_samples=300, random_state=0)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import in_turn
 from reference_cases import load_case
 from scipy.optimize import approx_fprime, minimize
 
@@ -82,8 +83,7 @@ def test_far_tails_stay_finite() -> None:
             assert np.isfinite(slopes).all(), link.name
 
 
-@pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "link"), in_turn(MODELS, LINKS))
 def test_laplace(name: str, link: str) -> None:
     """Differences of the cauchit with log scales, whose components go up to 150, are good to 3e-7."""
     model, psi = model_of(MODELS[name], LINKS[link], Adjacent, 4)

@@ -77,6 +77,7 @@ def test_wald_tests_of_terms() -> None:
     assert fit.test("temp[T.warm] = 3")["p_value"].iloc[0] == pytest.approx(2.0 * norm.sf(abs(z)))
 
 
+@pytest.mark.slow
 def test_level_of_the_test_at_a_boundary() -> None:
     """Without a variance: about half of the statistics are 0, and few p-values are small (standard error 0.02)."""
     p = []

@@ -125,7 +125,7 @@ def test_questions_in_words(fit: LikelihoodResults) -> None:
 def test_rows_of_a_new_group_share_their_effects(fit: LikelihoodResults) -> None:
     """Equal levels in two rows: the integral of the squared probabilities for one group, their square for two."""
     new = pd.DataFrame({"temp": "warm", "contact": "no", "judge": [70, 70, 71]})
-    drawn = fit.simulate(6000, seed=1, newdata=new).apply(lambda column: column.cat.codes).to_numpy()
+    drawn = fit.simulate(6000, seed=1, newdata=new).to_numpy()
     points, weights = np.polynomial.hermite_e.hermegauss(60)
     sd = fit.varcorr()["sd"].iloc[0]
     ends = fit.thresholds.to_numpy()[:, None] - fit.coef["temp[T.warm]"] - sd * points

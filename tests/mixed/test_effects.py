@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import in_turn
 
 from ordstat import CumulativeLink, datasets, ordfit
 from ordstat._typing import FloatArray
@@ -134,8 +135,7 @@ def with_error(curve: Callable[[FloatArray], float], psi: FloatArray, covariance
     return [curve(psi), float(np.sqrt(gradient @ covariance @ np.array(gradient)))]
 
 
-@pytest.mark.parametrize("term", TERMS)
-@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+@pytest.mark.parametrize(("term", "link"), in_turn(TERMS, ["logit", "probit", "cloglog"]))
 def test_population_effects_are_integrals(term: str, link: str) -> None:
     fit = ordfit(f"y ~ x + f + {term}", DATA, CumulativeLink(link=link), scale="s")
     few = DATA.iloc[:12]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import in_turn
 from reference_cases import load_data
 from scipy.integrate import quad
 
@@ -70,8 +71,7 @@ def differences(evaluate: Any, psi: FloatArray, start: Any) -> FloatArray:
     return out
 
 
-@pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "link"), in_turn(MODELS, LINKS))
 def test_laplace(name: str, link: str) -> None:
     model, psi = model_of(MODELS[name], LINKS[link])
     evaluate = objective_of(model, 1)
@@ -80,9 +80,7 @@ def test_laplace(name: str, link: str) -> None:
     np.testing.assert_allclose(at.gradient, differences(evaluate, psi, at.v), rtol=2e-7, atol=2e-7)
 
 
-@pytest.mark.parametrize("nodes", [5, 8, -10])
-@pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("name", SCALAR)
+@pytest.mark.parametrize(("name", "link", "nodes"), in_turn(SCALAR, LINKS, [5, 8, -10]))
 def test_quadrature(name: str, link: str, nodes: int) -> None:
     model, psi = model_of(SCALAR[name], LINKS[link])
     evaluate = objective_of(model, nodes)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import in_turn
 from reference_cases import load_data
 
 from ordstat import ordfit
@@ -43,18 +44,18 @@ def small(n_schools: int = 4, seed: int = 5) -> pd.DataFrame:
 
 @pytest.mark.parametrize(
     ("name", "link", "family"),
-    [(name, link, Cumulative) for name in NESTED for link in ("logit", "cloglog", "cauchit")]
+    in_turn(NESTED, ("logit", "cloglog", "cauchit"), (Cumulative,))
     + [("nested", "probit", Adjacent), ("nested slopes", "logit", Adjacent)],
 )
 def test_gradient_against_differences(name: str, link: str, family: type[Family]) -> None:
-    model, psi = model_of(MODELS[name], LINKS[link], family)
+    model, psi = model_of(MODELS[name], LINKS[link], family, 4 if family is Adjacent else 1)
     by_nodes = partial(evaluate_by_nodes, model, 3 if name == "nested" else 2)
     at = by_nodes(psi, zero_effects(model))
     assert at is not None
     np.testing.assert_allclose(at.gradient, differences(by_nodes, psi, at.v), rtol=2e-7, atol=5e-7)
 
 
-@pytest.mark.parametrize(("formula", "nodes"), [("(1 | a/b/c)", 3), ("(1 | school/class)", -4)])
+@pytest.mark.parametrize(("formula", "nodes"), [("(1 | a/b/c)", 3), ("(1 | school/class)", -3)])
 def test_gradient_of_other_grids(formula: str, nodes: int) -> None:
     """Three levels, nominal and scale effects, weights; nodes that stay."""
     data = small(8).assign(w=lambda d: 1 + np.arange(len(d)) % 3, f=lambda d: np.arange(len(d)) % 2 * 1.0)

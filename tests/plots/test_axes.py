@@ -21,6 +21,12 @@ CASES = [
     *(("margin", plot) for plot in (*EVERY, "selection", "bounds")),
     ("field", "selection"),
 ]
+#: Each picture of the fit with the most levels and the longest names, and of one other.
+ALWAYS = {(list(VARIABLES)[place % 5], plot) for place, plot in enumerate(EVERY + LIKELIHOOD)}
+WORDS = [
+    pytest.param(*case, marks=() if case[0] in ("twelve", "margin", "field") or case in ALWAYS else pytest.mark.slow)
+    for case in CASES
+]
 
 
 def draw(fit, name, plot, ax=None):
@@ -31,7 +37,7 @@ def draw(fit, name, plot, ax=None):
     return getattr(fit.plot, plot)(ax)
 
 
-@pytest.mark.parametrize(("name", "plot"), CASES)
+@pytest.mark.parametrize(("name", "plot"), WORDS)
 def test_every_word_is_inside_the_figure(fits, name, plot):
     figure = np.ravel(np.asarray(draw(fits[name], name, plot), dtype=object))[0].get_figure()
     figure.canvas.draw()

@@ -45,7 +45,7 @@ def test_limits_are_students():
     assert once[["std_error", "lower", "upper"]].isna().all(axis=None)
 
 
-@pytest.mark.parametrize("method", ["logit", "redsvm", "rps-forest"])
+@pytest.mark.parametrize("method", ["logit", "redsvm", pytest.param("rps-forest", marks=pytest.mark.slow)])
 def test_scikit_learn_finds_the_same(method):
     from sklearn.inspection import permutation_importance
 

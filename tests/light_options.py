@@ -1,0 +1,43 @@
+"""What tests of many cases run always: light options, one name of each class, each value of a grid once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+
+from ordstat.methods import METHODS
+
+#: Options of methods whose usual ones take seconds.
+LIGHT: dict[str, dict[str, Any]] = {
+    **{name: {"members": ("logit", "rps-forest"), "folds": 3} for name in ("blend", "auto")},
+    "ordboost": {"folds": 2, "max_rounds": 300},
+    "rps-forest": {"trees": 30},
+}
+
+
+def one_of_each(names: Iterable[str] = METHODS, later: Collection[str] = ()) -> list[Any]:
+    """All names, of which the second and later ones of a class, and some others, are left to `make test-all`."""
+    seen: set[type] = set()
+    out: list[Any] = []
+    for name in names:
+        kind = METHODS[name].method
+        out.append(pytest.param(name, marks=pytest.mark.slow) if kind in seen or name in later else name)
+        seen.add(kind)
+    return out
+
+
+def in_turn(*axes: Iterable[Any]) -> list[Any]:
+    """All combinations of values, of which those are always run in which each axis goes through its values in turn."""
+    values: list[Sequence[Any]] = [list(axis) for axis in axes]
+    always = {tuple(turn % len(axis) for axis in values) for turn in range(max(map(len, values)))}
+    places = product(*(range(len(axis)) for axis in values))
+    return [
+        pytest.param(
+            *(axis[place] for axis, place in zip(values, at, strict=True)),
+            marks=() if at in always else pytest.mark.slow,
+        )
+        for at in places
+    ]
