@@ -42,6 +42,8 @@ _USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 # Rows up to which the kernel methods, which come last, are among them.
 _MOST_ROWS, _WITHOUT_KERNELS = 5000, 2
+# Rows above which the usual members are weighted, by a fifth of them held out once.
+_MANY_ROWS, _FOLDS = 2000, 5
 _ROUNDING = 1e-9
 _WRONG = ", as these contradict one potential"
 
@@ -64,8 +66,9 @@ class Blend(Method):
     By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
     and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
     cross-validation and calibrated scores.
-    Where cross-validation gives the boosting a leaf value for every threshold, one potential, which the kernel methods
-    have, is clearly wrong: then the usual members are weighted as by "stacked", with the options chosen on all rows.
+    With more than 2000 rows these usual members are weighted as by "stacked", with a fifth of the rows held out once
+    and the options that are chosen on all rows. So they are, with all folds, where cross-validation gives the boosting
+    a leaf value for every threshold: one potential, which the kernel methods have, is clearly wrong then.
     A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
 
     average="odds" takes the probability of the mean log odds, of probabilities drawn towards 1/2 by a hundredth: who is
@@ -208,9 +211,10 @@ class Blend(Method):
             members.append(found)
             known.append(_settled(settled, found.fit))
             tick(f"{one!r} fitted")
-        weighed = not stacked and self.members is None and any(map(_separate, members))
-        if weighed:
-            shares, held_out, gap = self._stacked(sample, known, seeds, rng, lambda _: None)
+        wrong = self.members is None and any(map(_separate, members))
+        many = self.members is None and int(np.count_nonzero(sample.case_weights)) > _MANY_ROWS
+        if not stacked and (wrong or many):
+            shares, held_out, gap = self._stacked(sample, known, seeds, rng, lambda _: None, once=many)
         shares = np.full(len(members), 1.0 / len(members)) if shares is None else shares
         mixture = Mixture(members=tuple(members), shares=shares, odds=self.average == "odds" and held_out is None)
         rule = CumulativeRule(mixture, self.cost_matrix)
@@ -222,7 +226,7 @@ class Blend(Method):
             scores=rule.scores(sample.rows),
             facts=(
                 ("Members", str(len(members))),
-                ("Weights", AVERAGES[self.average if held_out is None else "stacked"] + _WRONG * weighed),
+                ("Weights", AVERAGES[self.average if held_out is None else "stacked"] + _WRONG * wrong),
             ),
             mixture=mixture,
             names=tuple(map(repr, methods)),
@@ -231,18 +235,25 @@ class Blend(Method):
         )
 
     def _stacked(
-        self, sample: Sample, methods: Sequence[Method], seeds: Any, rng: np.random.Generator, tick: Any
+        self,
+        sample: Sample,
+        methods: Sequence[Method],
+        seeds: Any,
+        rng: np.random.Generator,
+        tick: Any,
+        once: bool = False,
     ) -> tuple[FloatArray, FloatArray, float]:
-        """The weights of least held-out score, the errors held out, and the duality gap of the weights."""
+        """The weights of least score of all folds held out, or of one of them; errors there, and the duality gap."""
         order = np.lexsort([sample.case_weights, *sample.X.T, sample.y])
         order = order[sample.case_weights[order] > 0]
         ordered = sample.take(order)
         alike = np.where(np.isnan(ordered.X), np.inf, ordered.X)  # missing values are
-        held = held_weights(alike, ordered.y, ordered.case_weights, self.folds, rng, ordered.cluster)
+        folds = _FOLDS if once else self.folds
+        held = held_weights(alike, ordered.y, ordered.case_weights, folds, rng, ordered.cluster)
         if len(held) == 0:
             raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
         above, y, w = [], [], []
-        for out in held:
+        for out in held[: 1 if once else None]:
             part = _weighted(ordered, ordered.case_weights - out)
             rows = np.flatnonzero(out)
             found = []
