@@ -9,7 +9,7 @@ psi.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,16 +40,18 @@ _STEP = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class _At:
-    """Rows, the rule without random effects, and the mean and variance of what they add to the scores."""
+    """Rows, the rule without random effects, and the mean and variance of what they add to the scores, or its nodes."""
 
     rule: LikelihoodRule
     rows: Rows
     shift: FloatArray
     variance: FloatArray
+    spread: Any = None  # nodes over what the data leave open
 
     def take(self, index: IntArray) -> _At:
         """Some of the rows."""
-        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index])
+        spread = None if self.spread is None else self.spread.take(index)
+        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index], spread)
 
 
 def mixed_prediction(
@@ -133,7 +135,7 @@ def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _
     assert r.fit.marginal is not None
     found = r.fit.marginal.likelihood.moments(rows.random, kind, psi)
     rule = replace(rule_at(r.fit, found.estimates), effects=())
-    return _At(rule, rows, found.shift, found.variance)
+    return _At(rule, rows, found.shift, found.variance, found.spread)
 
 
 # Values
@@ -145,18 +147,47 @@ def _predictor(at: _At, move: FloatArray | float = 0.0) -> Predictor:
 
 def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
     """(n, M) mean of a curve of the predictors over z'b."""
+    if at.spread is None or not at.rows.n:
+        return _over_normal(at, curve)
+    parts: list[tuple[IntArray, FloatArray]] = []
+    for depth in np.unique(at.spread.depth):
+        rows = np.flatnonzero(at.spread.depth == depth)
+        parts += [(rows, _over_normal(at.take(rows), curve))] if depth < 0 else _over_nodes(at, rows, curve)
+    return _in_place(parts, at.rows.n)
+
+
+def _in_place(parts: Iterable[tuple[IntArray, FloatArray]], n: int) -> FloatArray:
+    """(n, M) from values of some rows each."""
+    total: Any = None
+    for rows, values in parts:
+        total = np.empty((n, values.shape[1])) if total is None else total
+        total[rows] = values
+    return np.asarray(total)
+
+
+def _over_nodes(
+    at: _At, rows: IntArray, curve: Callable[[Predictor], FloatArray]
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Means of rows whose groups are known up to one term."""
+    some = at.take(rows)
+    deviations = _predictor(some).s * some.spread.deviations()
+    for index, steep in steepness_blocks(at.rule.link, np.broadcast_to(deviations, (rows.size,))):
+        own, total = some.take(index), 0.0
+        for shift, share in own.spread.shifts(steep):
+            total = total + share[:, None] * _over_normal(replace(own, shift=shift, spread=None), curve)
+        yield rows[index], np.asarray(total)
+
+
+def _over_normal(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
+    """(n, M) mean over N(shift, variance)."""
     if not at.variance.any():
         return curve(_predictor(at))
     bare = _predictor(at)
     if at.rule.link.name == "probit":
         wider = 0.5 * np.log1p(bare.s**2 * at.variance)
         return curve(replace(bare, tau=bare.tau + wider))
-    total: Any = None
-    for chosen, steep in steepness_blocks(at.rule.link, _steepness(at, bare)):
-        own = _trapezoid(at.take(chosen), curve, steep)
-        total = np.empty((at.rows.n, own.shape[1])) if total is None else total
-        total[chosen] = own
-    return np.asarray(total)
+    blocks = steepness_blocks(at.rule.link, _steepness(at, bare))
+    return _in_place(((chosen, _trapezoid(at.take(chosen), curve, steep)) for chosen, steep in blocks), at.rows.n)
 
 
 def _steepness(at: _At, bare: Predictor) -> FloatArray:
