@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import DataError, OptionError
+from ordstat.exceptions import DataError, DataWarning, OptionError
 from ordstat.model.likelihood.links import LINKS
 from ordstat.results.likelihood.results import LikelihoodResults
 
@@ -96,15 +97,61 @@ def test_all_kinds_agree_with_each_other(fit: LikelihoodResults) -> None:
 
 def test_a_group_that_is_new_is_averaged_over(fit: LikelihoodResults) -> None:
     stranger = NEW.assign(judge=[1, 77, 9])
-    with pytest.raises(DataError, match="'judge' in 1 rows"):
-        fit.predict(stranger)
-    with pytest.raises(DataError, match="re='posterior'"):
+    with pytest.raises(DataError, match="'judge' in 1 rows.*re='posterior'"):
         fit.predict(stranger, re="mode")
     posterior = fit.predict(stranger, type="prob", re="posterior")
     pd.testing.assert_frame_equal(posterior.iloc[[1]], fit.predict(NEW, type="prob", re="marginal").iloc[[1]])
     pd.testing.assert_frame_equal(posterior.iloc[[0]], fit.predict(NEW, type="prob", re="posterior").iloc[[0]])
     without = fit.predict(NEW[["temp", "contact"]], type="prob")
     pd.testing.assert_frame_equal(without, fit.predict(NEW, type="prob", re="marginal"))
+
+
+def test_known_groups_are_at_their_modes_and_others_averaged_over(fit: LikelihoodResults) -> None:
+    """Row by row, with errors; no warning, as some group is known."""
+    mixed = NEW.assign(judge=[1, 77, 9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = fit.predict(mixed, type="prob", se=True)
+    for i, re in enumerate(["mode", "marginal", "mode"]):
+        pd.testing.assert_frame_equal(both.iloc[[i]], fit.predict(mixed.iloc[[i]], type="prob", re=re, se=True))
+    y = mixed.assign(rating=[1, 2, 3])
+    prob = fit.predict(mixed, type="prob").to_numpy()
+    assert fit.errors(y).loc["log-loss", "new data"] == pytest.approx(-np.log(prob[range(3), range(3)]).mean())
+    with pytest.raises(DataError, match="has not seen"):
+        fit.simulate(newdata=mixed, re="mode")
+
+
+@pytest.mark.parametrize("re", ["zero", "marginal"])
+def test_a_missing_group_that_is_not_needed(fit: LikelihoodResults, re: str) -> None:
+    for missing in (NEW.assign(judge=None), NEW.assign(judge=[1.0, np.nan, 9.0])):
+        for type in ("prob", "mean", "class"):
+            found, whole = (fit.predict(rows, type=type, re=re) for rows in (missing, NEW))
+            assert found.equals(whole)
+        assert fit.predict(missing, type="mean").isna().sum() == missing["judge"].isna().sum()
+    slope = ordfit("rating ~ temp + contact + (1 + temp | judge)", WINE)
+    without = NEW.assign(judge=None)
+    pd.testing.assert_frame_equal(slope.predict(without, "prob", re=re), slope.predict(NEW, "prob", re=re))
+
+
+def test_a_missing_group_that_is_an_effect_too() -> None:
+    fit = ordfit("rating ~ temp + bottle + (1 | judge)", WINE.assign(bottle=WINE["bottle"].astype(int)))
+    new = NEW.assign(bottle=[1.0, np.nan, 3.0], judge=None)
+    assert fit.predict(new, "mean", re="zero").isna().tolist() == [False, True, False]
+
+
+def test_a_new_group_within_a_known_one() -> None:
+    """The mode of the outer group, and the variance of those within it."""
+    data = WINE.assign(half=WINE["bottle"].astype(int) % 2)
+    fit = ordfit("rating ~ temp + (1 | judge/half)", data)
+    new = data.head(1).assign(half=7)
+    sd, mode = fit.varcorr()["sd"].loc["judge:half"].iloc[0], fit.ranef().query("group == 'judge'")["mode"].iloc[0]
+    points = np.linspace(-9.0, 9.0, 4001)
+    weights = norm.pdf(points) / norm.pdf(points).sum()
+    H = float(fit.predict(new, type="score", re="zero").iloc[0]) + mode + sd * points
+    below = (fit.rule.link.cdf(fit.thresholds.to_numpy()[:, None] - H) * weights).sum(axis=1)
+    with pytest.warns(DataWarning, match="'half' has 0, 1 in the fit and 7 in newdata"):
+        found = fit.predict(new, type="cum_prob").to_numpy()[0, :-1]
+    np.testing.assert_allclose(found, below, atol=1e-7)
 
 
 def test_crossed_terms_and_slopes_in_groups_that_never_met() -> None:

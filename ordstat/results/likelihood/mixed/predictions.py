@@ -72,7 +72,7 @@ def mixed_prediction(
     OptionError
         An unknown `re` or type, or errors of a type that has none.
     DataError
-        At the modes, groups that the fit has not seen.
+        At the modes, groups that the fit has not seen, where `re` asks for these.
     """
     if re is not None:
         one_of("re", re, EFFECTS)
@@ -81,14 +81,15 @@ def mixed_prediction(
         raise unknown_type(r, type)
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
-    target = mixed_target(r, newdata)
+    target = mixed_target(r, newdata, re)
     if given is not None:
         if (se or interval is not None) and r.covariance != "model":
             raise OptionError("Errors beside given= are those of the model: fit without vcov= and cluster=.")
         r, target = with_rows(r, given, newdata, target)
     kind = _kind(r, target.rows, re)
-    if re is None and kind == "marginal" and newdata is not None:
-        tell_unknown(r.design.random, newdata, "; re='marginal' gives these without this warning")
+    if re is None and newdata is not None and (kind == "marginal" or (kind == "known" and given is None)):
+        hint = "; re='marginal' gives these without this warning" if kind == "marginal" else ""
+        tell_unknown(r.design.random, newdata, hint)
     at = _at(r, target.rows, kind, None)
     if type == "class":
         if se or interval is not None:
@@ -102,28 +103,35 @@ def mixed_prediction(
     return _with_errors(r, target, type, kind, at, value, (se, interval is not None, level))
 
 
-def mixed_target(r: FittedLikelihood, newdata: Any) -> Target:
-    """The rows of new data, or of the fit, with their scores without random effects."""
+def mixed_target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
+    """The rows of new data, or of the fit, with their scores without random effects; groups where `re` asks for any."""
     bare = replace(r.rule, effects=())
     if newdata is None:
         rows = r.design.sample.rows
         complete, index = np.ones(rows.n, dtype=np.bool_), r.design.index
     else:
-        new = r.design.spec.rebuild(newdata)
+        new = r.design.spec.rebuild(newdata, _without_groups(r, re))
         rows, complete, index = new.rows, new.complete, new.index
     return Target(rows=rows, scores=bare.scores(rows), complete=complete, index=index)
 
 
+def _without_groups(r: FittedLikelihood, re: str | None) -> frozenset[str]:
+    """Random terms whose groups are not asked for; groups of cov= have each their variance."""
+    if re not in ("zero", "marginal"):
+        return frozenset()
+    return frozenset(term.text for term in r.design.random if re == "zero" or term.root is None)
+
+
 def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
-    """What is asked for: the modes where all groups are known, the average where none is."""
+    """What is asked for: the modes of groups that are known and averages over others, where nothing else is said."""
     assert rows.random is not None
     unseen = [term.codes < 0 for term in rows.random.terms]
     if re not in (None, "mode"):
         return str(re)
     if not any(mask.any() for mask in unseen):
         return "mode"
-    if re is None and all(mask.all() for mask in unseen):
-        return "marginal"
+    if re is None:
+        return "marginal" if all(mask.all() for mask in unseen) else "known"
     shown = rows.random.unseen([term.group for term in r.design.random])
     raise DataError(
         f"newdata has groups that the fit has not seen, {shown}: they have no mode. Use re='posterior', which averages "

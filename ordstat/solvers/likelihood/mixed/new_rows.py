@@ -45,6 +45,8 @@ class Moments:
 def moments(model: MixedModel, psi: FloatArray, random: RandomRows, re: str, state: State | None) -> Moments:
     """The moments for predictions at "zero", over new groups ("marginal"), at the "mode" or over the "posterior".
 
+    "known": at the modes of known groups, over new groups of other rows.
+
     Parameters
     ----------
     model : MixedModel
@@ -72,6 +74,8 @@ def moments(model: MixedModel, psi: FloatArray, random: RandomRows, re: str, sta
         return Moments(estimates, shift, zero, given)
     new = [np.where(mask[:, None], 0.0, own) for own, mask in zip(x, known, strict=True)]
     beside = np.asarray(sum(np.einsum("nq,nq->n", own, own) for own in new))
+    if re == "known":
+        return Moments(estimates, shift, beside, given)
     normal = Moments(estimates, shift, given + beside, zero)
     spread = spread_of(state, seen, codes)
     return normal if spread is None else _by_nodes(normal, beside, spread)
