@@ -97,7 +97,7 @@ def test_all_kinds_agree_with_each_other(fit: LikelihoodResults) -> None:
 
 def test_a_group_that_is_new_is_averaged_over(fit: LikelihoodResults) -> None:
     stranger = NEW.assign(judge=[1, 77, 9])
-    with pytest.raises(DataError, match="'judge' in 1 rows.*re='posterior'"):
+    with pytest.raises(DataError, match=r"'judge' in 1 rows.*re='posterior'"):
         fit.predict(stranger, re="mode")
     posterior = fit.predict(stranger, type="prob", re="posterior")
     pd.testing.assert_frame_equal(posterior.iloc[[1]], fit.predict(NEW, type="prob", re="marginal").iloc[[1]])
