@@ -230,6 +230,24 @@ def test_misuse(fit: LikelihoodResults) -> None:
         fit.predict(NEW, se=True)
 
 
+@pytest.mark.parametrize("quadrature", [7, -5, "auto"])
+def test_quadrature_without_random_effects_is_refused(quadrature: Any) -> None:
+    for method in ("logit", "acat"):
+        with pytest.raises(
+            OptionError, match=rf"quadrature={quadrature!r} must go with random effects.*\(1 \| group\)"
+        ):
+            ordfit("rating ~ temp", WINE, method, quadrature=quadrature)
+
+
+def test_options_of_random_effects_go_with_them(fit: LikelihoodResults) -> None:
+    plain = ordfit("rating ~ temp + contact", WINE)
+    for options in ({"quadrature": 5}, {"random_penalty": "gamma"}):
+        own = ordfit("rating ~ temp + contact + (1 | judge)", WINE, **options)
+        assert own.update("rating ~ temp + contact").loglik == pytest.approx(plain.loglik)
+    with pytest.raises(OptionError, match="quadrature=9 must go with random effects"):
+        fit.update("rating ~ temp", quadrature=9)
+
+
 def test_simulated_effects_have_their_variance() -> None:
     """4000 responses of one row each of many groups: shares of the population, and rows of a group that go together."""
     fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
