@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -231,3 +233,19 @@ def test_no_distances_where_no_parameter_has_an_error() -> None:
     frame, options = data_set(113)
     fit = ordfit(data=frame, **options)
     assert fit.se.isna().all() and fit.influence().cooks.isna().all()
+
+
+def test_what_a_summary_notes_is_among_the_alerts() -> None:
+    """Singular covariances and wide limits; nothing more is issued after the fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        singular = ordfit("rating ~ temp + contact + (1 + contact | judge)", datasets.load("wine"))
+        plain = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+    text = " ".join(repr(singular.summary()).split())
+    (one, message), (other, wide) = singular.alerts()
+    assert one is other is DataWarning
+    assert "contact[T.yes]: singular covariance" in message
+    assert "sd_contact[T.yes]|judge is less than its standard error" in wide
+    assert message[:60] in text
+    assert text.count("singular covariance") == 1
+    assert plain.alerts() == []

@@ -85,6 +85,12 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     return full
 
 
+NO_CR2 = (
+    "a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors: use "
+    "{'cluster': ...} without a type, which has those of the finite ones."
+)
+
+
 def listed(names: Any) -> list[Any]:
     """One name, several or none as a list."""
     if names is None:
