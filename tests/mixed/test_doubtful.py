@@ -249,3 +249,28 @@ def test_what_a_summary_notes_is_among_the_alerts() -> None:
     assert message[:60] in text
     assert text.count("singular covariance") == 1
     assert plain.alerts() == []
+
+
+def test_questions_about_random_terms_are_pointed_to_where_they_are_answered(fit: LikelihoodResults) -> None:
+    for term in ("(1|judge)", "(1 | judge)"):
+        with pytest.raises(OptionError, match=r"got the random term \(1 ?\| ?judge\).*without it by update.*anova\(\)"):
+            fit.drop1(term)
+    with pytest.raises(OptionError, match=r"got 'sd_\(Intercept\)\|judge'. Fit without the random term.*anova\(\)"):
+        fit.test("sd_(Intercept)|judge = 0")
+    with pytest.raises(OptionError, match=r"split 9 of the 9 groups of \(1 \| judge\)\."):
+        fit.vcov({"cluster": "bottle"})
+    with pytest.raises(AttributeError, match=r"Use \.varcorr\(\)\."):
+        _ = fit.VarCorr
+    with pytest.raises(AttributeError, match=r"Use \.ranef\(\)\."):
+        _ = fit.random_effects
+
+
+def test_the_effects_of_one_grouping() -> None:
+    crossed = ordfit("rating ~ temp + (1 | judge) + (1 | bottle)", WINE)
+    whole = crossed.ranef()
+    for group in ("judge", "bottle"):
+        own = whole[whole["group"] == group].reset_index(drop=True)
+        pd.testing.assert_frame_equal(crossed.ranef(group), own)
+        pd.testing.assert_frame_equal(crossed.ranef(group=group), own)
+    with pytest.raises(OptionError, match=r"group must be one of 'judge', 'bottle'; got 'jugde'. Did you mean 'judge'"):
+        crossed.ranef("jugde")
