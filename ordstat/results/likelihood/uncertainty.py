@@ -88,7 +88,7 @@ def prediction_with_errors(
         averaged over all groups (the population), or averaged over what the data of a row's own groups leave open
         (over all groups for one not seen). That posterior distribution is integrated by quadrature, whatever
         `quadrature` the fit has, for one term of up to three columns and for nested terms of up to five together; for
-        crossed terms, cov= and more columns it is approximated by a normal one about the modes. Left out: the modes
+        crossed terms, relatives (cov=) and more columns a normal one about the modes stands for it. Left out: the modes
         of groups that the fit has seen, averages over the effects of others, as `errors(newdata)` has them. Errors are
         by the delta method alone.
     given : data frame, optional

@@ -10,7 +10,7 @@ of a group, and those of nested groups, have the nodes and weights of `quadratur
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,9 @@ from scipy.special import logsumexp
 
 from ...._typing import FloatArray, IntArray
 from ....model.likelihood.over_groups import pole_of
+from ....model.random_effects import RandomColumns
 from .laplace import State
+from .modes import conditional_modes
 from .nested import Around, node_heights, parents_of, within
 from .quadrature import MOST_COLUMNS, Nodes, grid_of, group_heights
 
@@ -96,12 +98,37 @@ class Spread:
 
 def spread_of(state: State, x: list[FloatArray], codes: list[IntArray]) -> Spread | None:
     """Of rows with columns x (n, q) and groups (n,) of each term, new ones -1; None where nodes do not reach."""
+    alone = _one_by_one(state, x[0])
+    if alone is not None:
+        state, x, codes = alone
     terms = state.model.terms
     few, total = all(term.q <= MOST_COLUMNS and not term.alike for term in terms), sum(term.q for term in terms)
     if not few or total > max(_COUNTS) or not state.model.structure.nested:
         return None
     nodes = Line.of(state) if total == 1 else Grids(grids(state, _COUNTS[total]))
     return Spread(nodes=nodes, x=x, codes=codes, depth=_depth(state, codes))
+
+
+def _one_by_one(state: State, x: FloatArray) -> tuple[State, list[FloatArray], list[IntArray]] | None:
+    """A given covariance that is diagonal as groups with an effect each, and rows with x (n, G); None of any other."""
+    model = state.model
+    if len(model.terms) > 1 or not model.terms[0].alike:
+        return None
+    if any((own != 0.0).sum(axis=1).max(initial=0) > 1 for own in (x, state.x[0])):
+        return None
+    (inner, inner_codes), (own, codes) = _picked(state.x[0]), _picked(x)
+    term = RandomColumns(z=inner, codes=inner_codes, n_groups=model.terms[0].q)
+    apart = replace(model, terms=(term,), scaling=(np.eye(1),))
+    modes = conditional_modes(apart, state.bare, [inner], [state.modes.v[0].T])
+    if modes is None:
+        return None
+    return State(apart, modes, [inner], state.bare, state.predictor), [own], [codes]
+
+
+def _picked(x: FloatArray) -> tuple[FloatArray, IntArray]:
+    """(n, 1) the one number of each row that is not 0, and its column."""
+    codes = np.argmax(x != 0.0, axis=1).astype(np.intp)
+    return x[np.arange(codes.size), codes][:, None], codes
 
 
 def _depth(state: State, codes: list[IntArray]) -> IntArray:
