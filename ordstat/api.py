@@ -249,7 +249,7 @@ def fit_design(
     call, again = _call(design, method, calibrated, vcov), partial(refit, force=force)
     results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)
-    for category, message in results.alerts():
+    for category, message in results.issued():
         warnings.warn(message, category, stacklevel=stacklevel)
     return results
 

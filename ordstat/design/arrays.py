@@ -63,7 +63,7 @@ class ArraySpec:
         """(N, m) columns of these names."""
         return np.ascontiguousarray(design.sample.X[:, [self.names.index(name) for name in terms]])
 
-    def rebuild(self, data: Any) -> NewRows:
+    def rebuild(self, data: Any, without: frozenset[str] = frozenset()) -> NewRows:
         """Rows of new data; those with a NaN are flagged as incomplete, unless the fit takes them."""
         X, index, _ = numeric_matrix(data, self.columns)
         if X.shape[1] != len(self.names):

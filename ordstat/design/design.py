@@ -68,7 +68,7 @@ class Spec(Protocol):
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns that are coded as factors."""
 
-    def rebuild(self, data: Any) -> NewRows:
+    def rebuild(self, data: Any, without: frozenset[str] = frozenset()) -> NewRows:
         """Model matrices of new data; unseen levels and missing columns raise DataError."""
 
     def response(self, data: Any) -> IntArray:

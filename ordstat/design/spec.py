@@ -204,8 +204,14 @@ class FormulaSpec:
                 found.setdefault(name, coding.levels)
         return found
 
-    def rebuild(self, data: Any) -> NewRows:
+    def rebuild(self, data: Any, without: frozenset[str] = frozenset()) -> NewRows:
         """Model matrices of new data, incomplete rows flagged.
+
+        Parameters
+        ----------
+        data : data frame
+        without : frozenset of str
+            Random terms whose groups are not looked at: all are new, and none is missing.
 
         Raises
         ------
@@ -221,7 +227,7 @@ class FormulaSpec:
         X = _plain_matrix(frame, self._plain) if self._plain else None
         if X is not None:
             return NewRows(rows=Rows(X=X), complete=np.ones(len(frame), dtype=bool), index=frame.index)
-        return self._evaluated(frame)
+        return self._evaluated(frame, without)
 
     @cached_property
     def _plain(self) -> tuple[str, ...]:
@@ -234,10 +240,10 @@ class FormulaSpec:
             names.append(name)
         return () if part.offsets or part.random or self.parts.nominal or self.parts.scale else tuple(names)
 
-    def _evaluated(self, frame: pd.DataFrame) -> NewRows:
+    def _evaluated(self, frame: pd.DataFrame, without: frozenset[str]) -> NewRows:
         self._check_columns(frame)
         interpreter = Interpreter(Columns(frame, self.declared, self.categories), dict(self.states), self.context)
-        known = {term: self._has_groups(term, frame) for term in self.random}
+        known = {term: term.text not in without and self._has_groups(term, frame) for term in self.random}
         groups = {f.key: f for term, at_hand in known.items() if at_hand for f in term.part.group.factors}
         expressions, gapped = self.parts.factors() | self.parts.offsets() | groups, self.parts.gapped(self.na_action)
         found = evaluate(expressions, interpreter, frame.index, gapped)

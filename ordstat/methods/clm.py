@@ -57,10 +57,10 @@ class CumulativeLink(OrdinalRegression):
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
     quadrature : int or "auto"
-        How random effects are integrated out, where the formula has some: 1 by Laplace's approximation, a number of
-        nodes, for one term of up to three columns or nested ones, by adaptive Gauss-Hermite quadrature: (1 + x | g) and
-        (1 | a/b) take its square, three columns in all its cube, of at most 10,000. "auto" raises the number until
-        nothing that shows moves; crossed terms stay with Laplace's approximation.
+        How random effects are integrated out: 1 by Laplace's approximation, a number of nodes, for one term of up to
+        three columns or nested ones, by adaptive Gauss-Hermite quadrature: (1 + x | g) and (1 | a/b) take its square,
+        three columns in all its cube, of at most 10,000. "auto" raises the number until nothing that shows moves;
+        crossed terms stay with Laplace's approximation. Refused, but for 1, where the formula has no random effects.
     random_penalty : "gamma" or None
         "gamma" adds the logarithm of every standard deviation of random effects, or of the determinant of the factor of
         their covariance, to the log-likelihood [Chung et al. 2013, 2015]: with few groups an estimate of 0, which says

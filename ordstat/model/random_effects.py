@@ -174,8 +174,15 @@ def _equal(one: FloatArray | None, other: FloatArray | None) -> bool:
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
-def check_whole_groups(random: RandomRows | None, clusters: IntArray) -> None:
+def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()) -> None:
     """OptionError where clusters (N,) part rows of a group, whose likelihood is one number.
+
+    Parameters
+    ----------
+    random : RandomRows or None
+    clusters : (N,)
+    texts : sequence of str, optional
+        The terms as the formula has them.
 
     Raises
     ------
@@ -187,11 +194,12 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray) -> None:
         raise OptionError(
             "cluster must not part groups that depend on each other; cov= makes all of them do so. Use vcov='model'."
         )
-    for place, (term, split) in enumerate(zip(random.terms, splits(random, clusters), strict=True), start=1):
+    named = texts or [f"random term {place + 1}" for place in range(len(random.terms))]
+    for name, term, split in zip(named, random.terms, splits(random, clusters), strict=True):
         if split:
             raise OptionError(
                 "cluster must keep the rows of each group of the random effects together, as these are not "
-                f"independent; got clusters that split {split} of the {term.n_groups} groups of random term {place}. "
+                f"independent; got clusters that split {split} of the {term.n_groups} groups of {name}. "
                 "Take these groups, or a coarser grouping."
             )
 

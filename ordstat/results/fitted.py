@@ -221,7 +221,11 @@ class FittedRanker:
     # Words
 
     def alerts(self) -> list[Alert]:
-        """Warnings about the fit: (category, message)."""
+        """Warnings about the fit, and what its summary notes of doubtful estimates: (category, message)."""
+        return self.issued()
+
+    def issued(self) -> list[Alert]:
+        """Those that are issued after the fit."""
         return list(alerts(self.design, self.fit))
 
     @property

@@ -16,8 +16,9 @@ OF_LIKELIHOOD = frozenset((
 INTERNAL = frozenset((
     "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "covariance", "delta_values",
     "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
-    "importance_kinds", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at", "margin_frame",
-    "new_groups", "new_predictions", "new_sample", "no_bounds", "no_margins", "of_new_groups", "other_names",
+    "importance_kinds", "issued", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at",
+    "margin_frame", "new_groups", "new_predictions", "new_sample", "no_bounds", "no_margins", "of_new_groups",
+    "other_names",
     "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts", "probabilities_of",
     "random_parameters", "robust", "rule", "summary_data", "target", "threshold_names", "trace", "training",
     "training_errors", "training_margins", "training_note", "z_values",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..checks import did_you_mean
 from ..exceptions import DataError, OptionError
@@ -82,7 +82,14 @@ def updated(
     vcov = {"vcov": changes["vcov"]} if "vcov" in changes else {"kept_vcov": kept_covariance(fit, new, data)}
     if method is not None:
         return fit.fitter(new, method, options, **vcov, **kept)
-    return fit.fitter(new, _changed(fit.method, options), {}, **vcov, **kept)
+    return fit.fitter(new, _changed(_of_design(fit, new), options), {}, **vcov, **kept)
+
+
+def _of_design(fit: FittedRanker, new: Design) -> Any:
+    """The method of the fit; the options of random effects go with these."""
+    if fit.design.sample.rows.random is None or new.sample.rows.random is not None:
+        return fit.method
+    return cast(Any, fit.method).without_random_effects()
 
 
 def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:

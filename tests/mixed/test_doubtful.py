@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -231,3 +233,44 @@ def test_no_distances_where_no_parameter_has_an_error() -> None:
     frame, options = data_set(113)
     fit = ordfit(data=frame, **options)
     assert fit.se.isna().all() and fit.influence().cooks.isna().all()
+
+
+def test_what_a_summary_notes_is_among_the_alerts() -> None:
+    """Singular covariances and wide limits; nothing more is issued after the fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        singular = ordfit("rating ~ temp + contact + (1 + contact | judge)", datasets.load("wine"))
+        plain = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+    text = " ".join(repr(singular.summary()).split())
+    (one, message), (other, wide) = singular.alerts()
+    assert one is other is DataWarning
+    assert "contact[T.yes]: singular covariance" in message
+    assert "sd_contact[T.yes]|judge is less than its standard error" in wide
+    assert message[:60] in text
+    assert text.count("singular covariance") == 1
+    assert plain.alerts() == []
+
+
+def test_questions_about_random_terms_are_pointed_to_where_they_are_answered(fit: LikelihoodResults) -> None:
+    for term in ("(1|judge)", "(1 | judge)"):
+        with pytest.raises(OptionError, match=r"got the random term \(1 ?\| ?judge\).*without it by update.*anova\(\)"):
+            fit.drop1(term)
+    with pytest.raises(OptionError, match=r"got 'sd_\(Intercept\)\|judge'. Fit without the random term.*anova\(\)"):
+        fit.test("sd_(Intercept)|judge = 0")
+    with pytest.raises(OptionError, match=r"split 9 of the 9 groups of \(1 \| judge\)\."):
+        fit.vcov({"cluster": "bottle"})
+    with pytest.raises(AttributeError, match=r"Use \.varcorr\(\)\."):
+        _ = fit.VarCorr
+    with pytest.raises(AttributeError, match=r"Use \.ranef\(\)\."):
+        _ = fit.random_effects
+
+
+def test_the_effects_of_one_grouping() -> None:
+    crossed = ordfit("rating ~ temp + (1 | judge) + (1 | bottle)", WINE)
+    whole = crossed.ranef()
+    for group in ("judge", "bottle"):
+        own = whole[whole["group"] == group].reset_index(drop=True)
+        pd.testing.assert_frame_equal(crossed.ranef(group), own)
+        pd.testing.assert_frame_equal(crossed.ranef(group=group), own)
+    with pytest.raises(OptionError, match=r"group must be one of 'judge', 'bottle'; got 'jugde'. Did you mean 'judge'"):
+        crossed.ranef("jugde")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -117,6 +118,17 @@ def test_goodness_of_fit_by_simulation() -> None:
             fit.gof(test)
     with pytest.raises(OptionError, match="simulations must be left out"):
         ordfit("rating ~ temp", WINE).gof(simulations=10)
+
+
+def test_goodness_of_fit_says_which_data_sets_are_left_out() -> None:
+    """No warning of NumPy's where a level was drawn for no row."""
+    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fit.gof()
+    reasons = "too few distinct scores for the groups (10); a level was drawn for no row (2)."
+    assert found.notes[-1] == f"12 more have no statistic, and are left out: {reasons}"
+    assert found.p_value == pytest.approx(0.677, abs=5e-4)
 
 
 def test_power() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import DataError, OptionError
+from ordstat.exceptions import DataError, DataWarning, OptionError
 from ordstat.model.likelihood.links import LINKS
 from ordstat.results.likelihood.results import LikelihoodResults
 
@@ -54,16 +55,32 @@ def averaged(fit: LikelihoodResults, row: pd.Series, mean: float, variance: floa
     return np.diff([0.0, *cumulative, 1.0]).tolist()
 
 
+def known(fit: LikelihoodResults, row: pd.Series, sd: float) -> list[float]:
+    """Probabilities averaged over the posterior distribution of a judge's effect, by sums over a fine grid."""
+    b = np.linspace(-12.0 * sd, 12.0 * sd, 20_001)
+    theta, cdf = fit.thresholds.to_numpy(), fit.rule.link.cdf
+    own = WINE[WINE["judge"] == row["judge"]]
+
+    def at(temp: str, contact: str) -> np.ndarray:
+        score = fit.coef["temp[T.warm]"] * (temp == "warm") + fit.coef["contact[T.yes]"] * (contact == "yes") + b
+        below = [cdf(end - score) for end in theta]
+        return np.diff(np.stack([0 * b, *below, 0 * b + 1]), axis=0)
+
+    weight = norm.pdf(b, scale=sd)
+    for _, answer in own.iterrows():
+        weight = weight * at(answer["temp"], answer["contact"])[int(answer["rating"]) - 1]
+    return ((at(row["temp"], row["contact"]) * weight).sum(axis=1) / weight.sum()).tolist()
+
+
 @pytest.mark.parametrize("link", LINKS)
 def test_averages_are_the_integrals(link: str) -> None:
     fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE, link)
-    sd, table = fit.varcorr()["sd"].iloc[0], fit.ranef().set_index("level")
+    sd = fit.varcorr()["sd"].iloc[0]
     marginal, posterior = (fit.predict(NEW, type="prob", re=re).to_numpy() for re in ("marginal", "posterior"))
     for i, row in NEW.iterrows():
-        mode, own = table.loc[row["judge"], ["mode", "sd"]]
         near = 1e-5 if link == "cauchit" else 2e-7  # its poles are near, and nodes do less
         assert marginal[i].tolist() == pytest.approx(averaged(fit, row, 0.0, sd**2), abs=near)
-        assert posterior[i].tolist() == pytest.approx(averaged(fit, row, mode, own**2), abs=near)
+        assert posterior[i].tolist() == pytest.approx(known(fit, row, sd), abs=near)
 
 
 def test_all_kinds_agree_with_each_other(fit: LikelihoodResults) -> None:
@@ -80,15 +97,61 @@ def test_all_kinds_agree_with_each_other(fit: LikelihoodResults) -> None:
 
 def test_a_group_that_is_new_is_averaged_over(fit: LikelihoodResults) -> None:
     stranger = NEW.assign(judge=[1, 77, 9])
-    with pytest.raises(DataError, match="'judge' in 1 rows"):
-        fit.predict(stranger)
-    with pytest.raises(DataError, match="re='posterior'"):
+    with pytest.raises(DataError, match=r"'judge' in 1 rows.*re='posterior'"):
         fit.predict(stranger, re="mode")
     posterior = fit.predict(stranger, type="prob", re="posterior")
     pd.testing.assert_frame_equal(posterior.iloc[[1]], fit.predict(NEW, type="prob", re="marginal").iloc[[1]])
     pd.testing.assert_frame_equal(posterior.iloc[[0]], fit.predict(NEW, type="prob", re="posterior").iloc[[0]])
     without = fit.predict(NEW[["temp", "contact"]], type="prob")
     pd.testing.assert_frame_equal(without, fit.predict(NEW, type="prob", re="marginal"))
+
+
+def test_known_groups_are_at_their_modes_and_others_averaged_over(fit: LikelihoodResults) -> None:
+    """Row by row, with errors; no warning, as some group is known."""
+    mixed = NEW.assign(judge=[1, 77, 9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = fit.predict(mixed, type="prob", se=True)
+    for i, re in enumerate(["mode", "marginal", "mode"]):
+        pd.testing.assert_frame_equal(both.iloc[[i]], fit.predict(mixed.iloc[[i]], type="prob", re=re, se=True))
+    y = mixed.assign(rating=[1, 2, 3])
+    prob = fit.predict(mixed, type="prob").to_numpy()
+    assert fit.errors(y).loc["log-loss", "new data"] == pytest.approx(-np.log(prob[range(3), range(3)]).mean())
+    with pytest.raises(DataError, match="has not seen"):
+        fit.simulate(newdata=mixed, re="mode")
+
+
+@pytest.mark.parametrize("re", ["zero", "marginal"])
+def test_a_missing_group_that_is_not_needed(fit: LikelihoodResults, re: str) -> None:
+    for missing in (NEW.assign(judge=None), NEW.assign(judge=[1.0, np.nan, 9.0])):
+        for type in ("prob", "mean", "class"):
+            found, whole = (fit.predict(rows, type=type, re=re) for rows in (missing, NEW))
+            assert found.equals(whole)
+        assert fit.predict(missing, type="mean").isna().sum() == missing["judge"].isna().sum()
+    slope = ordfit("rating ~ temp + contact + (1 + temp | judge)", WINE)
+    without = NEW.assign(judge=None)
+    pd.testing.assert_frame_equal(slope.predict(without, "prob", re=re), slope.predict(NEW, "prob", re=re))
+
+
+def test_a_missing_group_that_is_an_effect_too() -> None:
+    fit = ordfit("rating ~ temp + bottle + (1 | judge)", WINE.assign(bottle=WINE["bottle"].astype(int)))
+    new = NEW.assign(bottle=[1.0, np.nan, 3.0], judge=None)
+    assert fit.predict(new, "mean", re="zero").isna().tolist() == [False, True, False]
+
+
+def test_a_new_group_within_a_known_one() -> None:
+    """The mode of the outer group, and the variance of those within it."""
+    data = WINE.assign(half=WINE["bottle"].astype(int) % 2)
+    fit = ordfit("rating ~ temp + (1 | judge/half)", data)
+    new = data.head(1).assign(half=7)
+    sd, mode = fit.varcorr()["sd"].loc["judge:half"].iloc[0], fit.ranef().query("group == 'judge'")["mode"].iloc[0]
+    points = np.linspace(-9.0, 9.0, 4001)
+    weights = norm.pdf(points) / norm.pdf(points).sum()
+    H = float(fit.predict(new, type="score", re="zero").iloc[0]) + mode + sd * points
+    below = (fit.rule.link.cdf(fit.thresholds.to_numpy()[:, None] - H) * weights).sum(axis=1)
+    with pytest.warns(DataWarning, match="'half' has 0, 1 in the fit and 7 in newdata"):
+        found = fit.predict(new, type="cum_prob").to_numpy()[0, :-1]
+    np.testing.assert_allclose(found, below, atol=1e-7)
 
 
 def test_crossed_terms_and_slopes_in_groups_that_never_met() -> None:
@@ -165,6 +228,24 @@ def test_misuse(fit: LikelihoodResults) -> None:
         fit.predict(NEW, type="prob", se=True, method="simulation")
     with pytest.raises(OptionError, match="no standard error"):
         fit.predict(NEW, se=True)
+
+
+@pytest.mark.parametrize("quadrature", [7, -5, "auto"])
+def test_quadrature_without_random_effects_is_refused(quadrature: Any) -> None:
+    for method in ("logit", "acat"):
+        with pytest.raises(
+            OptionError, match=rf"quadrature={quadrature!r} must go with random effects.*\(1 \| group\)"
+        ):
+            ordfit("rating ~ temp", WINE, method, quadrature=quadrature)
+
+
+def test_options_of_random_effects_go_with_them(fit: LikelihoodResults) -> None:
+    plain = ordfit("rating ~ temp + contact", WINE)
+    for options in ({"quadrature": 5}, {"random_penalty": "gamma"}):
+        own = ordfit("rating ~ temp + contact + (1 | judge)", WINE, **options)
+        assert own.update("rating ~ temp + contact").loglik == pytest.approx(plain.loglik)
+    with pytest.raises(OptionError, match="quadrature=9 must go with random effects"):
+        fit.update("rating ~ temp", quadrature=9)
 
 
 def test_simulated_effects_have_their_variance() -> None:

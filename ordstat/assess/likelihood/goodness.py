@@ -43,7 +43,8 @@ class Counts:
     @property
     def pearson(self) -> float:
         """Sum of (O - E)^2 / E."""
-        return float(((self.observed - self.expected) ** 2 / self.expected).sum())
+        with np.errstate(divide="ignore", invalid="ignore"):  # no number where nothing is expected
+            return float(((self.observed - self.expected) ** 2 / self.expected).sum())
 
     @property
     def deviance(self) -> float:

@@ -96,6 +96,7 @@ class OrdinalRegression(Method):
         check_random(
             sample,
             self.random_penalty,
+            self.quadrature,
             **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free},
         )
 
@@ -126,6 +127,10 @@ class OrdinalRegression(Method):
     def at_nodes(self, nodes: int) -> Self:
         """The method with random effects integrated out by so many nodes."""
         return replace(self, quadrature=nodes)
+
+    def without_random_effects(self) -> Self:
+        """The method without the options of random effects."""
+        return replace(self, quadrature=1, random_penalty=None)
 
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""

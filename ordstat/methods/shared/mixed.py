@@ -46,9 +46,14 @@ def checked_quadrature(name: str, value: Any, of: Any) -> int | str:
     )
 
 
-def check_random(sample: Sample, penalty: str | None, **options: Any) -> None:
-    """OptionError where random effects meet what they do not go with, or their penalty meets none."""
+def check_random(sample: Sample, penalty: str | None, quadrature: int | str, **options: Any) -> None:
+    """OptionError where random effects meet what they do not go with, or their own options meet none."""
     if sample.rows.random is None:
+        if quadrature != 1:
+            raise OptionError(
+                f"quadrature={quadrature!r} must go with random effects, and the formula has none: add a term such as "
+                "(1 | group), or leave it out."
+            )
         if penalty is not None:
             raise OptionError(
                 f"random_penalty={penalty!r} must go with random effects, and the formula has none: add a term such as "

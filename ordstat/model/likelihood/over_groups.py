@@ -45,6 +45,11 @@ _STEEPEST = 500.0
 Found = tuple[FloatArray, FloatArray]
 
 
+def pole_of(link: Link) -> float:
+    """How far from the real line the distribution of a link has its nearest pole, or begins to grow."""
+    return float(_POLES.get(link.name, 1.0))
+
+
 def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArray, float]]:
     """Rows in blocks of about one steepness, with the largest of each: one steep row must not make all pay.
 
@@ -59,7 +64,7 @@ def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArr
     DataError
         Standard deviations of hundreds and more.
     """
-    steep = deviation / _POLES.get(link.name, 1.0)
+    steep = deviation / pole_of(link)
     if not steep.max(initial=0.0) <= _STEEPEST:
         raise DataError(
             "Averages over groups need random effects of a finite standard deviation; got rows whose effects have one "

@@ -25,6 +25,7 @@ from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, limits_of, threshold_limits, without_end
 from ..target import Target
+from .mixed.doubtful import noted_alerts, run_off_alerts
 from .mixed.new_groups import (
     FOLDS,
     NEW,
@@ -38,8 +39,8 @@ from .mixed.new_groups import (
     tell_unknown,
 )
 from .mixed.parameters import RandomParameters
-from .mixed.run_off import run_off_alerts
 from .parameters import (
+    NO_CR2,
     Covariance,
     Parameters,
     adjusted_scores,
@@ -439,11 +440,15 @@ class FittedLikelihood(FittedRanker):
         return -2.0 * float(self.loglik)
 
     def alerts(self) -> list[Alert]:
-        """Warnings about the fit: (category, message)."""
-        own = [*likelihood_alerts(self.fit, self.parameters), *forgotten_counts(self.design, self.fit)]
+        """Warnings about the fit, and what its summary notes of doubtful estimates: (category, message)."""
+        return [*self.issued(), *noted_alerts(self.design, self.fit.marginal, self.random_parameters, self.covariance)]
+
+    def issued(self) -> list[Alert]:
+        """Those that are issued after the fit."""
         return [
-            *super().alerts(),
-            *own,
+            *super().issued(),
+            *likelihood_alerts(self.fit, self.parameters),
+            *forgotten_counts(self.design, self.fit),
             *self._covariance_alerts(),
             *self._crossing_alerts(),
             *run_off_alerts(self.design, self.fit, self.family),
@@ -451,7 +456,7 @@ class FittedLikelihood(FittedRanker):
 
     def _covariance_alerts(self) -> list[Alert]:
         """That there is no CR2 covariance beside infinite estimates."""
-        return [(SeparationWarning, _NO_CR2)] if self.covariance == "CR2" and self.fit.separation is not None else []
+        return [(SeparationWarning, NO_CR2)] if self.covariance == "CR2" and self.fit.separation is not None else []
 
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
@@ -470,11 +475,6 @@ def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
     """The notes that tell which standard errors a table has, and which estimates are not finite."""
     return (f"Standard errors: {r.own_covariance.words}.", *without_end(r.fit, r.parameters))
 
-
-_NO_CR2 = (
-    "a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors: use "
-    "{'cluster': ...} without a type, which has those of the finite ones."
-)
 
 L = TypeVar("L", bound=FittedLikelihood)
 

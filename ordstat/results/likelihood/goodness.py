@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -151,12 +152,14 @@ def _simulated(
     check_simulated(r, None)
     n_groups = groups or _GROUPS
     found = _counts(r, score_groups(_scores(r), r.design.sample.case_weights, n_groups))
-    draws = np.array([_redrawn(r, n_groups, rng) for _ in range(simulations)])
-    known = draws[np.isfinite(draws)]
+    draws = [_redrawn(r, n_groups, rng) for _ in range(simulations)]
+    known = np.array([one for one in draws if isinstance(one, float)])
     p = (1.0 + float((known >= found.pearson * (1.0 - 1e-12)).sum())) / (1.0 + known.size)
     notes = [f"Expected counts are at the modes of the random effects; p-value by {known.size} simulated data sets."]
-    if known.size < simulations:
-        notes.append(f"{simulations - known.size} more could not be fitted, and are left out.")
+    why = Counter(one for one in draws if isinstance(one, str))
+    if why:
+        reasons = "; ".join(f"{reason} ({count})" for reason, count in why.most_common())
+        notes.append(f"{simulations - known.size} more have no statistic, and are left out: {reasons}.")
     made = _result(
         r, "Hosmer-Lemeshow at the modes", found, [("Pearson", found.pearson, 0)], _groups(n_groups), tuple(notes)
     )
@@ -164,18 +167,26 @@ def _simulated(
     return replace(made, table=table)
 
 
-def _redrawn(r: FittedLikelihood, n_groups: int, rng: np.random.Generator) -> float:
-    """The statistic of a simulated data set and its own fit; NaN where it has none."""
+def _redrawn(r: FittedLikelihood, n_groups: int, rng: np.random.Generator) -> float | str:
+    """The statistic of a simulated data set and its own fit, or why it has none."""
     sample = simulated_sample(r, rng)
+    if np.any(np.bincount(sample.y, sample.case_weights, minlength=sample.n_levels) == 0.0):
+        return "a level was drawn for no row"
     try:
         fit = unstarted(r).fit(sample, rng)
-        if not fit.certificate.reached or fit.separation is not None:
-            return float("nan")
+        if not fit.certificate.reached:
+            return "the fit did not reach its maximum"
+        if fit.separation is not None:
+            return "the response was separated"
+    except DataError as error:
+        return f"no fit ({str(error).rstrip('.')})"
+    try:
         probabilities = fit.rule.probabilities(sample.rows, fit.scores)
         codes = score_groups(ordinal_scores(probabilities), sample.case_weights, n_groups)
-    except DataError:  # a level is missing, or too few distinct expected ranks
-        return float("nan")
-    return Counts.of(codes, sample.y, sample.case_weights, probabilities).pearson
+    except DataError:
+        return "too few distinct scores for the groups"
+    found = Counts.of(codes, sample.y, sample.case_weights, probabilities).pearson
+    return found if np.isfinite(found) else "a level was expected nowhere"
 
 
 def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:

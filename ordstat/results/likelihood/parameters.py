@@ -85,6 +85,12 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     return full
 
 
+NO_CR2 = (
+    "a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors: use "
+    "{'cluster': ...} without a type, which has those of the finite ones."
+)
+
+
 def listed(names: Any) -> list[Any]:
     """One name, several or none as a list."""
     if names is None:
@@ -100,10 +106,20 @@ def texts(name: str, given: Any) -> list[str]:
     return found
 
 
+def not_fixed(term: str, how: str) -> OptionError:
+    """For a random term in the scope of what is of fixed effects; fits with or without it are compared."""
+    return OptionError(
+        f"scope must be of fixed effects; got the random term {term}. Fit {how} it by update(), and compare the fits "
+        "by anova(), which knows the law of a variance at its boundary."
+    )
+
+
 def terms_of(scope: Any, terms: Iterable[str]) -> list[str]:
     """The terms of a scope; OptionError for one that is not among those of the model."""
     asked, known = listed(scope), list(terms)
     for term in asked:
+        if isinstance(term, str) and "|" in term and term not in known:
+            raise not_fixed(term, "without")
         if term not in known:
             raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(known)}.")
     return asked
@@ -258,7 +274,7 @@ def _check_beside_random(chosen: Covariance, choice: Any, design: Design) -> Non
             f"one group are not independent; got {choice!r}."
         )
     if chosen.cluster is not None:
-        check_whole_groups(design.sample.rows.random, chosen.cluster)
+        check_whole_groups(design.sample.rows.random, chosen.cluster, [term.text for term in design.random])
 
 
 def _named_covariance(choice: Any, design: Design) -> Covariance:

@@ -251,7 +251,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
         eigenvalues=eigenvalues,
         condition=_condition(r),
         message=certificate_text(fit.certificate, fit.trace),
-        warnings=tuple(message for _, message in r.alerts()),
+        warnings=tuple(message for _, message in r.issued()),
     )
 
 

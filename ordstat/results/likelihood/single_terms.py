@@ -18,7 +18,7 @@ from ..report.noted import NotedFrame
 from .comparison import as_independent, check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
 from .nested_wald import added_by_wald, dropped_by_wald, is_wald
-from .parameters import terms_of
+from .parameters import not_fixed, terms_of
 from .rao_scott import RAO_SCOTT, dropped_by_rao_scott, is_rao_scott
 
 if TYPE_CHECKING:
@@ -249,10 +249,7 @@ def check_fixed(random: Iterable[RandomTerm], r: FittedLikelihood) -> None:
     own = [term.text for term in r.design.random]
     for term in random:
         if term.text not in own:
-            raise OptionError(
-                f"scope must be of fixed effects; got the random term {term.text}. Fit with it by update(), and "
-                "compare the fits by anova(), which knows the law of a variance at its boundary."
-            )
+            raise not_fixed(term.text, "with")
 
 
 def enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:

@@ -86,7 +86,10 @@ def prediction_with_errors(
     re : {"mode", "zero", "marginal", "posterior"}, optional
         Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at zero,
         averaged over all groups (the population), or averaged over what the data of a row's own groups leave open
-        (over all groups for one not seen). Left out: the modes, or the population where no group is known. Errors are
+        (over all groups for one not seen). That posterior distribution is integrated by quadrature, whatever
+        `quadrature` the fit has, for one term of up to three columns and for nested terms of up to five together; for
+        crossed terms, relatives (cov=) and more columns a normal one about the modes stands for it. Left out: the modes
+        of groups that the fit has seen, averages over the effects of others, as `errors(newdata)` has them. Errors are
         by the delta method alone.
     given : data frame, optional
         Further rows with their response, of groups of the fit or of new ones, which are known then: the modes of the

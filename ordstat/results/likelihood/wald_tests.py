@@ -231,6 +231,7 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
     text = "\n".join(listed_texts("hypotheses", hypotheses))
     if not text.strip():
         raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
+    _refuse_variances(r, text)
     equations = read(text, _names(r), r.fit.coefficients.size, ("=",))
     estimated = ~r.fit.aliased
     for one in equations:
@@ -239,6 +240,17 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
             raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
     L = np.array([one.row for one in equations])[:, estimated]
     return [one.text for one in equations], L, np.array([one.value for one in equations])
+
+
+def _refuse_variances(r: FittedLikelihood, text: str) -> None:
+    """OptionError for standard deviations and correlations of random effects, whose tests are at a boundary."""
+    own = [] if r.random_parameters is None else r.random_parameters.names
+    name = next((name for name in own if name in text), None)
+    if name is not None:
+        raise OptionError(
+            f"test must be of fixed parameters; got {name!r}. Fit without the random term by update(), and compare the "
+            "fits by anova(), which knows the law of a variance at its boundary; confint(type='profile') has limits."
+        )
 
 
 def _names(r: FittedLikelihood) -> dict[str, int]:

@@ -36,7 +36,7 @@ def _optimum(fit: FittedRanker) -> str:
 
 
 def _separation(fit: FittedRanker) -> str:
-    told = [message for category, message in fit.alerts() if category is SeparationWarning]
+    told = [message for category, message in fit.issued() if category is SeparationWarning]
     if not told:
         return "None: all estimates are finite."
     return " ".join(message[:1].upper() + message[1:] for message in told)
@@ -84,7 +84,7 @@ def _proportional_by_wald(fit: Any) -> str:
 
 def _data(fit: FittedRanker) -> str:
     """Rows and levels left out, and what is probably not what it seems."""
-    told = [message[:1].upper() + message[1:] for category, message in fit.alerts() if category is DataWarning]
+    told = [message[:1].upper() + message[1:] for category, message in fit.issued() if category is DataWarning]
     if without := fit.design.dropped.get("(weight 0)", 0):
         told.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")
     if told:

@@ -165,8 +165,8 @@ def threshold_table(frame: pd.DataFrame) -> Table:
 
 
 def alert_notes(r: FittedRanker) -> tuple[str, ...]:
-    """The alerts as sentences."""
-    return tuple(message[:1].upper() + message[1:] for _, message in r.alerts())
+    """The warnings of the fit as sentences."""
+    return tuple(message[:1].upper() + message[1:] for _, message in r.issued())
 
 
 def fractional(r: FittedRanker) -> bool:

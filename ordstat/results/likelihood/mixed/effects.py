@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ....checks import fraction
+from ....checks import fraction, one_of
 from ....exceptions import UnavailableError
 from ....model.likelihood.marginal import Marginal
 from ...report.noted import NotedFrame
@@ -78,8 +78,13 @@ def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
     return NotedFrame.of(frame, (f"{100 * level:g} % limits: those of log standard deviations.",), "Random effects")
 
 
-def group_effects(r: FittedLikelihood) -> pd.DataFrame:
+def group_effects(r: FittedLikelihood, group: str | None = None) -> pd.DataFrame:
     """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.
+
+    Parameters
+    ----------
+    group : str, optional
+        The grouping whose terms are asked for, such as "judge"; all if not given.
 
     Returns
     -------
@@ -91,6 +96,8 @@ def group_effects(r: FittedLikelihood) -> pd.DataFrame:
     ------
     UnavailableError
         The fit has no random effects.
+    OptionError
+        No random term is of that grouping.
 
     Examples
     --------
@@ -102,7 +109,11 @@ def group_effects(r: FittedLikelihood) -> pd.DataFrame:
     1  judge     2  (Intercept) -0.566  0.615
     """
     marginal, parts = marginal_of(r, "ranef"), []
+    if group is not None:
+        one_of("group", group, dict.fromkeys(term.group for term in r.design.random))
     for term, effects in zip(r.design.random, marginal.terms, strict=True):
+        if group not in (None, term.group):
+            continue
         groups, (count, q) = term.groups, effects.modes.shape
         deviations = np.sqrt(np.maximum(np.einsum("gqq->gq", effects.conditional), 0.0))
         parts.append(

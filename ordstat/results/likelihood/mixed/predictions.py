@@ -9,7 +9,7 @@ psi.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,16 +40,18 @@ _STEP = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class _At:
-    """Rows, the rule without random effects, and the mean and variance of what they add to the scores."""
+    """Rows, the rule without random effects, and the mean and variance of what they add to the scores, or its nodes."""
 
     rule: LikelihoodRule
     rows: Rows
     shift: FloatArray
     variance: FloatArray
+    spread: Any = None  # nodes over what the data leave open
 
     def take(self, index: IntArray) -> _At:
         """Some of the rows."""
-        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index])
+        spread = None if self.spread is None else self.spread.take(index)
+        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index], spread)
 
 
 def mixed_prediction(
@@ -70,7 +72,7 @@ def mixed_prediction(
     OptionError
         An unknown `re` or type, or errors of a type that has none.
     DataError
-        At the modes, groups that the fit has not seen.
+        At the modes, groups that the fit has not seen, where `re` asks for these.
     """
     if re is not None:
         one_of("re", re, EFFECTS)
@@ -79,14 +81,15 @@ def mixed_prediction(
         raise unknown_type(r, type)
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
-    target = mixed_target(r, newdata)
+    target = mixed_target(r, newdata, re)
     if given is not None:
         if (se or interval is not None) and r.covariance != "model":
             raise OptionError("Errors beside given= are those of the model: fit without vcov= and cluster=.")
         r, target = with_rows(r, given, newdata, target)
     kind = _kind(r, target.rows, re)
-    if re is None and kind == "marginal" and newdata is not None:
-        tell_unknown(r.design.random, newdata, "; re='marginal' gives these without this warning")
+    if re is None and newdata is not None and (kind == "marginal" or (kind == "known" and given is None)):
+        hint = "; re='marginal' gives these without this warning" if kind == "marginal" else ""
+        tell_unknown(r.design.random, newdata, hint)
     at = _at(r, target.rows, kind, None)
     if type == "class":
         if se or interval is not None:
@@ -100,28 +103,35 @@ def mixed_prediction(
     return _with_errors(r, target, type, kind, at, value, (se, interval is not None, level))
 
 
-def mixed_target(r: FittedLikelihood, newdata: Any) -> Target:
-    """The rows of new data, or of the fit, with their scores without random effects."""
+def mixed_target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
+    """The rows of new data, or of the fit, with their scores without random effects; groups where `re` asks for any."""
     bare = replace(r.rule, effects=())
     if newdata is None:
         rows = r.design.sample.rows
         complete, index = np.ones(rows.n, dtype=np.bool_), r.design.index
     else:
-        new = r.design.spec.rebuild(newdata)
+        new = r.design.spec.rebuild(newdata, _without_groups(r, re))
         rows, complete, index = new.rows, new.complete, new.index
     return Target(rows=rows, scores=bare.scores(rows), complete=complete, index=index)
 
 
+def _without_groups(r: FittedLikelihood, re: str | None) -> frozenset[str]:
+    """Random terms whose groups are not asked for; groups of cov= have each their variance."""
+    if re not in ("zero", "marginal"):
+        return frozenset()
+    return frozenset(term.text for term in r.design.random if re == "zero" or term.root is None)
+
+
 def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
-    """What is asked for: the modes where all groups are known, the average where none is."""
+    """What is asked for: the modes of groups that are known and averages over others, where nothing else is said."""
     assert rows.random is not None
     unseen = [term.codes < 0 for term in rows.random.terms]
     if re not in (None, "mode"):
         return str(re)
     if not any(mask.any() for mask in unseen):
         return "mode"
-    if re is None and all(mask.all() for mask in unseen):
-        return "marginal"
+    if re is None:
+        return "marginal" if all(mask.all() for mask in unseen) else "known"
     shown = rows.random.unseen([term.group for term in r.design.random])
     raise DataError(
         f"newdata has groups that the fit has not seen, {shown}: they have no mode. Use re='posterior', which averages "
@@ -133,7 +143,7 @@ def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _
     assert r.fit.marginal is not None
     found = r.fit.marginal.likelihood.moments(rows.random, kind, psi)
     rule = replace(rule_at(r.fit, found.estimates), effects=())
-    return _At(rule, rows, found.shift, found.variance)
+    return _At(rule, rows, found.shift, found.variance, found.spread)
 
 
 # Values
@@ -145,18 +155,47 @@ def _predictor(at: _At, move: FloatArray | float = 0.0) -> Predictor:
 
 def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
     """(n, M) mean of a curve of the predictors over z'b."""
+    if at.spread is None or not at.rows.n:
+        return _over_normal(at, curve)
+    parts: list[tuple[IntArray, FloatArray]] = []
+    for depth in np.unique(at.spread.depth):
+        rows = np.flatnonzero(at.spread.depth == depth)
+        parts += [(rows, _over_normal(at.take(rows), curve))] if depth < 0 else _over_nodes(at, rows, curve)
+    return _in_place(parts, at.rows.n)
+
+
+def _in_place(parts: Iterable[tuple[IntArray, FloatArray]], n: int) -> FloatArray:
+    """(n, M) from values of some rows each."""
+    total: Any = None
+    for rows, values in parts:
+        total = np.empty((n, values.shape[1])) if total is None else total
+        total[rows] = values
+    return np.asarray(total)
+
+
+def _over_nodes(
+    at: _At, rows: IntArray, curve: Callable[[Predictor], FloatArray]
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Means of rows whose groups are known up to one term."""
+    some = at.take(rows)
+    deviations = _predictor(some).s * some.spread.deviations()
+    for index, steep in steepness_blocks(at.rule.link, np.broadcast_to(deviations, (rows.size,))):
+        own, total = some.take(index), 0.0
+        for shift, share in own.spread.shifts(steep):
+            total = total + share[:, None] * _over_normal(replace(own, shift=shift, spread=None), curve)
+        yield rows[index], np.asarray(total)
+
+
+def _over_normal(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
+    """(n, M) mean over N(shift, variance)."""
     if not at.variance.any():
         return curve(_predictor(at))
     bare = _predictor(at)
     if at.rule.link.name == "probit":
         wider = 0.5 * np.log1p(bare.s**2 * at.variance)
         return curve(replace(bare, tau=bare.tau + wider))
-    total: Any = None
-    for chosen, steep in steepness_blocks(at.rule.link, _steepness(at, bare)):
-        own = _trapezoid(at.take(chosen), curve, steep)
-        total = np.empty((at.rows.n, own.shape[1])) if total is None else total
-        total[chosen] = own
-    return np.asarray(total)
+    blocks = steepness_blocks(at.rule.link, _steepness(at, bare))
+    return _in_place(((chosen, _trapezoid(at.take(chosen), curve, steep)) for chosen, steep in blocks), at.rows.n)
 
 
 def _steepness(at: _At, bare: Predictor) -> FloatArray:

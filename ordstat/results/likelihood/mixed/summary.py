@@ -13,12 +13,11 @@ from ...report.cells import p_in_words
 from ...report.render import Table
 from ..fitted import FittedLikelihood
 from .comparison import is_zero
+from .doubtful import doubtful_effects
 from .effects import variance_table
 
 #: Variance of the latent distributions; that of the cauchit is infinite.
 LATENT = {"logit": np.pi**2 / 3.0, "probit": 1.0, "cloglog": np.pi**2 / 6.0, "loglog": np.pi**2 / 6.0}
-#: Mean size of groups below which Laplace's approximation is biased where a standard deviation is above this.
-_SMALL, _LARGE = 5.0, 1.0
 
 
 def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
@@ -104,43 +103,11 @@ def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
     marginal = r.fit.marginal
     if marginal is None:
         return ()
-    notes = []
-    if marginal.likelihood.penalised:
-        notes.append(
-            "Standard deviations of random effects are kept off 0 by a penalty, + log sd: none of them says that its "
-            "variance is there. Fit without random_penalty= to test one."
-        )
-    for term, effects in zip(r.design.random, marginal.terms, strict=True):
-        for column, derivative in effects.boundary.items():
-            what = "variance at its boundary, 0" if effects.deviations[column] == 0.0 else "singular covariance"
-            notes.append(
-                f"{term.text}, {term.names[column]}: {what}; the log-likelihood falls by {-derivative:.3g} a unit of "
-                "variance there. Errors of the other parameters are those with it held."
-            )
-        if effects.entries[0].size > effects.n_phi:
-            notes.append(
-                f"{term.text}: columns that are nearly multiples of each other, as one far from 0 is of the intercept. "
-                "Standard deviations and correlations are those where the other columns are 0: subtract a value within "
-                "the data, such as a mean, to read them there. The fit is the same."
-            )
-        size = r.design.sample.n / term.cells.size
-        if marginal.quadrature == 1 and size < _SMALL and effects.deviations.max() > _LARGE:
-            crossed = not marginal.likelihood.model.structure.nested
-            instead = "crossed terms have no other" if crossed else "compare quadrature=9"
-            notes.append(
-                f"{term.text}: groups have {size:.1f} rows on average, where Laplace's approximation makes a standard "
-                f"deviation above 1 too small: {instead}."
-            )
-    return (*notes, *_hardly_known(r))
+    penalised = (_PENALISED,) if marginal.likelihood.penalised else ()
+    return (*penalised, *doubtful_effects(r.design, marginal, r.random_parameters, r.covariance))
 
 
-def _hardly_known(r: FittedLikelihood) -> tuple[str, ...]:
-    """Standard deviations whose Wald limits go from next to nothing to next to infinity."""
-    own = r.random_parameters
-    if own is None or r.covariance != "model":
-        return ()
-    known = zip(own.names, own.kinds, own.estimates, own.errors, strict=True)
-    names = [name for name, kind, value, error in known if kind == "sd" and error > value]
-    beside = "is less than its standard error" if len(names) == 1 else "are less than their standard errors"
-    text = f"{', '.join(names)} {beside}: such limits say little, confint(type='profile') has those of the likelihood."
-    return (text,) if names else ()
+_PENALISED = (
+    "Standard deviations of random effects are kept off 0 by a penalty, + log sd: none of them says that its "
+    "variance is there. Fit without random_penalty= to test one."
+)

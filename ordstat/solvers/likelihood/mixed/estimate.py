@@ -150,7 +150,7 @@ class MarginalLikelihood:
     def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
         """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
         psi, state = self.at.psi if psi is None else psi, None
-        if re in ("mode", "posterior"):
+        if re in ("mode", "known", "posterior"):
             state = self.at.state if psi is self.at.psi else state_at(self.model, psi, self.at.v)
             assert state is not None
         return moments(self.model, psi, random, re, state)

@@ -66,16 +66,16 @@ def integral(at: State, quadrature: int) -> Integral | None:
 
 def _over_outermost(at: State, quadrature: int) -> Integral | None:
     outer = at.model.terms[-1]
-    around, grid, means = _Around.of(at), grid_of(quadrature, outer.q), _Means.empty(at)
+    around, grid, means = Around.of(at), grid_of(quadrature, outer.q), _Means.empty(at)
     if around is None:
         return None
     for j, (point, log_weight) in enumerate(zip(grid.points, grid.log_weights, strict=True)):
         v = grid.at(j, at.modes.v[-1], around.B)
-        found = _within(at, around, v, quadrature)
+        there = within(at, around, v)
+        found = None if there is None else integral(there, quadrature)
         if found is None:
             return None
-        inner = np.bincount(around.parents[-1], found.values, minlength=outer.n_groups)
-        means.add(inner - 0.5 * np.einsum("gq,gq->g", v, v) + log_weight, found.scores, point, v)
+        means.add(node_heights(at, around, found.values, v) + log_weight, found.scores, point, v)
     values = means.largest + np.log(means.total) + grid.size(around.B)
     means.divide()
     if not grid.adaptive:
@@ -83,8 +83,14 @@ def _over_outermost(at: State, quadrature: int) -> Integral | None:
     return Integral(values, _moved(at, around, means))
 
 
-def _within(at: State, around: _Around, v: FloatArray, quadrature: int) -> Integral | None:
-    """Over the other terms, given the effects v (G, q) of the outermost one."""
+def node_heights(at: State, around: Around, values: FloatArray, v: FloatArray) -> FloatArray:
+    """(G,) h at effects v (G, q) of the outermost term, from the log-likelihoods of the groups within."""
+    inner = np.bincount(around.parents[-1], values, minlength=at.model.terms[-1].n_groups)
+    return np.asarray(inner - 0.5 * np.einsum("gq,gq->g", v, v))
+
+
+def within(at: State, around: Around, v: FloatArray) -> State | None:
+    """The other terms at their modes, given the effects v (G, q) of the outermost one; None outside the domain."""
     model, x, H = at.model.within, at.x[:-1], at.bare.H + at.model.shift_of(-1, at.x[-1], v)
     assert model is not None
     bare, moved = replace(at.bare, H=H), v - at.modes.v[-1]
@@ -92,7 +98,7 @@ def _within(at: State, around: _Around, v: FloatArray, quadrature: int) -> Integ
     modes = conditional_modes(model, bare, x, [mode - _times(U, moved[of]) for mode, U, of in own])
     if modes is None:
         return None
-    return integral(State(model, modes, x, bare, replace(bare, H=H + modes.shift)), quadrature)
+    return State(model, modes, x, bare, replace(bare, H=H + modes.shift))
 
 
 def _times(blocks: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -101,7 +107,7 @@ def _times(blocks: FloatArray, vectors: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Around:
+class Around:
     """How the outermost term stands to the others at the joint modes.
 
     Attributes
@@ -120,7 +126,7 @@ class _Around:
     B: FloatArray
 
     @classmethod
-    def of(cls, at: State) -> _Around | None:
+    def of(cls, at: State) -> Around | None:
         """None where what is left is not positive definite."""
         model, x, within = at.model, at.x, at.model.within
         assert within is not None
@@ -133,10 +139,11 @@ class _Around:
         y = x[-1] - np.stack([within.shift(x[:-1], column) for column in columns], axis=1)
         S = block_sums(outer.codes, outer.n_groups, x[-1], y, curvature) + np.eye(outer.q)
         B = upper_root(np.asarray(np.linalg.inv(0.5 * (S + S.transpose(0, 2, 1))), dtype=np.float64))
-        return None if B is None else cls([_parents(term.codes, outer.codes) for term in within.terms], U, y, B)
+        return None if B is None else cls([parents_of(term.codes, outer.codes) for term in within.terms], U, y, B)
 
 
-def _parents(codes: IntArray, outer: IntArray) -> IntArray:
+def parents_of(codes: IntArray, outer: IntArray) -> IntArray:
+    """(G,) the outer group that each group lies in, from those of the rows."""
     found = np.zeros(int(codes.max()) + 1, dtype=np.intp)
     found[codes] = outer
     return found
@@ -208,7 +215,7 @@ class _Means:
         self.scale(1.0 / self.total)
 
 
-def _moved(at: State, around: _Around, means: _Means) -> RowScores:
+def _moved(at: State, around: Around, means: _Means) -> RowScores:
     """The means, and what parameters do to the nodes."""
     model, place, weights, modes = at.model, len(at.terms.places), at.model.weights, at.modes
     slopes, bent = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()[place]

@@ -105,17 +105,16 @@ class Nodes:
     @classmethod
     def of(cls, at: State, quadrature: int) -> Nodes | None:
         """None outside the domain."""
-        model, term = at.model, at.model.terms[0]
+        term = at.model.terms[0]
         grid, B = grid_of(quadrature, term.q), upper_root(at.modes.factor.inverse)
         if B is None:
             return None
         heights = np.empty((term.n_groups, len(grid.points)))
         for j, logs in enumerate(grid.log_weights):
-            v = grid.at(j, at.modes.v[0], B)
-            terms = model.located(at.bare, model.shift(at.x, [v]))
-            if terms is None:
+            found = group_heights(at, grid.at(j, at.modes.v[0], B))
+            if found is None:
                 return None
-            heights[:, j] = _sums(term, model.weights * terms.log_p) - 0.5 * np.einsum("gq,gq->g", v, v) + logs
+            heights[:, j] = found + logs
         return cls(grid, B, heights)
 
     def values(self) -> FloatArray:
@@ -159,6 +158,15 @@ def _means(at: State, nodes: Nodes) -> _Means:
         out.slope[:] += slope
         out.turn[:] += slope[:, :, None] * point
     return out
+
+
+def group_heights(at: State, v: FloatArray) -> FloatArray | None:
+    """(G,) h at the effects v (G, q) of the groups of a single term; None outside the domain."""
+    model, term = at.model, at.model.terms[0]
+    terms = model.located(at.bare, model.shift(at.x, [v]))
+    if terms is None:
+        return None
+    return np.asarray(_sums(term, model.weights * terms.log_p) - 0.5 * np.einsum("gq,gq->g", v, v))
 
 
 def scores_by_nodes(at: State, nodes: Nodes) -> RowScores:
