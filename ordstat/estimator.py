@@ -345,7 +345,17 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:
         """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`.
 
-        With `calibrate` the label of `predict` stays the ranker's own and need not be the most probable one.
+        The label of `predict` need not be the most probable one: "ordboost", "rps-forest", "kernel-clm", "blend" and the
+        reductions predict the median unless cost="classification" (decision="mode" of a reduction) asks for the mode;
+        with `calibrate` the label stays the ranker's own.
+
+        Examples
+        --------
+        >>> from ordstat import OrdinalClassifier
+        >>> model = OrdinalClassifier("logit").fit([[0.0], [1.0], [2.0], [1.0], [1.5], [0.5]], [1, 2, 3, 3, 2, 2])
+        >>> model.predict_proba([[0.0], [2.0]]).round(2)
+        array([[0.68, 0.32, 0.01],
+               [0.  , 0.08, 0.92]])
         """
         probabilities: FloatArray = self._predict(X, "prob").to_numpy()
         return probabilities[:, np.argsort(self.levels_)]
@@ -448,19 +458,24 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return X if names is None else pd.DataFrame(X, columns=names)
 
     def _has_probabilities(self) -> bool:
-        kind = class_of(self.method)
-        if not self.calibrate and (kind is None or "prob" not in kind.results_class.predicts):
+        if not self._is_probable():
             raise AttributeError(
-                f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
-            )
-        method = self._asked()
-        if not self.calibrate and method is not None and not method.modal:
-            mode = "decision='mode'" if hasattr(method, "decision") else "cost='classification'"
-            raise AttributeError(
-                "scikit-learn takes the most probable label for the prediction, and the rank that this method predicts "
-                f"need not be it: set {mode} for predict_proba, or see results_.predict(X, type='prob')"
+                f"method {self.method!r} has no probabilities of its own, so it has predict_proba only with "
+                "calibrate=True"
             )
         return True
+
+    def _is_probable(self) -> bool:
+        """Whether the fit has probabilities; where there is none yet, whether one by these parameters would."""
+        held = getattr(self, "_held", None)
+        if held is not None:
+            return bool((held.first if isinstance(held, Stream) else held).has_probabilities)
+        if self.calibrate:
+            return True
+        method, kind = self._asked(), class_of(self.method)
+        if method is None:  # `fit` will say what is wrong with the options
+            return kind is not None and "prob" in kind.results_class.predicts
+        return method.probable
 
 
 _DEFAULTS = signature(OrdinalClassifier).parameters
