@@ -172,6 +172,8 @@ class Method:
                 raise OptionError(
                     f"{type(self).__name__} does not support {what}; remove it, or choose a method that does."
                 )
+        if sample.costs is None:
+            self.cost_matrix.require(sample.n_levels)
         if not self.needs.missing and has_gaps(sample.X):
             raise DataError(missing_refused(type(self).__name__))
         if self.needs.two_levels and sample.n_levels != 2:

@@ -23,10 +23,11 @@ LIGHT = {
 #: Probability models that predict the median, and how they are asked for the most probable label.
 #: None: they cannot be, or ("red-tree") tie levels to the last digit, and round where the check tells them apart.
 MEDIAN = {
-    **dict.fromkeys(
-        ("ordboost", "rps-forest", "kernel-clm", "blend", "auto", "nominal-classifier"), {"cost": "classification"}
-    ),
-    **dict.fromkeys(("reduction", "red-c45", "red-hgb"), {"decision": "mode"}),
+    **{
+        name: {"cost": "classification"}
+        for name in ("ordboost", "rps-forest", "kernel-clm", "blend", "auto", "nominal-classifier")
+    },
+    **{name: {"decision": "mode"} for name in ("reduction", "red-c45", "red-hgb")},
     **dict.fromkeys(("red-logistic", "onn", "red-tree")),
 }
 

@@ -1,4 +1,4 @@
-"""OrdinalClassifier.predict_proba: there wherever the fitted rule has probabilities, and the same as those of ordfit."""
+"""OrdinalClassifier.predict_proba: there wherever the fitted rule has probabilities, and those of ordfit."""
 
 import numpy as np
 import pytest
