@@ -345,9 +345,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:
         """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`.
 
-        The label of `predict` need not be the most probable one: "ordboost", "rps-forest", "kernel-clm", "blend"
-        and the reductions predict the median unless cost="classification" (decision="mode" of a reduction) asks for the mode;
-        with `calibrate` the label stays the ranker's own.
+        The label of `predict` need not be the most probable one: "ordboost", "rps-forest", "kernel-clm", "blend" and
+        the reductions predict the median, unless cost="classification" (decision="mode" of a reduction) asks for
+        the mode; with `calibrate` the label stays the ranker's own.
 
         Examples
         --------
