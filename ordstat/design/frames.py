@@ -93,14 +93,8 @@ def row_name(index: pd.Index, position: int) -> str:
     """A row in words: its label, and its position where the label does not tell it."""
     label = index[position]
     same = isinstance(label, (int, np.integer)) and int(label) == position
-    return f"row {position}" if same else f"row {_plain(label)!r} (position {position})"
-
-
-def _plain(label: Any) -> Any:
-    """A label of NumPy's types, or several, as Python's."""
-    if isinstance(label, tuple):
-        return tuple(map(_plain, label))
-    return label.item() if isinstance(label, np.generic) else label
+    shown = tuple(map(plain, label)) if isinstance(label, tuple) else plain(label)
+    return f"row {position}" if same else f"row {shown!r} (position {position})"
 
 
 def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, rest: str, where: str = "") -> None:
