@@ -219,6 +219,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit(resolve(self.method, self._options), X, y, sample_weight)
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any) -> Self:
+        method.check_constraints(self.constraints)
         grouping = self._grouping()
         frame = pd.DataFrame() if grouping is None else grouping.frame(X)
         X = X if grouping is None else grouping.fixed(frame)
