@@ -166,7 +166,7 @@ def _factor(name: str, levels: tuple[Any, ...], text: bool) -> tuple[str, ...]:
         return (f"Column {name} has a level of blank text, {shown_labels(texts)}: set it to missing if it means that.",)
     if len(levels) > _MANY_LEVELS:
         return (
-            f"Column {name} is a factor of {len(levels)} levels, each of them told from the others: make it a number if it "
-            "is one, or join rare levels.",
+            f"Column {name} is a factor of {len(levels)} levels, each of them told from the others: make it a "
+            "number if it is one, or join rare levels.",
         )
     return ()

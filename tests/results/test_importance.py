@@ -130,6 +130,13 @@ def test_options_of_permutations_ask_for_them(options):
     )
 
 
+def test_rows_that_a_forest_knows_by_heart_are_told():
+    fit = ordfit("rating ~ temp + contact", WINE, "blend", members=("logit", "rps-forest"))
+    note = " ".join(str(fit.importance(repeats=2)).split())
+    assert "Judged by the 72 rows of the fit, which it has seen: newdata= tells of others." in note
+    assert "Judged by 20 new rows." in str(fit.importance(newdata=WINE.head(20), repeats=2))
+
+
 def test_data_that_are_not_at_hand(tmp_path):
     fit = ordfit("rating ~ temp + contact", WINE)
     fit.save(tmp_path / "wine.ordstat")
