@@ -346,9 +346,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:
         """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`.
 
-        The label of `predict` need not be the most probable one: "ordboost", "rps-forest", "kernel-clm", "blend" and
-        the reductions predict the median, unless cost="classification" (decision="mode" of a reduction) asks for
-        the mode; with `calibrate` the label stays the ranker's own.
+        Methods whose predicted label need not be the most probable one ("ordboost", "rps-forest", "kernel-clm",
+        "blend", the reductions: they predict the median) have it with cost="classification" (decision="mode" of a
+        reduction), as scikit-learn takes the two for the same; `results_.predict(X, type="prob")` has their
+        probabilities in any case. With `calibrate` the label of `predict` stays the ranker's own.
 
         Examples
         --------
@@ -459,24 +460,19 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return X if names is None else pd.DataFrame(X, columns=names)
 
     def _has_probabilities(self) -> bool:
-        if not self._is_probable():
+        kind = class_of(self.method)
+        if not self.calibrate and (kind is None or "prob" not in kind.results_class.predicts):
             raise AttributeError(
-                f"method {self.method!r} has no probabilities of its own, so it has predict_proba only with "
-                "calibrate=True"
+                f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
+            )
+        method = self._asked()
+        if not self.calibrate and method is not None and not method.modal:
+            mode = "decision='mode'" if hasattr(method, "decision") else "cost='classification'"
+            raise AttributeError(
+                "scikit-learn takes the most probable label for the prediction, and the rank that this method predicts "
+                f"need not be it: set {mode} for predict_proba, or see results_.predict(X, type='prob')"
             )
         return True
-
-    def _is_probable(self) -> bool:
-        """Whether the fit has probabilities; where there is none yet, whether one by these parameters would."""
-        held = getattr(self, "_held", None)
-        if held is not None:
-            return bool((held.first if isinstance(held, Stream) else held).has_probabilities)
-        if self.calibrate:
-            return True
-        method, kind = self._asked(), class_of(self.method)
-        if method is None:  # `fit` will say what is wrong with the options
-            return kind is not None and "prob" in kind.results_class.predicts
-        return method.probable
 
 
 _DEFAULTS = signature(OrdinalClassifier).parameters

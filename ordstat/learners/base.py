@@ -62,11 +62,6 @@ class BinaryLearner(ABC):
     slowness: float = 1.0
 
     @property
-    def probable(self) -> bool:
-        """Whether what it fits knows probabilities of the answers."""
-        return False
-
-    @property
     def counts_rows(self) -> bool:
         """Whether rows count by their number too, whatever they weigh, as in a least size of a leaf."""
         return False

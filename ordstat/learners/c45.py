@@ -58,11 +58,6 @@ class C45(BinaryLearner):
         number("confidence", self.confidence, above=0.0, most=0.5, of=self)
         number("min_cases", self.min_cases, above=0.0, of=self)
 
-    @property
-    def probable(self) -> bool:
-        """True: the shares of a leaf."""
-        return True
-
     def on(self, X: FloatArray, case_weights: FloatArray) -> C45Trainer:
         return C45Trainer(settings=self, X=X)
 

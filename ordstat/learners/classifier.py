@@ -126,11 +126,6 @@ class Classifier(BinaryLearner):
             raise OptionError(f"base must take sample_weight in fit; {self.model!r} does not.")
 
     @property
-    def probable(self) -> bool:
-        """Whether the model has predict_proba."""
-        return hasattr(self.model, "predict_proba")
-
-    @property
     def counts_rows(self) -> bool:
         """True, as far as anybody knows, but of logistic regression."""
         from sklearn.linear_model import LogisticRegression

@@ -145,9 +145,9 @@ class Method:
         return False
 
     @property
-    def probable(self) -> bool:
-        """Whether a fit has probabilities of its own, as far as that is known before it."""
-        return "prob" in self.results_class.predicts
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one, where a fit has probabilities of its own."""
+        return True
 
     @property
     def incremental(self) -> bool:

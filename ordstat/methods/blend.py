@@ -137,6 +137,11 @@ class Blend(Method):
             one.own_folds or "prob" not in one.results_class.predicts for one in self._chosen(usual)
         )
 
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""
         return self._chosen(len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else _WITHOUT_KERNELS)

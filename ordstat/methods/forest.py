@@ -87,6 +87,11 @@ class RPSForest(Method):
         """True: columns, and cuts or samples, are drawn."""
         return True
 
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
     def work(self, sample: Sample) -> Work:
         """The nodes of all trees."""
         nodes = float(2.0 * np.count_nonzero(sample.case_weights) * self.trees / self.min_leaf)

@@ -178,6 +178,11 @@ class KernelCumulativeLink(Method):
         """Whether the penalty is chosen by folds."""
         return self.penalty == "cv"
 
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)

@@ -88,6 +88,11 @@ class NominalClassifier(Method):
         """Whether the classifier is given a seed that may matter."""
         return self.base != "logistic" and is_drawn(parse_nominal(self.base, type(self).__name__))
 
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
     def work(self, sample: Sample) -> Work:
         """A classifier of all rows and levels."""
         n = float(np.count_nonzero(sample.case_weights))

@@ -193,6 +193,11 @@ class OrdinalBoosting(Method):
         return drawn or self.selects or self.linear_start
 
     @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
+    @property
     def selects(self) -> bool:
         """Whether there is a cross-validation of the rounds: to choose them, or the depth, or for its models."""
         return self.rounds == "cv" or not is_whole(self.depth) or self.average

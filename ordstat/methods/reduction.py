@@ -20,7 +20,7 @@ from ..model.distinct import DistinctRows, distinct_rows
 from ..model.fit import Trace
 from ..model.reduction.answers import CountingRule, ModalRule, out_of_order
 from ..model.reduction.encoding import EncodedAnswers, Encoding, extended_rows, parse_encoding
-from ..model.reduction.extended import Extended, ReductionFit, alike, binary_cost, extend, training_bound, unbiased
+from ..model.reduction.extended import Extended, ReductionFit, alike, binary_cost, extend, training_bound
 from ..model.sample import Rows, Sample
 from ..model.scaling import SCALED, Scaling, fit_scaling
 from ..results.rankers.reduction import ReductionResults
@@ -103,9 +103,9 @@ class Reduction(Method):
         return replace(needs, missing=model is not None and takes_missing(model))
 
     @property
-    def probable(self) -> bool:
-        """Whether the classifier knows probabilities, and the costs let them be those of the ranks."""
-        return parse_base(self.base, type(self).__name__).probable and unbiased(self.cost_matrix)
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.decision == "mode"
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""

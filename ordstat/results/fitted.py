@@ -151,11 +151,6 @@ class FittedRanker:
         return (*own, *(type for type in more if type not in own))
 
     @property
-    def has_probabilities(self) -> bool:
-        """Whether `predict` has type="prob"."""
-        return "prob" in self.prediction_types
-
-    @property
     def no_margins(self) -> str | None:
         """Why there are no margins, None where there are."""
         if "margin" in self.predicts:

@@ -16,7 +16,6 @@ OF_LIKELIHOOD = frozenset((
 INTERNAL = frozenset((
     "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "covariance", "delta_values",
     "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
-    "has_probabilities",
     "importance_kinds", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at", "margin_frame",
     "new_groups", "new_predictions", "new_sample", "no_bounds", "no_margins", "of_new_groups", "other_names",
     "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts", "probabilities_of",

@@ -14,7 +14,7 @@ from ...model.costs import CostField, split_weights
 from ...model.distinct import DistinctRows, distinct_rows
 from ...model.fit import Certificate, Trace
 from ...model.reduction.answers import LogisticRule
-from ...model.reduction.extended import Extended, ReductionFit, alike, extend, training_bound, unbiased
+from ...model.reduction.extended import Extended, ReductionFit, alike, extend, training_bound
 from ...model.sample import Rows, Sample
 from ...model.scaling import SCALED, Scaling, fit_scaling
 from ...results.rankers.reduction import ThresholdLossResults
@@ -68,9 +68,9 @@ class ThresholdLossMethod(Method):
     tolerance: ClassVar[float] = 1e-7
 
     @property
-    def probable(self) -> bool:
-        """Whether the costs let probabilities of the answers be those of the ranks."""
-        return unbiased(self.cost_matrix)
+    def modal(self) -> bool:
+        """False: ranks are counted."""
+        return False
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
         """The optimum on rows X (M, D), not scaled yet."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError
-from ..costs import CostMatrix, is_convex, split_weights
+from ..costs import is_convex, split_weights
 from ..distinct import DistinctRows
 from ..ensembles.rankers import answers
 from ..fit import CostBound, MarginFit
@@ -120,12 +120,6 @@ def reverse_reduce(extended: Extended) -> tuple[IntArray, FloatArray]:
 def alike(steps: FloatArray) -> bool:
     """Whether the weights of every question, the columns of (N, K-1), are the same for all rows."""
     return bool((np.ptp(steps, axis=0) <= _ALIKE * steps.max()).all())
-
-
-def unbiased(cost: CostMatrix) -> bool:
-    """Whether a cost weighs the examples of each question alike, whatever their ranks; by name, with three levels."""
-    n_levels = 3 if isinstance(cost.value, str) else len(cost.value)
-    return alike(split_weights(cost.matrix(n_levels)))
 
 
 def binary_cost(gaps: FloatArray, extended: Extended) -> float:

@@ -41,11 +41,6 @@ class FittedReduction(FittedRanker):
         """Training cost by the weighted training error of the binary classifier; None where no theorem bounds it."""
         return self.fit.bound
 
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether the answers are probable, or the fit is calibrated."""
-        return self.fit.calibration is not None or cast(CountingRule, self.fit.rule).probable
-
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         rule = cast(CountingRule, self.fit.rule)
         if type in ("prob", "cum_prob") and not rule.probable:
