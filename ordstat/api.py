@@ -167,6 +167,7 @@ def ordfit(
         )
     if na_action == "keep" and not value.needs.missing:
         raise OptionError(missing_refused(type(value).__name__))
+    value.check_constraints(constraints)
     built = build(
         formula,
         data,

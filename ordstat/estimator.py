@@ -219,6 +219,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit(resolve(self.method, self._options), X, y, sample_weight)
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any) -> Self:
+        method.check_constraints(self.constraints)
         grouping = self._grouping()
         frame = pd.DataFrame() if grouping is None else grouping.frame(X)
         X = X if grouping is None else grouping.fixed(frame)
@@ -345,7 +346,18 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:
         """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`.
 
-        With `calibrate` the label of `predict` stays the ranker's own and need not be the most probable one.
+        Methods whose predicted label need not be the most probable one ("ordboost", "rps-forest", "kernel-clm",
+        "blend", the reductions: they predict the median) have it with cost="classification" (decision="mode" of a
+        reduction), as scikit-learn takes the two for the same; `results_.predict(X, type="prob")` has their
+        probabilities in any case. With `calibrate` the label of `predict` stays the ranker's own.
+
+        Examples
+        --------
+        >>> from ordstat import OrdinalClassifier
+        >>> model = OrdinalClassifier("logit").fit([[0.0], [1.0], [2.0], [1.0], [1.5], [0.5]], [1, 2, 3, 3, 2, 2])
+        >>> model.predict_proba([[0.0], [2.0]]).round(2)
+        array([[0.68, 0.32, 0.01],
+               [0.  , 0.08, 0.92]])
         """
         probabilities: FloatArray = self._predict(X, "prob").to_numpy()
         return probabilities[:, np.argsort(self.levels_)]

@@ -50,6 +50,11 @@ OPTIONS: Mapping[str, str] = {
     "random": "Random effects stand in the formula, as in 'y ~ x + (1 | g)'.",
     "groups": "Random effects stand in the formula, as in 'y ~ x + (1 | g)'; clusters are named by cluster=.",
     "nagq": "It is quadrature= here, beside random effects such as 'y ~ x + (1 | g)'.",
+    **dict.fromkeys(
+        ("validation", "validationset", "validationdata", "evalset", "earlystopping", "earlystoppingrounds"),
+        "Gradient boosting chooses its rounds by folds (rounds='cv'), with patience=; fit.stopped_early(validation) "
+        "takes those that are best for other rows.",
+    ),
     "freq": "Case weights are weights=.",
     "wts": "Case weights are weights=.",
     "sampleweight": "Case weights are weights=.",

@@ -186,6 +186,8 @@ def weighted_kappa(y: IntArray, codes: IntArray, weights: FloatArray, *, power: 
     """
     if not _varies(np.concatenate((y, codes)), np.concatenate((weights, weights))):
         return float("nan")
+    if not (_varies(y, weights) and _varies(codes, weights)):
+        return 0.0  # what is expected of a constant is what is observed
     total = float(weights.sum())
     size = int(max(y.max(), codes.max())) + 1
     observed = float(weights @ np.abs(y - codes).astype(np.float64) ** power) / total

@@ -12,7 +12,7 @@ from ..checks import whole
 from ..exceptions import DataError
 from ..model.folds import MOST_COPIES, recognised, stratified_folds
 from ..model.sample import Rows, Sample
-from .errors import ErrorTable, Predictions, deviations, error_table
+from .errors import ErrorTable, Predictions, error_deviations, error_table
 
 #: Fits to the first sample and predicts the second.
 FitPredict = Callable[[Sample, Sample], Predictions]
@@ -54,7 +54,7 @@ class CrossValidation:
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.where(weights > 0, values, 0.0).T[:, None, :] @ weights.T[:, :, None]
             means = means.ravel() / weights.sum(axis=0)
-            errors = deviations(values) / np.sqrt(np.isfinite(values).sum(axis=0))
+            errors = error_deviations(values) / np.sqrt(np.isfinite(values).sum(axis=0))
         return ErrorTable(names=self.tables[0].names, values=means, standard_errors=errors)
 
 

@@ -290,7 +290,7 @@ def bootstrap_table(
         values.append(_values(predictions, drawn_weights(predictions.weights, cluster, rng)))
         if progress is not None:
             progress(step + 1, resamples, "bootstrap")
-    return replace(error_table(predictions), standard_errors=deviations(np.array(values)))
+    return replace(error_table(predictions), standard_errors=error_deviations(np.array(values)))
 
 
 def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:
@@ -303,6 +303,11 @@ def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.
     draws = max(round(total), 1)
     drawn = rng.multinomial(draws, weights / total).astype(np.float64) * (total / draws)
     return drawn
+
+
+def error_deviations(values: FloatArray) -> FloatArray:
+    """`deviations` of error measures, NaN where one of the values is infinite, for then so is their mean."""
+    return np.where(np.isinf(values).any(axis=0), np.nan, deviations(values))
 
 
 def deviations(values: FloatArray) -> FloatArray:

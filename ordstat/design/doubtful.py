@@ -165,5 +165,8 @@ def _factor(name: str, levels: tuple[Any, ...], text: bool) -> tuple[str, ...]:
     if any(not level.strip() for level in texts):
         return (f"Column {name} has a level of blank text, {shown_labels(texts)}: set it to missing if it means that.",)
     if len(levels) > _MANY_LEVELS:
-        return (f"Column {name} is a factor of {len(levels)} levels: as many effects, less one, are estimated.",)
+        return (
+            f"Column {name} is a factor of {len(levels)} levels, each of them told from the others: make it a "
+            "number if it is one, or join rare levels.",
+        )
     return ()

@@ -93,7 +93,8 @@ def row_name(index: pd.Index, position: int) -> str:
     """A row in words: its label, and its position where the label does not tell it."""
     label = index[position]
     same = isinstance(label, (int, np.integer)) and int(label) == position
-    return f"row {position}" if same else f"row {label!r} (position {position})"
+    shown = tuple(map(plain, label)) if isinstance(label, tuple) else plain(label)
+    return f"row {position}" if same else f"row {shown!r} (position {position})"
 
 
 def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, rest: str, where: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, cast
 
@@ -154,6 +154,16 @@ class Method:
         """Whether it learns further batches of rows (`partial_fit`)."""
         return False
 
+    def unsupported(self, what: str) -> OptionError:
+        """The error of something asked for that this method does not support."""
+        return OptionError(f"{type(self).__name__} does not support {what}; remove it, or choose a method that does.")
+
+    def check_constraints(self, asked: Any) -> None:
+        """Raise where constraints are asked for that this method does not support."""
+        none = asked is None or (isinstance(asked, Sized) and len(asked) == 0)
+        if not none and not self.needs.restrictions:
+            raise self.unsupported("constraints=")
+
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         present = {
@@ -169,9 +179,9 @@ class Method:
         }
         for what, refused in present.items():
             if refused:
-                raise OptionError(
-                    f"{type(self).__name__} does not support {what}; remove it, or choose a method that does."
-                )
+                raise self.unsupported(what)
+        if sample.costs is None:
+            self.cost_matrix.require(sample.n_levels)
         if not self.needs.missing and has_gaps(sample.X):
             raise DataError(missing_refused(type(self).__name__))
         if self.needs.two_levels and sample.n_levels != 2:

@@ -122,6 +122,11 @@ class CostMatrix:
         """The name, or "K x K matrix"."""
         return self.value if isinstance(self.value, str) else f"{len(self.value)} x {len(self.value)} matrix"
 
+    def require(self, n_levels: int) -> None:
+        """Raise OptionError where the matrix given is not K x K."""
+        if not isinstance(self.value, str) and len(self.value) != n_levels:
+            _refuse(f"got a {self.label} for a response of {n_levels} levels")
+
     def matrix(self, n_levels: int) -> FloatArray:
         """(K, K) costs [true code, predicted code].
 
@@ -130,11 +135,10 @@ class CostMatrix:
         OptionError
             The matrix given is not K x K.
         """
+        self.require(n_levels)
         if isinstance(self.value, str):
             rank = np.arange(n_levels, dtype=np.float64)
             return NAMED[self.value](np.abs(rank[:, None] - rank))
-        if len(self.value) != n_levels:
-            _refuse(f"got a {self.label} for a response of {n_levels} levels")
         return np.array(self.value)
 
     def rows(self, y: IntArray, n_levels: int) -> FloatArray:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..checks import whole
 from ..exceptions import DataError
+from ..model.latent_rule import LatentRule
 from .drawn import DrawnBoosting
 from .importance import bars
 
@@ -54,10 +55,16 @@ def shapley(
     newdata : data frame, optional
         Rows to take the mean of; those of the fit if not given.
     threshold : str, optional
-        Such as "2|3", of a fit with a value for each threshold (`parallel=False`), which needs it.
+        Such as "2|3"; a fit with a value for each threshold (`parallel=False`) needs it.
     top : int, optional
         Variables to draw, the most important ones; all if not given.
     """
     data = shapley_data(results, newdata=newdata, threshold=threshold, top=top)
-    scale = "the score" if threshold is None else f"the log odds at {threshold}"
+    scale = "the score" if threshold is None else f"the {_scale(results)} at {threshold}"
     return bars(ax, data, f"mean |Shapley value|, on the scale of {scale}")
+
+
+def _scale(results: DrawnBoosting) -> str:
+    """What the values add up to at a threshold."""
+    rule = results.fit.rule
+    return "log odds" if not isinstance(rule, LatentRule) or rule.family.link.name == "logit" else "linear predictor"

@@ -53,7 +53,9 @@ def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
 def panels(given: Any, n: int, columns: int, height: float, width: float = _WIDTH) -> list[Axes]:
     """n axes: those given, or those of a new figure with panels of that height."""
     if given is not None:
-        chosen: list[Axes] = list(np.ravel(given))
+        chosen: list[Axes] = [] if isinstance(given, pd.DataFrame) else list(np.ravel(given))
+        if not (chosen and all(hasattr(ax, "transAxes") for ax in chosen)):
+            raise OptionError(f"ax must be matplotlib axes; got a {type(given).__name__}. Rows go by name, newdata=...")
         if len(chosen) != n:
             raise OptionError(f"the plot needs {n} axes; got {len(chosen)}.")
         return [_quiet(ax) for ax in chosen]

@@ -86,7 +86,7 @@ def error_measures(
         fit.check_parts()
         result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", result.table)
-    notes = fit.error_notes(newdata is not None, cv is not None)
+    notes = [*_infinite(columns), *fit.error_notes(newdata is not None, cv is not None)]
     return NotedFrame.of(pd.DataFrame(columns, index=list(fit.training_errors.names)), notes, "Errors and agreement")
 
 
@@ -109,6 +109,18 @@ def _error_columns(label: str, table: ErrorTable) -> dict[str, pd.Series]:
     if table.standard_errors is not None:
         columns[f"{label} se"] = pd.Series(table.standard_errors, index=names)
     return columns
+
+
+def _infinite(columns: dict[str, pd.Series]) -> list[str]:
+    """What is said of measures without bound."""
+    where: dict[str, list[str]] = {}
+    for label, values in columns.items():
+        for measure in values.index[np.isinf(values)]:
+            where.setdefault(str(measure), []).append(label)
+    return [
+        f"{measure} ({', '.join(labels)}) is infinite, without a standard error: an observed level had probability 0."
+        for measure, labels in where.items()
+    ]
 
 
 def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:

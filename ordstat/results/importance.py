@@ -27,6 +27,12 @@ from .target import copied
 
 #: Kinds of methods that tell what their trees or rounds have of each column.
 GAIN_FIRST = ("gain", "permutation", "conditional")
+#: measure, repeats, seed and level where nothing is asked for.
+_USUAL = ("absolute error", 10, 0, 0.95)
+_NOT_OF_GAIN = (
+    "newdata, weights, measure, repeats, seed and level go with kind='permutation'; kind='gain', what trees or rounds "
+    "tell by themselves, has no use for them. Ask for kind='permutation'."
+)
 _REMEDY = "pass newdata= with rows that have the response, or the data that were fitted"
 
 
@@ -57,7 +63,7 @@ def importance(
         "conditional": values are permuted within the leaves of a tree that predicts the variable from the others,
         leaves of 20 rows or more, as many (1, 2, 4, ..., 64) as predict held-out rows best. "gain": what the trees or
         rounds of a fit have of each column, on the rows of the fit, where a method adds up some; nothing below goes
-        with it. If not given, "gain" where there is one, else "permutation".
+        with it. If not given, "gain" where there is one and nothing below is, else "permutation".
     newdata : data frame, optional
         Rows to judge by, with the response; the rows of the fit if not given, which flatter a fit that knows them by
         heart.
@@ -118,9 +124,11 @@ def importance(
     """
     kinds = fit.importance_kinds
     one_of("kind", kind, (None, *kinds))
-    asked = kind or kinds[0]
+    plain = newdata is None and weights is None and (measure, repeats, seed, level) == _USUAL
+    asked = kind or (kinds[0] if plain else "permutation")
     if asked == "gain":
-        _check_gain(newdata, weights, measure, repeats, seed, level)
+        if not plain:
+            raise OptionError(_NOT_OF_GAIN)
         return fit.gain_importance()
     whole("repeats", repeats, 1)
     fraction("level", level)
@@ -129,15 +137,6 @@ def importance(
     groups = _cells(judged) if asked == "conditional" else None
     rises = _rises(judged, measure, repeats, generator(seed), reporter(callback), groups)
     return _table(judged, rises, measure, level, newdata is None, groups)
-
-
-def _check_gain(newdata: Any, weights: Any, *options: Any) -> None:
-    """OptionError for what would have no effect."""
-    if newdata is not None or weights is not None or options != ("absolute error", 10, 0, 0.95):
-        raise OptionError(
-            "newdata, weights, measure, repeats, seed and level go with kind='permutation'; kind='gain', what trees or "
-            "rounds tell by themselves, has no use for them. Add kind='permutation'."
-        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

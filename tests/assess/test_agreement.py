@@ -100,3 +100,12 @@ def test_undefined_measures_are_nan():
     assert np.isnan(concordance(PairOrder.of(constant, y).counts(weights)))
     # Constant predictions of ranks that differ: no better than chance.
     assert weighted_kappa(y, constant, weights, power=2) == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_kappa_beside_a_constant_is_zero(power):
+    weights = np.array([0.1, 0.7, 0.3, 1.1, 0.2])
+    varied, constant = np.array([0, 1, 2, 4, 1]), np.full(5, 3)
+    assert weighted_kappa(varied, constant, weights, power=power) == 0.0
+    assert weighted_kappa(constant, varied, weights, power=power) == 0.0
+    assert weighted_kappa(constant, np.full(5, 1), weights, power=power) == 0.0

@@ -327,10 +327,25 @@ def test_of_leaves_with_a_value_for_each_threshold(average):
         fit.shapley()
 
 
-def test_a_threshold_of_one_potential_is_refused():
-    fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "ordboost", rounds=2, depth=2)
-    with pytest.raises(OptionError, match=r"threshold must be None .*; got '1\|2'"):
-        fit.shapley(threshold="1|2")
+@pytest.mark.parametrize("options", [{}, {"link": "probit"}, {"loss": "exponential"}, {"average": True, "folds": 3}])
+def test_a_threshold_of_one_potential_moves_the_base_alone(options):
+    wine = datasets.load("wine")
+    rounds = {"max_rounds": 20, "depth": 2} if "average" in options else {"rounds": 20, "depth": 2}
+    fit = ordfit("rating ~ temp + contact", wine, "ordboost", parallel=True, **rounds, **options)
+    score = fit.predict(wine, type="score")
+    plain = fit.shapley(wine)
+    for name, theta in fit.thresholds.items():
+        found = fit.shapley(wine, threshold=name)
+        assert_allclose(found.sum(axis=1), score - theta, atol=1e-12)
+        assert_allclose(found.drop(columns="(base)"), plain.drop(columns="(base)"), rtol=0)
+    above = 1.0 - fit.predict(wine, type="cum_prob")[1]
+    odds = np.log(above / (1.0 - above))
+    logit = np.allclose(fit.shapley(wine, threshold="1|2").sum(axis=1), odds, atol=1e-10)
+    label = fit.plot.shapley(threshold="1|2").get_xlabel()
+    assert ("the log odds at 1|2" if logit else "the linear predictor at 1|2") in label
+    assert logit == (options.get("link") is None)
+    with pytest.raises(OptionError, match=r"threshold must be one of '1\|2', .*; got '9'\.$"):
+        fit.shapley(threshold="9")
 
 
 def test_of_arrays():

@@ -6,6 +6,7 @@ import pytest
 
 from ordstat import REDSVM, OneVersusOne, OrdinalClassifier, datasets, ordfit
 from ordstat.exceptions import OptionError
+from ordstat.methods import METHODS
 
 FORMULA = "rating ~ temp + contact"
 LEVELS = [1, 2, 3, 4, 5]
@@ -81,3 +82,10 @@ def test_numbers_of_a_kernel_are_shown_their_place(wine, method):
 def test_a_generator_that_is_none_is_told():
     with pytest.raises(OptionError, match=r"random_state must be .* got 'x'"):
         OrdinalClassifier("redsvm", random_state="x").fit([[0.0], [1.0]], [1, 2])
+
+
+@pytest.mark.parametrize("method", [name for name, entry in METHODS.items() if "cost" not in entry.preset])
+def test_a_table_for_another_number_of_levels_is_refused_at_once(wine, method):
+    data = wine.assign(rating=wine["rating"].astype(int) > 2) if METHODS[method].method.needs.two_levels else wine
+    with pytest.raises(OptionError, match=r"got a 3 x 3 matrix for a response of [25] levels"):
+        ordfit(FORMULA, data, method, cost=np.ones((3, 3)))

@@ -71,6 +71,13 @@ def test_rows_used_and_counted(formula, arguments, kept, dropped):
 def test_missing_rows_can_be_refused():
     with pytest.raises(DataError, match=r"2 of 10 rows.*y \(1\), x \(1\); first row 'B' \(position 1\), row 'J'"):
         build("y ~ x", frame(), na_action="raise")
+    for index, told in (
+        (pd.Index(np.arange(19, 29)), "20"),
+        (pd.MultiIndex.from_arrays([np.arange(1, 11), list("ABCDEFGHIJ")]), r"\(2, 'B'\)"),
+        (pd.Index(np.arange(10) / 4), "0.25"),
+    ):
+        with pytest.raises(DataError, match=rf"first row {told} \(position 1\), row"):
+            build("y ~ x", frame().set_axis(index), na_action="raise")
     assert build("y ~ w", frame().iloc[:9], na_action="raise").sample.n == 9
     with pytest.raises(OptionError, match="one of 'omit', 'raise', 'keep'; got 'drop'"):
         build("y ~ x", frame(), na_action="drop")

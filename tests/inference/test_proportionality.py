@@ -1,6 +1,7 @@
 """Tests of proportionality: score and information by differences, Brant's construction row by row, refits."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
 from reference_cases import load_data
@@ -151,3 +152,21 @@ def test_a_covariance_that_is_none_gives_no_test() -> None:
         assert np.isnan(table["chisq"]).any() == bool(table.attrs["notes"]) and not (table["chisq"] < 0.0).any()
         untested += any("not positive" in note for note in table.attrs["notes"])
     assert untested > 0
+
+
+@pytest.mark.parametrize("vcov", [None, "HC1"])
+def test_one_threshold_has_nothing_to_differ_from(vcov) -> None:
+    wine = load_data("wine").assign(good=lambda d: d["rating"].astype(int) > 2)
+    table = ordfit("good ~ temp + contact", wine, vcov=vcov).nominal_test()
+    assert table["p_value"].isna().all()
+    assert "one threshold: there is no other" in " ".join(str(table).split())
+    assert "one threshold" not in str(ordfit("rating ~ temp", wine, vcov=vcov).nominal_test())
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_score_tests_say_why_there_are_none() -> None:
+    data = pd.DataFrame({"x": range(9), "z": [0, 1, 0, 1, 1, 0, 1, 0, 0], "y": [1] * 3 + [2] * 3 + [3] * 3})
+    table = ordfit("y ~ x + z", data).score_test()
+    assert table["chisq"].isna().all()
+    assert table.attrs["notes"][0].startswith("no test: the response is separated")
+    assert not ordfit("rating ~ temp", load_data("wine")).score_test().attrs["notes"]

@@ -212,3 +212,13 @@ def test_levels_are_told_apart_by_lightness(K):
     """Perceived lightness rises from the lowest level to the highest, so grey print keeps the order."""
     light = [np.dot(colour[:3], (0.299, 0.587, 0.114)) for colour in style.level_colours(K)]
     assert (np.diff(light) > 0.02).all()
+
+
+@pytest.mark.parametrize("plot", ["rounds", "shapley", "confusion", "dependence"])
+def test_rows_in_the_place_of_axes_are_answered_by_their_name(plot):
+    wine = datasets.load("wine")
+    fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=3, depth=1)
+    first = ["temp"] if plot == "dependence" else []
+    for wrong, kind in ((wine, "DataFrame"), ([1, 2], "list")):
+        with pytest.raises(OptionError, match=rf"ax must be matplotlib axes; got a {kind}. .* newdata="):
+            getattr(fit.plot, plot)(*first, wrong)

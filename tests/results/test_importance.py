@@ -114,10 +114,27 @@ def test_gain_stays_the_default_of_trees():
     pd.testing.assert_frame_equal(fit.importance(), fit.importance("gain"))
     assert fit.importance()["importance"].sum() == pytest.approx(1.0)
     assert fit.importance("permutation").index.name == "variable"
-    with pytest.raises(OptionError, match="Add kind='permutation'"):
-        fit.importance(newdata=WINE)
+    with pytest.raises(OptionError, match="Ask for kind='permutation'"):
+        fit.importance("gain", newdata=WINE)
     with pytest.raises(OptionError, match=r"kind must be one of .*'permutation', 'conditional'; got 'gain'"):
         ordfit("rating ~ temp", WINE).importance("gain")
+
+
+@pytest.mark.parametrize("options", [{"newdata": WINE}, {"measure": "log-loss"}, {"repeats": 3}, {"level": 0.9}])
+def test_options_of_permutations_ask_for_them(options):
+    fit = ordfit("rating ~ temp + contact", WINE, "ordboost", rounds=5, depth=1)
+    pd.testing.assert_frame_equal(fit.importance(**options), fit.importance("permutation", **options))
+    assert "Permutation importance" in str(fit.importance(**options))
+    pd.testing.assert_frame_equal(
+        fit.plot.importance_data(**options), fit.plot.importance_data(kind="permutation", **options)
+    )
+
+
+def test_rows_that_a_forest_knows_by_heart_are_told():
+    fit = ordfit("rating ~ temp + contact", WINE, "blend", members=("logit", "rps-forest"))
+    note = " ".join(str(fit.importance(repeats=2)).split())
+    assert "Judged by the 72 rows of the fit, which it has seen: newdata= tells of others." in note
+    assert "Judged by 20 new rows." in str(fit.importance(newdata=WINE.head(20), repeats=2))
 
 
 def test_data_that_are_not_at_hand(tmp_path):

@@ -24,6 +24,8 @@ from .parameters import refuse_survey
 from .single_terms import coded_anew, fitted, refit_table, terms_in, unstarted
 from .wider_wald import extended_by_wald
 
+_ONE_THRESHOLD = "The response has 2 levels, and so one threshold: there is no other whose effects could differ."
+
 OMNIBUS = "omnibus"
 
 
@@ -52,7 +54,10 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     """
     check_maximum(r, "nominal_test")
     terms = _scope(r, [*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
-    return _extended(r, "nominal", r.design.nominal_terms, terms)
+    table = _extended(r, "nominal", r.design.nominal_terms, terms)
+    if r.design.sample.n_levels == 2:
+        table.attrs["notes"] = [_ONE_THRESHOLD, *table.attrs["notes"]]
+    return table
 
 
 def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
@@ -141,7 +146,19 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
     chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
     rows = {name: _score_row(r, columns) for name, columns in chosen.items()}
-    return NotedFrame.of(chi2_frame(rows, rows.values()), (), "Score tests of equal effects at all thresholds")
+    table = chi2_frame(rows, rows.values())
+    return NotedFrame.of(table, _untested(r, table), "Score tests of equal effects at all thresholds")
+
+
+def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
+    """Why terms have no score test."""
+    if r.fit.separation is not None:
+        return [
+            "no test: the response is separated, and where estimates have no end the score vanishes whatever holds."
+        ]
+    lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
+    why = "the information of the model with an effect at each threshold is not positive definite; use nominal_test()."
+    return [f"no test of {', '.join(lacking)}: {why}"] if lacking else []
 
 
 def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:

@@ -99,22 +99,25 @@ def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -
     Values are on the scale of `score`, larger for higher levels, under the logit link log odds. They tell how this
     fit comes to its prediction, not what would happen if a variable were changed.
 
-    Where leaves have a value for each threshold there is no one potential: `threshold` names the one whose log odds,
-    of a level above it, are shared (before the probabilities of a row are put in order).
+    Of a threshold that is named, the log odds of a level above it are shared, under another link than the logit the
+    linear predictor H - threshold. Where all thresholds have one potential, that differs from the shares of H in
+    "(base)" alone. Where leaves have a value for each threshold there is no one potential, and a threshold has to be
+    named (log odds are those before the probabilities of a row are put in order).
 
     Parameters
     ----------
     newdata : data frame, optional
         With the columns of the formula. None means the rows of the fit.
     threshold : str, optional
-        Such as "2|3", of a fit with a value for each threshold (`parallel=False`), which needs it.
+        Such as "2|3"; a fit with a value for each threshold (`parallel=False`) needs it.
 
     Returns
     -------
     ShapleyTable
         A data frame, one row a row of `newdata`, on its index, NaN where an input is missing: "(base)", what is
         expected when nothing is told; a column a variable; "(offset)", that of the row less its mean, where the
-        formula has one. Each row sums to `predict(newdata, type="score")`, or to the log odds at the threshold.
+        formula has one. Each row sums to `predict(newdata, type="score")`; with `threshold`, to that less the
+        threshold, or to the log odds there.
         `.to_shap()` hands it to the plots of the shap package, `fit.plot.shapley()` draws the means of the sizes.
 
     Raises
@@ -163,21 +166,19 @@ def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -
 
 def _potential(fit: Any, threshold: str | None) -> tuple[BoostedTrees, float]:
     """The trees whose sum is shared among the variables, and what is subtracted from it."""
-    trees, names = fit.fit.trees.upto(fit.fit.kept), fit.threshold_names
-    if not trees.separate:
-        if threshold is not None:
-            raise OptionError(
-                f"threshold must be None where all thresholds have one potential; got {threshold!r}. Leave it out."
-            )
+    trees, names = fit.fit.trees.upto(fit.fit.kept), list(fit.threshold_names)
+    if threshold is None and not trees.separate:
         return trees, 0.0
     if threshold not in names:
-        known = ", ".join(map(repr, names))
-        raise OptionError(
-            f"threshold must be one of {known}; got {threshold!r}. The leaves of this fit have a value for each "
-            "threshold, and variables share the log odds at one of them; fit with parallel=True for one potential."
+        why = (
+            " The leaves of this fit have a value for each threshold, and variables share the log odds at one of them; "
         )
-    k = list(names).index(threshold)
-    return trees.of_threshold(k), float(fit.fit.rule.above.theta[k])
+        more = f"{why}fit with parallel=True for one potential." if trees.separate else ""
+        raise OptionError(f"threshold must be one of {', '.join(map(repr, names))}; got {threshold!r}.{more}")
+    k = names.index(threshold)
+    if trees.separate:
+        return trees.of_threshold(k), float(fit.fit.rule.above.theta[k])
+    return trees, float(fit.fit.rule.theta[k])
 
 
 def players(design: Design) -> tuple[list[str], IntArray]:
