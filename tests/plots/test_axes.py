@@ -21,8 +21,8 @@ CASES = [
     *(("margin", plot) for plot in (*EVERY, "selection", "bounds")),
     ("field", "selection"),
 ]
-#: Each picture of the fit with the most levels and the longest names, and of one other.
-ALWAYS = {(list(VARIABLES)[place % 5], plot) for place, plot in enumerate(EVERY + LIKELIHOOD)}
+#: Each picture of the fit with the most levels and the longest names, and of one other; thresholds that differ by row.
+ALWAYS = {(list(VARIABLES)[place % 5], plot) for place, plot in enumerate(EVERY + LIKELIHOOD)} | {("parts", "density")}
 WORDS = [
     pytest.param(*case, marks=() if case[0] in ("twelve", "margin", "field") or case in ALWAYS else pytest.mark.slow)
     for case in CASES
