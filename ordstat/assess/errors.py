@@ -290,7 +290,7 @@ def bootstrap_table(
         values.append(_values(predictions, drawn_weights(predictions.weights, cluster, rng)))
         if progress is not None:
             progress(step + 1, resamples, "bootstrap")
-    return replace(error_table(predictions), standard_errors=error_deviations(np.array(values)))
+    return replace(error_table(predictions), standard_errors=deviations(np.array(values)))
 
 
 def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:

@@ -107,7 +107,7 @@ def _error_columns(label: str, table: ErrorTable) -> dict[str, pd.Series]:
     names = list(table.names)
     columns = {label: pd.Series(table.values, index=names)}
     if table.standard_errors is not None:
-        columns[f"{label} se"] = pd.Series(table.standard_errors, index=names)
+        columns[f"{label} se"] = pd.Series(np.where(np.isinf(table.values), np.nan, table.standard_errors), index=names)
     return columns
 
 

@@ -174,6 +174,9 @@ def test_with_cases_counted_and_rows_in_another_order() -> None:
 def test_random_effects_leave_it_as_it_is() -> None:
     data = separated(g=list("aabbcc"))
     data = pd.concat([data] * 3, ignore_index=True)
-    with pytest.warns(Warning, match="The data do not determine z"):
+    with (
+        pytest.warns(SeparationWarning, match="The data do not determine z"),
+        pytest.warns(SeparationWarning, match="the data say nothing of the random effects"),
+    ):
         fit = ordfit("y ~ x + z + (1 | g)", data)
     assert replace(fit.fit).undetermined.tolist() == [True, False, True]
