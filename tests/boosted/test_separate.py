@@ -196,7 +196,6 @@ def test_held_out_rows_choose_between_one_potential_and_several(tmp_path):
     )
 
 
-@pytest.mark.slow
 def test_a_blend_weighs_its_members_where_one_potential_is_wrong():
     frame, new = two_spreads(240, 0), two_spreads(200, 1)
     fit = ordfit("y ~ a + s", frame, "blend", seed=1)

@@ -13,8 +13,10 @@ from ordstat.methods import METHODS
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-#: A likelihood, machines with a score and with votes, rounds, an online ranker, answers to questions and a tree.
-ALWAYS = ("logit", "redsvm", "ova", "orboost-all", "prank", "red-c45", "cart")
+#: A likelihood, machines with a score and with votes, rounds, two levels alone, an online ranker, answers to questions,
+#: a tree, and two that predict in another way than others.
+ALWAYS = ("logit", "redsvm", "ova", "orboost-all", "adaboost", "prank", "red-c45", "cart")
+ALWAYS += ("nominal-classifier", "red-logistic")
 #: Options of methods that the checks fit some eighty times.
 QUICK = LIGHT | {"orboost-all": {"rounds": 20}}
 
