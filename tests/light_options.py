@@ -12,8 +12,7 @@ from ordstat.methods import METHODS
 
 #: Options of methods whose usual ones take seconds.
 LIGHT: dict[str, dict[str, Any]] = {
-    **{name: {"members": ("logit", "rps-forest"), "folds": 3} for name in ("blend", "auto")},
-    "ordboost": {"folds": 2, "max_rounds": 300},
+    **{name: {"members": ("logit", "rps-forest")} for name in ("blend", "auto")},
     "rps-forest": {"trees": 30},
 }
 

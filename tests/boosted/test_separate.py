@@ -80,7 +80,7 @@ def test_of_two_levels_it_is_the_parallel_model():
 def test_it_learns_a_spread_that_one_score_cannot():
     train, new = spread(800), spread(3000, 1)
     losses = [
-        ordfit("y ~ a + b + c", train, "ordboost", loss="logistic", parallel=parallel, folds=2).errors(new)["new data"]
+        ordfit("y ~ a + b + c", train, "ordboost", loss="logistic", parallel=parallel).errors(new)["new data"]
         for parallel in (True, False)
     ]
     assert losses[1]["log-loss"] < losses[0]["log-loss"] - 0.1

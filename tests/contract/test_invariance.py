@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from light_options import LIGHT
 from problems import (
     FORMULA,
     RANDOM,
@@ -40,7 +39,7 @@ def _on_a_grid(problem, n):
     return pd.DataFrame({**columns, "g": rng.choice(list("abc"), n), "y": codes + 1})
 
 
-@pytest.mark.parametrize("n", [pytest.param(90, marks=pytest.mark.slow), 92, pytest.param(95, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [90, 92, 95])
 def test_row_order_does_not_break_ties(problem, n):
     frame, new = _on_a_grid(problem, n), _on_a_grid(problem, 200)
     fit = problem.fit(frame)
@@ -202,10 +201,10 @@ def test_formula_and_estimator_agree(problem):
     from ordstat.design.build import build
 
     # Contrasts that are asked for are columns of numbers to every method, as those of arrays are.
-    asked, light = {"contrasts": {"g": "treatment"}}, LIGHT.get(problem.name, {})
+    asked = {"contrasts": {"g": "treatment"}}
     design = build(FORMULA, problem.frame, **asked)
-    fit = ordfit(FORMULA, problem.frame, problem.name, **asked, **light)
-    model = OrdinalClassifier(problem.name, **light).fit(design.sample.X, problem.frame["y"])
+    fit = ordfit(FORMULA, problem.frame, problem.name, **asked)
+    model = OrdinalClassifier(problem.name).fit(design.sample.X, problem.frame["y"])
     assert model.predict(design.sample.X).tolist() == fit.predict().tolist()
     if score_type(fit) == "votes":
         assert not hasattr(model, "thresholds_")

@@ -89,18 +89,15 @@ OTHER = {
     "weighting": "all-pairs",
 }
 
-#: A choice among few values, which takes the folds and jobs of a long one.
-FEW = {"C": (0.1, 1.0, 10.0)}
-
-#: Options, of all methods or one, that matter only beside another one, or are soon told beside it.
+#: Options, of all methods or one, that matter only beside another one.
 BESIDE = {
     ("rank-svm", "cost"): {"kernel": "linear", "loss": "squared_hinge"},  # where boundaries depend on it
-    "folds": FEW,
-    "n_jobs": FEW,
+    "folds": {"C": "cv"},
+    "n_jobs": {"C": "cv"},
     "loss": {"kernel": "linear"},
     "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
-    **{(name, "n_jobs"): {"members": ("logit", "ordboost", "rps-forest")} for name in ("blend", "auto")},
+    **{(name, "n_jobs"): {} for name in ("blend", "auto")},  # of the usual members
     **{(name, "folds"): {"average": "stacked", "members": ("logit", "cart")} for name in ("blend", "auto")},
     **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
     ("auto", "time"): {"members": ("logit", "rps-forest")},
@@ -111,7 +108,6 @@ BESIDE = {
     **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
     ("ordboost", "parallel"): {"loss": "logistic"},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
-    ("adaboost-or", "base"): {"rounds": 5},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
     ("rankboost-or", "cost"): {"rounds": 5},
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from light_options import LIGHT, one_of_each
+from light_options import one_of_each
 from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -17,13 +17,17 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 #: a tree, and two that predict in another way than others.
 ALWAYS = ("logit", "redsvm", "ova", "orboost-all", "adaboost", "prank", "red-c45", "cart")
 ALWAYS += ("nominal-classifier", "red-logistic")
-#: Options of methods that the checks fit some eighty times.
-QUICK = LIGHT | {"orboost-all": {"rounds": 20}}
+#: Options of methods whose usual ones take seconds.
+LIGHT = {
+    **{name: {"members": ("logit", "cart")} for name in ("blend", "auto")},
+    "rps-forest": {"trees": 30},
+    "ordboost": {"max_rounds": 300},
+}
 
 
 @pytest.mark.parametrize("method", [pytest.param(m, marks=() if m in ALWAYS else pytest.mark.slow) for m in METHODS])
 def test_scikit_learn_checks(method):
-    outcomes = check_estimator(OrdinalClassifier(method, **QUICK.get(method, {})), on_skip=None, on_fail=None)
+    outcomes = check_estimator(OrdinalClassifier(method, **LIGHT.get(method, {})), on_skip=None, on_fail=None)
     amiss = {o["check_name"]: repr(o["exception"]) for o in outcomes if o["status"] != "passed"}
     assert set(amiss) <= {"check_array_api_input"}, amiss  # skipped unless SCIPY_ARRAY_API is set
     assert len(outcomes) > 50

@@ -1,11 +1,10 @@
 """decision_function, coef_ and feature_importances_: what scikit-learn's meta-estimators ask of a classifier."""
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from light_options import LIGHT
 from scipy.special import expit, logit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
@@ -45,17 +44,16 @@ def rows(n: int = 150) -> np.ndarray:
     return np.random.default_rng(0).normal(size=(n, 3))
 
 
-@cache
+@lru_cache
 def codes(n_levels: int) -> np.ndarray:
     """The first column counts most and the last not at all."""
     latent = rows() @ [1.0, 0.4, 0.0] + np.random.default_rng(1).logistic(size=150) / 3
     return np.searchsorted(np.quantile(latent, np.arange(1, n_levels) / n_levels), latent)
 
 
-@cache
+@lru_cache
 def fitted(method: str, n_levels: int, **options) -> OrdinalClassifier:
-    """One for all tests, of options that do not take seconds."""
-    return OrdinalClassifier(method, **LIGHT.get(method, {}) | options).fit(rows(), codes(n_levels))
+    return OrdinalClassifier(method, **options).fit(rows(), codes(n_levels))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -178,8 +176,7 @@ def test_only_methods_that_have_them_have_coefficients_and_importances(method):
 @pytest.mark.parametrize("method", TREES + ROUNDS)
 def test_importances_are_shares_in_the_order_of_the_columns(method):
     for order in ([0, 1, 2], [2, 0, 1]):
-        model = OrdinalClassifier(method, **LIGHT.get(method, {}))
-        found = model.fit(rows()[:, order], codes(2)).feature_importances_
+        found = OrdinalClassifier(method).fit(rows()[:, order], codes(2)).feature_importances_
         assert found.shape == (3,) and (found >= 0).all()
         np.testing.assert_allclose(found.sum(), 1.0, rtol=1e-12)
         assert order[int(found.argmax())] == 0

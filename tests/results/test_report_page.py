@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from light_options import LIGHT, one_of_each
+from light_options import one_of_each
 
 matplotlib.use("agg")
 from matplotlib import pyplot
@@ -248,7 +248,7 @@ def test_fits_without_pictures_or_tests(tmp_path):
 @pytest.mark.parametrize("name", one_of_each())
 def test_every_method_has_a_page_and_papers(name, tmp_path):
     data = WINE.assign(rating=WINE["rating"].astype(int) > 2) if name in ("adaboost", "seedboost") else WINE
-    small = {"rounds": 3} if "rounds" in METHODS[name].method.__dataclass_fields__ else LIGHT.get(name, {})
+    small = {"rounds": 3} if "rounds" in METHODS[name].method.__dataclass_fields__ else {}
     fit = ordfit("rating ~ temp + contact", data, name, **small)
     text = " ".join(read(fit.report(tmp_path / "r.html", pictures=False)).text)
     assert METHODS[name].method.papers[0] in text
