@@ -127,7 +127,8 @@ FAULTS = (
     ),
     Fault(
         "second derivatives by differences",
-        "R's standard errors are off where a link has a parameter; differences to 50 digits give ours.",
+        "R's standard errors, and with them its Wald tests, are off where a link has a parameter; differences to 50 "
+        "digits give ours.",
         proofs.second_derivatives,
     ),
     Fault(

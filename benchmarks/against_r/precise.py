@@ -1,4 +1,4 @@
-"""Standard errors to many digits: second differences of the log-likelihood of some rows, computed by mpmath.
+"""Covariances of estimates to many digits: second differences of the log-likelihood of some rows, computed by mpmath.
 
 Along a direction in which the likelihood is nearly flat, differences in double precision, R's or NumPy's, are off by
 several per cent.
@@ -18,8 +18,8 @@ _DIGITS = 50
 _STEP = 1e-15
 
 
-def errors(rows: Rows, parameters: np.ndarray) -> np.ndarray:
-    """(P,) standard errors at some parameters, of the logit or a link with a parameter, which is the last of them."""
+def covariance(rows: Rows, parameters: np.ndarray) -> np.ndarray:
+    """(P, P) inverse of the information at some parameters, of the logit or a link with a parameter, which is the last of them."""
     with mp.workdps(_DIGITS):
         step = mp.mpf(_STEP)
         information = mp.matrix(parameters.size, parameters.size)
@@ -37,8 +37,8 @@ def errors(rows: Rows, parameters: np.ndarray) -> np.ndarray:
             for j in range(i):
                 crossed = at((i, 1), (j, 1)) + at((i, -1), (j, -1)) + 2 * here - up[i] - down[i] - up[j] - down[j]
                 information[i, j] = information[j, i] = -crossed / (2 * step**2)
-        covariance = information**-1
-        return np.array([float(mp.sqrt(covariance[i, i])) for i in range(parameters.size)])
+        inverse = information**-1
+        return np.array([[float(inverse[i, j]) for j in range(parameters.size)] for i in range(parameters.size)])
 
 
 def _loglik(rows: Rows, parameters: list[mp.mpf]) -> mp.mpf:

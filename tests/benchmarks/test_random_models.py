@@ -287,11 +287,12 @@ def test_the_likelihood_is_the_one_written_out():
     assert rows().loglik(parameters) == pytest.approx(np.log(expected) @ [1, 2, 1, 1], rel=1e-14)
 
 
-def test_errors_by_differences_are_those_of_multinomial_shares():
-    """Thresholds alone, at shares 1/5, 3/5 and 1/5 of a weight of 5: Var(theta) = 1 / (5 F (1 - F))."""
+def test_covariances_by_differences_are_those_of_multinomial_shares():
+    """Thresholds alone, at shares 1/5, 3/5 and 1/5 of a weight of 5: Cov = F_j (1 - F_k) / (5 f_j f_k), j <= k."""
     plain = replace(rows(), upper=rows().upper[:, :2], lower=rows().lower[:, :2])
     at = np.log(np.array([0.2, 0.8]) / np.array([0.8, 0.2]))
-    np.testing.assert_allclose(precise.errors(plain, at), np.sqrt(1.0 / (5.0 * 0.16)), rtol=1e-14)
+    shares = np.array([[0.2 * 0.8, 0.2 * 0.2], [0.2 * 0.2, 0.8 * 0.2]])
+    np.testing.assert_allclose(precise.covariance(plain, at), shares / (5.0 * 0.16**2), rtol=1e-14)
 
 
 def test_a_likelihood_that_is_curved_is_identified():

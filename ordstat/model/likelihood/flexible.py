@@ -8,7 +8,7 @@ at 0, and 1 - F(-t; -lambda) for lambda < 0: cloglog at 1, loglog at -1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import factorial
 from typing import Any
@@ -51,6 +51,8 @@ class FlexibleLink:
         Links without a parameter that belong to it, at a lambda or as its limit.
     near : float
         How far from `start` (as a ratio, or a distance) they are always looked at; beyond it while they are better.
+    further : tuple of float
+        Values beyond the grid, increasing, for the samples whose likelihood has a maximum among them.
     """
 
     name: str
@@ -62,6 +64,7 @@ class FlexibleLink:
     grid: tuple[float, ...]
     near: float
     members: tuple[str, ...]
+    further: tuple[float, ...] = ()
 
     def usual(self, lam: float) -> bool:
         """Whether a search always looks at this lambda."""
@@ -71,6 +74,10 @@ class FlexibleLink:
     def between(self, lam: float, other: float) -> float:
         """Half way between two values, by their ratio where that is what matters."""
         return float(np.sqrt(lam * other)) if self.relative else 0.5 * (lam + other)
+
+    def wider(self) -> FlexibleLink:
+        """The same with a grid that goes further."""
+        return replace(self, grid=tuple(sorted((*self.grid, *self.further))), further=())
 
     def end_of(self, lam: float) -> int:
         """-1 or 1 at or beyond the lower or upper end of the grid, else 0."""
@@ -350,6 +357,7 @@ FLEXIBLE: dict[str, FlexibleLink] = {
         grid=(-8.0, -5.5, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.5, 8.0),
         near=2.0,
         members=("probit", "cloglog", "loglog"),
+        further=(-16.0, -11.0, 11.0, 16.0),
     ),
 }
 

@@ -52,20 +52,23 @@ def lambda_terms(
         return None
     if not second:
         logs = np.array([one.log_p(predictor, y) for one in families])
-        score = np.vstack([here.score, _FIRST @ logs / h])
+        with np.errstate(invalid="ignore"):
+            score = np.vstack([here.score, _FIRST @ logs / h])
         return RowTerms(log_p=here.log_p, places=here.places, score=score, curvature=None)
     found = [here if one is families[_HERE] else one.terms(predictor, y, second=False) for one in families]
     return _joined(here, [one for one in found if one is not None], h)
 
 
 def _joined(here: RowTerms, found: Sequence[RowTerms], h: float) -> RowTerms:
-    """The middle terms, with those of lambda from all seven."""
+    """The middle terms, with those of lambda from all seven; NaN where a probability is 0 at one of them."""
     logs = np.array([one.log_p for one in found])
-    score = np.vstack([here.score, _FIRST @ logs / h])
-    mixed = sum(weight * one.score for weight, one in zip(_FIRST, found, strict=True)) / h
+    with np.errstate(invalid="ignore"):
+        slope, bend = _FIRST @ logs / h, _SECOND @ (logs - here.log_p) / h**2
+        mixed = sum(weight * one.score for weight, one in zip(_FIRST, found, strict=True)) / h
+    score = np.vstack([here.score, slope])
     size = len(score)
     out = np.empty((size, size, here.log_p.size))
     out[:-1, :-1] = here.second()
     out[:-1, -1] = out[-1, :-1] = -np.asarray(mixed)
-    out[-1, -1] = -(_SECOND @ (logs - here.log_p)) / h**2
+    out[-1, -1] = -bend
     return RowTerms(log_p=here.log_p, places=here.places, score=score, curvature=out, barrier=here.barrier)

@@ -57,6 +57,20 @@ class Estimation:
         OptionError
             Starting values outside the domain, or a penalty that has no maximum with nominal effects.
         """
+        found = self._within(problem)
+        if problem.flexible is None or problem.flexible.end_of(float(found.rest[-1])) == 0:
+            return found
+        return self._beyond(problem) or found
+
+    def _beyond(self, problem: Problem) -> Estimate | None:
+        """The maximum with lambda beyond its usual range; None where the likelihood has none there."""
+        assert problem.flexible is not None
+        found = self._within(replace(problem, flexible=problem.flexible.wider()))
+        inside = found.lam is None and found.problem.flexible is not None and found.gone is None
+        return found if inside and found.optimum.message.startswith("converged") else None
+
+    def _within(self, problem: Problem) -> Estimate:
+        """The estimates with lambda inside its usual range, or at an end of it."""
         start = self._begin(problem)
         if self._ends(problem, start):
             found = self._held(problem, start)
