@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.against_r import ours as ordstat_side
+from benchmarks.against_r import precise
 from benchmarks.against_r.compare import LOGLIKS, MENDED, NUMERICAL, PREDICTED, SLACK, Check, compare
 from benchmarks.against_r.exact import Rows
 from benchmarks.against_r.session import Answer, Session
@@ -86,6 +87,11 @@ class Case:
         if "fit.error" in self._answer().words:
             self._answer(mends=())
         return Rows.of(self.spec.link, self.session.rows())
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """(P, P) of our estimates, to 50 digits."""
+        return precise.covariance(self.rows, self.estimates)
 
     def loglik_of_theirs(self) -> float:
         """The log-likelihood of R's own estimates, computed in NumPy."""

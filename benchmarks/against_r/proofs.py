@@ -11,7 +11,6 @@ import numpy as np
 from scipy.stats import chi2
 
 from benchmarks.against_r import ours as ordstat_side
-from benchmarks.against_r import precise
 from benchmarks.against_r.case import LEFT_OUT, MENDS, Case
 from benchmarks.against_r.columns import FACTORS
 from benchmarks.against_r.compare import (
@@ -167,7 +166,7 @@ def second_derivatives(case: Case, check: Check) -> bool:
     if check.kind in WALD and (not _comparable(check) or all(one.agrees for one in case.checks if one.kind == "se")):
         return False
     known = ~case.fit.fit.aliased
-    ours, exact = case.fit.vcov().to_numpy()[np.ix_(known, known)], precise.covariance(case.rows, case.estimates)
+    ours, exact = case.fit.vcov().to_numpy()[np.ix_(known, known)], case.covariance
     errors = np.sqrt(np.diag(exact))
     return ours.shape == exact.shape and bool(np.all(np.abs(ours - exact) <= _DELTA * np.outer(errors, errors)))
 

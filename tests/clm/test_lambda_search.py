@@ -119,3 +119,19 @@ def test_a_maximum_between_two_lambdas_of_the_grid() -> None:
     assert fit.certificate.reached and 16.0 < fit.params["lambda"] < 64.0
     assert fit.loglik >= -199.383485286
     assert fit.loglik > max(ordfit(spec.formula, spec.frame, link=("aranda-ordaz", lam)).loglik for lam in (16, 64))
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+def test_a_maximum_beyond_the_usual_lambdas() -> None:
+    """R's clm comes to -440.56799 at a lambda of 11.2; at 8 and at 14 the profile is lower by .08 and .03."""
+    spec = KINDS["any"](69, 381)
+    fit = ordfit(spec.formula, spec.frame, link="log-gamma", weights=spec.weights)
+    assert fit.loglik >= -440.567996 and fit.params["lambda"] == pytest.approx(11.2, abs=0.1)
+    for lam in (8.0, 14.0):
+        held = ordfit(spec.formula, spec.frame, link=("log-gamma", lam), weights=spec.weights)
+        assert fit.loglik > held.loglik + 0.03
+    assert fit.certificate.reached and np.isfinite(fit.se["lambda"])
+    limits = fit.confint("lambda", type="profile").loc["lambda"]
+    assert limits["lower"] < 8.0 < 11.2 < limits["upper"]
+    held = ordfit(spec.formula, spec.frame, link=("log-gamma", limits["lower"]), weights=spec.weights)
+    assert held.loglik == pytest.approx(fit.loglik - HALF, abs=1e-6)

@@ -6,6 +6,7 @@ import pytest
 from reference_cases import load_data
 from scipy import optimize, stats
 
+from benchmarks.against_r.specs import KINDS
 from inference.dense import Dense
 from ordstat import ordfit
 from ordstat.exceptions import OptionError
@@ -246,3 +247,21 @@ def test_a_profile_with_lambda_is_the_highest_over_lambda(link: str) -> None:
         about = lams[max(best - 1, 0)], lams[min(best + 1, lams.size - 1)]
         lowest = optimize.minimize_scalar(fall, bounds=about, method="bounded", options={"xatol": 1e-5}).fun
         assert row.loglik == pytest.approx(-min(lowest, fall(lams[best])), abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_no_limit_where_the_profile_is_higher_on_a_branch_that_bends() -> None:
+    """At -16.94 the point below is .6 above the target, and all smaller scale effects seen were, too.
+
+    A step that left the branch ended on a plateau below it, on which -16.83 was taken for the limit.
+    """
+    spec = KINDS["any"](69, 570)
+    fit = ordfit(spec.formula, spec.frame, scale=spec.scale)
+    theta, beta, b, slope, more = -4.75665889e-8, -1.01703596e-8, -16.94, -9.40280992, 9.01029349
+    group = (spec.frame["f1"] == "b").to_numpy(float)
+    x1, x2 = spec.frame["x1"].to_numpy(float), spec.frame["x2"].to_numpy(float)
+    eta = (theta - beta * x2) * np.exp(-(b * group + slope * x1 + more * group * x1))
+    sign = np.where(spec.frame["y"].to_numpy() == 1, 1.0, -1.0)
+    target = fit.loglik - HALF
+    assert -np.logaddexp(0.0, -sign * eta).sum() > target + 0.6
+    assert not fit.confint(type="profile").loc["scale.f1[T.b]", "lower"] > b

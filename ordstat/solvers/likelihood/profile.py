@@ -51,15 +51,20 @@ RANGE = "the likelihood has not fallen far enough at the end of the parameter's 
 
 
 class Care(NamedTuple):
-    """How a maximum at given psi is sought: to a Newton decrement below `near`, in so many steps and halvings."""
+    """How a maximum at given psi is sought: to a Newton decrement below `near`, in so many steps and halvings.
+
+    A step towards psi is halved where it lowers the log-likelihood by more than `fall`, the next by more than twice
+    that, and so on: it may leave the branch.
+    """
 
     near: float
     steps: int
     halvings: int
+    fall: float = math.inf
 
 
 #: To rounding; from as far as a start of the search is; and for a table of many.
-EXACT, SHORT, ROUGH = Care(1e-12, _MAX_STEPS, _HALVINGS), Care(1e-12, 30, _HALVINGS), Care(1e-6, 15, 10)
+EXACT, SHORT, ROUGH = Care(1e-12, _MAX_STEPS, _HALVINGS, fall=0.5), Care(1e-12, 30, _HALVINGS), Care(1e-6, 15, 10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,14 +305,14 @@ class ProfileLikelihood:
     def _held(self, a: FloatArray, point: Point, value: float, care: Care = EXACT) -> Point | None:
         """The maximum with psi = value, from a point nearby; None where it cannot be reached in so many steps."""
         allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(point.x)))
-        for _ in range(care.steps):
+        for i in range(care.steps):
             gap = value - float(a @ point.x)
             step = point.step_along(a, gap)
             reached = abs(gap) <= allowed
             if reached and float(step @ point.score) <= care.near:
                 return point
-            slack = 1e-12 * (1.0 + abs(point.at.loglik))
-            trial = self._shortened(point, step, point.at.loglik - slack if reached else -math.inf, care.halvings)
+            slack = 1e-12 * (1.0 + abs(point.at.loglik)) if reached else care.fall * 2.0**i
+            trial = self._shortened(point, step, point.at.loglik - slack, care.halvings)
             if trial is None or (reached and trial.at.loglik <= point.at.loglik):
                 break
             point = trial
