@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.against_r.specs import KINDS
 from ordstat import ordfit
 from ordstat.exceptions import ConvergenceWarning, SeparationWarning
 from ordstat.methods.clm import CumulativeLink
@@ -189,3 +190,13 @@ def test_a_scale_column_beyond_measure_is_told_how_to_be_fitted() -> None:
         far = ordfit("y ~ x", data, scale="~ year")
     centred = ordfit("y ~ x", data, scale="~ center(year)")
     assert centred.certificate.reached and centred.loglik > far.loglik
+
+
+def test_an_infinite_threshold_that_the_search_for_a_start_has_reached() -> None:
+    """No row of f2 = c has the highest level: its threshold is infinite, though Newton's method ends at once there."""
+    spec = KINDS["any"](72, 46)
+    counts = pd.crosstab(spec.frame["f2"], spec.frame["y"])
+    assert counts.loc["c", 7] == 0 and (counts.drop(index="c") > 0).all(axis=None)
+    with pytest.warns(SeparationWarning, match=r"6\|7.f2\[H.c\] to \+infinity"):
+        fit = ordfit(spec.formula, spec.frame, nominal=spec.nominal, scale=spec.scale, contrasts={"f2": "helmert"})
+    assert np.isnan(fit.se[["6|7", "6|7.f2[H.c]"]]).all() and fit.se.drop(["6|7", "6|7.f2[H.c]"]).max() < 1.0

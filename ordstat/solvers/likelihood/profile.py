@@ -321,7 +321,8 @@ class ProfileLikelihood:
     def _traced(self, a: FloatArray, direction: int, drop: float, inner: Point) -> tuple[float, str]:
         """The end by following the profile outwards, from some point of it, until it has fallen far enough."""
         target = self.top.at.loglik - 0.5 * drop
-        flat, failures, centre, before = 0, 0, float(a @ self.top.x), inner
+        flat, failures, level = 0, 0, False
+        centre, before = float(a @ self.top.x), inner
         wald = math.sqrt(drop * max(float(a @ inner.solve(a)), 0.0))
         known = self.separation is None and inner.definite is not None
         width = 0.5 * (wald if known else min(wald, float(np.linalg.norm(a))))
@@ -334,7 +335,8 @@ class ProfileLikelihood:
                     return direction * math.inf, FLAT if flat else EDGE
                 width *= 0.25
                 continue
-            if outer.at.loglik <= target and self._level(a, before, inner, target):
+            level = level or self._level(a, before, inner, target)
+            if outer.at.loglik <= target and level:
                 return direction * math.inf, FLAT
             if outer.at.loglik <= target:
                 found = self._between(a, inner, outer, target)

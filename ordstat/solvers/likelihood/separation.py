@@ -52,6 +52,7 @@ def _suspicious(optimum: Optimum) -> bool:
         or optimum.damping > 0.0
         or bool(np.any(np.abs(optimum.rest) > _LARGE_EFFECT))
         or bool(np.any(errors > _LARGE_ERROR))
+        or bool(1.0 / optimum.factor.band[0].min() > _LARGE_ERROR)  # of a threshold, those after it held
     )
 
 
