@@ -335,7 +335,7 @@ class ProfileLikelihood:
                     return direction * math.inf, FLAT if flat else EDGE
                 width *= 0.25
                 continue
-            level = level or self._level(a, before, inner, target)
+            level = (level and self.separation is None) or self._level(a, before, inner, target)
             if outer.at.loglik <= target and level:
                 return direction * math.inf, FLAT
             if outer.at.loglik <= target:
