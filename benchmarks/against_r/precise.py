@@ -19,7 +19,7 @@ _STEP = 1e-15
 
 
 def covariance(rows: Rows, parameters: np.ndarray) -> np.ndarray:
-    """(P, P) inverse of the information at some parameters, of the logit or a link with a parameter, which is the last of them."""
+    """(P, P) inverse of the information at some parameters, of the logit or a link with a parameter, the last one."""
     with mp.workdps(_DIGITS):
         step = mp.mpf(_STEP)
         information = mp.matrix(parameters.size, parameters.size)

@@ -15,6 +15,7 @@ from ...exceptions import OptionError
 from ...model.equations import read
 from ...model.sample import Sample
 from ..report.noted import NotedFrame
+from ..report.warnings import without_end
 from .comparison import comparable, likelihood_ratio_tests
 from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import joint_frame, joint_test, with_words
@@ -214,7 +215,7 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
     index, L, target = linear_hypotheses(r, hypotheses)
     r = r if vcov is None else with_covariance(r, vcov)
     covariance = r._covariance(None)
-    difference = L @ r.fit.coefficients[~r.fit.aliased] - target
+    difference = L @ r.fit.coefficients[~r.fit.aliased] - target + r.fit.ends(L)
     tests = [joint_test(r, L[i : i + 1], difference[i : i + 1]) for i in range(len(L))]
     errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
     if len(L) > 1:
@@ -223,7 +224,8 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
     table = pd.concat([found, joint_frame(index, tests)], axis=1)
-    return NotedFrame.of(table, (), f"Wald tests, {r.own_covariance.words}")
+    notes = list(without_end(r.fit, r.parameters, True)) if table["p_value"].isna().any() else []
+    return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 
 def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> tuple[list[str], FloatArray, FloatArray]:
