@@ -246,12 +246,12 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
 
 def _refuse_variances(r: FittedLikelihood, text: str) -> None:
     """OptionError for standard deviations and correlations of random effects, whose tests are at a boundary."""
-    own = [] if r.random_parameters is None else r.random_parameters.names
-    name = next((name for name in own if name in text), None)
-    if name is not None:
+    own = r.random_parameters
+    name = None if own is None else next((name for name in own.names if name in text), None)
+    if own is not None and name is not None:
         raise OptionError(
             f"test must be of fixed parameters; got {name!r}. Fit without the random term by update(), and compare the "
-            "fits by anova(), which knows the law of a variance at its boundary; confint(type='profile') has limits."
+            f"fits by anova(), which knows the law of a variance at its boundary; {own.where_limits([name])}."
         )
 
 
