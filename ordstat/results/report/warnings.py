@@ -13,6 +13,7 @@ from ...exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, Separ
 from ...model.calibration import Calibration
 from ...model.fit import Fit, LikelihoodFit, MarginFit
 from ..likelihood.parameters import Parameters, why_confounded
+from .cells import first_few
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -190,6 +191,4 @@ def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = Fal
 
 
 def _first(names: list[str]) -> str:
-    """The first few of a list, and how many more there are."""
-    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return ", ".join(names[:_NAMED] + more)
+    return first_few(names, _NAMED)
