@@ -25,8 +25,10 @@ from .grouped import Grouping
 from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
 from .methods import Method
 from .model.decision import decisions, leanings
+from .model.fit import LikelihoodFit
 from .model.sample import Rows, Sample
 from .registry import check_names, class_of, defaults_of, resolve
+from .results.likelihood.parameters import threshold_values
 from .results.rankers.online import Stream
 
 if TYPE_CHECKING:
@@ -385,21 +387,24 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def thresholds_(self) -> FloatArray:
-        """(K-1,) thresholds."""
+        """(K-1,) thresholds; infinite ones of a separated response where the search stopped, as in `predict`."""
         check_is_fitted(self)
-        return np.asarray(self.results_.thresholds, dtype=np.float64)
+        fit = self.results_.fit
+        found = threshold_values(fit) if isinstance(fit, LikelihoodFit) else self.results_.thresholds
+        return np.array(found, dtype=np.float64)
 
     @property
     def coef_(self) -> FloatArray:
-        """(D,) coefficients of the columns, 0 of groups; AttributeError where the potential is not linear."""
+        """(D,) coefficients of the columns, 0 of groups, finite as `thresholds_`; AttributeError without a linear H."""
         check_is_fitted(self)
         try:
-            found = self.results_.coef
+            found, fit = self.results_.coef, self.results_.fit
+            if isinstance(fit, LikelihoodFit):
+                found[:] = fit.coefficients[self.results_.parameters.of("nominal", "location", "scale")]
             found = found if self.random is None else found.reindex([str(name) for name in self.feature_names_in_])
-            found = np.asarray(found, dtype=np.float64)
         except OptionError as error:
             raise AttributeError(str(error)) from error
-        return np.where(np.isnan(found), 0.0, found)
+        return np.asarray(found.fillna(0.0), dtype=np.float64)
 
     @property
     def feature_importances_(self) -> FloatArray:

@@ -219,6 +219,10 @@ class LikelihoodAtEstimates(Protocol):
     def profile(self) -> Profile:
         """The profile likelihood of the estimated parameters."""
 
+    def ends(self, combinations: FloatArray) -> FloatArray:
+        """(h,) where combinations (h, P') of the estimates go as the likelihood rises to its supremum; see `ends` of
+        the fit."""
+
 
 class Profile(Protocol):
     """The profile likelihood of single parameters, by their place among the estimated ones."""
@@ -329,14 +333,36 @@ class LikelihoodFit(Fit):
         return np.asarray(moving if self.undetermined is None else moving | self.undetermined)
 
     @property
+    def _moving(self) -> BoolArray:
+        """(P,) `infinite`, without lambda."""
+        return np.asarray(self.infinite & (np.arange(self.coefficients.size) < self.coefficients.size - self.n_lambda))
+
+    @property
     def limits(self) -> FloatArray:
-        """(P,) `coefficients`; infinite where separation makes them so, NaN where it leaves them open."""
-        values, infinite = self.coefficients.copy(), self.infinite
+        """(P,) `coefficients`; infinite where separation makes them so, NaN where it leaves them open.
+
+        A lambda at the end of what is searched stays there, where the others are estimated.
+        """
+        values, infinite = self.coefficients.copy(), self._moving
         if self.separation is not None:
             values[infinite] = np.copysign(np.inf, self.separation[infinite])
         if self.undetermined is not None:
             values[self.undetermined] = np.nan
         return values
+
+    def ends(self, combinations: FloatArray) -> FloatArray:
+        """(h,) where combinations (h, P') of the estimated parameters end: 0 finite, infinite, NaN left open."""
+        moving = self._moving[~self.aliased]
+        if not moving.any():
+            return np.zeros(len(combinations))
+        own = combinations[:, moving]
+        pulls = np.where(own == 0.0, 0.0, np.sign(own * np.sign(self.limits[~self.aliased][moving])))
+        up, down = (pulls > 0.0).any(axis=1), (pulls < 0.0).any(axis=1)
+        found = np.where(up, np.inf, np.where(down, -np.inf, 0.0))
+        mixed = (up & down) | np.isnan(pulls).any(axis=1)
+        if mixed.any():  # infinite estimates against each other, or what is left open
+            found[mixed] = self.likelihood.ends(combinations[mixed])
+        return found
 
     @property
     def edf(self) -> int:

@@ -67,6 +67,24 @@ def test_against_all_extreme_rays(seed: int) -> None:
         seen += len(rays) > 0
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_combinations_against_all_extreme_rays(seed: int) -> None:
+    """Sums and differences of infinite estimates, some of which are finite, some of which may end anywhere."""
+    rng, seen = np.random.default_rng(seed), 0
+    while seen < 3:
+        n, p, K = int(rng.integers(6, 10)), int(rng.integers(1, 4)), int(rng.integers(2, 4))
+        X, y = rng.integers(-2, 3, size=(n, p)).astype(float), rng.integers(0, K, size=n)
+        if np.linalg.matrix_rank(np.column_stack([np.ones(n), X])) <= p or np.unique(y).size < K:
+            continue
+        sample = Sample(rows=Rows(X=X), y=y, n_levels=K)
+        rays = extreme_rays(slacks(sample))
+        if not len(rays):
+            continue
+        L = rng.integers(-2, 3, size=(12, K - 1 + p)).astype(float)
+        assert clm(sample).ends(L).tolist() == pytest.approx(ends(rays @ L.T), nan_ok=True)
+        seen += 1
+
+
 def slacks_of_ratios(sample: Sample) -> np.ndarray:
     """(R, P) of the adjacent-category logit: log P(y) - log P(k) moves by a sum of the log odds between y and k."""
     K, rows = sample.n_levels, []

@@ -236,3 +236,19 @@ def test_columns_coded_anew_are_zero_where_they_are():
     expected = pd.get_dummies(data["f"]).to_numpy() * data["x"].to_numpy()[:, None]
     np.testing.assert_array_equal(scale == 0.0, expected == 0.0)
     np.testing.assert_allclose(scale, expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_more_columns_than_rows() -> None:
+    """No term can be tested, and the table says why in a line or two, however many terms there are."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(20, 30)), columns=[f"x{i}" for i in range(30)]).assign(y=np.arange(20) % 3)
+    fit = ordfit("y ~ " + " + ".join(data.columns[:-1]), data)
+    table = fit.drop1()
+    assert (table["df"].iloc[1:] == 0.0).all() and table["p_value"].isna().all()
+    assert "no test of x0, x1" in str(table) and "other columns take over the effect" in " ".join(str(table).split())
+    assert "no test of x0: other columns" in " ".join(str(fit.drop1("x0")).split())
+    wald = fit.drop1(test="Wald")
+    assert wald["p_value"].isna().all() and len(wald.attrs["notes"]) == 1 and "and 18 more: their" in str(wald)
+    assert len(fit.anova().attrs["notes"]) == 1
+    assert not any("no test" in note for note in fit.update("y ~ x0 + x1").drop1().attrs["notes"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import OrdstatWarning
+from ordstat.exceptions import OptionError, OrdstatWarning, UnavailableError
 from ordstat.results.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
@@ -64,7 +66,25 @@ def test_curves_and_what_has_none() -> None:
     assert curve["loglik"].max() == pytest.approx(fit.loglik)
     table = fit.confint(["sd_(Intercept)|subj", "sd_x1|subj"], type="profile")
     assert table.notna().all(axis=1).tolist() == [True, False]
-    assert "type='wald'" in table.attrs["reasons"]["sd_x1|subj", "lower"]
+    assert "take bootstrap(), or use type='wald'" in table.attrs["reasons"]["sd_x1|subj", "lower"]
+
+
+def test_advice_names_what_has_limits() -> None:
+    """A standard deviation beside another of its term, and a correlation, have no profile: bootstrap() has limits."""
+    fit = ordfit("rating ~ temp + contact + (1 + contact | judge)", WINE)
+    beside, first = "sd_contact[T.yes]|judge", "sd_(Intercept)|judge"
+    assert f"bootstrap() has limits of {beside}." in " ".join(str(fit.summary()).split())
+    for name, instead in ((beside, "bootstrap()"), (first, "confint(type='profile')")):
+        expected = re.escape(f"{instead} has limits of {name}.")
+        with pytest.raises(UnavailableError, match=expected):
+            fit.profile(name)
+        with pytest.raises(OptionError, match=expected):
+            fit.test(f"{name} = 0")
+        assert fit.confint(name, type="profile").notna().all(axis=None) == (name == first)
+    assert beside in fit.bootstrap(2, seed=1).tidy()["term"].tolist()
+    apart = ordfit("rating ~ temp + (1 + temp || judge)", WINE)
+    limits = apart.confint("sd_temp[T.warm]|judge", type="profile")
+    assert limits.notna().all(axis=None) and "bootstrap()" not in str(apart.summary())
 
 
 def bands(n: int, seed: int) -> pd.DataFrame:

@@ -183,7 +183,7 @@ def test_estimates_without_end_say_so():
     last = fit.sentence().splitlines()[-1]
     assert last.startswith("group: c: no finite estimate (+inf), as the response is separated; likelihood ratio test")
     assert f"chi2(2) = {lrt:.2f}, p" in last
-    assert np.isfinite(fit.coef).all()  # where the solver stopped, as in R
+    assert fit.coef["group[T.c]"] == np.inf and np.isfinite(fit.coef["group[T.b]"])  # R: where its search stopped
 
 
 LONG = "a region with a rather long name, as surveys have them"
@@ -279,3 +279,19 @@ def test_confusion_of_many_numbers_keeps_them():
     data = pd.DataFrame({"y": np.tile(np.arange(30), 20), "x": np.arange(600.0)})
     text = str(ordfit("y ~ x", data).confusion())
     assert " = " not in text and "observed   0" in text
+
+
+def test_formulas_are_broken_behind_operators():
+    """In headings, calls and labels of rows, typed with blanks or without; no name is taken apart."""
+    names = [f"a_rather_long_column_name_{k}" for k in range(5)]
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 5)), columns=names)
+    data["an answer"] = np.arange(60) % 3
+    for formula in (f"`an answer`~{'+'.join(names)}", f"`an answer` ~ {' + '.join(names)}"):
+        fit = ordfit(formula, data)
+        for text in (str(fit.summary("fit")), str(fit)):
+            lines = text.splitlines()
+            heading = " ".join(lines[: lines.index("=" * 80)])
+            assert max(map(len, lines)) <= 80 and all(name in heading for name in (*names, "`an answer`"))
+    interactions = ordfit(f"`an answer` ~ {names[0]} * {names[1]}", data).anova()
+    *_, first, second = str(interactions).splitlines()
+    assert first.startswith(f"{names[0]}: ") and second.strip() == names[1]

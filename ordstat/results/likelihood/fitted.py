@@ -23,7 +23,7 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
-from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, limits_of, threshold_limits, without_end
+from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
 from ..target import Target
 from .mixed.doubtful import noted_alerts, run_off_alerts
 from .mixed.new_groups import (
@@ -53,7 +53,7 @@ from .parameters import (
     spread,
     square_frame,
     threshold_errors,
-    threshold_values,
+    threshold_limits,
 )
 from .standard_errors import predicted, two_sided
 
@@ -78,10 +78,9 @@ class FittedLikelihood(FittedRanker):
     def estimates(self) -> dict[str, pd.Series]:
         """Coefficients and thresholds by their kind; infinite ones of a separated response as such."""
         effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
-        params = pd.Series(limits_of(self.fit, self.params), index=self.params.index)
-        found = {name: params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
+        found = {name: self.params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
         random = {} if self.random_parameters is None else {"Random effects": self.random_parameters.deviations}
-        return {**found, "Thresholds": threshold_limits(self.fit, self.parameters, self.thresholds), **random}
+        return {**found, "Thresholds": self.thresholds, **random}
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """Link, log-likelihood and, where it has a meaning, AIC."""
@@ -216,13 +215,14 @@ class FittedLikelihood(FittedRanker):
     @property
     def params(self) -> pd.Series:
         """(P,) thresholds (or the parameters of their structure), then nominal, location and scale effects, then lambda
-        of a flexible link, as R's coef(); NaN where aliased."""
-        return self._series(self.fit.coefficients, "estimate")
+        of a flexible link, as R's coef(); NaN where aliased, infinite (or NaN) where the response is separated."""
+        return self._series(self.fit.limits, "estimate")
 
     @property
     def thresholds(self) -> pd.Series:
-        """(K-1,) thresholds "low|high"; with nominal effects, at zero of the nominal columns."""
-        return pd.Series(np.array(threshold_values(self.fit)), index=self.threshold_names, name="threshold")
+        """(K-1,) thresholds "low|high"; with nominal effects, at zero of the nominal columns; infinite (or NaN) where
+        the response is separated."""
+        return pd.Series(np.array(threshold_limits(self.fit)), index=self.threshold_names, name="threshold")
 
     @property
     def threshold_se(self) -> pd.Series:
@@ -232,7 +232,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def coef(self) -> pd.Series:
-        """Nominal, location and scale effects; NaN where a column is aliased."""
+        """Nominal, location and scale effects; NaN where aliased, infinite (or NaN) where the response is separated."""
         return self.params.iloc[self.parameters.of("nominal", "location", "scale")]
 
     @property

@@ -11,12 +11,16 @@ from scipy.special import fdtrc
 
 from ..._typing import FloatArray
 from ...assess.likelihood.wald import chi2_tail, wald_test
+from ..report.cells import MOST_TERMS, first_few
 from ..report.noted import NotedFrame
 from .comparison import chi2_frame
 from .fitted import FittedLikelihood
 from .order import refuse_on_held
 from .parameters import Covariance
 from .standard_errors import places
+
+#: Why a term has no test; of more terms than these it is said once.
+_NONE, _APART = "estimates are infinite, aliased or none, or aliased columns take over", 3
 
 
 class Joint(NamedTuple):
@@ -82,14 +86,16 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
 def with_words(table: pd.DataFrame, title: str, chosen: Covariance) -> pd.DataFrame:
     """The table with its title, and notes on tests that have no value."""
     lacking = table["df"][table["p_value"].isna() & table["df"].notna()]
-    notes = [_why_none(str(name), float(df), chosen) for name, df in lacking.items()]
+    few = [f"no test of {name}: {_too_few(df, chosen)}" for name, df in lacking.items() if df > chosen.most_at_once]
+    others = [str(name) for name, df in lacking.items() if not df > chosen.most_at_once]
+    apart = [f"no test of {name}: its {_NONE} its effect." for name in others]
+    together = [f"no test of {first_few(others, MOST_TERMS)}: their {_NONE} their effects."]
+    notes = few + (apart if len(others) <= _APART else together)
     return NotedFrame.of(table, notes, f"{title}, {chosen.words}")
 
 
-def _why_none(name: str, df: float, chosen: Covariance) -> str:
-    if df > chosen.most_at_once:
-        return f"no test of {name}: {chosen.most_at_once + 1:g} clusters are too few to test {df:g} effects at once."
-    return f"no test of {name}: its estimates are infinite, aliased or none, or aliased columns take over its effect."
+def _too_few(df: Any, chosen: Covariance) -> str:
+    return f"{chosen.most_at_once + 1:g} clusters are too few to test {float(df):g} effects at once."
 
 
 def zero(r: FittedLikelihood, places: Any) -> Joint:

@@ -61,8 +61,22 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
     )
 
 
+def threshold_limits(fit: LikelihoodFit) -> FloatArray:
+    """(K-1,) `threshold_values`; infinite where separation makes them so, NaN where it leaves them open."""
+    values = threshold_values(fit)
+    if fit.separation is None:
+        return values
+    if fit.jacobian is None:
+        return fit.limits[: values.size]
+    made = np.pad(fit.jacobian, ((0, 0), (0, fit.aliased.size - fit.jacobian.shape[1])))
+    return np.asarray(values + fit.ends(made[:, ~fit.aliased]))
+
+
 def threshold_values(fit: LikelihoodFit) -> FloatArray:
-    """(K-1,) thresholds, at zero of the nominal columns; NaN beside a level without rows."""
+    """(K-1,) thresholds that predictions are made by, at zero of the nominal columns; NaN beside a level without rows.
+
+    Infinite ones of a separated response are where the search stopped.
+    """
     theta = cast(LikelihoodRule, fit.rule).alpha[:, 0]
     return fit.coefficients[: theta.size] if fit.jacobian is None else np.where(np.isfinite(theta), theta, np.nan)
 

@@ -198,9 +198,9 @@ def profiles(
 def _refuse_random(r: FittedLikelihood, chosen: IntArray) -> None:
     """UnavailableError for standard deviations and correlations of random effects."""
     random = [_names(r)[place] for place in chosen if place >= r.fit.aliased.size]
-    if random:
+    if random and r.random_parameters is not None:
         raise UnavailableError(
-            f"profile is not available of {', '.join(map(repr, random))}: confint(type='profile') has the limits."
+            f"profile is not available of {', '.join(map(repr, random))}: {r.random_parameters.where_limits(random)}."
         )
 
 

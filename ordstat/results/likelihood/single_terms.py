@@ -14,6 +14,7 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ..refit import updated
+from ..report.cells import MOST_TERMS, first_few
 from ..report.noted import NotedFrame
 from .comparison import as_independent, check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
@@ -43,6 +44,11 @@ _NOT_NESTED = (
     "the model in the row of {} has another likelihood by no more parameters, as terms are coded otherwise there: this "
     "model is not nested in it, nor it in this one, and there is no p-value."
 )
+#: By the sign of what changes.
+_THE_SAME = {
+    -1.0: "no test of {}: other columns take over the effect, so that the model without it is the same.",
+    1.0: "no test of {}: columns of the model say as much, so that the model with it is the same.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +310,9 @@ def refit_table(
         _LOWERED: list(table.index[worse]),
         _NOT_NESTED: list(table.index[other]),
     }
+    if test is not None and fits and (df[1:] == 0.0).all() and (lrt[1:] == 0.0).all():  # a table without a test
+        notes[_THE_SAME[sign]] = list(fits)
     table.attrs["title"] = _TITLES["loglik" if loglik else sign]
     told = [] if r.covariance == "model" else [as_independent("this fit")]
-    table.attrs["notes"] = told + [text.format(", ".join(names)) for text, names in notes.items() if names]
+    table.attrs["notes"] = told + [text.format(first_few(names, MOST_TERMS)) for text, names in notes.items() if names]
     return table

@@ -16,7 +16,6 @@ from ..report.noted import NotedFrame
 from ..report.render import SCREEN, Line, Report, Table, width_of
 from ..report.screen import learnt
 from ..report.sections import threshold_table
-from ..report.warnings import limits_of, threshold_limits
 from .fitted import FittedLikelihood, of_errors
 from .profile import confidence_limits
 from .proportionality import OMNIBUS, score_tests
@@ -51,7 +50,7 @@ def tidy_parameters(
     """
     flag("conf_int", conf_int), flag("exponentiate", exponentiate)
     limits = confidence_limits(r, level=level).to_numpy()[: r.fit.coefficients.size]
-    numbers = np.column_stack((r.fit.coefficients, limits))
+    numbers = np.column_stack((r.fit.limits, limits))
     if exponentiate:
         effects = r.parameters.of("nominal", "location", "scale")
         with np.errstate(over="ignore"):  # infinite, of a large coefficient
@@ -118,8 +117,7 @@ def _limit_names(level: float) -> tuple[str, str]:
 
 
 def _effects(r: FittedLikelihood, rows: Any, title: str, level: float) -> Table:
-    tidy = tidy_parameters(r, level=level)
-    tidy = tidy.assign(estimate=limits_of(r.fit, tidy["estimate"])).iloc[rows]
+    tidy = tidy_parameters(r, level=level).iloc[rows]
     tidy = tidy.set_index("term").rename_axis(None).drop(columns="coef_type")
     plain = ["z" if np.isinf(r.design_df) else "t", "p"]
     tests = plain if r.bias_reduced is None else ["t", "df", "p"]
@@ -133,7 +131,7 @@ def _ratios(r: FittedLikelihood, level: float) -> Table:
     name, sign, title = _ratio(r)
     with np.errstate(over="ignore"):  # infinite, of a large coefficient
         limits = np.sort(np.exp(sign * confidence_limits(r, level=level).to_numpy()[rows]), axis=1)
-        ratios = np.exp(sign * limits_of(r.fit, r.fit.coefficients)[rows])
+        ratios = np.exp(sign * r.fit.limits[rows])
     low, high = _limit_names(level)
     frame = pd.DataFrame({name: ratios, low: limits[:, 0], high: limits[:, 1]}, index=list(r.design.names))
     return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
@@ -155,8 +153,7 @@ def _scaled(r: FittedLikelihood) -> bool:
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
     """Thresholds with standard errors."""
-    ends = threshold_limits(r.fit, r.parameters, r.thresholds)
-    return threshold_table(pd.DataFrame({"threshold": ends, "std. error": r.threshold_se}))
+    return threshold_table(pd.DataFrame({"threshold": r.thresholds, "std. error": r.threshold_se}))
 
 
 # One screen

@@ -36,6 +36,9 @@ from .standard_errors import (
     symmetric_limits,
 )
 
+#: Of scores and predictors, which have no end where estimates are infinite.
+STOPPED = "What depends on infinite estimates stands where the search stopped, in the order of its limits."
+
 
 @told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True")
 def prediction_with_errors(
@@ -164,7 +167,9 @@ def prediction_with_errors(
     columns = _columns(r, type, list(tables))
     frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
     limits = () if interval is None else (f"{100 * level:g} % confidence limits.",)
-    return NotedFrame.of(frame, (*limits, *of_errors(chosen)), f"Predictions, type {type!r}")
+    stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
+    told = (*limits, *of_errors(chosen), *(STOPPED,) * stopped)
+    return NotedFrame.of(frame, told, f"Predictions, type {type!r}")
 
 
 def _check_over_effects(r: FittedLikelihood, re: str | None, given: Any, method: str, vcov: Any) -> None:

@@ -15,6 +15,7 @@ from ...exceptions import OptionError
 from ...model.equations import read
 from ...model.sample import Sample
 from ..report.noted import NotedFrame
+from ..report.warnings import without_end
 from .comparison import comparable, likelihood_ratio_tests
 from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import joint_frame, joint_test, with_words
@@ -214,7 +215,7 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
     index, L, target = linear_hypotheses(r, hypotheses)
     r = r if vcov is None else with_covariance(r, vcov)
     covariance = r._covariance(None)
-    difference = L @ r.fit.coefficients[~r.fit.aliased] - target
+    difference = L @ r.fit.coefficients[~r.fit.aliased] - target + r.fit.ends(L)
     tests = [joint_test(r, L[i : i + 1], difference[i : i + 1]) for i in range(len(L))]
     errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
     if len(L) > 1:
@@ -223,7 +224,8 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
     table = pd.concat([found, joint_frame(index, tests)], axis=1)
-    return NotedFrame.of(table, (), f"Wald tests, {r.own_covariance.words}")
+    notes = list(without_end(r.fit, r.parameters, True)) if table["p_value"].isna().any() else []
+    return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 
 def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> tuple[list[str], FloatArray, FloatArray]:
@@ -244,12 +246,12 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
 
 def _refuse_variances(r: FittedLikelihood, text: str) -> None:
     """OptionError for standard deviations and correlations of random effects, whose tests are at a boundary."""
-    own = [] if r.random_parameters is None else r.random_parameters.names
-    name = next((name for name in own if name in text), None)
-    if name is not None:
+    own = r.random_parameters
+    name = None if own is None else next((name for name in own.names if name in text), None)
+    if own is not None and name is not None:
         raise OptionError(
             f"test must be of fixed parameters; got {name!r}. Fit without the random term by update(), and compare the "
-            "fits by anova(), which knows the law of a variance at its boundary; confint(type='profile') has limits."
+            f"fits by anova(), which knows the law of a variance at its boundary; {own.where_limits([name])}."
         )
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 
 from ...exceptions import OptionError
 from ..likelihood.tables import ratio_of
-from ..report.warnings import limits_of
 from .labels import GROUPS
 
 #: What `below` may show of a parameter, and the columns of `tidy` it is.
@@ -83,7 +82,7 @@ def model_column(fit: Any, place: int, exponentiate: bool, level: float) -> Mode
         )
     one = fit.fits[0] if hasattr(fit, "fits") else fit  # of imputed data
     ratio = ratio_of(one) if exponentiate and hasattr(one, "family") else None
-    parameters = _parameters(fit, one, level)
+    parameters = _parameters(fit, level)
     return ModelColumn(
         parameters=parameters if ratio is None else _exponents(parameters, ratio[1]),
         figures=_figures(fit, one),
@@ -105,15 +104,13 @@ def _named(ratio: str, sign: float) -> str:
     return f"{ratio}s" + ", exp(-estimate)" * (sign < 0)
 
 
-def _parameters(fit: Any, one: Any, level: float) -> pd.DataFrame:
+def _parameters(fit: Any, level: float) -> pd.DataFrame:
     """Estimates by part and term."""
     if not hasattr(fit, "tidy"):
         return pd.DataFrame(columns=list(VALUES), dtype=np.float64)
     tidy = pd.DataFrame(fit.tidy(level=level) if hasattr(fit, "se") else fit.tidy())
     frame = tidy.reindex(columns=list(VALUES.values())).set_axis(list(VALUES), axis=1).astype(np.float64)
     frame.index = pd.MultiIndex.from_arrays([tidy["coef_type"], tidy["term"]], names=["part", "term"])
-    if getattr(one.fit, "separation", None) is not None:
-        frame["estimate"] = limits_of(one.fit, frame["estimate"])
     return frame
 
 

@@ -16,7 +16,6 @@ from ..likelihood.profile import places
 from ..likelihood.single_terms import dropped_terms
 from ..likelihood.tables import SHORT, ratio_of, tidy_parameters, with_ratios
 from ..report.cells import decimals_of, p_in_words
-from ..report.warnings import limits_of
 
 
 def term_sentence(r: FittedLikelihood, term: str | None = None, level: float = 0.95) -> str:
@@ -91,7 +90,7 @@ def _line(r: FittedLikelihood, found: pd.Series, df: float, level: float) -> str
     if math.isnan(b):
         return f"{label}: not estimated, as earlier columns determine it"
     if math.isnan(error):
-        end = limits_of(r.fit, r.fit.coefficients)[r.parameters.names.index(found["term"])]
+        end = r.fit.limits[r.parameters.names.index(found["term"])]
         if math.isinf(end):
             return f"{label}: no finite estimate ({end:+g}), as the response is separated{_likelihood_ratio(r, found)}"
         if math.isnan(end):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ import pandas as pd
 from ..._typing import FloatArray
 
 MISSING = "NA"
+
+#: Terms that a note below a table names; it counts the others.
+MOST_TERMS = 12
 
 #: Formats that have no number of decimals to be chosen.
 _FIXED = ("p", "p3", "int", "percent", "bool", "text")
@@ -99,6 +102,12 @@ def count(n: float) -> str:
     ('1234567', '10.25')
     """
     return f"{n:.0f}" if float(n).is_integer() or n >= 1e5 else f"{n:.6g}"
+
+
+def first_few(names: Sequence[str], most: int) -> str:
+    """The first few names of a list, and how many more there are."""
+    more = [f"and {len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
 
 
 def counted(n: int, name: str) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from ...widths import cells, filled
+from ...widths import cells, filled, wrapped
 
 _GAP = "  "
 #: Longer labels of rows are broken.
@@ -97,8 +96,8 @@ def grid_text(grid: Grid, width: int) -> str:
 
 def titled(body: str, grid: Grid, width: int) -> str:
     """Title, rows and notes."""
-    notes = [line for note in grid.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
-    return "\n".join([*textwrap.wrap(grid.title, width), body, *([""] if notes else []), *notes])
+    notes = [line for note in grid.notes for line in wrapped(note, width, rest="  ")]
+    return "\n".join([*wrapped(grid.title, width), body, *([""] if notes else []), *notes])
 
 
 def _with_short_labels(grid: Grid) -> Grid:
@@ -112,7 +111,7 @@ def _with_short_labels(grid: Grid) -> Grid:
         while left and row[0]:
             rows.append((left.pop(0), *[""] * (len(grid.align) - 1)))
         rules |= {len(rows)} if number in grid.rules else set()
-        first, *more = textwrap.wrap(row[0], _LONGEST_LABEL, subsequent_indent=_GAP) or [left.pop(0) if left else ""]
+        first, *more = wrapped(row[0], _LONGEST_LABEL, rest=_GAP) or [left.pop(0) if left else ""]
         left += more
         rows.append((first, *row[1:]))
     return replace(grid, rows=tuple(rows[:-1]), rules=frozenset(rules))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -12,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ...exceptions import OptionError
-from ...widths import cells, filled
+from ...widths import cells, filled, wrapped
 from .cells import column_cells, number
 from .export.html import CELL, LABEL, RULE, TABLE, cell, scrolled
 from .exported import Exported
@@ -239,7 +238,7 @@ class Reported(Exported):
 
 def as_text(report: Report, width: int = SCREEN, widest: int = WIDTH) -> str:
     """The report in at most `width` columns, tables that need more in `widest`."""
-    lines = [*textwrap.wrap(report.title, width), "=" * width, *_header_lines(report.header, width)]
+    lines = [*wrapped(report.title, width, hyphens=False), "=" * width, *_header_lines(report.header, width)]
     for before, block in zip((None, *report.tables), report.tables, strict=False):
         if not (isinstance(block, Line) and (before is None or isinstance(before, Line))):
             lines.append("")
@@ -286,10 +285,7 @@ def _header_lines(pairs: Sequence[tuple[str, Any]], width: int) -> Iterator[str]
 
 
 def _hanging(head: str, text: str, width: int) -> list[str]:
-    wrapped = textwrap.wrap(
-        text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=_KEPT not in text
-    )
-    return wrapped or [head]
+    return wrapped(text, width, head, " " * len(head), hyphens=_KEPT not in text) or [head]
 
 
 def width_of(table: Table) -> int:
@@ -299,7 +295,7 @@ def width_of(table: Table) -> int:
 
 def _table_lines(table: Table, usual: int, width: int) -> Iterator[str]:
     """In `usual` characters a line where they do for all columns, near to each other if they have to be."""
-    yield from textwrap.wrap(table.title, usual)
+    yield from wrapped(table.title, usual)
     room = _room(table, usual)
     columns = _columns(table, room)
     near, far = (len(_aligned(columns, gap)[1]) for gap in (1, len(_GAP)))
@@ -307,7 +303,7 @@ def _table_lines(table: Table, usual: int, width: int) -> Iterator[str]:
         lines = _aligned(block, 1 if far > usual >= near else len(_GAP))
         yield from _folded(_with_titles(lines, table, usual, room), table.fold, width)
     for piece in table.pieces:
-        yield from textwrap.wrap(piece.note, usual)
+        yield from wrapped(piece.note, usual)
 
 
 def _room(table: Table, usual: int) -> int:
@@ -321,7 +317,7 @@ def _with_titles(lines: list[str], table: Table, width: int, room: int) -> list[
     """The lines of a table, and the titles of those below it above theirs."""
     found, start = lines[:2], 2
     for piece in table.pieces:
-        found += [] if piece is table else textwrap.wrap(piece.title, width)
+        found += [] if piece is table else wrapped(piece.title, width)
         end = start + sum(len(_label(label, room)) for label in piece.frame.index)
         found += lines[start:end]
         start = end
@@ -351,7 +347,7 @@ def _label(label: Any, room: int | None) -> list[str]:
     before = " " * (len(text) - len(text.lstrip()))
     parts = text.strip().replace("[T.", "\n[T.", 1).split("\n")
     size = max(room - len(before) - len(_GAP), _SHORTEST_LABEL // 2)
-    lines = [line for part in parts for line in textwrap.wrap(part, size, break_on_hyphens=False) or [part]]
+    lines = [line for part in parts for line in wrapped(part, size, hyphens=False) or [part]]
     return [before + lines[0], *(f"{before}{_GAP}{line}" for line in lines[1:])]
 
 

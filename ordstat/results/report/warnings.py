@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from ...exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, Separ
 from ...model.calibration import Calibration
 from ...model.fit import Fit, LikelihoodFit, MarginFit
 from ..likelihood.parameters import Parameters, why_confounded
+from .cells import first_few
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -160,25 +161,10 @@ def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
         yield DataWarning, _BALANCED.format(counts[0])
 
 
-def limits_of(fit: LikelihoodFit, estimates: Any) -> FloatArray:
-    """(P + ...,) estimates, infinite where separation makes them so and NaN where it leaves them open."""
-    ends = np.array(estimates, dtype=np.float64)
-    moving = np.flatnonzero(fit.infinite)
-    ends[moving] = fit.limits[moving]
-    return ends
-
-
-def threshold_limits(fit: LikelihoodFit, parameters: Parameters, thresholds: pd.Series) -> pd.Series:
-    """The thresholds; infinite where separation makes them so and they are parameters by themselves."""
-    plain = parameters.of("threshold").size == len(thresholds) and fit.jacobian is None
-    ends = limits_of(fit, fit.coefficients)[: len(thresholds)]
-    return pd.Series(ends, index=thresholds.index, name="threshold") if plain else thresholds
-
-
 def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
     moving = np.flatnonzero(infinite)
     effects = [i for i in moving if parameters.kinds[i] != "threshold"] or list(moving)
-    gone = [i for i in effects if not np.isnan(limits[i])]
+    gone = [i for i in effects if np.isinf(limits[i])]
     ends = _first([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in gone])
     open_ = _first([parameters.names[i] for i in effects if np.isnan(limits[i])])
     left = f" The data do not determine {open_}: any value comes as near to that limit." if open_ else ""
@@ -189,22 +175,20 @@ def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, 
     penalty = f"fit with {firth}a ridge (penalty=1.0), " if penalties else ""
     return (
         f"the response is separated, so that some maximum likelihood estimates are not finite"
-        f"{f' ({ends})' if ends else ''}.{left} fit.coef has them where the solver stopped. They have no standard "
-        f"errors{others}. drop1() tests terms. For finite estimates {penalty}merge levels, or drop the column."
+        f"{f' ({ends})' if ends else ''}.{left} They have no standard errors{others}. drop1() tests terms. For finite "
+        f"estimates {penalty}merge levels, or drop the column."
     )
 
 
-def without_end(fit: LikelihoodFit, parameters: Parameters) -> Iterator[str]:
-    """Estimates that separation makes infinite or leaves open, for the foot of a table."""
+def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = False) -> Iterator[str]:
+    """Estimates that separation makes infinite or leaves open, for the foot of a table; of combinations of them too."""
     limits = fit.limits
     infinite = [f"{parameters.names[i]} ({'+' if limits[i] > 0 else '-'})" for i in np.flatnonzero(np.isinf(limits))]
     open_ = [parameters.names[i] for i in np.flatnonzero(fit.infinite & np.isnan(limits))]
     found = [f"infinite: {_first(infinite)}"] * bool(infinite) + [f"not determined: {_first(open_)}"] * bool(open_)
     if found:
-        yield f"The response is separated; {'; '.join(found)}. Their numbers are where the search stopped."
+        yield f"The response is separated; {'; '.join(found)}.{' What these leave open is NA.' * combined}"
 
 
 def _first(names: list[str]) -> str:
-    """The first few of a list, and how many more there are."""
-    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return ", ".join(names[:_NAMED] + more)
+    return first_few(names, _NAMED)

@@ -19,6 +19,7 @@ from .problem import Problem
 from .profile import ProfileLikelihood
 from .replicates import replicated_estimates
 from .sandwich import score_products, score_totals
+from .separation import ends_of
 from .start import elsewhere
 
 
@@ -109,6 +110,18 @@ class LikelihoodAtEstimates:
             return float("nan")
         step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
         return float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest)
+
+    def ends(self, combinations: FloatArray) -> FloatArray:
+        """(h,) where combinations (h, P') of the estimates end: 0 finite, infinite, NaN left open.
+
+        NaN, too, where a scale effect runs off, lambda is estimated or thresholds are held in order.
+        """
+        scales = int(self.problem.scale.kept.sum())
+        run_off = bool(scales) and self.separation is not None and bool(self.separation[-scales:].any())
+        if self.keeps_order or self.problem.flexible is not None or run_off:
+            return np.full(len(combinations), np.nan)
+        alpha, rest = self.problem.from_user(self.estimates)
+        return ends_of(self.problem, alpha, rest, combinations)
 
     def profile(self) -> ProfileLikelihood | FlexibleProfile:
         """The profile likelihood of the estimated parameters, penalised where the fit is."""

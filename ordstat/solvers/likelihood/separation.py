@@ -25,6 +25,8 @@ _STRICT = 1e-5
 _STILL = 1e-6
 #: Means of this many deviations are far from 0.
 _FAR = 1e3
+#: A sum is rounding, up to this share of its terms.
+_CANCELLED = 1e-10
 
 
 def _separating(cone: RecessionCone) -> FloatArray | None:
@@ -139,7 +141,7 @@ def beside_scales(problem: Problem, optimum: Optimum, move: FloatArray) -> Separ
     """
     part = problem.scale.part(problem.scale.kept)
     zeta = move / part.deviation
-    cone, back = _cone(problem, optimum, None)
+    cone, back = _cone(problem, optimum.alpha, optimum.rest, None)
     scale = problem.sample.rows.scale
     assert scale is not None
     moved = np.abs(scale @ zeta)[slack_rows(problem.sample.y, problem.family.recession(problem.sample.n_levels))]
@@ -168,7 +170,7 @@ def _rise(problem: Problem, optimum: Optimum, broken_by: Broken | None) -> _Rise
     """
     if not _suspicious(optimum):
         return None
-    cone, back = _cone(problem, optimum, broken_by)
+    cone, back = _cone(problem, optimum.alpha, optimum.rest, broken_by)
     found = _separating(cone)
     if found is not None:
         return _Rise(back @ found, cone, back)
@@ -181,11 +183,36 @@ def _rise(problem: Problem, optimum: Optimum, broken_by: Broken | None) -> _Rise
     return None
 
 
-def _cone(problem: Problem, optimum: Optimum, broken_by: Broken | None) -> tuple[RecessionCone, FloatArray]:
+def ends_of(problem: Problem, alpha: FloatArray, rest: FloatArray, combinations: FloatArray) -> FloatArray:
+    """(h,) where combinations of the parameters go on all ways to the supremum: 0 finite, infinite, NaN left open.
+
+    Parameters
+    ----------
+    problem : Problem
+        Without scale effects and lambda.
+    alpha, rest : arrays
+        The estimates, in the solver's coordinates.
+    combinations : (h, P')
+        Of the parameters on the user's scale.
+    """
+    cone, back = _cone(problem, alpha, rest, None)
+    distinct, same = np.unique(combinations, axis=0, return_inverse=True)
+    user = problem.user_scale()
+    moved = np.array([in_order(*user.coefficients(*parted(one, alpha.shape))) for one in back.T]).T
+    functionals, sizes = distinct @ moved, np.abs(distinct) @ np.abs(moved)
+    functionals = np.where(np.abs(functionals) <= _CANCELLED * sizes, 0.0, functionals)
+    rises, falls, _ = reach(cone, functionals)
+    ends = np.where(rises & falls, np.nan, np.where(rises, np.inf, np.where(falls, -np.inf, 0.0)))
+    return np.asarray(ends[same.reshape(-1)])
+
+
+def _cone(
+    problem: Problem, alpha: FloatArray, rest: FloatArray, broken_by: Broken | None
+) -> tuple[RecessionCone, FloatArray]:
     """Of thresholds and location effects, in coordinates that leave zeros of columns 0, and the way back from these."""
     X, w, _ = problem.scaled()
     lines = problem.family.recession(problem.sample.n_levels)
-    every = optimum.alpha.size + optimum.rest.size
+    every = alpha.size + rest.size
     if (basis := _basis(problem, X.shape[1])) is not None:
         slack = slack_matrix(X, w, problem.sample.y, lines)
         slack, back = type(slack)(slack @ basis), np.eye(every, basis.shape[1])
@@ -196,8 +223,8 @@ def _cone(problem: Problem, optimum: Optimum, broken_by: Broken | None) -> tuple
         intercepts = np.arange(len(lines) - 1) * w.shape[1]
         for j, shift in enumerate(nominal, 1):
             back[intercepts, intercepts + j] = shift
-        back[intercepts, optimum.alpha.size : slack.shape[1]] = -location
-    guess = np.asarray(np.linalg.lstsq(back, joined(optimum.alpha, optimum.rest), rcond=None)[0], dtype=np.float64)
+        back[intercepts, alpha.size : slack.shape[1]] = -location
+    guess = np.asarray(np.linalg.lstsq(back, joined(alpha, rest), rcond=None)[0], dtype=np.float64)
     broken = None if broken_by is None else lambda x: broken_by(back @ x) @ back
     return RecessionCone.of(slack, guess, broken), back
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -20,6 +20,7 @@ from ....model.likelihood.derivatives import involved
 from ....model.likelihood.over_groups import Place, Predicted
 from ....model.likelihood.quantities import QUANTITIES, Quantity
 from ....model.sample import Rows
+from ...report.warnings import without_end
 from ..fitted import FittedLikelihood, with_covariance
 from ..joint_tests import Joint, by_estimated, degrees_of_freedom, joint_test
 from ..mixed.averaging import chosen_effects, effects_words, predicted_by, predicted_covariance
@@ -37,6 +38,8 @@ SCALES = {
     "log_odds": "log_odds",
     "odds": "log_odds",
 }
+#: Scales without an end, where what depends on infinite estimates is infinite or left open.
+_ENDLESS = ("latent", "log_odds", "odds")
 #: (earlier, later) of n values, by the kind of contrast.
 PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
     "reference": lambda n: [(0, k) for k in range(1, n)],
@@ -47,6 +50,8 @@ PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
 #: A slope of a constant probability is rounding, up to this.
 _ROUNDING = 1e-9
+#: So is a derivative, up to this share of the largest.
+_SMALL = 1e-10
 #: An error is rounding, up to this share of its estimate.
 _CERTAIN = 1e-12
 
@@ -102,7 +107,7 @@ class Averager:
     covariance : (F, F)
         Covariance of its parameters.
     notes : tuple of str
-        What random effects are; printed below tables.
+        What random effects are, and which estimates are infinite; printed below tables.
     """
 
     results: FittedLikelihood
@@ -119,7 +124,8 @@ class Averager:
             chosen_effects(results, scale, re),
         )
         predicted = predicted_by(chosen, scale, effects)
-        return cls(chosen, scale, predicted, predicted_covariance(chosen, predicted), effects_words(effects, scale))
+        notes = (*effects_words(effects, scale), *without_end(chosen.fit, chosen.parameters, scale in _ENDLESS))
+        return cls(chosen, scale, predicted, predicted_covariance(chosen, predicted), notes)
 
     @property
     def quantity(self) -> Quantity:
@@ -217,8 +223,38 @@ class Averager:
             return np.ones((1, 1), dtype=np.bool_)
         return ~involved(self.predicted.rule, rows, self.quantity, infinite)
 
+    def settled(self, found: Average) -> Average:
+        """The same where estimates are infinite: infinite too, or NaN where these leave it open.
+
+        Where infinite estimates cancel out, as a threshold does in a difference of means, it is finite and has an
+        error. On the scales of probabilities and ranks, the numbers are their own limits but for rounding.
+        """
+        fit, infinite = self.results.fit, infinite_parameters(self.results.fit)
+        if infinite is None or self.scale not in _ENDLESS:
+            return found
+        jacobian, told = self._without_rounding(found.jacobian[:, : infinite.size]), ~np.isnan(found.values)
+        known = found.known | (told & (jacobian[:, infinite] == 0.0).all(axis=1))
+        linear = self.scale == "latent" or self.predicted.rule.link.name == "logit"
+        scales = slice(self.predicted.rule.alpha.size + self.predicted.rule.beta.size, None)
+        open_ = ~known & (not linear or (jacobian[:, scales][:, infinite[scales]] != 0.0).any(axis=1))
+        ends = np.where(open_, np.nan, 0.0)
+        asked = told & ~known & ~open_
+        ends[asked] = fit.ends(by_estimated(self.results, jacobian[asked]))
+        return replace(found, values=found.values + ends, known=known)
+
+    def _without_rounding(self, jacobian: FloatArray) -> FloatArray:
+        """Derivatives (M, F), 0 where they are rounding beside the others, in units of the columns."""
+        rule, rows = self.predicted.rule, self.results.design.sample.rows
+        sizes = [np.ones(1) if part is None else np.abs(part).max(axis=0) for part in (rows.nominal, rows.X)]
+        of_alpha = np.repeat(np.append(1.0, sizes[0][: rule.alpha.shape[1] - 1]), rule.alpha.shape[0])
+        units = np.append(of_alpha, sizes[1])
+        units = np.pad(units, (0, jacobian.shape[1] - units.size), constant_values=1.0)
+        shares = np.abs(jacobian) * np.where(units > 0.0, 1.0 / np.where(units > 0.0, units, 1.0), 1.0)
+        return np.where(shares <= _SMALL * shares.max(axis=1, keepdims=True), 0.0, jacobian)
+
     def table(self, found: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
+        found = self.settled(found)
         return self.estimates(found.values, self.errors(found), level, self.df(found.jacobian))
 
     def estimates(self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray) -> pd.DataFrame:
@@ -308,8 +344,7 @@ def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
     if table["std_error"].isna().any():
         warnings.warn(
             "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that "
-            "the data do not have, on a column that others make up, or on a covariance that is not known. What depends "
-            "on an infinite estimate is shown at the number where the search stopped.",
+            "the data do not have, on a column that others make up, or on a covariance that is not known.",
             DataWarning,
             stacklevel=stacklevel + 1,
         )

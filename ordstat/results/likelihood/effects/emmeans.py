@@ -175,6 +175,6 @@ def marginal_means(
 
 def checked(means: M, stacklevel: int) -> M:
     """The means, with a DataWarning where one has no standard error."""
-    unknown = [np.nan if not one.known.all() else 0.0 for one in means.averages]
+    unknown = [0.0 if means.averager.settled(one).known.all() else np.nan for one in means.averages]
     warn_of_unknown(pd.DataFrame({"std_error": unknown}), stacklevel=stacklevel + 1)
     return means

@@ -293,7 +293,7 @@ class Emmeans(Exported):
         """The table of the contrasts of one group, adjusted for each level or threshold by itself; how many each."""
         L = np.array(list(found.values()))
         combined = [combination(row, [self.averages[k] for k in members]) for row in L]
-        every = together(combined)
+        every = self.averager.settled(together(combined))
         errors = self.averager.errors(every).reshape(len(L), -1)
         values = every.values.reshape(errors.shape)
         single = np.stack([self.averager.errors(self.averages[k]) for k in members])
@@ -393,6 +393,8 @@ def combination(coefficients: FloatArray, averages: Sequence[Average]) -> Averag
     used = [(c, one) for c, one in zip(coefficients, averages, strict=True) if c != 0.0]
     values = sum((c * one.values for c, one in used), np.zeros_like(averages[0].values))
     jacobian = sum((c * one.jacobian for c, one in used), np.zeros_like(averages[0].jacobian))
+    sizes = sum((abs(c) * np.abs(one.jacobian) for c, one in used), np.zeros_like(averages[0].jacobian))
+    jacobian = np.where(np.abs(jacobian) <= _CANCELLED * sizes, 0.0, jacobian)
     return Average(values, jacobian, np.all([one.known for _, one in used], axis=0))
 
 

@@ -114,6 +114,4 @@ def _hardly_known(own: RandomParameters) -> Iterator[str]:
     names = [name for name, kind, value, error in known if kind == "sd" and error > value]
     beside = "is less than its standard error" if len(names) == 1 else "are less than their standard errors"
     if names:
-        yield (
-            f"{', '.join(names)} {beside}: such limits say little, confint(type='profile') has those of the likelihood."
-        )
+        yield f"{', '.join(names)} {beside}, so that Wald limits say little: {own.where_limits(names)}."

@@ -33,6 +33,8 @@ class RandomParameters:
         Derivatives by the entries of all Lambdas; NaN at a boundary.
     covariance : (P' + m', P' + m')
         Of the fixed parameters and the entries of the Lambdas.
+    profiled : list of str
+        Standard deviations that have a profile: the first of a term, and those without a correlation.
     """
 
     names: list[str]
@@ -40,6 +42,7 @@ class RandomParameters:
     estimates: FloatArray
     slopes: FloatArray
     covariance: FloatArray
+    profiled: list[str]
 
     @classmethod
     def of(cls, terms: Sequence[RandomTerm], marginal: Marginal, covariance: FloatArray) -> RandomParameters:
@@ -48,6 +51,7 @@ class RandomParameters:
         kinds: list[str] = []
         estimates: list[float] = []
         slopes: list[FloatArray] = []
+        profiled: list[str] = []
         before = 0
         for term, effects in zip(terms, marginal.terms, strict=True):
             here = slice(before, before + effects.entries[0].size)
@@ -58,7 +62,9 @@ class RandomParameters:
                 out[here] = own
                 return out
 
-            for name, sd, own in zip(term.names, effects.deviations, effects.deviation_slopes(), strict=True):
+            found = zip(term.names, effects.deviations, effects.deviation_slopes(), strict=True)
+            for column, (name, sd, own) in enumerate(found):
+                profiled += [f"sd_{name}|{term.group}"] * int((effects.entries[0] == column).sum() == 1)
                 names.append(f"sd_{name}|{term.group}")
                 kinds.append("sd")
                 estimates.append(float(sd))
@@ -68,7 +74,13 @@ class RandomParameters:
                 kinds.append("cor")
                 estimates.append(float(effects.correlations[a, b]))
                 slopes.append(placed(effects.correlation_slopes(a, b)))
-        return cls(names, kinds, np.array(estimates), np.array(slopes), covariance)
+        return cls(names, kinds, np.array(estimates), np.array(slopes), covariance, profiled)
+
+    def where_limits(self, names: Sequence[str]) -> str:
+        """What has limits, of a likelihood or else by simulation, of some of them."""
+        by_profile, others = ([name for name in names if (name in self.profiled) == is_in] for is_in in (True, False))
+        told = [f"confint(type='profile') has limits of {listed}" for listed in _listed(by_profile)]
+        return "; ".join([*told, *(f"bootstrap() has limits of {listed}" for listed in _listed(others))])
 
     @property
     def deviations(self) -> pd.Series:
@@ -105,3 +117,8 @@ class RandomParameters:
                 else:
                     out[k] = np.tanh(np.arctanh(value) + ends * error / (1.0 - value**2))
         return out
+
+
+def _listed(names: Sequence[str]) -> list[str]:
+    """The names in one text, if there are any."""
+    return [", ".join(names)] * bool(names)

@@ -33,7 +33,10 @@ _AWAY = 0.05
 FLAT = "the likelihood levels off before it has fallen far enough"
 EDGE = "the profile could not be followed to where the likelihood has fallen far enough"
 JUMP = "modes of random effects jump on its way: use more quadrature nodes"
-BENT = "it is no single element of a covariance factor: use type='wald'"
+BENT = (
+    "only the first standard deviation of a random term, and one without correlations, has a profile: take "
+    "bootstrap(), or use type='wald'"
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,115 @@
+"""What depends on infinite estimates is infinite or left open where it is printed; what they cancel out of is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import SeparationWarning, ordfit
+from ordstat.exceptions import DataWarning
+
+SEPARATED = "The response is separated"
+
+
+def rated() -> pd.DataFrame:
+    """Everybody of group a gives the lowest answer, nobody else does."""
+    rng = np.random.default_rng(1)
+    z, above = rng.normal(size=90), rng.integers(2, 4, 60)
+    return pd.DataFrame({"g": np.repeat(list("abc"), 30), "z": z, "y": np.append(np.full(30, 1), above)})
+
+
+@pytest.fixture(scope="module")
+def fits():
+    """The separated fit, and that of the rows that are left: two levels, and groups b and c."""
+    data = rated()
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ g + z", data)
+    return fit, ordfit("y ~ g + z", data[data["g"] != "a"])
+
+
+@pytest.fixture(scope="module")
+def upward():
+    """Group c gives the highest answer alone: one infinite effect, finite thresholds."""
+    data = rated()
+    y = np.append(np.random.default_rng(2).integers(1, 4, 60), np.full(30, 3))
+    with pytest.warns(SeparationWarning):
+        return ordfit("y ~ g + z", data.assign(y=y))
+
+
+def test_estimates_are_infinite_in_every_table(fits, upward):
+    fit, _ = fits
+    for values in (fit.params, fit.tidy().set_index("term")["estimate"]):
+        assert np.isposinf(values[["1|2", "2|3", "g[T.b]", "g[T.c]"]]).all() and np.isfinite(values["z"])
+    assert np.isposinf(fit.thresholds).all() and np.isposinf(fit.coef[["g[T.b]", "g[T.c]"]]).all()
+    assert fit.tidy(exponentiate=True).set_index("term").loc["g[T.b]", "estimate"] == np.inf
+    assert np.isfinite(upward.thresholds).all() and upward.coef["g[T.c]"] == np.inf
+    assert SEPARATED in str(upward.tidy()) and "stopped" not in str(upward.tidy())
+
+
+def test_thresholds_of_a_structure(fits):
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ x", pd.DataFrame({"x": np.arange(12.0), "y": np.repeat([1, 2, 3], 4)}), threshold="symmetric")
+    assert np.isinf(fit.params).any() and np.isposinf(fit.thresholds).all()
+
+
+def test_means_and_differences_that_are_infinite(upward):
+    with pytest.warns(DataWarning, match="no standard error"):
+        means = upward.emmeans("g")
+    assert means.frame["estimate"].tolist()[2] == np.inf and np.isfinite(means.frame["estimate"][:2]).all()
+    assert SEPARATED in str(means)
+    with pytest.warns(DataWarning):
+        pairs = means.contrasts().set_index("contrast")
+    assert pairs["estimate"].tolist()[1:] == [np.inf, np.inf] and np.isfinite(pairs.loc["b - a", "std_error"])
+    with pytest.warns(DataWarning):
+        assert upward.emmeans("g", scale="odds").frame["estimate"].tolist()[4:] == [np.inf, np.inf]
+    with pytest.warns(DataWarning):
+        falling = upward.emmeans("g", scale="odds").contrasts(reverse=True)
+    assert falling.set_index("contrast").loc["a / c", "estimate"].tolist() == [0.0, 0.0]
+    tested = upward.test("g[T.b] = g[T.c], g[T.b] = 0")
+    assert tested["difference"].iloc[0] == -np.inf and np.isfinite(tested["p_value"].iloc[1])
+    assert SEPARATED in str(tested)
+
+
+def test_probabilities_stay(upward):
+    """They are their own limits: group c gives the highest answer."""
+    with pytest.warns(DataWarning):
+        found = upward.emmeans("g", scale="prob").frame.set_index(["g", "level"])["estimate"]
+    np.testing.assert_allclose(found["c"], [0.0, 0.0, 1.0], atol=1e-8)
+
+
+def test_infinite_estimates_that_cancel_out(fits):
+    """Of the rows that are left: the difference of two infinite effects, and slopes, which need no threshold."""
+    fit, left = fits
+    assert fit.test("g[T.c] = g[T.b]")["difference"].iloc[0] == pytest.approx(left.coef["g[T.c]"], rel=1e-6)
+    with pytest.warns(DataWarning):
+        pairs = fit.emmeans("g").contrasts().set_index("contrast")["estimate"]
+        along = fit.emmeans("z", at={"z": [0, 1]})
+    assert pairs["c - b"] == pytest.approx(left.coef["g[T.c]"], rel=1e-6) and pairs["b - a"] == np.inf
+    for found in (
+        fit.emtrends("g", "z").frame,
+        along.contrasts(),
+        fit.effects("z", scale="latent"),
+        fit.effects("z", scale="log_odds"),
+    ):
+        np.testing.assert_allclose(found["estimate"], left.coef["z"], rtol=1e-6)
+        np.testing.assert_allclose(found["std_error"], left.se["z"], rtol=1e-5)
+
+
+def test_what_is_left_open_is_no_number():
+    """Complete separation, with a gap between the levels: the mean of x may lie on either side of a threshold."""
+    with pytest.warns(SeparationWarning):
+        fit = ordfit("y ~ x", pd.DataFrame({"x": np.arange(12.0), "y": np.repeat([1, 2, 3], 4)}))
+    assert np.isposinf(fit.params).all()
+    with pytest.warns(DataWarning):
+        means = fit.emmeans("x", at={"x": [0.0, 5.5, 11.0]})
+    np.testing.assert_array_equal(means.frame["estimate"], [-np.inf, np.nan, np.inf])
+    assert "What these leave open is NA." in " ".join(str(means).split())
+    assert np.isnan(fit.test("2 * 2|3 = 15 * x")["difference"].iloc[0])
+    assert fit.test("2|3 = 8 * x")["difference"].iloc[0] == -np.inf
+
+
+def test_scores_say_that_the_search_stopped(upward):
+    found = upward.predict(rated().tail(2), type="score", se=True)
+    assert np.isfinite(found["estimate"]).all() and "where the search stopped" in str(found)
+    assert "where the search stopped" not in str(upward.predict(rated().head(2), type="score", se=True))
