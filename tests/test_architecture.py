@@ -73,17 +73,18 @@ def _layer(path: Path) -> str:
 
 
 def _typing_only(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    if not isinstance(node, ast.If):
+        return False
+    return any("TYPE_CHECKING" in (getattr(part, "id", ""), getattr(part, "attr", "")) for part in ast.walk(node.test))
 
 
 def _run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes except those under `if TYPE_CHECKING:`."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and _typing_only(child):
-            yield from (found for own in child.orelse for found in (own, *_run_time_nodes(own)))
-        else:
-            yield child
-            yield from _run_time_nodes(child)
+    left = [node]
+    while left:
+        found = left.pop()
+        yield found
+        left += found.orelse if _typing_only(found) else ast.iter_child_nodes(found)
 
 
 @cache
@@ -99,15 +100,22 @@ def _absolute(path: Path, node: ast.ImportFrom) -> str:
 
 def _bound_later(node: ast.AST) -> ast.ImportFrom | None:
     """The import that `name = _later(".topic", "function")` makes when the method is first asked for."""
-    if not isinstance(node, ast.Assign) or not ast.unparse(node.value).startswith("_later("):
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return None
+    if getattr(node.value.func, "id", "") != "_later":
         return None
     module, function = (ast.literal_eval(argument) for argument in node.value.args)
     alias = ast.alias(function, ast.unparse(node.targets[0]))
     return ast.ImportFrom(module.lstrip("."), [alias], len(module) - len(module.lstrip(".")))
 
 
-def _imports(path: Path, types: bool = False) -> Iterator[str]:
+@cache
+def _imports(path: Path, types: bool = False) -> tuple[str, ...]:
     """Dotted names of everything a file imports at run time, inside functions too; `types` adds those for types."""
+    return tuple(_each_import(path, types))
+
+
+def _each_import(path: Path, types: bool) -> Iterator[str]:
     tree = _parse(path)
     for node in ast.walk(tree) if types else _run_time_nodes(tree):
         if isinstance(node, ast.Import):
