@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -72,15 +73,18 @@ def _layer(path: Path) -> str:
 
 
 def _typing_only(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    if not isinstance(node, ast.If):
+        return False
+    return any("TYPE_CHECKING" in (getattr(part, "id", ""), getattr(part, "attr", "")) for part in ast.walk(node.test))
 
 
 def _run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes except those under `if TYPE_CHECKING:`."""
-    for child in ast.iter_child_nodes(node):
-        if not _typing_only(child):
-            yield child
-            yield from _run_time_nodes(child)
+    left = [node]
+    while left:
+        found = left.pop()
+        yield found
+        left += found.orelse if _typing_only(found) else ast.iter_child_nodes(found)
 
 
 @cache
@@ -90,20 +94,33 @@ def _parse(path: Path) -> ast.Module:
 
 def _absolute(path: Path, node: ast.ImportFrom) -> str:
     """The module that `from X import ...` names, written from the top."""
-    if node.level == 0:
-        return node.module or ""
-    package = ("ordstat", *path.relative_to(PACKAGE).parent.parts)
-    base = package[: len(package) - node.level + 1]
-    return ".".join((*base, *([node.module] if node.module else [])))
+    package = ".".join(("ordstat", *path.relative_to(PACKAGE).parent.parts))
+    return resolve_name("." * node.level + (node.module or ""), package).rstrip(".")
 
 
-def _imports(path: Path, types: bool = False) -> Iterator[str]:
+def _bound_later(node: ast.AST) -> ast.ImportFrom | None:
+    """The import that `name = _later(".topic", "function")` makes when the method is first asked for."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return None
+    if getattr(node.value.func, "id", "") != "_later":
+        return None
+    module, function = (ast.literal_eval(argument) for argument in node.value.args)
+    alias = ast.alias(function, ast.unparse(node.targets[0]))
+    return ast.ImportFrom(module.lstrip("."), [alias], len(module) - len(module.lstrip(".")))
+
+
+@cache
+def _imports(path: Path, types: bool = False) -> tuple[str, ...]:
     """Dotted names of everything a file imports at run time, inside functions too; `types` adds those for types."""
+    return tuple(_each_import(path, types))
+
+
+def _each_import(path: Path, types: bool) -> Iterator[str]:
     tree = _parse(path)
     for node in ast.walk(tree) if types else _run_time_nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node := _bound_later(node) or node, ast.ImportFrom):
             module = _absolute(path, node)
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
@@ -136,6 +153,8 @@ from ..exceptions import DataError
 from . import fit
 if TYPE_CHECKING:
     from ..results.base import OrdinalResults
+else:
+    drawn = _later("..plots.latent", "latent")
 def solve():
     from ..api import ordfit
 """
@@ -143,7 +162,12 @@ def solve():
     folder.mkdir()
     (folder / "x.py").write_text(source)
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
-    assert {name for d in _imports(folder / "x.py") if (name := _own_layer(d))} == {"exceptions", "model", "api"}
+    assert {name for d in _imports(folder / "x.py") if (name := _own_layer(d))} == {
+        "exceptions",
+        "model",
+        "plots",
+        "api",
+    }
 
 
 def _module(path: Path) -> str:
@@ -186,6 +210,23 @@ def test_the_cycle_reader_sees_a_cycle(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     with pytest.raises(CycleError):
         test_no_file_imports_itself_through_others()
+
+
+def _names(path: Path, nodes: Iterable[ast.AST]) -> set[tuple[str, str, str]]:
+    """(module, function, name here) of imports."""
+    imports = (node for node in nodes if isinstance(node, ast.ImportFrom))
+    return {(_absolute(path, node), a.name, a.asname or a.name) for node in imports for a in node.names}
+
+
+def test_methods_imported_later_are_those_of_the_types():
+    """Beside them classes alone are imported for types, which begin with a capital."""
+    places = [path for path in SOURCES if "= partial(Later, __package__)" in path.read_text(encoding="utf-8")]
+    assert len(places) == 2
+    for path in places:
+        branches = [node for node in _parse(path).body if _typing_only(node)]
+        typed = _names(path, (node for branch in branches for node in branch.body))
+        bound = _names(path, (_bound_later(node) for branch in branches for node in branch.orelse))
+        assert bound and bound == {entry for entry in typed if entry[1].islower()}, _label(path)
 
 
 def test_no_method_file_imports_another():

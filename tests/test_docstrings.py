@@ -14,6 +14,7 @@ from ordstat.describe import OrdinalDescription
 from ordstat.methods import METHODS
 from ordstat.results.compared import Comparison
 from ordstat.results.conformal import ConformalIntervals
+from ordstat.results.later import Later
 from ordstat.results.likelihood.bootstrap import Bootstrap
 from ordstat.results.likelihood.effects.emmeans import Emmeans
 from ordstat.results.likelihood.goodness import GoodnessOfFit
@@ -49,7 +50,8 @@ def _methods() -> Iterator[tuple[str, Any]]:
     seen = {}
     for kind in ANSWERING:
         for base in kind.__mro__:
-            for name, value in vars(base).items():
+            for name, value in list(vars(base).items()):
+                value = getattr(base, name) if isinstance(value, Later) else value
                 function = inspect.unwrap(value) if inspect.isfunction(value) else None
                 if function is not None and base.__module__.startswith("ordstat") and not name.startswith("_"):
                     seen[function.__qualname__] = function

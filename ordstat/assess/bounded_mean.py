@@ -11,6 +11,8 @@ from .._typing import FloatArray
 
 # Halvings of an interval of length 1: to rounding.
 _HALVINGS = 60
+# They end by themselves, as a rule after seven.
+_NEWTON_STEPS = 60
 # A bet of this share of the capital at most. Below 1 it cannot be lost whole; 3/4 is that of the paper's software.
 _LARGEST_BET = 0.75
 
@@ -37,12 +39,27 @@ def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
     0.5
     """
     q, budget = np.broadcast_arrays(np.asarray(q, dtype=np.float64), np.asarray(budget, dtype=np.float64))
-    low, high = q.copy(), np.ones_like(q)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        inside = kl(q, middle) <= budget
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return high
+    p = _not_below(q, budget)
+    for _ in range(_NEWTON_STEPS):  # kl is convex in p: from above Newton's method stays above
+        above = kl(q, p) - budget
+        going = (above > 0.0) & (p > q) & (p < 1.0)
+        step = np.where(going, above, 0.0) * p * (1.0 - p) / np.where(going, p - q, 1.0)
+        if not np.any(step > np.spacing(p)):
+            break
+        p = np.maximum(p - step, q)
+    ulps = np.spacing(p)
+    while np.any(low := (kl(q, p) <= budget) & (p < 1.0)):
+        p, ulps = np.where(low, np.minimum(p + ulps, 1.0), p), 2.0 * ulps
+    return p
+
+
+def _not_below(q: FloatArray, budget: FloatArray) -> FloatArray:
+    """A number in [q, 1] not below the limit, by kl >= 2 (p - q)^2 or by kl >= -(1 - q) log(1 - p) - H(q)."""
+    from scipy.special import entr
+
+    rest = 1.0 - q
+    far = -np.expm1(-(budget + entr(q) + entr(rest)) / np.where(rest > 0.0, rest, 1.0))
+    return np.clip(np.minimum(q + np.sqrt(0.5 * budget), far), q, 1.0)
 
 
 def kl_limit(mean: float, n: float, delta: float) -> float:

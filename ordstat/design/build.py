@@ -20,7 +20,6 @@ from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
 from .complete import Beside, complete
-from .constraints import Constraint, constrained, grouped, kept
 from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_factors
@@ -129,17 +128,22 @@ def make(recipe: Recipe, data: Any) -> Design:
         recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context),
         make=make,
     )
-    design = _constrained(design, recipe.constraints)
-    return design if recipe.interactions is None else grouped(design, recipe.interactions)
+    return _constrained(design, recipe.constraints, recipe.interactions)
 
 
-def _constrained(design: Design, constraints: Any) -> Design:
-    """With the constraints asked for, or those kept from the design before an update."""
-    if constraints is None:
+def _constrained(design: Design, constraints: Any, interactions: Any) -> Design:
+    """With the constraints asked for, or those kept from the design before an update, and the groups of columns."""
+    if constraints is None and interactions is None:
         return design
-    if isinstance(constraints, tuple) and all(isinstance(one, Constraint) for one in constraints):
-        return kept(design, constraints)
-    return constrained(design, constraints)
+    from .constraints import Constraint, constrained, grouped, kept
+
+    if constraints is None:
+        found = design
+    elif isinstance(constraints, tuple) and all(isinstance(one, Constraint) for one in constraints):
+        found = kept(design, constraints)
+    else:
+        found = constrained(design, constraints)
+    return found if interactions is None else grouped(found, interactions)
 
 
 def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[ResponseName, Parts]:

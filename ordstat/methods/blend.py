@@ -218,12 +218,13 @@ class Blend(Method):
         shares = np.full(len(members), 1.0 / len(members)) if shares is None else shares
         mixture = Mixture(members=tuple(members), shares=shares, odds=self.average == "odds" and held_out is None)
         rule = CumulativeRule(mixture, self.cost_matrix)
-        score = ranked_score(mixture(sample.rows), sample.y, sample.case_weights)
+        above = mixture(sample.rows)
+        score = ranked_score(above, sample.y, sample.case_weights)
         return BlendFit(
             rule=rule,
             certificate=_certificate([m.fit for m in members], gap),
             trace=Trace(iterations=len(members), objective=np.array([score]), message=f"{len(members)} members fitted"),
-            scores=rule.scores(sample.rows),
+            scores=rule.scores_of(above),
             facts=(
                 ("Members", str(len(members))),
                 ("Weights", AVERAGES[self.average if held_out is None else "stacked"] + _WRONG * wrong),

@@ -16,7 +16,6 @@ from ..model.empty_levels import Present, fit_present
 from ..model.fit import Fit
 from ..model.folds import stratified_folds
 from ..model.sample import Sample
-from ..solvers.likelihood.calibration import fit_score_map, fit_vote_map, separated
 from .base import Method, Needs
 
 # Rows dealt out one by one, at the most.
@@ -94,6 +93,8 @@ class Calibrated:
         return sample if self.method.keeps_clusters else replace(sample, cluster=None)
 
     def _calibration(self, sample: Sample, dealt: Dealt, scores: FloatArray) -> Calibration:
+        from ..solvers.likelihood.calibration import fit_score_map, fit_vote_map, separated
+
         present = Present.of(sample)
         y = np.searchsorted(present.codes, sample.y[dealt.rows]).astype(np.intp)
         data = (y, int(present.codes.size), dealt.weights)

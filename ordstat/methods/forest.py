@@ -134,7 +134,7 @@ class RPSForest(Method):
             rule=rule,
             certificate=_unbiased(above, sample),
             trace=Trace(iterations=self.trees, objective=np.array([score]), message=f"{self.trees} trees grown"),
-            scores=rule.scores(sample.rows),
+            scores=rule.scores_of(above),
             facts=(
                 ("Trees", f"{self.trees}, with {self.splits} splits"),
                 ("A split chooses from", f"{self.column_share:.0%} of the columns"),

@@ -130,7 +130,7 @@ class NominalClassifier(Method):
                 objective=np.array([ranked_score(above, sample.y, sample.case_weights)]),
                 message="classifier fitted",
             ),
-            scores=rule.scores(sample.rows),
+            scores=rule.scores_of(above),
             facts=(("Classifier", written(learner.model)), ("Columns scaled", SCALED[self.scaling])),
         )
 

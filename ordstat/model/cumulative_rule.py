@@ -51,16 +51,21 @@ class CumulativeRule(CostRule):
         return np.arange(1.0, self.n_levels)
 
     def scores(self, rows: Rows) -> FloatArray:
-        return position(self.gaps(rows))
+        return self.scores_of(self.above(rows))
+
+    @staticmethod
+    def scores_of(above: FloatArray) -> FloatArray:
+        """(N,) scores of rows with these P(y > k)."""
+        return position(above - 0.5)
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) P(y > k) - 1/2."""
         return self.above(rows) - 0.5
 
-    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+    def codes(self, rows: Rows, scores: FloatArray | None = None, known: FloatArray | None = None) -> IntArray:
         """(N,) rank of least expected cost; under the absolute cost the median, by the scores alone."""
         if self.cost != CostMatrix.absolute():
-            return super().codes(rows)
+            return super().codes(rows, None, known)
         return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
 
     def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:

@@ -68,10 +68,11 @@ class CostRule(ABC):
     def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) log(P(y > k) / P(y <= k))."""
 
-    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
-        """(N,) rank of least expected cost; ties go to the lower rank."""
+    def codes(self, rows: Rows, scores: FloatArray | None = None, known: FloatArray | None = None) -> IntArray:
+        """(N,) rank of least expected cost; ties go to the lower rank. `known` are the probabilities, if at hand."""
         codes = np.empty(rows.n, dtype=np.intp)
         for some in row_blocks(rows.n, self.n_levels):
             part = rows.take(some), None if scores is None else scores[some]
-            codes[some] = least_expected(self.probabilities(*part), self.cost)
+            found = self.probabilities(*part) if known is None else known[some]
+            codes[some] = least_expected(found, self.cost)
         return codes

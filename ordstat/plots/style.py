@@ -205,7 +205,10 @@ def keep_apart(
 def inches(ax: Axes) -> tuple[float, float]:
     """Width and height of the axes as laid out with what is drawn so far."""
     figure = ax.figure.figure  # the whole figure, from a part of it too
-    figure.draw_without_rendering()
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(figure)
+    ax.apply_aspect()
     box = ax.get_window_extent()
     return box.width / figure.dpi, box.height / figure.dpi
 

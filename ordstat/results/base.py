@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ..files.save import save as saved
-from .conformal import conformal_intervals
 from .errors import (
     confusion_matrix,
     error_bounds,
@@ -16,16 +15,28 @@ from .errors import (
     row_margins,
 )
 from .fitted import FittedRanker
-from .importance import importance as importance_of_variables
-from .page.write import written_report
-from .predictions import augmented, prediction
-from .refit import updated
+from .later import Later
 from .report.render import SCREEN, Summary, as_html, as_text
 from .report.screen import learnt, printed, shown_part
 from .report.sections import figures
 
 if TYPE_CHECKING:
+    from ..files.save import save as saved
     from ..plots.accessor import Plots
+    from .conformal import conformal_intervals
+    from .importance import importance as importance_of_variables
+    from .page.write import written_report
+    from .predictions import augmented, prediction
+    from .refit import updated
+else:
+    _later = partial(Later, __package__)
+    saved = _later("..files.save", "save")
+    conformal_intervals = _later(".conformal", "conformal_intervals")
+    importance_of_variables = _later(".importance", "importance")
+    written_report = _later(".page.write", "written_report")
+    augmented = _later(".predictions", "augmented")
+    prediction = _later(".predictions", "prediction")
+    updated = _later(".refit", "updated")
 
 
 class OrdinalResults(FittedRanker):

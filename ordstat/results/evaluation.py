@@ -16,6 +16,7 @@ from ..exceptions import ConvergenceWarning, DataWarning
 from ..model.costs import CostMatrix, sample_costs
 from ..model.empty_levels import Learner
 from ..model.fit import Fit, Geometry, LikelihoodFit
+from ..model.probable import CostRule
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample
 
@@ -104,8 +105,11 @@ def evaluate(
 ) -> Predictions:
     """What a fit says of a sample, beside what is true; `scores` of the rule saves computing them again."""
     scores = fit.rule.scores(sample.rows) if scores is None else scores
-    codes = fit.rule.codes(sample.rows, scores)
-    paid, known = _paid(cost, sample, codes), probabilities(fit, sample.rows, scores)
+    known = probabilities(fit, sample.rows, scores)
+    if isinstance(fit.rule, CostRule) and fit.calibration is None:
+        codes = fit.rule.codes(sample.rows, scores, known)
+    else:
+        codes = fit.rule.codes(sample.rows, scores)
     if scores.ndim > 1:  # votes have no order among rows: the predicted ranks give it
         order = codes.astype(np.float64)
     elif known is None or sample.rows.one_scale:
@@ -113,7 +117,7 @@ def evaluate(
     else:  # scores under other thresholds, or on another scale, do not compare: expected ranks do
         order = known @ np.arange(sample.n_levels, dtype=np.float64)
     truth: dict[str, Any] = {"y": sample.y, "n_levels": sample.n_levels, "weights": sample.case_weights}
-    return Predictions(**truth, codes=codes, scores=order, paid=paid, probabilities=known)
+    return Predictions(**truth, codes=codes, scores=order, paid=_paid(cost, sample, codes), probabilities=known)
 
 
 def _paid(cost: Any, sample: Sample, codes: Any) -> FloatArray:

@@ -25,6 +25,7 @@ from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
 from ..words import ATTRIBUTES, advice
 from .evaluation import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod, evaluate
+from .later import as_method
 from .names import INTERNAL, who_has
 from .report.cells import count
 from .report.render import Report
@@ -77,8 +78,7 @@ class FittedRanker:
         """A function bound as a method goes by the method's name, in `help` and in a pickle of `fit.effects`."""
         for name, value in vars(cls).items():
             if isfunction(value):
-                value.__name__ = name
-                value.__qualname__ = f"{cls.__name__}.{name}"
+                as_method(value, cls, name)
 
     def __repr__(self) -> str:
         d = self.design

@@ -28,7 +28,6 @@ from ...solvers.likelihood.estimate import Estimate, Estimation
 from ...solvers.likelihood.identified import identified
 from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
-from ...solvers.likelihood.order.estimate import kept_in_order
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.rows import CHUNK
@@ -154,6 +153,8 @@ class OrdinalRegression(Method):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         found, order = self._estimation.of(self._problem(sample)), None
         if self.keeps_order:
+            from ...solvers.likelihood.order.estimate import kept_in_order
+
             found, order = kept_in_order(found)
         layout, separation = Layout.of(found.whole), None if self.penalty is not None else found.separation()
         known = {"facts": self._facts(), **self._known(found, layout, separation), "order": order}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from ...model.random_effects import check_whole_groups
 from ...model.sample import Sample
 from ...solvers.likelihood.estimate import Estimate
 from ...solvers.likelihood.layout import Layout
-from ...solvers.likelihood.mixed.at_estimates import MarginalAtEstimates
-from ...solvers.likelihood.mixed.blocks import Structure
-from ...solvers.likelihood.mixed.estimate import Covariance, MixedEstimate, mixed_estimate
 from ...solvers.likelihood.problem import Problem
 from .digits import correct_digits
 from .work import Work
+
+if TYPE_CHECKING:
+    from ...solvers.likelihood.mixed.estimate import MixedEstimate
 
 #: Nodes that "auto" may come to.
 MOST_NODES = 100
@@ -71,6 +71,8 @@ def crossed_work(sample: Sample) -> Work | None:
     """The dense matrix that elimination of the largest of crossed random terms leaves of the others."""
     if sample.rows.random is None or len(sample.rows.random.terms) == 1:
         return None
+    from ...solvers.likelihood.mixed.blocks import Structure
+
     terms = sorted((term.spelt_out() for term in sample.rows.random.terms), key=lambda term: (-term.n_groups, -term.q))
     effects = sum(term.size for term in terms[1:])
     if effects <= _FEW_CROSSED or Structure.of(terms).nested:
@@ -108,6 +110,9 @@ def with_random_effects(
     known : dict
         The fields of the fit that random effects leave as they are.
     """
+    from ...solvers.likelihood.mixed.at_estimates import MarginalAtEstimates
+    from ...solvers.likelihood.mixed.estimate import Covariance, mixed_estimate
+
     problem, plain_loglik = found.whole, found.loglik()
     mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty)
     marginal = mixed.marginal(plain_loglik)

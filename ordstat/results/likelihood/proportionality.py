@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..._typing import BoolArray, FloatArray
-from ...assess.likelihood.wald import equality_contrasts, stacked_covariance, wald_test
+from ...assess.likelihood.wald import chi2_tail, equality_contrasts, stacked_covariance, wald_test
 from ...exceptions import OptionError
 from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
@@ -135,6 +135,27 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     >>> fit.score_test()["df"].tolist()
     [3, 3, 6]
     """
+    _check_score_test(r)
+    chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
+    rows = {**{name: _score_row(r, columns) for name, columns in chosen.items()}, OMNIBUS: _score_row(r)}
+    table = chi2_frame(rows, rows.values())
+    return NotedFrame.of(table, _untested(r, table), "Score tests of equal effects at all thresholds")
+
+
+def omnibus_score_test(r: FittedLikelihood) -> tuple[float, int, float]:
+    """Statistic, degrees of freedom and p-value of the last row of `score_tests`.
+
+    Raises
+    ------
+    OptionError
+        As there.
+    """
+    _check_score_test(r)
+    statistic, df = _score_row(r)
+    return statistic, df, float(chi2_tail(statistic, df))
+
+
+def _check_score_test(r: FittedLikelihood) -> None:
     refuse_survey(r.design, "score_test")
     refuse_binding(r.fit, "score_test", "test()")
     check_likelihood(r, "score_test", "use nominal_test(), a Wald test then")
@@ -143,11 +164,6 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
         raise OptionError("score_test takes flexible thresholds and a link without a parameter: use nominal_test().")
     if r.method.penalty is not None:
         raise OptionError("score_test takes estimates of maximum likelihood; these are penalised.")
-    chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
-    chosen[OMNIBUS] = np.ones(len(r.design.names), dtype=bool)
-    rows = {name: _score_row(r, columns) for name, columns in chosen.items()}
-    table = chi2_frame(rows, rows.values())
-    return NotedFrame.of(table, _untested(r, table), "Score tests of equal effects at all thresholds")
 
 
 def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
@@ -161,13 +177,14 @@ def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
     return [f"no test of {', '.join(lacking)}: {why}"] if lacking else []
 
 
-def _score_row(r: FittedLikelihood, columns: BoolArray) -> tuple[float, int]:
-    """Score statistic of giving some location columns an effect of their own at each threshold.
+def _score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[float, int]:
+    """Score statistic of giving some location columns, or all, an effect of their own at each threshold.
 
     None where estimates have no end: there the score vanishes whatever the model.
     """
     estimated = ~r.fit.aliased[r.parameters.of("location")]
-    freed, kept = columns & estimated, ~columns & estimated
+    freed = estimated if columns is None else columns & estimated
+    kept = estimated & ~freed
     rows, K = r.design.sample.rows, r.design.sample.n_levels
     wider = replace(
         rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=joined(_estimated(r, "nominal"), rows.X[:, freed])

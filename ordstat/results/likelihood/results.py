@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from operator import attrgetter
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -10,31 +11,55 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..base import OrdinalResults
-from ..paper.sentence import term_sentence
-from .bootstrap import bootstrapped
-from .discrimination import discrimination_series
-from .effects.emmeans import marginal_means
-from .effects.joint import joint_tests
-from .effects.margins import average_effects, marginal_effects
-from .effects.trends import marginal_trends
+from ..later import Later
 from .fitted import FittedLikelihood, with_covariance
-from .goodness import goodness_of_fit
 from .mixed.effects import group_effects, variance_table
 from .mixed.unavailable import UNAVAILABLE, refuse_random_effects
-from .power import simulated_power
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests
-from .residuals import convergence_of, influence_of, residual_series
-from .single_terms import added_terms, dropped_terms
-from .steps.selection import stepwise
 from .summary import likelihood_figures, likelihood_report, likelihood_summary
 from .tables import tidy_parameters
-from .uncertainty import prediction_with_errors, simulated
-from .wald_tests import analysis_of_variance, hypothesis_tests
-from .wild_bootstrap import wild_score_bootstrap
 
 if TYPE_CHECKING:
     from ...plots.accessor import LikelihoodPlots
+    from ..paper.sentence import term_sentence
+    from .bootstrap import bootstrapped
+    from .discrimination import discrimination_series
+    from .effects.emmeans import marginal_means
+    from .effects.joint import joint_tests
+    from .effects.margins import average_effects, marginal_effects
+    from .effects.trends import marginal_trends
+    from .goodness import goodness_of_fit
+    from .power import simulated_power
+    from .residuals import convergence_of, influence_of, residual_series
+    from .single_terms import added_terms, dropped_terms
+    from .steps.selection import stepwise
+    from .uncertainty import prediction_with_errors, simulated
+    from .wald_tests import analysis_of_variance, hypothesis_tests
+    from .wild_bootstrap import wild_score_bootstrap
+else:
+    _later = partial(Later, __package__)
+    term_sentence = _later("..paper.sentence", "term_sentence")
+    bootstrapped = _later(".bootstrap", "bootstrapped")
+    discrimination_series = _later(".discrimination", "discrimination_series")
+    marginal_means = _later(".effects.emmeans", "marginal_means")
+    joint_tests = _later(".effects.joint", "joint_tests")
+    average_effects = _later(".effects.margins", "average_effects")
+    marginal_effects = _later(".effects.margins", "marginal_effects")
+    marginal_trends = _later(".effects.trends", "marginal_trends")
+    goodness_of_fit = _later(".goodness", "goodness_of_fit")
+    simulated_power = _later(".power", "simulated_power")
+    convergence_of = _later(".residuals", "convergence_of")
+    influence_of = _later(".residuals", "influence_of")
+    residual_series = _later(".residuals", "residual_series")
+    added_terms = _later(".single_terms", "added_terms")
+    dropped_terms = _later(".single_terms", "dropped_terms")
+    stepwise = _later(".steps.selection", "stepwise")
+    prediction_with_errors = _later(".uncertainty", "prediction_with_errors")
+    simulated = _later(".uncertainty", "simulated")
+    analysis_of_variance = _later(".wald_tests", "analysis_of_variance")
+    hypothesis_tests = _later(".wald_tests", "hypothesis_tests")
+    wild_score_bootstrap = _later(".wild_bootstrap", "wild_score_bootstrap")
 
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from ..report.screen import learnt
 from ..report.sections import threshold_table
 from .fitted import FittedLikelihood, of_errors
 from .profile import confidence_limits
-from .proportionality import OMNIBUS, score_tests
+from .proportionality import omnibus_score_test
 
 
 @told_arguments(exp="exponentiate=True", conf_level="level=", alpha="level=, which is 1 - alpha")
@@ -201,12 +201,11 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
     if r.fit.marginal is not None:
         return []
     try:
-        test = score_tests(r).loc[OMNIBUS].to_dict()
+        chisq, df, p_value = omnibus_score_test(r)
     except OptionError:  # no such test: of two levels, a penalised fit, robust errors, ...
         return []
-    if not np.isfinite(test["p_value"]):
+    if not np.isfinite(p_value):
         return []
     odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"
     tested = "Proportional odds" if odds else "Equal effects at all thresholds"
-    p = p_in_words(float(test["p_value"]))
-    return [Line(items=(f"{tested}, score test: chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p}",))]
+    return [Line(items=(f"{tested}, score test: chi2({df}) = {chisq:.2f}, {p_in_words(p_value)}",))]

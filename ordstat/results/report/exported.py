@@ -12,10 +12,6 @@ from ...checks import text as one_text
 from ...checks import whole
 from ...exceptions import DataError, OptionError
 from .export.html import html
-from .export.latex import latex
-from .export.markdown import markdown
-from .export.typst import typst
-from .export.word import write_docx
 from .grid import Grid
 
 #: A file to write to.
@@ -90,6 +86,8 @@ class Exported:
         \end{table}
         <BLANKLINE>
         """
+        from .export.latex import latex
+
         return self._text(lambda grid, place: latex(grid, _numbered(label, place)), path, digits, caption)
 
     def to_markdown(self, path: Where = None, *, digits: int | None = None, caption: str | None = None) -> str:
@@ -123,6 +121,8 @@ class Exported:
         Standard errors: observed information.
         <BLANKLINE>
         """
+        from .export.markdown import markdown
+
         return self._text(lambda grid, place: markdown(grid), path, digits, caption)
 
     def to_typst(
@@ -148,6 +148,8 @@ class Exported:
         DataError
             The file cannot be written.
         """
+        from .export.typst import typst
+
         return self._text(lambda grid, place: typst(grid, _numbered(label, place)), path, digits, caption)
 
     def to_html(self, path: Where = None, *, digits: int | None = None, caption: str | None = None) -> str:
@@ -184,6 +186,8 @@ class Exported:
         DataError
             The file cannot be written.
         """
+        from .export.word import write_docx
+
         if path is None or not str(path).lower().endswith(".docx"):
             raise OptionError(f"path must be the file to write, such as 'table.docx'; got {path!r}.")
         grids = self._captioned(digits, caption)

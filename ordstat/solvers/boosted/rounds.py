@@ -154,6 +154,10 @@ class Booster:
         self._alike = bool(((data.weights == 1.0) | ~learned).all())
         n_used = int(np.count_nonzero(learned))
         self._used = None if n_used == learned.size else np.flatnonzero(learned).astype(np.int32)
+        if not self._alike:
+            rows = self._rows = np.flatnonzero(learned)
+            self._whole = np.floor(data.weights[rows]).astype(np.int64)
+            self._rest = data.weights[rows] - self._whole
         self._place = np.empty(data.y.size, dtype=np.uint16)
         self._columns = np.arange(data.bins.counts.size, dtype=np.int32)
         size = min(2 ** (min(settings.depth, n_used) + 1) - 1, 2 * n_used - 1)
@@ -273,15 +277,12 @@ class Booster:
 
     def _drawn_copies(self, share: float) -> FloatArray:
         """(N,) how many copies of every row are drawn, the rows marked; all of them where none is."""
-        own = self.data.weights
-        used = np.flatnonzero(own > 0) if self._used is None else self._used
-        whole = np.floor(own[used])
-        some = self.rng.binomial(whole.astype(np.int64), share) + (own[used] - whole) * self._hits(used.size, share)
+        some = self.rng.binomial(self._whole, share) + self._rest * self._hits(self._rows.size, share)
         if not some.any():
             self._mark_all()
-            return own
-        weights = np.zeros(own.size)
-        weights[used] = some
+            return self.data.weights
+        weights = np.zeros(self.data.weights.size)
+        weights[self._rows] = some
         self._place[:] = np.where(weights > 0, 0, OUTSIDE)
         return weights
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
-from .clusters.bias_reduced import bias_reduced
-from .clusters.scores import cluster_information, cluster_scores
 from .estimate import Estimation
-from .flexible_profile import FlexibleProfile
 from .identified import identified
 from .problem import Problem
-from .profile import ProfileLikelihood
-from .replicates import replicated_estimates
 from .sandwich import score_products, score_totals
 from .separation import ends_of
 from .start import elsewhere
+
+if TYPE_CHECKING:
+    from .flexible_profile import FlexibleProfile
+    from .profile import ProfileLikelihood
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,14 +84,20 @@ class LikelihoodAtEstimates:
         weights : (N, R)
             One column a replicate, for all rows of the fit.
         """
+        from .replicates import replicated_estimates
+
         return replicated_estimates(self.estimation, self.problem, self.estimates, weights, self.keeps_order)
 
     def bias_reduced(self, cluster: IntArray) -> BiasReduced:
         """Adjusted score sums of the clusters (N,), for their CR2 covariance."""
+        from .clusters.bias_reduced import bias_reduced
+
         return bias_reduced(self.problem, self.estimates, cluster)
 
     def cluster_scores(self, cluster: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(G, P') score sums of the clusters (N,) and their (G, P', P') expected information, at other values."""
+        from .clusters.scores import cluster_information, cluster_scores
+
         return cluster_scores(self.problem, values, cluster), cluster_information(self.problem, values, cluster)
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
@@ -125,6 +131,8 @@ class LikelihoodAtEstimates:
 
     def profile(self) -> ProfileLikelihood | FlexibleProfile:
         """The profile likelihood of the estimated parameters, penalised where the fit is."""
+        from .flexible_profile import FlexibleProfile
+
         start = self.problem.from_user(self.estimates)
         if self.problem.flexible is None:
             return self._profile(start)
@@ -132,6 +140,8 @@ class LikelihoodAtEstimates:
         return FlexibleProfile(self.problem, start, joint, self.lambda_end, self.error)
 
     def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
+        from .profile import ProfileLikelihood
+
         objective = self.estimation.objective(self.problem)
         others = partial(elsewhere, self.problem, self.estimation.max_iter)
         return ProfileLikelihood(

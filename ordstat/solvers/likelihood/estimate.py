@@ -11,7 +11,6 @@ from ...exceptions import OptionError
 from ...model.fit import Information
 from ...model.likelihood.family import Family
 from .explore import Point, stay
-from .far.climb import climb
 from .far.runaway import Runaway, flat, moving, runaway
 from .lambda_search import carried, held_at
 from .newton import Optimum, maximise
@@ -169,6 +168,8 @@ class Estimation:
 
         The columns are not centred any more: thresholds would take part in the infinite effects and lose their digits.
         """
+        from .far.climb import climb
+
         user, own = problem.user_scale(), problem.far_out()
         estimates = in_order(*user.coefficients(optimum.alpha, optimum.rest))
         point = climb(own, own.from_user(estimates), optimum.at.loglik)

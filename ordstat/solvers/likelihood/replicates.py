@@ -11,7 +11,6 @@ from ...exceptions import DataError
 from .column_rank import survey
 from .estimate import Estimation
 from .identified import confounded
-from .order.estimate import kept_in_order
 from .problem import Problem
 from .user_scale import in_order
 
@@ -51,6 +50,8 @@ def _estimate(
         _check_determined(reweighted, place)
     found = estimation.of(reweighted)
     if keeps_order:
+        from .order.estimate import kept_in_order
+
         found, _ = kept_in_order(found)
     infinite = estimation.penalty is None and found.separated
     if infinite or not found.optimum.message.startswith("converged"):

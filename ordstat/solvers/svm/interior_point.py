@@ -48,6 +48,11 @@ class _Point:
     sigma: FloatArray
     mu: FloatArray
 
+    @property
+    def positive(self) -> FloatArray:
+        """All that has to stay above 0, in one array."""
+        return np.concatenate((*map(np.ravel, (self.alpha, self.room, self.z, self.w)), self.sigma, self.mu))
+
     def moved(self, d: _Point, step: float) -> _Point:
         """This point plus step times the direction d."""
         return _Point(**{name: value + step * getattr(d, name) for name, value in vars(self).items()})
@@ -73,6 +78,8 @@ class _Newton:
         self.solve = problem.gram.resolvent(self.L)
         # Unknowns of the small system: b, unless theta is free and takes its place, then theta.
         self.n_b = 0 if problem.free else 1
+        n_cuts = Y.shape[1]
+        self.D = D = np.eye(point.mu.size, n_cuts, 1) - np.eye(point.mu.size, n_cuts)
         self.H = self.L[:, None] * np.column_stack([-np.ones((len(total), self.n_b)), self.share])
         self.SH = self.solve(self.H)
         A = self.H.T @ self.SH
@@ -81,9 +88,8 @@ class _Newton:
         links = -self.P.T @ self.share
         np.fill_diagonal(links, 0.0)
         T += links - np.diag(links.sum(axis=1)) + np.eye(len(links)) * problem.ridge
-        D = np.diff(np.eye(len(links)), axis=0)[: point.mu.size]
         T += (D.T * (point.mu / point.sigma)) @ D
-        self.A, self.D = A, D
+        self.A = A
         u = Y * point.alpha
         beta = u.sum(axis=1)
         # Taken anew at each point: a sum of steps would keep the rounding of the first, largest ones.
@@ -132,9 +138,7 @@ class _Newton:
 
     def step(self, d: _Point) -> float:
         """The longest step along d that stays inside every bound."""
-        x = self.point
-        positive = ("alpha", "room", "z", "w", "sigma", "mu")
-        return min(_longest(getattr(x, name), getattr(d, name)) for name in positive)
+        return _longest(self.point.positive, d.positive)
 
     def complementarity(self, x: _Point) -> float:
         """Mean product of the slacks and their multipliers at x."""

@@ -13,7 +13,6 @@ from ....checks import warn_of_data
 from ....exceptions import DataError, OptionError
 from ....model.fit import LikelihoodFit
 from ....model.likelihood.marginal import Marginal
-from ....model.likelihood.over_groups import OverGroups, PopulationRule
 from ....model.likelihood.rule import LikelihoodRule
 from ....model.random_effects import RandomRows
 from ....model.sample import Rows, Sample
@@ -22,6 +21,7 @@ from ...evaluation import LikelihoodMethod
 if TYPE_CHECKING:
     from ....design.design import Design
     from ....design.random_terms import RandomTerm
+    from ....model.likelihood.over_groups import OverGroups
 
 R = TypeVar("R", bound=Any)
 
@@ -45,6 +45,8 @@ def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
     OptionError
         Groups of several variances.
     """
+    from ....model.likelihood.over_groups import OverGroups
+
     if not all(term.unit_diagonal for term in marginal.terms):
         raise OptionError(
             "cov must have ones on its diagonal for averages over the random effects, as groups have several variances "
@@ -56,13 +58,15 @@ def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
 
 def over_population(fit: LikelihoodFit) -> LikelihoodFit:
     """The fit with a rule that averages over the random effects."""
+    from ....model.likelihood.over_groups import PopulationRule
+
     assert fit.marginal is not None and isinstance(fit.rule, LikelihoodRule)
     return replace(fit, rule=PopulationRule(over_groups(fit.rule, fit.marginal), fit.rule.cost))
 
 
 def as_new(r: R) -> R:
     """Results that predict all rows by averages over the random effects, as if it had none."""
-    fit = r.fit if isinstance(r.fit.rule, PopulationRule) else over_population(r.fit)
+    fit = over_population(r.fit) if isinstance(r.fit.rule, LikelihoodRule) else r.fit
     return replace(r, fit=replace(fit, marginal=None))
 
 
