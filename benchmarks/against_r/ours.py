@@ -46,7 +46,7 @@ def _estimates(found: Answer, fit: Any) -> None:
     separated = fit.fit.separation is not None
     found.numbers.update(
         {
-            "estimates": fit.params.to_numpy(),
+            "estimates": fit.fit.coefficients,  # where the search stopped, as R's
             "confounded": np.array([one.place for one in fit.fit.confounded], dtype=np.float64),
             "se": fit.se.to_numpy(),
             "loglik": np.array([fit.loglik]),
