@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class CumulativeRule(CostRule):
 
     above: Exceedances
     cost: CostMatrix
+
+    by_median: ClassVar[bool] = True
 
     @property
     def n_levels(self) -> int:

@@ -14,7 +14,8 @@ OF_LIKELIHOOD = frozenset((
 
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.
 INTERNAL = frozenset((
-    "alerts", "augments", "bias_reduced", "calibrated", "check_parts", "check_rows", "covariance", "delta_values",
+    "alerts", "augments", "bias_reduced", "by_median", "calibrated", "check_parts", "check_rows", "covariance",
+    "delta_values",
     "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
     "importance_kinds", "issued", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at",
     "margin_frame", "new_groups", "new_predictions", "new_sample", "no_bounds", "no_margins", "of_new_groups",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import OptionError, SeparationWarning, datasets, ordfit
+from ordstat import OptionError, SeparationWarning, datasets, ordfit, table
 from ordstat.widths import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
@@ -295,3 +295,26 @@ def test_formulas_are_broken_behind_operators():
     interactions = ordfit(f"`an answer` ~ {names[0]} * {names[1]}", data).anova()
     *_, first, second = str(interactions).splitlines()
     assert first.startswith(f"{names[0]}: ") and second.strip() == names[1]
+
+
+@pytest.mark.parametrize("options", [
+    {"method": "rps-forest", "trees": 10},
+    {"method": "blend", "members": ["logit", "cart"]},
+    {"method": "red-tree"},
+    {"method": "ordboost", "loss": "logistic", "parallel": False, "rounds": 10},
+], ids=lambda options: options["method"])  # fmt: skip
+def test_thresholds_that_nobody_fitted_are_no_estimates(options):
+    """The score is the interpolated median, so that its thresholds are 1, ..., K-1 whatever the data are."""
+    fit = ordfit(FORMULA, datasets.load("wine"), **options)
+    assert fit.thresholds.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert "Thresholds" not in str(fit) and "score: the interpolated median" in " ".join(str(fit).split())
+    assert "Thresholds" not in str(fit.summary("all")) and fit.params.empty
+    assert len(fit.tidy()) == 0 and "No threshold was fitted" in str(fit.tidy())
+    together = table([fit, ordfit(FORMULA, datasets.load("wine"))])
+    assert "4.000" not in str(together) and "1|2" in str(together)
+
+
+def test_thresholds_that_were_fitted_are_told():
+    for options in ({"method": "ordboost"}, {"method": "redsvm"}, {"method": "red-logistic"}, {"method": "kernel-clm"}):
+        fit = ordfit(FORMULA, datasets.load("wine"), **options)
+        assert "Thresholds  1|2" in str(fit) and len(fit.tidy()) >= 4 and "median" not in str(fit)

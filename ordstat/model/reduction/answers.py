@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -63,6 +64,8 @@ class CountingRule(CumulativeProbabilities):
 
     answers: EncodedAnswers
     unbiased: bool
+
+    by_median: ClassVar[bool] = True
 
     @property
     def n_levels(self) -> int:

@@ -16,9 +16,9 @@ from ..fitted import FittedRanker
 from ..importance import GAIN_FIRST
 from ..report.noted import NotedFrame
 from ..report.render import Report, Table
-from ..report.sections import error_tables, figures, ranker_report, threshold_table
+from ..report.sections import error_tables, figures, ranker_report
 from .ensemble import ensemble_errors
-from .margin import FittedThresholds, tidy_thresholds
+from .margin import FittedThresholds, fitted_thresholds, tidy_thresholds
 from .probable import PREDICTS, rule_probabilities
 from .shapley import shapley_table
 from .staged import after_rounds, staged_predictions, with_more_rounds
@@ -211,5 +211,5 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
 
     def summary_data(self) -> Report:
         """All of the summary as data."""
-        learnt = [threshold_table(self.thresholds.to_frame()), _importance_table(self)]
+        learnt = [*fitted_thresholds(self), _importance_table(self)]
         return ranker_report(self, [*learnt, _round_table(self), *error_tables(self)])

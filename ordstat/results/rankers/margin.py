@@ -39,11 +39,20 @@ class FittedThresholds(FittedRanker):
     def estimates(self) -> dict[str, pd.Series]:
         """Coefficients of a linear score, and thresholds."""
         linear = {} if self.fit.coefficients is None else {"Coefficients": self.coef}
-        return {**linear, "Thresholds": self.thresholds}
+        return linear if self.by_median else {**linear, "Thresholds": self.thresholds}
+
+    @property
+    def by_median(self) -> bool:
+        """Whether the score is the interpolated median, whose thresholds, 1, ..., K-1, were not fitted."""
+        return bool(getattr(self.fit.rule, "by_median", False))
+
+    def figures_of_fit(self) -> tuple[str, ...]:
+        """What the score is, where that is the same for all data."""
+        return (*super().figures_of_fit(), *("score: the interpolated median",) * self.by_median)
 
     @property
     def thresholds(self) -> pd.Series:
-        """(K-1,) thresholds "low|high", in units of the score."""
+        """(K-1,) thresholds "low|high", in units of the score; 1, ..., K-1 where that is the interpolated median."""
         theta = cast(ThresholdRule, self.fit.rule).theta
         return pd.Series(np.array(theta), index=self.threshold_names, name="threshold")
 
@@ -66,8 +75,9 @@ class FittedThresholds(FittedRanker):
 
     @property
     def params(self) -> pd.Series:
-        """Thresholds, then coefficients where the potential is linear."""
-        parts = [self.thresholds] if self.fit.coefficients is None else [self.thresholds, self.coef]
+        """Thresholds that were fitted, then coefficients where the potential is linear."""
+        parts = [self.thresholds.iloc[: 0 if self.by_median else None]]
+        parts += [] if self.fit.coefficients is None else [self.coef]
         params: pd.Series = pd.concat(parts).rename("estimate")
         return params
 
@@ -75,6 +85,9 @@ class FittedThresholds(FittedRanker):
     def support(self) -> pd.Index | None:
         """Labels of the support rows; None for methods without support vectors."""
         return None if self.fit.support is None else self.design.index[self.fit.support]
+
+
+_BY_MEDIAN = "No threshold was fitted: the score is the interpolated median, with thresholds 1, 2, ... by definition."
 
 
 def tidy_thresholds(fit: FittedThresholds) -> pd.DataFrame:
@@ -93,10 +106,15 @@ def tidy_thresholds(fit: FittedThresholds) -> pd.DataFrame:
     4    temp[T.warm]       2.0   location
     5  contact[T.yes]       2.0   location
     """
-    params = fit.params
-    kinds = ["threshold"] * len(fit.threshold_names) + ["location"] * (len(params) - len(fit.threshold_names))
+    params, n = fit.params, 0 if fit.by_median else len(fit.threshold_names)
+    kinds = ["threshold"] * n + ["location"] * (len(params) - n)
     frame = pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
-    return NotedFrame.of(frame, (), "Thresholds and coefficients of the score")
+    return NotedFrame.of(frame, (_BY_MEDIAN,) * fit.by_median, "Thresholds and coefficients of the score")
+
+
+def fitted_thresholds(r: FittedThresholds) -> list[Table]:
+    """The table of thresholds, where they were fitted."""
+    return [] if r.by_median else [threshold_table(r.thresholds.to_frame())]
 
 
 def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
@@ -113,7 +131,7 @@ def threshold_report(r: FittedThresholds) -> Report:
 
 def report_with(r: FittedThresholds, header: Sequence[tuple[str, Any]]) -> Report:
     """The summary with more pairs in its header."""
-    tables = [threshold_table(r.thresholds.to_frame())]
+    tables = fitted_thresholds(r)
     if r.fit.coefficients is not None:
         title = "Coefficients of the score (positive = higher response)"
         tables.insert(0, Table(title=title, frame=r.coef.to_frame()))
