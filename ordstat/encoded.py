@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,10 +18,14 @@ from .exceptions import DataError
 
 def not_numeric(X: Any) -> dict[str, Any]:
     """The columns of a frame that are not numeric, with their types; none of what is no frame."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return {}
-    return {name: dtype for name, dtype in frame.schema.items() if not _is_numeric(dtype)}
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
+    except nw.exceptions.DuplicateError:
+        counts = Counter(map(str, X.columns))
+        twice = ", ".join(f"{name!r} {n} times" for name, n in counts.items() if n > 1)
+        raise DataError(f"The columns of X must have different names; got {twice}. Rename them.") from None
+    return {name: dtype for name, dtype in schema.items() if not _is_numeric(dtype)}
 
 
 def refuse_text(X: Any) -> None:

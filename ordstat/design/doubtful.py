@@ -6,6 +6,7 @@ Nothing is changed: every finding is a note that says what to do if it is right.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
@@ -35,6 +36,7 @@ def doubtful_response(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
     if all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
         return _whole_numbers(labels, name)
     texts = [label for label in labels if isinstance(label, str)]
+    twins = _same_but_for_blanks(texts)
     silent = [text for text in texts if _NO_ANSWER.search(text)]
     found = []
     if silent:
@@ -42,12 +44,23 @@ def doubtful_response(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
             f"Response {name} has the level{'s' * (len(silent) > 1)} {shown_labels(silent)}, which may be no place on "
             "the scale: leave such rows out, or set them to missing, if so."
         )
+    if twins:
+        found.append(
+            f"Response {name} has levels that differ in blanks alone, {shown_labels(twins)}: they are different levels "
+            "here; make them one if they mean the same."
+        )
     if len(texts) == len(labels) and _disordered(texts):
         found.append(
             f"Response {name} has levels whose numbers are not in order: {shown_labels(texts, 12)}. "
             "Put the categories in order, or give levels=[...], lowest first."
         )
     return tuple(found)
+
+
+def _same_but_for_blanks(texts: list[str]) -> list[str]:
+    """Texts that are another one with more blanks, or none, and those themselves."""
+    kinds = Counter("".join(text.split()) for text in texts)
+    return [text for text in texts if text.strip() and kinds["".join(text.split())] > 1]
 
 
 def _whole_numbers(labels: tuple[int, ...], name: str) -> tuple[str, ...]:
@@ -161,6 +174,11 @@ def _factor(name: str, levels: tuple[Any, ...], text: bool) -> tuple[str, ...]:
         return (
             f"Column {name} is text that reads as numbers, and a factor of {len(levels)} levels here: convert it with "
             "pd.to_numeric, or make it a category if a factor is meant.",
+        )
+    if twins := _same_but_for_blanks(texts):
+        return (
+            f"Column {name} has levels that differ in blanks alone, {shown_labels(twins)}: they are different levels "
+            f"here; make them one, as data[{name!r}].str.strip() does, if they mean the same.",
         )
     if any(not level.strip() for level in texts):
         return (f"Column {name} has a level of blank text, {shown_labels(texts)}: set it to missing if it means that.",)

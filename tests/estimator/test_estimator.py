@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ordstat import REDSVM, CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, datasets, ordfit
 from ordstat.estimator import mean_absolute_rank_error
+from ordstat.exceptions import SeparationWarning
 from ordstat.methods import METHODS
 
 LEVELS = ["low", "medium", "high"]  # not in alphabetical order
@@ -405,3 +406,19 @@ def test_pickle(X, references, method):
     assert twin.predict(whole).tolist() == model.predict(whole).tolist()
     assert twin.get_params() == model.get_params()
     assert str(twin.results_.summary()) == str(model.results_.summary())
+
+
+def test_two_columns_of_one_name() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=["a", "b", "a"])
+    with pytest.raises(DataError, match=r"columns of X must have different names; got 'a' 2 times\. Rename them\."):
+        OrdinalClassifier("logit").fit(X, np.arange(30) % 3)
+
+
+def test_coefficients_of_separated_rows_are_those_that_predict() -> None:
+    """Finite, where the search stopped, as predictions go by them; `results_` has the infinite estimates."""
+    X, y = np.arange(12.0)[:, None], np.repeat([1, 2, 3], 4)
+    with pytest.warns(SeparationWarning):
+        model = OrdinalClassifier("logit").fit(X, y)
+    assert np.isposinf(model.results_.coef).all() and np.isfinite(model.coef_).all()
+    score = X @ model.coef_
+    np.testing.assert_array_equal(1 + (score[:, None] > model.thresholds_).sum(axis=1), model.predict(X))

@@ -447,7 +447,7 @@ class FittedLikelihood(FittedRanker):
         """Those that are issued after the fit."""
         return [
             *super().issued(),
-            *likelihood_alerts(self.fit, self.parameters),
+            *likelihood_alerts(self.fit, self.parameters, self.design),
             *forgotten_counts(self.design, self.fit),
             *self._covariance_alerts(),
             *self._crossing_alerts(),

@@ -341,7 +341,7 @@ def _rows(table: Table, room: int | None) -> Iterator[tuple[str, ...]]:
 
 def _label(label: Any, room: int | None) -> list[str]:
     """The lines of a label of a row, its blanks before each; one where there is room without end."""
-    text = str(label)
+    text = str(label).replace("\n", " ")
     if room is None or cells(text) <= room:
         return [text]
     before = " " * (len(text) - len(text.lstrip()))

@@ -24,6 +24,9 @@ _FAR = 50.0
 # Rounding of a score that may change ranks, a margin being 1.
 _VISIBLE = 1e-6
 
+# A column is constant if it varies by less than this share of its size.
+_LEVEL = 1e-7
+
 # Estimates that a warning names; it counts the others.
 _NAMED = 5
 
@@ -110,10 +113,18 @@ def _off_centre(design: Design) -> str:
     )
 
 
-def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> Iterator[Alert]:
+def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and maxima that are local."""
     confounded = [one.place for one in fit.confounded]
     names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in confounded]
+    if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
+        listed = ", ".join(constant)
+        yield (
+            DataWarning,
+            f"constant to 7 digits in the rows used, as the thresholds are, so not estimated (NA): {listed}. A column "
+            "that varies beyond these, such as years in seconds, is to be centred.",
+        )
+        names = [name for name in names if name not in constant]
     if names:
         yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
     yield from ((DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded)
@@ -130,6 +141,14 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters) -> Iterator[Al
             "where few levels must tell scale effects from location effects. These estimates are those to use; "
             "penalty=1.0 keeps all of the likelihood from running off.",
         )
+
+
+def _constant(design: Design) -> list[str]:
+    """Location columns that vary by no more than rounding would."""
+    sample = design.sample
+    X = sample.X[sample.case_weights > 0]
+    varies = np.ptp(X, axis=0) > _LEVEL * np.abs(X).max(axis=0)
+    return [name for name, moves in zip(design.names, varies, strict=True) if not moves]
 
 
 def _lambda_at_end(fit: LikelihoodFit) -> str:
