@@ -64,7 +64,7 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: boo
     Examples
     --------
     >>> wrapped("Model: rating~temperature+contact", 20)
-    ['Model:', 'rating~temperature+', 'contact']
+    ['Model: rating~', 'temperature+contact']
     >>> wrapped("`name of a column` + other", 20)
     ['`name of a column` +', 'other']
     """
