@@ -104,7 +104,7 @@ def test_what_is_left_open_is_no_number():
     with pytest.warns(DataWarning):
         means = fit.emmeans("x", at={"x": [0.0, 5.5, 11.0]})
     np.testing.assert_array_equal(means.frame["estimate"], [-np.inf, np.nan, np.inf])
-    assert "What these leave open is NA." in " ".join(str(means).split())
+    assert "NA: what these leave open" in " ".join(str(means).split())
     assert np.isnan(fit.test("2 * 2|3 = 15 * x")["difference"].iloc[0])
     assert fit.test("2|3 = 8 * x")["difference"].iloc[0] == -np.inf
 
@@ -113,3 +113,15 @@ def test_scores_say_that_the_search_stopped(upward):
     found = upward.predict(rated().tail(2), type="score", se=True)
     assert np.isfinite(found["estimate"]).all() and "where the search stopped" in str(found)
     assert "where the search stopped" not in str(upward.predict(rated().head(2), type="score", se=True))
+
+
+def test_many_combinations_take_no_time(fits):
+    """The same one for all rows of a group; of very many different ones, those that are not looked into are NaN."""
+    fit, _ = fits
+    with pytest.warns(DataWarning):
+        found = fit.marginal_effects("g", at="rows", scale="latent").frame
+    assert len(found) == 180 and np.isposinf(found["estimate"]).all()
+    L = np.zeros((400, 5))
+    L[:, 2], L[:, 3] = np.linspace(1.0, 2.0, 400), -np.linspace(3.0, 1.0, 400)
+    ends = fit.fit.ends(L)
+    assert np.isnan(ends).sum() >= 200 and np.isinf(ends[:100]).all()

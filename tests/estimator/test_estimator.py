@@ -335,7 +335,7 @@ def test_set_output_and_named_columns(X, codes):
 @pytest.mark.parametrize("method", MANY)
 def test_cross_validation_of_strings(X, strings, method):
     ordered = pd.Series(pd.Categorical(strings, categories=LEVELS, ordered=True))
-    folds = StratifiedKFold(2)
+    folds = StratifiedKFold(3)
     model = OrdinalClassifier(method)
     judged = cross_validate(model.set_params(levels=LEVELS), X, strings, cv=folds, return_estimator=True)
     by_category = cross_val_predict(clone(model).set_params(levels=None), X, ordered, cv=folds)

@@ -30,6 +30,9 @@ _LEVEL = 1e-7
 # Estimates that a warning names; it counts the others.
 _NAMED = 5
 
+# Of combinations of infinite estimates; very many different ones are not looked into.
+_OPEN = " NA: what these leave open, or takes long to tell."
+
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
 
@@ -121,8 +124,8 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
         listed = ", ".join(constant)
         yield (
             DataWarning,
-            f"constant to 7 digits in the rows used, as the thresholds are, so not estimated (NA): {listed}. A column "
-            "that varies beyond these, such as years in seconds, is to be centred.",
+            "aliased with the thresholds, being constant to 7 digits in the rows used, so not estimated (NA): "
+            f"{listed}. Centre a column that varies beyond these.",
         )
         names = [name for name in names if name not in constant]
     if names:
@@ -206,7 +209,7 @@ def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = Fal
     open_ = [parameters.names[i] for i in np.flatnonzero(fit.infinite & np.isnan(limits))]
     found = [f"infinite: {_first(infinite)}"] * bool(infinite) + [f"not determined: {_first(open_)}"] * bool(open_)
     if found:
-        yield f"The response is separated; {'; '.join(found)}.{' What these leave open is NA.' * combined}"
+        yield f"The response is separated; {'; '.join(found)}.{_OPEN * combined}"
 
 
 def _first(names: list[str]) -> str:

@@ -27,6 +27,8 @@ _STILL = 1e-6
 _FAR = 1e3
 #: A sum is rounding, up to this share of its terms.
 _CANCELLED = 1e-10
+#: Decimals of the largest coefficient by which combinations differ; how many different ones are looked at.
+_PLACES, _MOST = 11, 200
 
 
 def _separating(cone: RecessionCone) -> FloatArray | None:
@@ -193,17 +195,20 @@ def ends_of(problem: Problem, alpha: FloatArray, rest: FloatArray, combinations:
     alpha, rest : arrays
         The estimates, in the solver's coordinates.
     combinations : (h, P')
-        Of the parameters on the user's scale.
+        Of the parameters on the user's scale; of very many different ones those beyond `_MOST` are NaN.
     """
     cone, back = _cone(problem, alpha, rest, None)
-    distinct, same = np.unique(combinations, axis=0, return_inverse=True)
+    sizes = np.abs(combinations).max(axis=1, keepdims=True)
+    shapes = np.round(combinations / np.where(sizes > 0.0, sizes, 1.0), _PLACES) + 0.0  # no -0.0
+    distinct, same = np.unique(shapes, axis=0, return_inverse=True)
+    distinct, left_out = distinct[:_MOST], np.full(max(len(distinct) - _MOST, 0), np.nan)
     user = problem.user_scale()
     moved = np.array([in_order(*user.coefficients(*parted(one, alpha.shape))) for one in back.T]).T
     functionals, sizes = distinct @ moved, np.abs(distinct) @ np.abs(moved)
     functionals = np.where(np.abs(functionals) <= _CANCELLED * sizes, 0.0, functionals)
     rises, falls, _ = reach(cone, functionals)
     ends = np.where(rises & falls, np.nan, np.where(rises, np.inf, np.where(falls, -np.inf, 0.0)))
-    return np.asarray(ends[same.reshape(-1)])
+    return np.append(ends, left_out)[same.reshape(-1)]
 
 
 def _cone(

@@ -13,7 +13,7 @@ from ....model.sample import Rows
 from ....words import told_arguments
 from ..fitted import FittedLikelihood
 from ..standard_errors import normal_quantile
-from .average import Average, Averager, warn_of_unknown
+from .average import Average, Averager, together, warn_of_unknown
 from .counterfactual import population
 from .grid import WEIGHTS, Grid, cell_weights, grid_of, on_one_scale
 from .means import Emmeans, listing
@@ -175,6 +175,6 @@ def marginal_means(
 
 def checked(means: M, stacklevel: int) -> M:
     """The means, with a DataWarning where one has no standard error."""
-    unknown = [0.0 if means.averager.settled(one).known.all() else np.nan for one in means.averages]
-    warn_of_unknown(pd.DataFrame({"std_error": unknown}), stacklevel=stacklevel + 1)
+    known = means.averager.settled(together(means.averages)).known
+    warn_of_unknown(pd.DataFrame({"std_error": np.where(known, 0.0, np.nan)}), stacklevel=stacklevel + 1)
     return means
