@@ -136,8 +136,7 @@ class LikelihoodAtEstimates:
         start = self.problem.from_user(self.estimates)
         if self.problem.flexible is None:
             return self._profile(start)
-        joint = None if self.lambda_end else self._profile(start)
-        return FlexibleProfile(self.problem, start, joint, self.lambda_end, self.error)
+        return FlexibleProfile(self.problem, start, self._profile(start), self.lambda_end, self.error)
 
     def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         from .profile import ProfileLikelihood

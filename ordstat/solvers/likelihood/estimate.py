@@ -10,6 +10,7 @@ from ..._typing import BoolArray, FloatArray
 from ...exceptions import OptionError
 from ...model.fit import Information
 from ...model.likelihood.family import Family
+from ...model.likelihood.flexible import FlexibleLink
 from .explore import Point, stay
 from .far.runaway import Runaway, flat, moving, runaway
 from .lambda_search import carried, held_at
@@ -57,14 +58,14 @@ class Estimation:
             Starting values outside the domain, or a penalty that has no maximum with nominal effects.
         """
         found = self._within(problem)
-        if problem.flexible is None or problem.flexible.end_of(float(found.rest[-1])) == 0:
+        flexible = problem.flexible
+        if flexible is None or not flexible.further or flexible.end_of(float(found.rest[-1])) == 0:
             return found
-        return self._beyond(problem) or found
+        return self._beyond(problem, flexible.wider()) or found
 
-    def _beyond(self, problem: Problem) -> Estimate | None:
+    def _beyond(self, problem: Problem, wider: FlexibleLink) -> Estimate | None:
         """The maximum with lambda beyond its usual range; None where the likelihood has none there."""
-        assert problem.flexible is not None
-        found = self._within(replace(problem, flexible=problem.flexible.wider()))
+        found = self._within(replace(problem, flexible=wider))
         inside = found.lam is None and found.problem.flexible is not None and found.gone is None
         return found if inside and found.optimum.message.startswith("converged") else None
 

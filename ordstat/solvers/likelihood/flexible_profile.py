@@ -50,8 +50,8 @@ class FlexibleProfile:
     problem : Problem
     point : Point
         Estimates, lambda last.
-    joint : ProfileLikelihood or None
-        Profile of all parameters together; None where lambda is held at an end of its range.
+    joint : ProfileLikelihood
+        Profile of all parameters together; where lambda is held at an end of its range not from a maximum.
     lambda_end : int
     error : float
         Standard error of lambda, NaN where it has none.
@@ -59,7 +59,7 @@ class FlexibleProfile:
 
     problem: Problem
     point: Point
-    joint: ProfileLikelihood | None
+    joint: ProfileLikelihood
     lambda_end: int
     error: float
     _fits: dict[float, ProfileLikelihood] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class FlexibleProfile:
         """Where the deviance has risen by `drop`; see `ProfileLikelihood.end`."""
         if place == self.problem.n_parameters - 1:
             return self._end_of_lambda(direction, drop)
-        found = None if self.joint is None else self.joint.quick_end(place, direction, drop)
+        found = None if self.lambda_end else self.joint.quick_end(place, direction, drop)
         return (found, "") if found is not None else self._end_over_lambda(place, direction, drop)
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
@@ -137,8 +137,8 @@ class FlexibleProfile:
         """
         best = int(np.nanargmax(logliks))
         lam, low, high = (float(grid[min(max(i, 0), grid.size - 1)]) for i in (best, best - 1, best + 1))
-        held = None if self.joint is None else self._at(lam).held(place, value)
-        if held is None or self.joint is None:
+        held = self._at(lam).held(place, value)
+        if held is None:
             return None
         point = np.append(held.x, lam)
         slope = self.joint.slope(point)

@@ -2,7 +2,8 @@
 
 At one lambda the other parameters are soon found: from one lambda to the next, thresholds and effects keep the shares
 that they stand for when they move and stretch as the median and the quartiles of the link do. The grid is widened while
-the likelihood rises towards an end of it; at the last values it has no maximum worth the name.
+the likelihood rises towards an end of it. A maximum beyond the last values is looked for by another search, on a wider
+grid (`estimate.py`).
 """
 
 from __future__ import annotations

@@ -335,6 +335,7 @@ class ProfileLikelihood:
                     return direction * math.inf, FLAT if flat else EDGE
                 width *= 0.25
                 continue
+            # What falls after that are digits, however short the steps; where estimates are infinite it begins level.
             level = (level and self.separation is None) or self._level(a, before, inner, target)
             if outer.at.loglik <= target and level:
                 return direction * math.inf, FLAT
