@@ -33,7 +33,7 @@ def _row_score(label, cap, u, theta, start, curvature, beta, weight):
 
 
 def sweep(gram, lengths, labels, caps, u, beta, f, theta, mu, order, weight, offset, penalty, skip, shrink):
-    """Twin of `ordstat.compiled.rowascent.sweep`: one epoch of row-exact coordinate ascent, in place.
+    """Twin of `ordstat.compiled.svm.row_sweep`: one epoch of row-exact coordinate ascent, in place.
 
     Row n maximises, over its own u_n1 ... u_nQ, the dual with the equality's multiplier and penalty:
     with g the row's score after the step, u_k = clip(u_k + (Y_nk - g + theta_k)/gamma^2) and
@@ -145,7 +145,7 @@ def accumulate(X, y, shift, parts, levels, score, cross, gram):
 
 
 def best_cut(order, distinct, u, slack):
-    """Twin of `ordstat.compiled.stump.best_cut`: the cut with the largest |sum_n u_n sign(x_nd - t)|, by column."""
+    """Twin of `ordstat.compiled.weak.best_cut`: the cut with the largest |sum_n u_n sign(x_nd - t)|, by column."""
     total = u.sum()
     best = (abs(total), -1, -1, 1.0 if total >= 0 else -1.0)
     for column, rows in enumerate(order):
@@ -173,7 +173,7 @@ def probit_rows(y, weights, eta, theta, parts):
 
 
 def climb(projections, moves, u, slack, scores, steps):
-    """Twin of `ordstat.compiled.rcd.climb`: each move to the step t with the largest sum_n u_n sign(s_n + t d_n).
+    """Twin of `ordstat.compiled.weak.climb`: each move to the step t with the largest sum_n u_n sign(s_n + t d_n).
 
     Row n changes its answer at a_n = -s_n / d_n, by which a step beyond it gains b_n = sign(d_n) u_n. Steps lie in the
     middle between two values of a, or 1 beyond the last; ties go to the largest.
@@ -198,7 +198,7 @@ def climb(projections, moves, u, slack, scores, steps):
 
 
 def best_column(order, distinct, bonus, gains, slack):
-    """Twin of `ordstat.compiled.rankstump.best_column`: F_k(n) = G_k(n) + min_{m <= n} F_{k-1}(m), both ways."""
+    """Twin of `ordstat.compiled.weak.best_column`: F_k(n) = G_k(n) + min_{m <= n} F_{k-1}(m), both ways."""
     best = (np.inf, 0, 1.0)
     for column, rows in enumerate(order):
         allowed = np.concatenate([[True], distinct[column] > 0, [True]])
@@ -214,7 +214,7 @@ def best_column(order, distinct, bonus, gains, slack):
 
 
 def pair_sweep(gram, upper, lower, weights, alpha, f, order, price, ridge, skip, shrink):
-    """Twin of `ordstat.compiled.pairascent.sweep`: one epoch over pairs (i, j), y_i > y_j, in place.
+    """Twin of `ordstat.compiled.svm.pair_sweep`: one epoch over pairs (i, j), y_i > y_j, in place.
 
     The dual has the slope g = 1 - (f_i - f_j) - r a / (w_i w_j) and the curvature G_ii + G_jj - 2 G_ij + r / (w_i w_j)
     in a, which moves to its best place in [0, price w_i w_j].
@@ -241,7 +241,7 @@ def pair_sweep(gram, upper, lower, weights, alpha, f, order, price, ridge, skip,
 
 
 def below(scores, y, weights, X):
-    """Twin of `ordstat.compiled.paircount.below`: sums over rows j of a lower rank with s_j > s_i - 1."""
+    """Twin of `ordstat.compiled.svm.pairs_below`: sums over rows j of a lower rank with s_j > s_i - 1."""
     violating = (y[:, None] > y) & (scores > scores[:, None] - 1.0)
     parts = np.column_stack([np.ones_like(scores), scores, scores**2, X]) * weights[:, None]
     return violating @ parts
@@ -346,7 +346,7 @@ def _bits(positive, negative):
 
 
 def gain_ratio_cut(X, label, w, min_cases):
-    """The cut of C4.5 in a node: (column, low, high), or None; what a step of `ordstat.compiled.c45.grow` does."""
+    """The cut of C4.5 in a node: (column, low, high), or None; what a step of `ordstat.compiled.trees.grow_c45` does."""
     total, positive = w.sum(), w[label == 1].sum()
     if min(positive, total - positive) <= 1e-11 * total or total < 2 * min_cases - 1e-11 * total:
         return None

@@ -99,7 +99,7 @@ def _constant(problem: Binary) -> Tree:
 
 
 def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pruner:
-    from ..compiled.c45 import grow
+    from ..compiled.trees import grow_c45
 
     n, d = X.shape
     columns = np.ascontiguousarray(X.T)
@@ -112,7 +112,7 @@ def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pr
     column, left, right, start, stop = np.zeros((5, size), dtype=np.int32)
     low, high, positive, negative = np.zeros((4, size))
     gains, splits, places = np.zeros(len(order)), np.zeros(len(order)), np.zeros(len(order), dtype=np.int64)
-    made = grow(
+    made = grow_c45(
         columns, order, np.ascontiguousarray(label), np.ascontiguousarray(w, dtype=np.float64), settings.min_cases,
         column, low, high, left, right, start, stop, positive, negative,
         np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.uint8), gains, splits, places,

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..checks import number, one_of, whole
-from ..compiled.rcd import climb
+from ..compiled.weak import climb
 from ..model.ensembles.ensembles import DirectionSum, hard_sign
 from ..model.sample import Rows
 from ..model.scaling import SCALINGS, Scaling, fit_scaling

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..compiled.rankstump import best_column
+from ..compiled.weak import best_column
 from ..model.ensembles.rankers import RankStumpVotes
 from ..solvers.dynamic_program import best_cuts
 from .base import Weak

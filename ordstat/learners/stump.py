@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
-from ..compiled.stump import best_cut
+from ..compiled.weak import best_cut
 from ..model.ensembles.ensembles import StumpSum
 from .base import HypothesisClass, Weak, WeakLearner, WeakTrainer
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import number, one_of, whole
-from ..compiled.tree import grow
+from ..compiled.trees import grow
 from ..model.trees.pruning import MEASURES, pruned
 from ..model.trees.tree import Tree, TreeSum
 from .base import HypothesisClass, Weak, WeakLearner, WeakTrainer

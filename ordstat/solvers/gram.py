@@ -17,10 +17,7 @@ from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..compiled.pairascent import sweep as pair_sweep
-from ..compiled.pairascent import sweep_linear as linear_pair_sweep
-from ..compiled.rowascent import sweep as row_sweep
-from ..compiled.rowascent import sweep_linear as linear_row_sweep
+from ..compiled.svm import linear_pair_sweep, linear_row_sweep, pair_sweep, row_sweep
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import twins
 
-from ordstat.compiled import rankstump, rcd, stump
+from ordstat.compiled import weak
 from ordstat.learners.stump import Presorted
 
 # The same sums in the same order.
@@ -17,7 +17,7 @@ def test_best_cut(seed):
     n, width = rng.integers(1, 12), rng.integers(0, 4)
     p = Presorted.of(rng.integers(0, 5, (n, width)).astype(float))
     u = rng.integers(-2, 3, n).astype(float) if seed % 2 else rng.normal(size=n)
-    mine = stump.best_cut(p.order, p.distinct.view(np.uint8), u, EXACT)
+    mine = weak.best_cut(p.order, p.distinct.view(np.uint8), u, EXACT)
     other = twins.best_cut(p.order, p.distinct, u, EXACT)
     assert mine[0] == pytest.approx(other[0], abs=EXACT)
     assert mine[1:] == other[1:]
@@ -29,7 +29,7 @@ def test_best_column(seed):
     n, width, cuts = rng.integers(1, 12), rng.integers(1, 4), rng.integers(1, 5)
     p = Presorted.of(rng.integers(0, 5, (n, width)).astype(float))
     bonus, gains = 1e-3 * rng.random((width, n + 1)), rng.normal(size=(n, cuts))
-    mine = rankstump.best_column(p.order, p.distinct.view(np.uint8), bonus, gains, EXACT)
+    mine = weak.best_column(p.order, p.distinct.view(np.uint8), bonus, gains, EXACT)
     other = twins.best_column(p.order, p.distinct, bonus, gains, EXACT)
     assert mine[0] == pytest.approx(other[0], abs=EXACT)
     assert mine[1:] == other[1:]
@@ -41,7 +41,7 @@ def test_climb(n, width):
     u, moves = rng.normal(size=n), np.array([-1, 0, 1, -1, 2, 3, 3, 0], dtype=np.int32)
     projections = rng.normal(size=(4, n)) * (rng.random((4, n)) < 0.9)
     found = []
-    for climb in (rcd.climb, twins.climb):
+    for climb in (weak.climb, twins.climb):
         scores, steps = np.zeros(n), np.zeros(moves.size)
         climb(projections, moves, u, EXACT, scores, steps)
         found.append((scores, steps))
@@ -55,7 +55,7 @@ def test_climb_tells_apart_what_single_precision_does_not():
     u, moves = rng.normal(size=300), np.array([-1, 0, 1, -1, 0, 1], dtype=np.int32)
     projections = 1e7 + rng.normal(size=(2, 300))
     found = []
-    for climb in (rcd.climb, twins.climb):
+    for climb in (weak.climb, twins.climb):
         scores, steps = np.zeros(300), np.zeros(moves.size)
         climb(projections, moves, u, EXACT, scores, steps)
         found.append(steps)
@@ -65,6 +65,6 @@ def test_climb_tells_apart_what_single_precision_does_not():
 
 def test_climb_leaves_alone_what_no_step_can_change():
     scores, steps = np.ones(2), np.ones(1)
-    rcd.climb(np.zeros((1, 2)), np.zeros(1, dtype=np.int32), np.ones(2), 0.0, scores, steps)
+    weak.climb(np.zeros((1, 2)), np.zeros(1, dtype=np.int32), np.ones(2), 0.0, scores, steps)
     assert steps.tolist() == [0.0]
     assert scores.tolist() == [1.0, 1.0]

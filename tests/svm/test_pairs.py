@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from ordstat import datasets, ordfit
 from ordstat.assess.bounds import preference_bounds
-from ordstat.compiled import pairascent, paircount
+from ordstat.compiled import svm
 from ordstat.exceptions import ConvergenceWarning, DataError
 from ordstat.methods.redsvm import RankBoundarySVM
 from ordstat.model.costs import CostMatrix
@@ -174,11 +174,11 @@ def test_pair_sweeps_do_what_their_twin_does(loss, C):
         for skip, shrink in ((0.0, np.inf), (0.0, 1.0), (0.05, 0.5)):
             step = (price, ridge, skip, shrink)
             if name == "compiled":
-                result = pairascent.sweep(dense.gram.matrix, *fixed, order, *step)
+                result = svm.pair_sweep(dense.gram.matrix, *fixed, order, *step)
             elif name == "twin":
                 result = twins.pair_sweep(dense.gram.matrix, *fixed, order, *step)
             else:
-                result = pairascent.sweep_linear(linear.gram.X, *fixed, order, *step)
+                result = svm.linear_pair_sweep(linear.gram.X, *fixed, order, *step)
             order = order[: result[1]].copy()
             results.append(result)
         states.append((alpha, linear.gram.X @ state if name == "linear" else state, np.array(results)))
@@ -193,7 +193,7 @@ def test_counting_is_the_double_sum(n_columns):
     scores, y = np.sort(np.round(rng.normal(size=60), 1)), rng.integers(0, 5, 60).astype(np.intp)
     weights, X = rng.uniform(0.5, 2.0, 60), rng.normal(size=(60, n_columns))
     sums = np.empty((60, 3 + n_columns))
-    paircount.below(scores, y, weights, X, sums, np.zeros((5, 3 + n_columns)))
+    svm.pairs_below(scores, y, weights, X, sums, np.zeros((5, 3 + n_columns)))
     np.testing.assert_allclose(sums, twins.below(scores, y, weights, X), atol=1e-12)
 
 

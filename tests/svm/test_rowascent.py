@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import twins
 
-from ordstat.compiled import rowascent
+from ordstat.compiled import svm
 
 from .problems import COSTS, KERNELS, problem
 
@@ -28,7 +28,7 @@ def test_an_epoch_does_what_its_twin_does(kernel, cost, gamma):
     mine, other = (_start(p, np.random.default_rng(3)) for _ in range(2))
     for skip, shrink in ((0.0, np.inf), (0.0, 1.0), (0.05, 1.0)):
         results = []
-        for sweep, state in ((rowascent.sweep, mine), (twins.sweep, other)):
+        for sweep, state in ((svm.row_sweep, mine), (twins.sweep, other)):
             settings = (gamma**2, 0.1, 0.8, skip, shrink)
             results.append(sweep(p.gram.matrix, p.gram.diagonal, p.labels, 4.0 * p.weights, *state, *settings))
         assert results[0][0] == pytest.approx(results[1][0], rel=CLOSE, abs=CLOSE)
@@ -44,7 +44,7 @@ def test_a_row_step_is_exact():
     for n in order:
         one = np.array([n], dtype=np.intp)
         fixed = (p.gram.matrix, p.gram.diagonal, p.labels, p.weights)
-        rowascent.sweep(*fixed, u, beta, f, theta, mu, one, 1.0, 0.0, 0.0, 0.0, np.inf)
+        svm.row_sweep(*fixed, u, beta, f, theta, mu, one, 1.0, 0.0, 0.0, 0.0, np.inf)
         e = p.labels[n] - f[n] + theta
         low = np.minimum(p.labels[n] * p.weights[n], 0.0)
         can_rise, can_fall = u[n] < low + p.weights[n], u[n] > low

@@ -7,7 +7,7 @@ import pytest
 import twins
 from scipy.optimize import minimize
 
-from ordstat.compiled import rowascent
+from ordstat.compiled import svm
 from ordstat.exceptions import OptionError
 from ordstat.methods.redsvm import REDSVM, SVOREXC, SVORIMC
 from ordstat.solvers.gram import LinearGram
@@ -108,7 +108,7 @@ def test_a_linear_epoch_does_what_the_twin_does():
     order = rng.permutation(50).astype(np.intp)
     results = []
     for sweep, rows_, start in (
-        (rowascent.sweep_linear, X, X.T @ u.sum(axis=1)),
+        (svm.linear_row_sweep, X, X.T @ u.sum(axis=1)),
         (twins.sweep, X @ X.T, X @ (X.T @ u.sum(axis=1))),
     ):
         state = [u.copy(), u.sum(axis=1), start.copy(), -u.sum(axis=0), np.zeros(2), order.copy()]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...compiled.tree import find_leaves
+from ...compiled.trees import find_leaves
 from ...exceptions import DataError
 from ..ensembles.ensembles import InRounds
 from ..row_blocks import row_blocks

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray, IntArray
-from ...compiled.paircount import below
+from ...compiled.svm import pairs_below
 from ..gram import Gram
 from ..solution import Candidate, Certified, Solution
 from .boundaries import boundaries
@@ -113,7 +113,7 @@ def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntA
     sums = np.empty((scores.size, width))
     y = np.ascontiguousarray(problem.y[order], dtype=np.intp)
     totals = np.zeros((problem.n_levels, width))
-    below(scores[order], y, problem.weights[order], np.ascontiguousarray(X[order]), sums, totals)
+    pairs_below(scores[order], y, problem.weights[order], np.ascontiguousarray(X[order]), sums, totals)
     back = np.empty_like(sums)
     back[order] = sums
     return back

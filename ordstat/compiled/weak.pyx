@@ -1,10 +1,132 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Random coordinate descent of a perceptron's weighted error; the readable twin is in `tests/twins.py`."""
+"""Weak learners of boosting: stumps, ranking stumps, perceptrons by random coordinate descent.
 
-from libc.math cimport fabs, fmax
+The readable twins are in `tests/twins.py`.
+"""
+
+from libc.math cimport fabs, fmax, INFINITY
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
+
+
+def best_cut(const int[:, ::1] order, const unsigned char[:, ::1] distinct, const double[::1] u, double slack):
+    """The cut that maximises |sum_n u_n sign(x_nd - t)| over all columns d and thresholds t.
+
+    Parameters
+    ----------
+    order : (D, N) rows in the order of each column
+    distinct : (D, N - 1)
+        Whether the row after place i is larger than the row at it.
+    u : (N,) wanted sign times weight
+    slack : float
+        By how much a later cut has to be better than an earlier one.
+
+    Returns
+    -------
+    value : float
+        |sum_n u_n h(x_n)| of the best.
+    column : int
+        -1 where no cut is better than a constant.
+    place : int
+        The rows up to this place in the column's order are below the cut.
+    sign : float
+        +1 or -1, the answer above the cut, or of the constant.
+    """
+    cdef Py_ssize_t D = order.shape[0], N = order.shape[1]
+    cdef Py_ssize_t d, i, column = -1, place = -1
+    cdef double total = 0.0, below, value, best, bar, sign
+    with nogil:
+        for i in range(N):
+            total += u[i]
+        best = fabs(total)
+        bar = best + slack
+        sign = 1.0 if total >= 0.0 else -1.0
+        for d in range(D):
+            below = 0.0
+            for i in range(N - 1):
+                below += u[order[d, i]]
+                if distinct[d, i]:
+                    value = total - 2.0 * below
+                    if fabs(value) > bar:
+                        best = fabs(value)
+                        bar = best + slack
+                        column, place = d, i
+                        sign = 1.0 if value > 0.0 else -1.0
+    return best, column, place, sign
+
+
+cdef inline void note(const double* G, double* rising, double* falling, double bonus, Py_ssize_t Q) noexcept nogil:
+    """Cuts may lie here: the running minima over places of the cost of the first k thresholds, and of the last k."""
+    cdef Py_ssize_t k
+    cdef double up = 0.0, down = 0.0, cost
+    for k in range(Q):
+        cost = G[k] - bonus + up
+        if cost < rising[k]:
+            rising[k] = cost
+        up = rising[k]
+        cost = down - G[Q - 1 - k] - bonus
+        if cost < falling[Q - 1 - k]:
+            falling[Q - 1 - k] = cost
+        down = falling[Q - 1 - k]
+
+
+def best_column(const int[:, ::1] order, const unsigned char[:, ::1] distinct, const double[:, ::1] bonus,
+                const double[:, ::1] gains, double slack):
+    """The column and direction whose K-1 ordered cuts cost least, by dynamic programming.
+
+    Parameters
+    ----------
+    order : (D, N) rows in the order of each column
+    distinct : (D, N - 1)
+        Whether the row after place i is larger than the row at it.
+    bonus : (D, N + 1)
+        What a cut at each place is cheaper by, which decides between equals.
+    gains : (N, K-1) c[k] - c[k+1] of every row
+    slack : float
+        By how much a later column has to be better than an earlier one.
+
+    Returns
+    -------
+    cost : float
+        Of the best, less bonus, above that of rank K for every row.
+    column : int
+    sign : float
+        +1 where ranks rise along the column, -1 where they fall.
+    """
+    cdef Py_ssize_t D = order.shape[0], N = order.shape[1], Q = gains.shape[1]
+    cdef Py_ssize_t d, i, k, column = 0
+    cdef double best = INFINITY, sign = 1.0, total = 0.0
+    cdef const double* row
+    cdef double* G = <double*> malloc(3 * Q * sizeof(double))
+    if G == NULL:
+        raise MemoryError("no memory for the thresholds of a stump")
+    cdef double* rising = G + Q
+    cdef double* falling = G + 2 * Q
+    with nogil:
+        for i in range(N):
+            for k in range(Q):
+                total += gains[i, k]
+        for d in range(D):
+            for k in range(Q):
+                G[k] = 0.0
+                rising[k] = INFINITY
+                falling[k] = INFINITY
+            note(G, rising, falling, bonus[d, 0], Q)
+            for i in range(N):
+                row = &gains[order[d, i], 0]
+                for k in range(Q):
+                    G[k] += row[k]
+                if i == N - 1 or distinct[d, i]:
+                    note(G, rising, falling, bonus[d, i + 1], Q)
+            if rising[Q - 1] < best - slack:
+                best = rising[Q - 1]
+                column, sign = d, 1.0
+            if total + falling[0] < best - slack:
+                best = total + falling[0]
+                column, sign = d, -1.0
+    free(G)
+    return best, column, sign
 
 
 cdef enum:
