@@ -35,7 +35,7 @@ lint: .venv/dev
 	$(BIN)/mypy
 
 doctest: .venv/dev
-	$(BIN)/python -m pytest --doctest-modules --ignore=ordstat/marginaleffects.py --doctest-glob="*.md" ordstat README.md vignettes
+	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md vignettes
 
 figures: .venv/dev
 	set -e; for page in vignettes/*.py; do $(BIN)/python $$page; done

@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from .planning import power_ordinal as power_ordinal
     from .planning import sample_size_ordinal as sample_size_ordinal
     from .results.likelihood.pooling.results import pool as pool
-    from .results.paper.table import table as table
+    from .results.table import table as table
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
@@ -101,7 +101,7 @@ _LATER = {
     "ordfit_mi": "imputation",
     **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "planning"),
     "pool": "results.likelihood.pooling.results",
-    "table": "results.paper.table",
+    "table": "results.table",
     "C45": "learners.c45",
     "DecisionStump": "learners.stump",
     "DecisionTree": "learners.tree",

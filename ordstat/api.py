@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -195,15 +193,7 @@ def ordfit(
         built, value, vcov=covariance, calibrate=calibrate, force=force, seed=seed, callback=callback, stacklevel=3
     )
     _warn_of_fractions(results)
-    _meet_marginaleffects()
     return results
-
-
-def _meet_marginaleffects() -> None:
-    """Let the functions of that package take fits, where it is imported: it cannot be told of them from outside."""
-    if "marginaleffects" in sys.modules:
-        with suppress(ImportError):  # of another version
-            from . import marginaleffects  # noqa: F401
 
 
 def _warn_of_fractions(results: Any) -> None:

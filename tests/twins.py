@@ -346,7 +346,7 @@ def _bits(positive, negative):
 
 
 def gain_ratio_cut(X, label, w, min_cases):
-    """The cut of C4.5 in a node: (column, low, high), or None; what a step of `ordstat.compiled.trees.grow_c45` does."""
+    """The cut of C4.5 in a node: (column, low, high), or None; a step of `ordstat.compiled.trees.grow_c45`."""
     total, positive = w.sum(), w[label == 1].sum()
     if min(positive, total - positive) <= 1e-11 * total or total < 2 * min_cases - 1e-11 * total:
         return None

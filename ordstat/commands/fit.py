@@ -50,7 +50,7 @@ def _add(parser: ArgumentParser) -> None:
     add_columns(parser)
     parser.add_argument("--calibrate", action="store_true", help="learn probabilities for a ranker that has none")
     parser.add_argument("--save", metavar="FILE", help="put the fit into a file, such as model.ordstat")
-    parser.add_argument("--report", metavar="FILE", help="write a page for readers: .html (one file), .docx or .md")
+    parser.add_argument("--report", metavar="FILE", help="write a page for readers, one .html file")
     parser.add_argument(
         "--summary", metavar="SECTION", help="model, fit, errors, margins, bounds or all; else one screen"
     )

@@ -50,7 +50,7 @@ def test_names_that_are_free(fit):
 
 
 def test_a_report_leaves_such_a_picture_out(data, tmp_path):
-    text = ordfit("y ~ level + f", data).report(tmp_path / "a.md").read_text("utf-8")
+    text = ordfit("y ~ level + f", data).report(tmp_path / "a.html").read_text("utf-8")
     assert "No picture" in text and "rename" in text
 
 

@@ -37,7 +37,7 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "gof": [("lipsitz", 3)], "wild_bootstrap": [("temp = 0",)],
 }  # fmt: skip
 #: Elsewhere tested, or no question: pages, files, further fits.
-LEFT_OUT = {"plot", "report", "save", "update", "with_vcov", "at", "more", "summary", "sentence", "power", "conformal"}
+LEFT_OUT = {"plot", "report", "save", "update", "with_vcov", "at", "more", "summary", "power", "conformal"}
 #: Of rows, groups, curves and matrices, as docs/design.md says.
 PLAIN = {
     "augment", "margins", "simulate", "ranef", "profile", "reliability", "rounds", "staged_errors", "vcov", "predict",

@@ -125,42 +125,6 @@ def test_nothing_in_the_data_is_read_as_a_tag(page):
     assert "<script>alert(1)</script>" in "".join(page.text)
 
 
-def test_markdown_has_its_pictures_beside_it(hostile_fit, tmp_path):
-    path = hostile_fit.report(tmp_path / "my report.md")
-    text = path.read_text("utf-8")
-    shown = re.findall(r"\]\(<(.+?)>\)", text)
-    files = sorted(f"my report_files/{file.name}" for file in (tmp_path / "my report_files").iterdir())
-    assert sorted(shown) == files and len(files) >= 5
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["my report.md", "my report_files"]
-    tables = [line for line in text.splitlines() if line.startswith("|")]
-    bars = [len(re.findall(r"(?<!\\)\|", line)) for line in tables]
-    rules = [i for i, line in enumerate(tables) if line.startswith("| :--")]
-    assert rules and all(bars[i - 1] == bars[i] == bars[i + 1] for i in rules)
-    assert not re.search(r"(?<!\\)<(script|img)", text)
-
-
-def test_a_word_document_has_all_of_it(hostile_fit, page, tmp_path):
-    docx = pytest.importorskip("docx", reason="python-docx is not installed: pip install ordstat[docx]")
-    document = docx.Document(str(hostile_fit.report(tmp_path / "report.docx")))
-    headings = [paragraph.text for paragraph in document.paragraphs if paragraph.style.name == "Heading 2"]
-    images = [attrs for tag, attrs in page.tags if tag == "img"]
-    assert headings == ["Question", "Data", "Summary", "Diagnosis", "Pictures", "How to cite", "Call and versions"]
-    described = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
-    assert described == [attrs["alt"] for attrs in images] and len(described) >= 5
-    cells = {cell.text for table in document.tables for row in table.rows for cell in row.cells}
-    assert {"<script>alert(1)</script>", "a|b & *c*", "<i>x</i>"} <= cells
-    text = "\n".join(paragraph.text for paragraph in document.paragraphs)
-    assert "y ~ `<i>x</i>` + g" in text and "None: all estimates are finite." in text and "McCullagh" in text
-    assert [path.name for path in tmp_path.iterdir()] == ["report.docx"]
-
-
-def test_a_word_document_without_its_library(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "docx", None)
-    with pytest.raises(OptionError, match=r"python-docx is not installed.*pip install ordstat\[docx\]"):
-        FITS["csovo"]().report(tmp_path / "report.docx")
-    assert not list(tmp_path.iterdir())
-
-
 def test_separation_and_a_fit_that_missed_its_optimum(tmp_path):
     data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3] * 5, "x": [0.0, 0.1, 1.0, 1.1, 2.0, 2.1] * 5})
     with pytest.warns(Warning, match="separated"):

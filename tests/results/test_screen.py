@@ -85,7 +85,7 @@ def test_one_screen_of_every_kind(options):
 
 
 def test_effects_of_one_head():
-    """Location, nominal and scale effects go on below each other; tables for other programs stay apart."""
+    """Location, nominal and scale effects go on below each other."""
     fit = ordfit("rating ~ temp", wine(), nominal="~ contact", scale="~ temp")
     summary = fit.summary()
     (table,) = [block for block in summary.report.tables if getattr(block, "below", ())]
@@ -99,7 +99,6 @@ def test_effects_of_one_head():
     assert all(float(shown[name]) == pytest.approx(fit.params[name], abs=6e-4) for name in shown)
     html = summary._repr_html_()
     assert html.count("Nominal effects, by threshold") >= 2 and 'colspan="7"' in html
-    assert len(summary.grids()) == 3
 
 
 def _sections(summary):
@@ -174,15 +173,11 @@ def test_every_ratio_has_a_short_head():
 
 
 def test_estimates_without_end_say_so():
-    """No score test, no solver's number, and a test by likelihoods: 2 (loglik - loglik without the group)."""
+    """No score test and no solver's number."""
     fit = fitted("separated")
     text = str(fit.summary())
     assert "group[T.c]       inf" in text and "score test" not in text
     assert fit.score_test()["p_value"].isna().all()
-    lrt = 2.0 * (fit.loglik - ordfit("answer ~ 1", wine()).loglik)
-    last = fit.sentence().splitlines()[-1]
-    assert last.startswith("group: c: no finite estimate (+inf), as the response is separated; likelihood ratio test")
-    assert f"chi2(2) = {lrt:.2f}, p" in last
     assert fit.coef["group[T.c]"] == np.inf and np.isfinite(fit.coef["group[T.b]"])  # R: where its search stopped
 
 
@@ -270,7 +265,6 @@ def test_confusion_of_long_names_is_one_block():
             [line.split()[-10 if "abs." in lines[head] else -7 :][:7] for line in lines[head + 2 : head + 9]]
         )
         assert (found.astype(int) == table.to_numpy()).all()
-    assert "| 1 = Strong Democrat " in table.to_markdown()
     screen = str(fit.summary())
     assert "1|2.educ " in screen and "Democrat.educ" not in screen
 

@@ -5,7 +5,7 @@ Fits with random effects are parametric: drawing rows would tear groups apart, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -20,8 +20,6 @@ from ...exceptions import DataError, OptionError
 from ...model.fit import LikelihoodFit
 from ...model.sample import Sample
 from ...progress import reporter
-from ..report.exported import Exported
-from ..report.grid import Grid
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
 from .mixed.draws import WORDS, check_simulated, simulated_sample
@@ -42,7 +40,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Bootstrap(Exported):
+class Bootstrap:
     """Estimates of the model, or a statistic of it, on samples drawn again.
 
     Attributes
@@ -122,15 +120,6 @@ class Bootstrap(Exported):
         return [
             f"{counts[why]} of {len(self.status)} replicates {words}." for why, words in _WORDS.items() if why in counts
         ]
-
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """Estimates, biases, errors and limits as text.
-
-        Parameters
-        ----------
-        digits : int, optional
-        """
-        return self._table().grids(digits)
 
     def tidy(self, level: float = 0.95, type: str = "percentile") -> pd.DataFrame:
         """The estimates with their bias, standard errors and limits: one row a parameter, names of R's broom.

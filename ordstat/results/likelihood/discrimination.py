@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,6 @@ import pandas as pd
 
 from ...assess.likelihood.discrimination import discrimination, middle_code
 from ..report.cells import MISSING, short_p_value
-from ..report.exported import Exported
-from ..report.grid import Grid
 from .fitted import FittedLikelihood
 from .mixed.discrimination import mixed_discrimination
 from .nested_wald import test_figures
@@ -22,7 +19,7 @@ _BRIER = "brier"
 _TESTS = ["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]
 
 
-class Discrimination(Exported, pd.Series):  # type: ignore[misc]  # exports other than pandas', on purpose
+class Discrimination(pd.Series):
     """The series of `discrimination`; its Brier score of one level answers to "brier" too."""
 
     @property
@@ -32,17 +29,6 @@ class Discrimination(Exported, pd.Series):  # type: ignore[misc]  # exports othe
     def __repr__(self) -> str:
         width = max((len(str(name)) for name in self.index), default=0)
         return "\n".join(f"{name!s:<{width}}  {_figure(str(name), value):>9}" for name, value in self.items())
-
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """The statistics as text.
-
-        Parameters
-        ----------
-        digits : int, optional
-        """
-        shown = [_figure(str(name), value, digits) for name, value in self.items()]
-        rows = tuple(zip(map(str, self.index), shown, strict=True))
-        return [Grid(title="Discrimination", heads=(("", "value"),), rows=rows, align="lr", n_labels=1)]
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__([*map(self._known, key)] if isinstance(key, list) else self._known(key))

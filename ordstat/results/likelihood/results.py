@@ -22,7 +22,6 @@ from .tables import tidy_parameters
 
 if TYPE_CHECKING:
     from ...plots.accessor import LikelihoodPlots
-    from ..paper.sentence import term_sentence
     from .bootstrap import bootstrapped
     from .discrimination import discrimination_series
     from .effects.emmeans import marginal_means
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from .wild_bootstrap import wild_score_bootstrap
 else:
     _later = partial(Later, __package__)
-    term_sentence = _later("..paper.sentence", "term_sentence")
     bootstrapped = _later(".bootstrap", "bootstrapped")
     discrimination_series = _later(".discrimination", "discrimination_series")
     marginal_means = _later(".effects.emmeans", "marginal_means")
@@ -107,7 +105,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     summary = likelihood_summary
     summary_data = likelihood_report
     tidy = tidy_parameters
-    sentence = term_sentence
     glance = likelihood_figures
     with_vcov = with_covariance
     confint = confidence_limits

@@ -1,4 +1,4 @@
-"""What a page is made of, before it is written as HTML or Markdown."""
+"""What a page is made of, before it is written as HTML."""
 
 from __future__ import annotations
 
@@ -39,14 +39,12 @@ class Drawing:
         Of the plot.
     caption : str
     data : bytes
-    kind : str
-        "svg" or "png".
+        PNG.
     """
 
     name: str
     caption: str
     data: bytes
-    kind: str
 
 
 Block: TypeAlias = Words | Code | Items | Drawing | Report

@@ -25,15 +25,15 @@ _MOST_LEVELS = 12
 _PACKAGES = ("ordstat", "numpy", "scipy", "pandas", "formulaic", "scikit-learn", "statsmodels")
 
 
-def page_of(fit: Any, pictures: bool, lines: bool = True) -> Page:
-    """All of a page about a fit; its pictures in points where its format has no drawings in lines."""
+def page_of(fit: Any, pictures: bool) -> Page:
+    """All of a page about a fit."""
     summary = _without_more(fit.summary().report)
     sections = [
         Section("Question", tuple(_question(fit))),
         Section("Data", tuple(_data(fit))),
         Section("Summary", (summary,)),
         Section("Diagnosis", (Items(tuple(readings(fit))),)),
-        Section("Pictures", tuple(drawings(fit, lines)) if pictures else ()),
+        Section("Pictures", tuple(drawings(fit)) if pictures else ()),
         Section("How to cite", (Items(tuple(("", text) for text in _references(fit))),)),
         Section("Call and versions", (Code(fit.call), Items(tuple(_versions())))),
     ]

@@ -32,13 +32,12 @@ CAPTIONS = {
 }
 #: Variables with a picture of their own.
 _MOST_VARIABLES = 4
-#: Bytes of a drawing in lines; a larger one becomes points.
-_LARGEST = 400_000
+#: Dots per inch.
 _DOTS = 150
 
 
-def drawings(fit: FittedRanker, lines: bool) -> Iterator[Block]:
-    """Every picture, in lines or in points; a sentence in place of those that cannot be drawn."""
+def drawings(fit: FittedRanker) -> Iterator[Block]:
+    """Every picture; a sentence in place of those that cannot be drawn."""
     if not hasattr(fit, "plot"):
         yield Words("There are no pictures of this kind of fit.")
         return
@@ -52,7 +51,7 @@ def drawings(fit: FittedRanker, lines: bool) -> Iterator[Block]:
     for name in CAPTIONS:
         if name in there:
             for given in _arguments(fit, name):
-                yield _drawn(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given), lines)
+                yield _drawn(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given))
     left = [f"fit.plot.{name}" for name in there if name not in CAPTIONS]
     if left:
         yield Words(f"More pictures: {', '.join(left)}.")
@@ -72,28 +71,22 @@ def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
     return [()]
 
 
-def _drawn(name: str, caption: str, draw: partial[Any], lines: bool) -> Block:
+def _drawn(name: str, caption: str, draw: partial[Any]) -> Block:
     try:
-        data, kind = _image(draw, _LARGEST if lines else 0)
+        data = _image(draw)
     except OrdstatError as problem:
         return Words(f"No picture {name!r}: {problem}")
-    return Drawing(name="-".join((name, *draw.args)), caption=caption, data=data, kind=kind)
+    return Drawing(name="-".join((name, *draw.args)), caption=caption, data=data)
 
 
-def _image(draw: Callable[[], Any], largest: int) -> tuple[bytes, str]:
-    """A figure as lines, or as points where lines would be many; global settings and figures stay as they are."""
-    from matplotlib import pyplot, rc_context
+def _image(draw: Callable[[], Any]) -> bytes:
+    """A figure as PNG; the caller's settings and figures stay as they are."""
+    from matplotlib import pyplot
 
-    with rc_context({"svg.hashsalt": "ordstat", "svg.fonttype": "path"}):
-        figure = np.ravel(np.asarray(draw(), dtype=object))[0].figure.figure
-        try:
-            data = _saved(figure, "svg", metadata={"Date": None})
-            return (data, "svg") if len(data) <= largest else (_saved(figure, "png", dpi=_DOTS), "png")
-        finally:
-            pyplot.close(figure)
-
-
-def _saved(figure: Any, kind: str, **how: Any) -> bytes:
+    figure = np.ravel(np.asarray(draw(), dtype=object))[0].figure.figure
     stream = BytesIO()
-    figure.savefig(stream, format=kind, facecolor="white", bbox_inches="tight", **how)
+    try:
+        figure.savefig(stream, format="png", dpi=_DOTS, facecolor="white", bbox_inches="tight")
+    finally:
+        pyplot.close(figure)
     return stream.getvalue()

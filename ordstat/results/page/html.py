@@ -8,7 +8,6 @@ from html import escape
 from ..report.render import Report, as_html
 from .blocks import Block, Code, Drawing, Items, Page, Section, Words
 
-_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 _STYLE = """
 :root { color-scheme: light; }
 body { margin: 0; background: #fff; color: #222; font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
@@ -85,6 +84,6 @@ def _list(items: tuple[tuple[str, str], ...]) -> str:
 
 
 def _figure(drawing: Drawing) -> str:
-    source = f"data:{_TYPES[drawing.kind]};base64,{b64encode(drawing.data).decode('ascii')}"
+    source = f"data:image/png;base64,{b64encode(drawing.data).decode('ascii')}"
     caption = escape(drawing.caption)
     return f'<figure><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'

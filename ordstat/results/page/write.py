@@ -12,7 +12,6 @@ from ...exceptions import OptionError
 from ..fitted import FittedRanker
 from .content import page_of
 from .html import as_page
-from .markdown import as_markdown
 
 
 def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True) -> Any:
@@ -21,10 +20,8 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     Parameters
     ----------
     path : str or path, optional
-        "report.html" is one file that needs nothing else, neither network nor scripts. "report.docx" is a Word
-        document (python-docx writes it). "report.md" is Markdown, with its pictures in the folder "report_files"
-        beside it. A file that is there is written over. Without it the summary is returned as data, as
-        `fit.summary().data`.
+        "report.html": one file that needs neither network nor scripts, and prints well. A file that exists is
+        replaced. Without a path the summary is returned as data, as `fit.summary().data`.
     pictures : bool
         Whether to draw (by matplotlib).
 
@@ -36,7 +33,7 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     Raises
     ------
     OptionError
-        A path of another ending, in a folder that is not there, or of a Word document without python-docx.
+        A path of another ending, in a folder that is not there.
 
     Examples
     --------
@@ -52,49 +49,21 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     if path is None:
         return fit.summary_data()
     target = page_target(path)
-    ending = target.suffix.lower()
-    _WRITERS[ending](page_of(fit, flag("pictures", pictures), lines=ending != _WORD), target)
+    _put({target: as_page(page_of(fit, flag("pictures", pictures))).encode()})
     return target
 
 
 def page_target(path: Any) -> Path:
     """Where to write a page; OptionError for a path that none can be written to, before any work is done."""
     target = Path(path) if isinstance(path, (str, os.PathLike)) else None
-    if target is None or target.suffix.lower() not in _WRITERS:
-        raise OptionError(f"path must be the name of a file that ends in .html, .md or .docx; got {path!r}.")
+    if target is None or target.suffix.lower() not in _ENDINGS:
+        raise OptionError(f"path must be the name of a file that ends in .html; got {path!r}.")
     if not target.parent.is_dir():
         raise OptionError(f"path must be in a folder that is there; got {path!r}. Make {str(target.parent)!r} first.")
-    if target.suffix.lower() == _WORD:
-        try:
-            import docx  # noqa: F401
-        except ImportError as error:
-            raise OptionError(
-                f"path must end in .html or .md, as python-docx is not installed; got {path!r}. For Word: "
-                "pip install ordstat[docx]."
-            ) from error
     return target
 
 
-def _write_html(page: Any, path: Path) -> None:
-    _put({path: as_page(page).encode()})
-
-
-def _write_markdown(page: Any, path: Path) -> None:
-    folder = path.with_name(f"{path.stem}_files")
-    text, files = as_markdown(page, folder.name)
-    if files:
-        folder.mkdir(exist_ok=True)
-    _put({**{folder / name: data for name, data in files.items()}, path: text.encode()})
-
-
-def _write_word(page: Any, path: Path) -> None:
-    from .word import as_word
-
-    _put({path: as_word(page)})
-
-
-_WORD = ".docx"
-_WRITERS = {".html": _write_html, ".htm": _write_html, ".md": _write_markdown, _WORD: _write_word}
+_ENDINGS = (".html", ".htm")
 
 
 def _put(files: Mapping[Path, bytes]) -> None:

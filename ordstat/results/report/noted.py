@@ -9,9 +9,8 @@ import pandas as pd
 
 from .broom import broom_frame
 from .cells import MISSING, column_cells, with_digits
-from .export.html import html
-from .exported import Exported
 from .grid import Grid, by_numbers, grid_text, titled
+from .html import html
 
 _WIDTH = 80
 _FORMATS = {
@@ -30,15 +29,12 @@ _MOST_ROWS = 100
 _WIDE = 8
 
 
-class NotedFrame(Exported, pd.DataFrame):  # type: ignore[misc]  # exports other than pandas', on purpose
+class NotedFrame(pd.DataFrame):
     """A data frame that prints its title and notes with its rows, all columns in 80 characters.
 
     The title is `attrs["title"]`, the notes are `attrs["notes"]`. The numbers are those of any data frame, and a part
     of it or a copy is a plain data frame. Printed rows of a default index have no labels.
 
-    `to_latex`, `to_markdown`, `to_typst`, `to_html` and `to_docx` export what is printed: cells as they are shown here,
-    title and notes. They stand in place of pandas' own methods of these names, which know no notes;
-    `pandas.DataFrame(table).to_latex()` is pandas' own. `to_csv`, `to_excel` and others are pandas', with all digits.
     """
 
     @classmethod
@@ -64,15 +60,6 @@ class NotedFrame(Exported, pd.DataFrame):  # type: ignore[misc]  # exports other
         if square:
             found.attrs["square"] = True
         return found
-
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """The table as text.
-
-        Parameters
-        ----------
-        digits : int, optional
-        """
-        return [self._grid(self, digits)]
 
     def tidy(self) -> NotedFrame:
         """The table under the names that broom has for all tables, row labels as a column, levels one below another.

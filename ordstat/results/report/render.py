@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 
-from ...exceptions import OptionError
 from ...widths import cells, filled, wrapped
 from .cells import column_cells, number
-from .export.html import CELL, LABEL, RULE, TABLE, cell, scrolled
-from .exported import Exported
-from .grid import Grid
+from .html import CELL, LABEL, RULE, TABLE, cell, scrolled
 from .noted import NotedFrame
 
 
@@ -123,11 +120,8 @@ _LONGEST_LABEL = 44
 _SHORTEST_LABEL = 20
 
 
-class Summary(Exported):
+class Summary:
     """A summary to look at: text in a terminal, HTML in a notebook, frames in `tables`.
-
-    Its exports, as `to_latex`, have the tables that are shown; those of one screen, what was learnt alone: the
-    coefficients, and as notes what stands in lines. All tables of `tables` can be exported by themselves.
 
     Attributes
     ----------
@@ -141,20 +135,11 @@ class Summary(Exported):
     report : Report
     data : Report, optional
         `report` itself unless given.
-    learnt : sequence of Table or Line, optional
-        What exports have of it; all its tables unless given.
     """
 
-    def __init__(
-        self,
-        report: Report,
-        data: Report | None = None,
-        learnt: Sequence[Table | Line] = (),
-    ) -> None:
+    def __init__(self, report: Report, data: Report | None = None) -> None:
         self.report = report
         self.data = report if data is None else data
-        has_tables = any(isinstance(block, Table) for block in learnt)
-        self._exported = tuple(learnt) if has_tables else report.tables
 
     def __repr__(self) -> str:
         return as_text(self.report)
@@ -167,45 +152,9 @@ class Summary(Exported):
         """All tables by title, unrounded."""
         return {table.title: table.noted() for table in self.data.tables if isinstance(table, Table)}
 
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """The tables as text, each with the lines that stand by it as notes.
 
-        Parameters
-        ----------
-        digits : int, optional
-
-        Raises
-        ------
-        OptionError
-            There is no table.
-        """
-        found = _grids_of(self.report.title, self._exported, digits)
-        if not found:
-            raise OptionError("this part of the summary has no table to export.")
-        return found
-
-
-def _grids_of(title: str, blocks: Sequence[Table | Line], digits: int | None) -> list[Grid]:
-    """Tables as text, each with the lines that stand by it; a table alone has the title of all."""
-    found: list[Grid] = []
-    lines: list[str] = []
-    for block in blocks:
-        if isinstance(block, Table):
-            found += [grid for piece in block.pieces for grid in piece.noted().grids(digits)]
-        elif not found:
-            lines.append(block.text)
-        else:
-            found[-1] = replace(found[-1], notes=(*found[-1].notes, block.text))
-    if found:
-        found[0] = replace(found[0], notes=(*lines, *found[0].notes))
-    if len(found) == 1:
-        own = (found[0].title,) * (found[0].title not in ("", title))
-        found[0] = replace(found[0], title=title, notes=(*own, *found[0].notes))
-    return found
-
-
-class Reported(Exported):
-    """What is shown by its report, in a terminal and in a notebook, and exported as its tables."""
+class Reported:
+    """What is shown by its report, in a terminal and in a notebook."""
 
     def report(self) -> Report:
         """The summary as data."""
@@ -214,17 +163,6 @@ class Reported(Exported):
     def summary(self) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`."""
         return Summary(self.report())
-
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """The tables as text, the notes of the report below the last.
-
-        Parameters
-        ----------
-        digits : int, optional
-        """
-        report = self.report()
-        *others, last = _grids_of(report.title, report.tables, digits)
-        return [*others, replace(last, notes=(*last.notes, *report.notes))]
 
     def __repr__(self) -> str:
         return as_text(self.report())

@@ -39,7 +39,7 @@ _ROOM = 49
 def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line]) -> Summary:
     """One screen, or a section of the whole report."""
     if section is None:
-        return Summary(one_screen(r, report, model), report, (*_about(dict(report.header)), *model))
+        return Summary(one_screen(r, report, model), report)
     tables = [table for table in report.tables if isinstance(table, Table)]
     of_sections = {name: tuple(table for table in tables if table.section == name) for name in SECTIONS}
     there = [name for name, found in of_sections.items() if found or name in ("fit", "bounds")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,7 @@ import pandas as pd
 
 from ....checks import one_of
 from ....exceptions import OptionError
-from ...report.grid import Grid
-from ...report.noted import NotedFrame, frame_grid, noted_html, noted_text
+from ...report.noted import NotedFrame, noted_html, noted_text
 from ..joint_tests import Joint, joint_frame
 from .average import Average, together
 from .means import Emmeans, groups_of
@@ -59,15 +58,6 @@ class MarginalEffects(Emmeans):
         rows = len(self.frame)
         more = [f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else []
         return [*self.told, *more]
-
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """The table as text.
-
-        Parameters
-        ----------
-        digits : int, optional
-        """
-        return [frame_grid(self.frame, self.told, digits=digits)]
 
     @property
     def frame(self) -> pd.DataFrame:

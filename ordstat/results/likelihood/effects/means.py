@@ -14,9 +14,7 @@ from ....checks import one_of
 from ....exceptions import OptionError
 from ....words import MEANS, advice
 from ...report.broom import broom_frame
-from ...report.exported import Exported
-from ...report.grid import Grid
-from ...report.noted import NotedFrame, frame_grid, noted_html, noted_text
+from ...report.noted import NotedFrame, noted_html, noted_text
 from ..standard_errors import limits_between
 from .adjust import ADJUST, NAMES, STEPWISE, Family, adjusted
 from .average import Average, Averager, together, warn_of_unknown
@@ -52,7 +50,7 @@ _PROBABILITIES = ("prob", "cum_prob", "exc_prob")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Emmeans(Exported):
+class Emmeans:
     """Estimated marginal means, or slopes, and what their contrasts need.
 
     Attributes
@@ -95,16 +93,6 @@ class Emmeans(Exported):
 
     def _repr_html_(self) -> str:
         return noted_html(self.frame, self._all_notes) + (self._contrasted()._repr_html_() if self.method else "")
-
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """The table as text, and that of the contrasts where these were asked for with it.
-
-        Parameters
-        ----------
-        digits : int, optional
-        """
-        contrasts = self._contrasted().grids(digits) if self.method else ()
-        return [frame_grid(self.frame, self._all_notes, digits=digits), *contrasts]
 
     def tidy(self) -> NotedFrame:
         """The table under broom's names: limits are "conf_low" and "conf_high"."""

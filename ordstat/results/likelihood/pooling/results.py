@@ -16,7 +16,7 @@ from ...report.render import as_text
 from ..fitted import FittedLikelihood
 from .estimates import PooledEstimates
 from .same_model import likelihood_fits
-from .summary import pooled_frame, pooled_report, pooled_sentence, pooled_summary, repr_html
+from .summary import pooled_frame, pooled_report, pooled_summary, repr_html
 from .tests import pooled_hypothesis_tests, pooled_model_test
 
 _SCREEN = 80
@@ -56,7 +56,6 @@ class PooledResults(PooledEstimates):
     test = pooled_hypothesis_tests
     anova = pooled_model_test
     tidy = pooled_frame
-    sentence = pooled_sentence
     report = pooled_report
     summary = pooled_summary
     _repr_html_ = repr_html

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...paper.sentence import sentences
 from ...report.cells import count
 from ...report.noted import NotedFrame
 from ...report.render import Report, Summary, Table
@@ -51,19 +50,6 @@ def pooled_frame(r: PooledEstimates, exponentiate: bool = False, level: float = 
         }
     )
     return NotedFrame.of(frame, (), "Pooled parameters" + "; exponents of all but thresholds" * exponentiate)
-
-
-def pooled_sentence(r: PooledEstimates, term: str | None = None, level: float = 0.95) -> str:
-    """A term as papers report it: estimate, standard error, t test, odds ratio where there is one, and limits.
-
-    Parameters
-    ----------
-    term : str, optional
-        A term of the formula or the name of a parameter; all effects unless given.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
-    return sentences(r.fits[0], pooled_frame(r, level=level), r.df.to_numpy(), term, level)
 
 
 def pooled_report(r: PooledEstimates, level: float = 0.95) -> Report:

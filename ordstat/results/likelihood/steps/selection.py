@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,6 @@ from ....checks import number, one_of
 from ....exceptions import OptionError
 from ....words import told_arguments
 from ...refit import updated
-from ...report.exported import Exported
-from ...report.grid import Grid
 from ...report.noted import NotedFrame
 from ..comparison import check_unpenalised
 from ..fitted import FittedLikelihood
@@ -32,8 +29,8 @@ _AIC = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Selection(Exported):
-    """What `step` found; its exports are the steps.
+class Selection:
+    """What `step` found.
 
     Attributes
     ----------
@@ -46,15 +43,6 @@ class Selection(Exported):
 
     fit: FittedLikelihood
     trace: pd.DataFrame
-
-    def grids(self, digits: int | None = None) -> Sequence[Grid]:
-        """The steps as text.
-
-        Parameters
-        ----------
-        digits : int, optional
-        """
-        return self._noted().grids(digits)
 
     def __repr__(self) -> str:
         return f"{self._noted()!r}\n{self.fit!r}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from ..grid import Grid, spans
+from .grid import Grid, spans
 
 CELL = "padding:.15em .8em;text-align:right;white-space:nowrap"
 LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:pre"  # the nodes of a tree are indented

@@ -1,1 +1,0 @@
-"""What goes into a paper: several fits as one table, and terms as sentences."""

@@ -1,1 +1,0 @@
-"""Tables as text of other programs: LaTeX, Markdown, Typst, HTML, Word."""
