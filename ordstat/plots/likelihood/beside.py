@@ -12,7 +12,7 @@ from ..._typing import FloatArray
 from ...checks import fraction, labelled
 from ...exceptions import DataError, OptionError
 from .. import style
-from .forest import EXPONENT, effects_of, finish_scale, own_scale, ratio, scale_words, term_label
+from .forest import EXPONENT, effects_of, ratio, term_label
 
 if TYPE_CHECKING:
     from ..drawn import Axes, DrawnLikelihood
@@ -66,7 +66,6 @@ def coefficients(
     label: str = "this fit",
     columns: Sequence[str] | str | None = None,
     exponentiate: bool = False,
-    own_scales: bool | None = None,
     level: float = 0.95,
 ) -> Axes:
     """Coefficients of this and other fits with their limits, the fits of a term below each other.
@@ -85,9 +84,6 @@ def coefficients(
         Terms to draw, in this order; all if not given.
     exponentiate : bool
         Odds ratios (logit), hazard ratios (cloglog) or, of fits that differ in this, exponents, on a logarithmic axis.
-    own_scales : bool, optional
-        Whether each term has a scale of its own, as in `forest`; True where some could not be seen on one scale, if
-        not given.
     level : float in (0, 1)
         Confidence level of the limits.
     """
@@ -97,25 +93,24 @@ def coefficients(
     names, terms = list(fits), list(dict.fromkeys(data["term"]))
     middles = -np.arange(len(terms)) * (_STEP * len(names) + _GAP)
     ax = style.axes(ax, height=1.2 + 0.42 * (len(terms) * (_STEP * len(names) + _GAP)) + 0.1 * len(names))
-    drawn, own = own_scale(data, ["estimate", *_LIMITS], data["term"], exponentiate, own_scales)
-    log = exponentiate and not own
-    if log:
+    if exponentiate:
         ax.set_xscale("log")
-    ax.axvline(1.0 if log else 0.0, color=style.MUTED, linewidth=0.8, zorder=1)
+    ax.axvline(1.0 if exponentiate else 0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     for place, name in enumerate(names):
         offset = _STEP * ((len(names) - 1) / 2.0 - place)
         mine, heights = data["model"] == name, dict(zip(terms, middles + offset, strict=True))
         y = data.loc[mine, "term"].map(heights).to_numpy(dtype=np.float64)
-        _fit(ax, drawn[mine], y, style.beside(ax, name), place, len(names))
+        _fit(ax, data[mine], y, style.beside(ax, name), place, len(names))
     spare = 0.5 * (_STEP * len(names) + _GAP)
     ax.set_ylim(middles[-1] - spare, spare)
     kinds = dict(zip(data["term"], data["coef_type"], strict=True))
     style.row_labels(ax, list(middles), [term_label(kinds[term], term) for term in terms])
     looks: dict[str, Any] = {"fontsize": style.SMALL, "labelcolor": style.INK, "frameon": False}
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **looks)
-    finish_scale(ax, own, exponentiate)
+    if exponentiate:
+        style.plain_log_ticks(ax)
     what = _common_ratio(fits, exponentiate)[0] if exponentiate else "coefficient"
-    return style.named(ax, scale_words(f"{what} with {100 * level:g} % limits", own))
+    return style.named(ax, f"{what} with {100 * level:g} % limits")
 
 
 def _named(results: DrawnLikelihood, others: Any, label: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Coefficients with confidence limits, on one scale or each on its own."""
+"""Coefficients with confidence limits, on one axis."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 _LIMITS = ["conf_low", "conf_high"]
 #: What exponents are where neither odds nor hazards are multiplied by them.
 EXPONENT = ("exp(coefficient)", 1.0)
-#: Limits that reach less far than this share of the farthest ones could not be seen beside them.
-_SEEN = 0.1
 _NARROW = 5.0  # inches of a place in which numbers beside a row take two lines
 
 
@@ -60,7 +58,6 @@ def forest(
     ax: Axes | None = None,
     *,
     exponentiate: bool = False,
-    own_scales: bool | None = None,
     level: float = 0.95,
 ) -> Axes:
     """Coefficients with their confidence limits.
@@ -70,10 +67,6 @@ def forest(
     ax : matplotlib axes, optional
     exponentiate : bool
         Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
-    own_scales : bool, optional
-        Whether each coefficient has a scale of its own, on which its farther limit is as far from no effect as that of
-        any other: for variables in very different units, whose numbers then stand for lengths. True where some could
-        not be seen on one scale, if not given.
     level : float in (0, 1)
         Confidence level of the limits.
     """
@@ -85,42 +78,19 @@ def forest(
     lines = sum(max(0.3, 0.1 + 0.15 * (in_lines(name, 34).count("\n") + 1)) for name in names)
     ax = style.axes(ax, height=0.9 + max(lines, 0.6))
     places = np.arange(n, dtype=np.float64)[::-1]
-    shown, own = own_scale(data, ["estimate", *_LIMITS], data["term"], exponentiate, own_scales)
-    _draw(ax, shown, places, exponentiate and not own)
+    _draw(ax, data, places, exponentiate)
     ax.set_ylim(-0.6, n - 0.4)
     style.row_labels(ax, list(places), names)
     _write_numbers(ax, data, places)
-    finish_scale(ax, own, exponentiate)
-    return style.named(ax, _axis(results, data, exponentiate, own, level))
+    if exponentiate:
+        style.plain_log_ticks(ax)
+    return style.named(ax, _axis(results, data, exponentiate, level))
 
 
-def _axis(results: DrawnLikelihood, data: pd.DataFrame, exponentiate: bool, own: bool, level: float) -> str:
+def _axis(results: DrawnLikelihood, data: pd.DataFrame, exponentiate: bool, level: float) -> str:
     location = (data["coef_type"] == "location").all()
     what = (ratio(results)[0] if location else EXPONENT[0]) if exponentiate else "coefficient"
-    return scale_words(f"{what} with {100 * level:g} % limits", own)
-
-
-def scale_words(what: str, own: bool) -> str:
-    """What an axis shows, and that lengths do not compare where they do not."""
-    return f"{what}, each on a scale of its own" if own else what
-
-
-def own_scale(
-    data: pd.DataFrame, columns: list[str], keys: pd.Series, log: bool, asked: bool | None
-) -> tuple[pd.DataFrame, bool]:
-    """The columns as they are drawn, and whether each key has a scale of its own; 0 is no effect then."""
-    with np.errstate(divide="ignore"):  # the logarithm of a ratio of 0, of an estimate without end
-        plain = data[columns].apply(np.log) if log else data[columns]
-    reach = reaches(plain, keys)
-    own = bool(reach.min() < _SEEN * reach.max()) if asked is None and len(reach) > 1 else bool(asked)
-    return (plain.div(keys.map(reach).to_numpy(), axis=0) if own else data[columns]), own
-
-
-def reaches(numbers: pd.DataFrame, keys: pd.Series) -> pd.Series:
-    """How far from 0 the finite numbers of each key reach."""
-    sizes = numbers.abs().where(np.isfinite(numbers)).max(axis=1)
-    farthest = sizes.groupby(keys.to_numpy(), sort=False).max()
-    return farthest.where(farthest > 0.0, 1.0).fillna(1.0)
+    return f"{what} with {100 * level:g} % limits"
 
 
 def _draw(ax: Axes, data: pd.DataFrame, places: FloatArray, log: bool) -> None:
@@ -145,12 +115,3 @@ def _write_numbers(ax: Axes, data: pd.DataFrame, places: FloatArray) -> None:
         words = with_limits(*numbers)
         words = words.replace(" [", "\n[") if in_two else words
         style.note(ax, words, (1.0, place), (8, 0), ax.get_yaxis_transform(), fontsize=size)
-
-
-def finish_scale(ax: Axes, own: bool, log: bool) -> None:
-    """Plain numbers on an axis of ratios, none on one that has several scales."""
-    if own:
-        ax.set_xticks([0.0], ["1" if log else "0"])
-        ax.set_xlim(-1.05, 1.05)
-    elif log:
-        style.plain_log_ticks(ax)

@@ -14,7 +14,7 @@ from ...exceptions import DataError, OptionError
 from .. import style
 from ..letters import heading_weight
 from ..words import shortened_middle, with_limits
-from .forest import own_scale, scale_words, term_label
+from .forest import term_label
 
 if TYPE_CHECKING:
     from ..drawn import Axes, DrawnLikelihood
@@ -86,7 +86,6 @@ def parallel(
     ax: Axes | None = None,
     *,
     columns: Sequence[str] | str | None = None,
-    own_scales: bool | None = None,
     level: float = 0.95,
 ) -> Axes:
     """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
@@ -98,9 +97,6 @@ def parallel(
     ax : matplotlib axes, optional
     columns : str or sequence of str, optional
         Location columns; all if not given.
-    own_scales : bool, optional
-        Whether each column has a scale of its own, as in `forest`; True where some could not be seen on one scale, if
-        not given.
     level : float in (0, 1)
         Confidence level of the limits.
     """
@@ -110,11 +106,10 @@ def parallel(
     # (terms, rows) heights, from the top down, with room for a heading above each block
     places: FloatArray = -(np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6) + np.arange(rows))
     ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.6) * len(terms))
-    shown, own = own_scale(data, _DRAWN, data["term"], False, own_scales)
     colours = style.level_colours(rows)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     for block, term in enumerate(terms):
-        _block(ax, shown[data["term"] == term], places[block], colours)
+        _block(ax, data[data["term"] == term], places[block], colours)
     ends = places.min() - 0.8, places.max() + 1.6
     ax.set_ylim(*ends)
     names = [f"> {above}" for above in results.levels[:-1]]
@@ -122,16 +117,10 @@ def parallel(
     step = style.every(room)
     style.row_labels(ax, list(places[:, ::step].ravel()), names[::step] * len(terms), (ends[1] - ends[0]) / step)
     for block, term in enumerate(terms):
-        _tell_missing(ax, shown[data["term"] == term][::step], places[block, ::step], style.row_size(step * room) - 1.0)
+        _tell_missing(ax, data[data["term"] == term][::step], places[block, ::step], style.row_size(step * room) - 1.0)
         _heading(ax, data[data["term"] == term].iloc[0], places[block].max() + 0.55)
-    if own:
-        ax.set_xticks([0.0], ["0"])
-    words = scale_words(f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits", own)
+    words = f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits"
     return style.named(ax, words, f"P({results.design.response} > level)")
-
-
-#: Numbers that lie on the axis.
-_DRAWN = ["estimate", "lower", "upper", "pooled", "pooled_lower", "pooled_upper"]
 
 
 def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[Any]) -> None:
