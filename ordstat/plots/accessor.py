@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..checks import did_you_mean
 from ..exceptions import OptionError
-from .ale import ale, ale_data
-from .bounds import bounds, bounds_data
 from .confusion import confusion, confusion_data
 from .dependence import dependence, dependence_data
 from .drawn import DrawnEnsemble, DrawnLikelihood, DrawnMixed, DrawnRanker, DrawnTrees, Picture
 from .importance import importance, importance_data
 from .latent import density, density_data, has_scores, latent, latent_data, margins, margins_data
 from .likelihood.beside import coefficients, coefficients_data
-from .likelihood.effects import effects, effects_data, interaction, interaction_data
+from .likelihood.effects import effects, effects_data
 from .likelihood.forest import forest, forest_data
 from .likelihood.influence import influence, influence_data
 from .likelihood.means import emmeans, emmeans_data
@@ -45,7 +43,6 @@ def _has_effects(results: Any) -> bool:
 
 #: What a fit must have for a plot; the others need nothing.
 NEEDS: dict[str, Callable[[Any], bool]] = {
-    "bounds": lambda r: r.geometry is not None and r.no_margins is None and _independent(r),
     "latent": has_scores,
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
@@ -54,9 +51,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "coefficients": _has_effects,
     "forest": _has_effects,
     "profiles": lambda r: r.covariance == "model" and _independent(r),
-    "interaction": lambda r: len(r.design.spec.columns or ()) > 1,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
-    "ale": lambda r: len(numeric_variables(r)) > 0,
     "rounds": lambda r: len(r.fit.stages) > 1,
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
@@ -80,7 +75,7 @@ class Plots:
     >>> from ordstat import datasets, ordfit
     >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
     >>> fit.plot
-    plots: bounds, confusion, dependence, importance, latent, margins
+    plots: confusion, dependence, importance, latent, margins
     >>> cells = fit.plot.confusion_data()
     >>> cells.loc[cells["observed"] == 5, ["predicted", "distance", "weight"]].to_numpy().tolist()
     [[1, 4, 0], [2, 3, 0], [3, 2, 2], [4, 1, 5], [5, 0, 0]]
@@ -120,8 +115,6 @@ class Plots:
     def _there(self) -> str:
         return ", ".join(self.names)
 
-    bounds = Picture(bounds)
-    bounds_data = Picture(bounds_data)
     latent = Picture(latent)
     latent_data = Picture(latent_data)
     margins = Picture(margins)
@@ -136,8 +129,6 @@ class Plots:
     boundaries_data = Picture(boundaries_data)
     dependence = Picture(dependence)
     dependence_data = Picture(dependence_data)
-    ale = Picture(ale)
-    ale_data = Picture(ale_data)
     importance = Picture(importance)
     importance_data = Picture(importance_data)
 
@@ -169,8 +160,6 @@ class LikelihoodPlots(Plots):
     profiles_data = Picture(profiles_data)
     coefficients = Picture(coefficients)
     coefficients_data = Picture(coefficients_data)
-    interaction = Picture(interaction)
-    interaction_data = Picture(interaction_data)
     emmeans = Picture(emmeans)
     emmeans_data = Picture(emmeans_data)
     residuals = Picture(residuals)

@@ -11,7 +11,6 @@ import pandas as pd
 
 from .._typing import FloatArray
 from . import style
-from .letters import with_letters
 from .words import shortened_middle
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ _WIDE = 34  # letters of a name on one line
 _MOST_MARKS = 200  # folds that are drawn one by one
 
 
-@with_letters(lambda data, folds, what, *axes, **named: (*data.index, what))
 def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax: Axes | None = None) -> Axes:
     """Dots and intervals, the first row on top; folds as faint marks below each.
 

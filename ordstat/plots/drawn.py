@@ -17,7 +17,6 @@ from ..model.fit import Fit, Geometry, LikelihoodFit
 from ..model.likelihood.rule import LikelihoodRule
 from ..model.sample import Rows
 from ..model.trees.fit import TreeFit
-from .letters import with_letters, words_of_fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -35,7 +34,7 @@ class Picture(Generic[P, R]):
     """A function of a fit as a method of what holds the fit, its `results`."""
 
     def __init__(self, draw: Callable[Concatenate[Any, P], R]) -> None:
-        self.draw = draw if draw.__name__.endswith("_data") else with_letters(words_of_fit)(draw)
+        self.draw = draw
 
     def __get__(self, plots: Any, owner: type) -> Callable[P, R]:
         """The function of the fit; of the class, the function itself."""

@@ -11,7 +11,6 @@ import numpy as np
 
 from .._typing import FloatArray
 from . import style
-from .letters import heading_weight, with_letters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +23,6 @@ _WIDE = 30  # letters of a name on one line
 _KEY = 20  # letters of a level beside the chart on one line
 
 
-@with_letters(lambda shares, *words, **named: words)
 def likert(
     shares: FloatArray, levels: Sequence[Any], names: Sequence[str], headings: Sequence[str], ax: Axes | None = None
 ) -> Axes:
@@ -104,7 +102,7 @@ def _name_rows(ax: Axes, places: FloatArray, labels: Sequence[str], headings: Se
                 va="bottom",
                 color=style.INK,
                 fontsize=style.SMALL,
-                fontweight=heading_weight(),
+                fontweight="bold",
             )
 
 

@@ -123,33 +123,6 @@ def values_by(
     return list(np.unique(np.quantile(numbers[np.isfinite(numbers)], _QUARTILES)).tolist())
 
 
-def interaction_data(results: DrawnLikelihood, /, variable: str, by: str, **options: Any) -> pd.DataFrame:
-    """`effects_data` at each value of `by`; the options are the same."""
-    return effects_data(results, variable, by=by, **options)
-
-
-def interaction(results: DrawnLikelihood, /, variable: str, by: str, ax: Any = None, **options: Any) -> AnyArray:
-    """`effects` in panels for each value of `by`; the options are the same.
-
-    Panels of the same shape say that there is no interaction on the scale of probabilities; a model without one has
-    parallel lines on the scale of its link alone, which `emmeans` draws.
-
-    Parameters
-    ----------
-    variable, by : str
-        Variables of the formula.
-    ax : array of matplotlib axes, optional
-        One a panel.
-    **options
-        As in `effects`.
-
-    Returns
-    -------
-    array of matplotlib axes
-    """
-    return np.atleast_1d(np.asarray(effects(results, variable, ax, by=by, **options), dtype=object))
-
-
 def effects(
     results: DrawnLikelihood,
     variable: str,

@@ -12,7 +12,6 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...exceptions import DataError, OptionError
 from .. import style
-from ..letters import heading_weight
 from ..words import shortened_middle, with_limits
 from .forest import term_label
 
@@ -146,5 +145,5 @@ def _heading(ax: Axes, first: pd.Series, height: float) -> None:
     room = style.drawn_letters(ax) - len(told) - 3
     words = f"{shortened_middle(term_label('location', first['term']), max(room, 10))}   {told}"
     size = style.row_size(1.5 * style.inches(ax)[1] / float(np.ptp(ax.get_ylim())))
-    looks = {"va": "bottom", "fontsize": size, "fontweight": heading_weight(), "backgroundcolor": "white", "zorder": 2}
+    looks = {"va": "bottom", "fontsize": size, "fontweight": "bold", "backgroundcolor": "white", "zorder": 2}
     style.note(ax, words.replace("$", r"\$"), (0.0, height), (0, 0), ax.get_yaxis_transform(), **looks)
