@@ -18,18 +18,11 @@ from ..model.sample import Rows
 from . import style
 
 if TYPE_CHECKING:
-    from .drawn import Axes, DrawnLikelihood, DrawnRanker
+    from matplotlib.axes import Axes
 
 
-def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
-    """Histogram of the scores of every observed level.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns level, left and right (ends of the bin, in units of the score), weight (of the rows inside), share (of
-        the weight of the level).
-    """
+def latent_frame(results: Any, bins: int) -> pd.DataFrame:
+    """Histogram of the scores of every observed level."""
     whole("bins", bins, 1)
     sample, scores = results.design.sample, results.fit.scores
     _gaps(results)  # raises where there are votes in place of scores
@@ -43,7 +36,7 @@ def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def has_scores(results: DrawnRanker) -> bool:
+def has_scores(results: Any) -> bool:
     """Whether rows have scores that thresholds in order cut; at the modes, where there are random effects."""
     return results.no_margins is None or _at_modes(results)
 
@@ -59,7 +52,7 @@ def _gaps(results: Any) -> FloatArray:
     return found
 
 
-def row_thresholds(results: DrawnRanker) -> FloatArray:
+def row_thresholds(results: Any) -> FloatArray:
     """(3, K-1) mean, smallest and largest threshold over the rows: alike unless there are nominal effects."""
     sample, scores = results.design.sample, results.fit.scores
     thresholds = scores[:, None] - _gaps(results)
@@ -68,26 +61,7 @@ def row_thresholds(results: DrawnRanker) -> FloatArray:
     return np.stack([mean, thresholds.min(axis=0), thresholds.max(axis=0)])
 
 
-def latent(results: DrawnRanker, ax: Axes | None = None, *, bins: int = 40) -> Axes:
-    """Scores of the rows of each observed level, with the thresholds and the interval of every level.
-
-    A row of the plot is one observed level. Where thresholds differ between the rows of the fit (nominal effects)
-    their mean is drawn, and their range shaded.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    bins : int
-        Number of bins of the histograms.
-
-    Raises
-    ------
-    UnavailableError
-        For a rule that votes.
-    ImportError
-        matplotlib is not installed.
-    """
-    data = latent_data(results, bins=bins)
+def draw_latent(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
     levels = results.levels
     ax = style.axes(ax, height=1.3 + 0.42 * len(levels))
     mean, least, most = row_thresholds(results)
@@ -110,7 +84,7 @@ def latent(results: DrawnRanker, ax: Axes | None = None, *, bins: int = 40) -> A
     return ax
 
 
-def _score(results: DrawnRanker) -> str:
+def _score(results: Any) -> str:
     return "score H at the modes of the random effects" if _at_modes(results) else "score H"
 
 
@@ -159,23 +133,8 @@ _LEAST_HEIGHT = 0.01  # of the density's mode: tails below are left out
 _MOST_ROWS = 20
 
 
-def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
-    """Density of Y* = H + e / s on a grid, piece by piece between the thresholds.
-
-    Parameters
-    ----------
-    at : data frame, optional
-        Rows with the variables of the formula; the rows of the fit of lowest, median and highest score if not given.
-        With random effects also the columns of the groups, at whose modes they are; without these, rows are those of a
-        typical group, whose effects are 0.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row, level, latent (Y*, in units of the score), density, probability (of the level at that row; the
-        area under its piece, but for tails too thin to draw). A level between thresholds that are out of order has no
-        piece.
-    """
+def density_frame(results: Any, at: Any) -> pd.DataFrame:
+    """Density of the latent response H + e / s on a grid, piece by piece between the thresholds."""
     rule = results.rule
     rule.family.require_latent("plot.density")
     labels, rows = _chosen(results, at)
@@ -217,7 +176,7 @@ def _span(rule: LikelihoodRule) -> FloatArray:
     return np.asarray(t[height >= _LEAST_HEIGHT * height.max()][[0, -1]])
 
 
-def _chosen(results: DrawnLikelihood, at: Any) -> tuple[list[str], Rows]:
+def _chosen(results: Any, at: Any) -> tuple[list[str], Rows]:
     if at is None:
         order = np.argsort(results.fit.scores, kind="stable")
         places = {"lowest score": order[0], "median score": order[order.size // 2], "highest score": order[-1]}
@@ -255,17 +214,7 @@ def _shown(value: Any) -> str:
 _NUMBER = 0.29
 
 
-def density(results: DrawnLikelihood, ax: Axes | None = None, *, at: Any = None) -> Axes:
-    """Latent distribution of chosen rows, cut by the thresholds: areas are the probabilities of the levels.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    at : data frame, optional
-        Rows with the variables of the formula, one density each; the rows of the fit with the lowest, the median
-        and the highest score if not given.
-    """
-    data = density_data(results, at=at)
+def draw_density(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
     labels = list(dict.fromkeys(data["row"]))
     ax = style.axes(ax, height=1.2 + 0.85 * len(labels))
     colours = dict(zip(results.levels, style.level_colours(len(results.levels)), strict=True))
@@ -296,7 +245,7 @@ def _probability(ax: Axes, piece: pd.DataFrame, base: float, height: FloatArray,
         style.text(ax, middle, base + 0.09, f"{piece['probability'].iloc[0]:.2f}", **looks)
 
 
-def _cuts(ax: Axes, results: DrawnLikelihood, data: pd.DataFrame) -> None:
+def _cuts(ax: Axes, results: Any, data: pd.DataFrame) -> None:
     """Threshold lines through all rows where they are common to all."""
     rule = results.rule
     if rule.alpha.shape[1] > 1:
@@ -306,22 +255,8 @@ def _cuts(ax: Axes, results: DrawnLikelihood, data: pd.DataFrame) -> None:
     style.threshold_lines(ax, values, results.threshold_names)
 
 
-def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
-    """Histogram of the left and of the right margins.
-
-    Parameters
-    ----------
-    bins : int
-        Their common width is chosen so that 0 is an end of a bin.
-    normalised : bool, optional
-        Margins divided by the norm of potential and thresholds; True where there is a norm.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns side ("left", "right"), from, to (ends of the bin), weight, share (of all rows with that margin: rows of
-        the lowest level have no left margin, those of the highest no right one).
-    """
+def margins_frame(results: Any, bins: int, normalised: bool | None) -> pd.DataFrame:
+    """Histogram of the left and of the right margins."""
     whole("bins", bins, 2)
     m = results.training_margins
     unit = m.unit if _normalise(results, normalised) else 1.0
@@ -339,7 +274,7 @@ def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | Non
     return pd.concat(tables, ignore_index=True)
 
 
-def _normalise(results: DrawnRanker, asked: bool | None) -> bool:
+def _normalise(results: Any, asked: bool | None) -> bool:
     use = results.geometry is not None if asked is None else asked
     if use and results.geometry is None:
         raise OptionError(f"{results.method!r} has no norm for its margins: use normalised=False.")
@@ -354,26 +289,9 @@ def _edges(values: FloatArray, bins: int) -> FloatArray:
     return width * np.arange(first, max(np.ceil(high / width), first + 1) + 1)
 
 
-def margins(
-    results: DrawnRanker,
-    ax: Axes | None = None,
-    *,
-    delta: float | None = None,
-    bins: int = 40,
-    normalised: bool | None = None,
+def draw_margins(
+    results: Any, data: pd.DataFrame, ax: Axes | None, delta: float | None, normalised: bool | None
 ) -> Axes:
-    """Left and right margins of the rows; wrong ones (<= 0) in another colour, and a line at Delta.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    delta : float >= 0, optional
-        Half the median size of the margins, to one digit, if not given.
-    bins : int
-    normalised : bool, optional
-        Whether in units of the normalised margin; True where the potential has a norm.
-    """
-    data = margins_data(results, bins=bins, normalised=normalised)
     use = _normalise(results, normalised)
     errors = results.delta_errors(None if delta is None else [delta], normalised=use)
     ax = style.axes(ax, height=2.6)

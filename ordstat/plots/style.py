@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -150,11 +150,6 @@ def histogram(values: FloatArray, edges: FloatArray, weights: FloatArray) -> dic
     return {"weight": inside, "share": inside / inside.sum() if inside.sum() > 0 else inside}
 
 
-def long(wide: pd.DataFrame) -> pd.DataFrame:
-    """Columns round, rows, value of a frame with one column a set of rows, by round."""
-    return wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
-
-
 def level_colours(n: int) -> list[tuple[float, float, float, float]]:
     """n colours from dark violet (lowest) to olive (highest): viridis at equal steps of lightness, for grey print."""
     from matplotlib import colormaps
@@ -170,10 +165,12 @@ def text_colour(background: Sequence[float]) -> str:
     return "white" if float(np.dot(background[:3], _LUMA)) < 0.5 else INK
 
 
-def readable(colour: Sequence[float]) -> tuple[float, ...]:
+def readable(colour: Any) -> tuple[float, ...]:
     """The colour, darkened where text of it would be too pale on white."""
-    lightness = float(np.dot(colour[:3], _LUMA))
-    return tuple(min(1.0, 0.42 / max(lightness, 1e-9)) * part for part in colour[:3])
+    from matplotlib.colors import to_rgb
+
+    parts = to_rgb(colour)
+    return tuple(min(1.0, 0.42 / max(float(np.dot(parts, _LUMA)), 1e-9)) * part for part in parts)
 
 
 def keep_apart(
@@ -235,12 +232,17 @@ def _lines(names: Sequence[str]) -> FloatArray:
     return np.array([1.0 + name.count("\n") for name in names])
 
 
-def curve_labels(ax: Axes, curves: Mapping[str, pd.DataFrame], colours: Mapping[str, str]) -> None:
-    """Names of curves, frames with a column "value", right of the axes."""
-    from matplotlib.colors import to_rgb
+def name_levels(ax: Axes, levels: Sequence[Any], colours: Sequence[Any], heights: Sequence[float], lines: bool) -> None:
+    """Names of the levels right of the axes: at the ends of lines, else beside their colours, in their order."""
+    if lines:
+        end_labels(ax, heights, [str(level) for level in levels], colours)
+    else:
+        level_key(ax, levels, colours)
 
-    last = [float(curve["value"].iloc[-1]) for curve in curves.values()]
-    end_labels(ax, last, list(curves), [to_rgb(colours[name]) for name in curves])
+
+def columns_for(panels: int) -> int:
+    """Columns of panels: three, unless that leaves one panel alone."""
+    return {4: 2, 8: 4}.get(panels, min(panels, 3))
 
 
 def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""A classification tree, and the errors of many of them by round."""
+"""A classification tree."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import one_of
 from ..model.parameter_labels import effect_label
 from . import style
 from .words import in_lines
 
 if TYPE_CHECKING:
-    from .drawn import Axes, DrawnTrees
+    from matplotlib.axes import Axes
 
 _LEAF = 0.62  # inches between leaves
 _LEVEL = 0.95  # inches between depths
@@ -23,13 +22,10 @@ _WIDEST = 24.0  # inches of a figure
 _BELOW = 0.08  # between an edge and its leaf, in depths
 _LONGEST = 18  # letters of a line of a cut
 _BRIEF = 8  # of a level that is written at its leaves
-_ENOUGH = 0.5  # of the rows, for an error to be shown
-_ERRORS = ("absolute", "classification", "squared")
-_COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data": style.WRONG}
 
 
-def tree_data(results: DrawnTrees, *, round: int = 1, split: int | None = None) -> pd.DataFrame:
-    """Columns node, x, depth, and those of `nodes`."""
+def tree_frame(results: Any, round: int, split: int | None) -> pd.DataFrame:
+    """The nodes and where they are drawn."""
     nodes = results.nodes(round, _first_split(results, split))
     numbers = [int(number) for number in nodes.index]
     leaves = [n for n, leaf in zip(numbers, nodes["leaf"], strict=True) if leaf]
@@ -42,19 +38,8 @@ def tree_data(results: DrawnTrees, *, round: int = 1, split: int | None = None) 
     return pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index()
 
 
-def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: int | None = None) -> Axes:
-    """One tree: cuts at its nodes, the shares of the levels as bars at its leaves.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    round : int
-        1, 2, ...
-    split : int, optional
-        1, ..., K-1, where trees belong to splits; the first unless given.
-    """
+def draw_tree(results: Any, data: pd.DataFrame, ax: Axes | None, round: int, split: int | None) -> Axes:
     split = _first_split(results, split)
-    data = tree_data(results, round=round, split=split)
     classes = list(data.columns)[list(data.columns).index("leaf") + 1 :]
     n_leaves, depth = int(data["leaf"].sum()), int(data["depth"].max())
     width = min(max(_LEAF * n_leaves + 1.6, 4.6), _WIDEST)
@@ -78,7 +63,7 @@ def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: 
     return style.titled(ax, f"{results.design.response}, {title}; rows to the left where the cut holds")
 
 
-def _first_split(results: DrawnTrees, split: int | None) -> int | None:
+def _first_split(results: Any, split: int | None) -> int | None:
     """The split asked for, or the first of those that trees belong to."""
     K, votes = len(results.levels), results.fit.votes
     return 1 if split is None and K > 2 and (votes.n_classes != K or votes.per_round > 1) else split
@@ -129,49 +114,3 @@ def cut_words(cut: str) -> str:
     if number == "0.5" and label != name and " × " not in label:
         return label.replace(": ", " ≠ ", 1)
     return f"{label}{sign}{float(number):.5g}" if sign else cut
-
-
-def rounds_data(results: DrawnTrees, *, newdata: Any = None, error: str = "absolute", every: int = 1) -> pd.DataFrame:
-    """One row a round and kind of rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns round, rows ("rows of the fit", "out of bag", "new data"), value. Out of bag begins where half of the
-        rows have been: before, it is the error of few rows.
-    """
-    one_of("error", error, _ERRORS)
-    staged = results.staged_errors(newdata, every=every)
-    curves = {"rows of the fit": staged[error]}
-    if results.fit.out_of_bag is not None:
-        found = results.out_of_bag_errors().loc[staged.index]
-        curves["out of bag"] = found[error].where(found["share"] >= _ENOUGH)
-    if newdata is not None:
-        curves["new data"] = staged[f"new {error}"]
-    return style.long(pd.DataFrame(curves)).dropna(ignore_index=True)
-
-
-def rounds(
-    results: DrawnTrees, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int = 1
-) -> Axes:
-    """Error after every round, on the rows of the fit, out of bag where rows are drawn, and on new data.
-
-    Out of bag begins where half of the rows have been out of bag once.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    newdata : data frame, optional
-        With the response.
-    error : {"absolute", "classification", "squared"}
-    every : int
-        Only every so many rounds, and the last.
-    """
-    data = rounds_data(results, newdata=newdata, error=error, every=every)
-    ax = style.axes(ax, height=3.6)
-    curves = {str(name): curve for name, curve in data.groupby("rows", sort=False)}
-    for name, curve in curves.items():
-        ax.plot(curve["round"], curve["value"], color=_COLOURS[name], linewidth=1.5)
-    style.from_zero(ax)
-    style.curve_labels(ax, curves, _COLOURS)
-    return style.named(ax, "round", f"mean {error} error")

@@ -50,11 +50,11 @@ def test_exponents_are_named(link, what, sign):
     """A hazard ratio is exp(-b): larger b, higher responses, smaller hazard."""
     fit = ordfit("rating ~ temp + contact", WINE, link)
     assert fit.plot.forest(exponentiate=True).get_xlabel().startswith(f"{what} with 95 % limits")
-    data = fit.plot.forest_data(exponentiate=True)
+    data = fit.plot.forest(exponentiate=True, draw=False)
     np.testing.assert_allclose(data["estimate"], np.exp(sign * fit.coef))
     limits = np.sort(np.exp(sign * fit.confint().loc[fit.coef.index].to_numpy()), axis=1)
     np.testing.assert_allclose(data[["conf_low", "conf_high"]], limits)
-    other = fit.plot.coefficients_data({"temp": ordfit("rating ~ temp", WINE, link)}, exponentiate=True)
+    other = fit.plot.coefficients({"temp": ordfit("rating ~ temp", WINE, link)}, exponentiate=True, draw=False)
     np.testing.assert_allclose(other["estimate"].iloc[0], data["estimate"].iloc[0])
     mixed = fit.plot.coefficients({"other": ordfit("rating ~ temp", WINE, "cauchit")}, exponentiate=True)
     assert mixed.get_xlabel().startswith("exp(coefficient)")
@@ -74,7 +74,7 @@ def test_numbers_have_the_decimals_of_their_limits():
 
 def test_parallel_blocks_share_one_axis(anes):
     ax = anes.plot.parallel()
-    data = anes.plot.parallel_data()
+    data = anes.plot.parallel(draw=False)
     drawn = np.concatenate([dots.get_offsets()[:, 0] for dots in ax.collections if len(dots.get_offsets()) == 6])
     np.testing.assert_allclose(drawn, data["estimate"])
     assert any(text.get_text().startswith("age   -0.00") or "age   0.0" in text.get_text() for text in ax.texts)
@@ -87,7 +87,7 @@ def test_influence_names_the_largest():
     ax = fit.plot.influence(top=3)
     cooks = fit.influence().cooks
     assert {text.get_text() for text in ax.texts} == set(cooks.nlargest(3).index)
-    np.testing.assert_allclose(fit.plot.influence_data()["cooks"], cooks)
+    np.testing.assert_allclose(fit.plot.influence(draw=False)["cooks"], cooks)
     moved = fit.plot.influence("temp[T.warm]", top=0)
     assert not moved.texts and "temp: warm" in moved.get_ylabel().replace("\n", " ")
     with pytest.raises(OptionError, match=r"of must be one of 'cooks', '1\|2'"):
@@ -96,7 +96,7 @@ def test_influence_names_the_largest():
 
 def test_reliability_in_panels(anes):
     panels = anes.plot.reliability()
-    data = anes.plot.reliability_data()
+    data = anes.plot.reliability(draw=False)
     for panel, name in zip(panels, data["split"].cat.categories, strict=True):
         start, end = name[:6], name[-6:]  # the middle of a long name is left out
         assert panel.get_title(loc="left").startswith(start) and panel.get_title(loc="left").endswith(end)

@@ -11,7 +11,7 @@ WINE, ANES = datasets.load("wine"), datasets.load("anes96")
 
 def test_a_panel_has_the_marginal_means_of_its_group():
     fit = ordfit("rating ~ temp * contact", WINE)
-    table = fit.plot.effects_data("temp", by="contact")
+    table = fit.plot.effects("temp", by="contact", draw=False)
     means = fit.emmeans("~ temp | contact", scale="prob").frame.set_index(["contact", "temp", "level"])
     found = table.set_index(["contact", "temp", "level"])
     columns = ["estimate", "std_error", "lower", "upper"]
@@ -24,9 +24,9 @@ def test_a_panel_has_the_marginal_means_of_its_group():
 
 def test_numbers_have_their_quartiles():
     fit = ordfit("PID ~ selfLR * age + vote", ANES)
-    table = fit.plot.effects_data("selfLR", by="age", values=[2, 6])
+    table = fit.plot.effects("selfLR", by="age", values=[2, 6], draw=False)
     assert table["age"].unique().tolist() == np.quantile(ANES["age"], [0.25, 0.5, 0.75]).tolist()
-    one = fit.plot.effects_data("selfLR", values=[2, 6], at={"age": float(np.median(ANES["age"]))})
+    one = fit.plot.effects("selfLR", values=[2, 6], at={"age": float(np.median(ANES["age"]))}, draw=False)
     own = table[table["age"] == np.median(ANES["age"])]
     np.testing.assert_allclose(own["estimate"], one["estimate"], rtol=1e-12)
     axes = pyplot.subplots(1, 2)[1]

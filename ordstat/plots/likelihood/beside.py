@@ -15,7 +15,7 @@ from .. import style
 from .forest import EXPONENT, effects_of, ratio, term_label
 
 if TYPE_CHECKING:
-    from ..drawn import Axes, DrawnLikelihood
+    from matplotlib.axes import Axes
 
 _EFFECTS = ("nominal", "location", "scale")
 #: Told apart in grey by their shape, and filled and open in turn.
@@ -24,25 +24,11 @@ _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between term
 _LIMITS = ["conf_low", "conf_high"]
 
 
-def coefficients_data(
-    results: DrawnLikelihood,
-    others: Mapping[str, Any],
-    *,
-    label: str = "this fit",
-    columns: Sequence[str] | str | None = None,
-    exponentiate: bool = False,
-    level: float = 0.95,
+def coefficients_frame(
+    fits: Mapping[str, Any], columns: Sequence[str] | str | None, exponentiate: bool, level: float
 ) -> pd.DataFrame:
-    """Effects of all fits with their limits.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns model, term, estimate, conf_low, conf_high (NaN of methods without standard errors), coef_type, in the
-        order in which terms first come.
-    """
+    """Effects of all fits with their limits."""
     fraction("level", level)
-    fits = _named(results, others, label)
     sign = _common_ratio(fits, exponentiate)[1]
     tables = [_effects(name, fit, exponentiate, level, sign) for name, fit in fits.items()]
     frame = pd.concat(tables, ignore_index=True)
@@ -55,41 +41,12 @@ def coefficients_data(
         raise DataError("the fits have no effects to draw: models of thresholds alone.")
     frame = frame[frame["term"].isin(chosen)]
     order = {name: place for place, name in enumerate(chosen)}
-    return frame.sort_values("term", key=lambda own: own.map(order), kind="stable", ignore_index=True)
+    return frame.sort_values("term", key=lambda terms: terms.map(order), kind="stable", ignore_index=True)
 
 
-def coefficients(
-    results: DrawnLikelihood,
-    others: Mapping[str, Any],
-    ax: Axes | None = None,
-    *,
-    label: str = "this fit",
-    columns: Sequence[str] | str | None = None,
-    exponentiate: bool = False,
-    level: float = 0.95,
+def draw_coefficients(
+    fits: Mapping[str, Any], data: pd.DataFrame, ax: Axes | None, exponentiate: bool, level: float
 ) -> Axes:
-    """Coefficients of this and other fits with their limits, the fits of a term below each other.
-
-    Coefficients of different links are not on one scale, and adding a variable moves the others even where it has
-    nothing to do with them: signs and patterns compare, sizes only among fits of one link and the same rows.
-
-    Parameters
-    ----------
-    others : mapping of str to fits
-        Up to seven, by the labels they get: {"with age": fit2}. Methods without standard errors are dots alone.
-    ax : matplotlib axes, optional
-    label : str
-        Of this fit.
-    columns : str or sequence of str, optional
-        Terms to draw, in this order; all if not given.
-    exponentiate : bool
-        Odds ratios (logit), hazard ratios (cloglog) or, of fits that differ in this, exponents, on a logarithmic axis.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
-    options: dict[str, Any] = {"columns": columns, "exponentiate": exponentiate, "level": level}
-    data = coefficients_data(results, others, label=label, **options)
-    fits = _named(results, others, label)
     names, terms = list(fits), list(dict.fromkeys(data["term"]))
     middles = -np.arange(len(terms)) * (_STEP * len(names) + _GAP)
     ax = style.axes(ax, height=1.2 + 0.42 * (len(terms) * (_STEP * len(names) + _GAP)) + 0.1 * len(names))
@@ -113,7 +70,7 @@ def coefficients(
     return style.named(ax, f"{what} with {100 * level:g} % limits")
 
 
-def _named(results: DrawnLikelihood, others: Any, label: str) -> dict[str, Any]:
+def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
     """All fits by their labels."""
     if not isinstance(others, Mapping) or not others:
         raise OptionError(f"others must be a mapping of labels to fits, {{'with age': fit2}}; got {others!r}.")

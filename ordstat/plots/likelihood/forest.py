@@ -14,7 +14,7 @@ from .. import style
 from ..words import in_lines, with_limits
 
 if TYPE_CHECKING:
-    from ..drawn import Axes, DrawnLikelihood
+    from matplotlib.axes import Axes
 
 _LIMITS = ["conf_low", "conf_high"]
 #: What exponents are where neither odds nor hazards are multiplied by them.
@@ -37,7 +37,7 @@ def term_label(part: str, term: str) -> str:
     return row_label(part, term, {}) + (" (scale)" if part == "scale" else "")
 
 
-def effects_of(results: DrawnLikelihood, exponentiate: bool, level: float, sign: float) -> pd.DataFrame:
+def effects_of(results: Any, exponentiate: bool, level: float, sign: float) -> pd.DataFrame:
     """Columns term, estimate, conf_low, conf_high, coef_type of all that was estimated but thresholds."""
     table = results.tidy(exponentiate=exponentiate, level=level)
     kept = table["coef_type"].isin(("nominal", "location", "scale")) & table["estimate"].notna()
@@ -48,29 +48,12 @@ def effects_of(results: DrawnLikelihood, exponentiate: bool, level: float, sign:
     return frame
 
 
-def forest_data(results: DrawnLikelihood, *, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
-    """Columns term, estimate, conf_low, conf_high, coef_type."""
+def forest_frame(results: Any, exponentiate: bool, level: float) -> pd.DataFrame:
+    """All effects: term, estimate, conf_low, conf_high, coef_type."""
     return effects_of(results, exponentiate, level, ratio(results)[1])
 
 
-def forest(
-    results: DrawnLikelihood,
-    ax: Axes | None = None,
-    *,
-    exponentiate: bool = False,
-    level: float = 0.95,
-) -> Axes:
-    """Coefficients with their confidence limits.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    exponentiate : bool
-        Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
-    data = forest_data(results, exponentiate=exponentiate, level=level)
+def draw_forest(results: Any, data: pd.DataFrame, ax: Axes | None, exponentiate: bool, level: float) -> Axes:
     n = len(data)
     if n == 0:
         raise DataError("the fit has no effects to draw: a model of thresholds alone.")
@@ -84,13 +67,9 @@ def forest(
     _write_numbers(ax, data, places)
     if exponentiate:
         style.plain_log_ticks(ax)
-    return style.named(ax, _axis(results, data, exponentiate, level))
-
-
-def _axis(results: DrawnLikelihood, data: pd.DataFrame, exponentiate: bool, level: float) -> str:
     location = (data["coef_type"] == "location").all()
     what = (ratio(results)[0] if location else EXPONENT[0]) if exponentiate else "coefficient"
-    return f"{what} with {100 * level:g} % limits"
+    return style.named(ax, f"{what} with {100 * level:g} % limits")
 
 
 def _draw(ax: Axes, data: pd.DataFrame, places: FloatArray, log: bool) -> None:

@@ -13,7 +13,7 @@ from ..words import shortened_middle
 from .forest import term_label
 
 if TYPE_CHECKING:
-    from ..drawn import Axes, DrawnLikelihood
+    from matplotlib.axes import Axes
 
 _COOKS = "cooks"
 _LONGEST = 24  # letters of a name
@@ -21,17 +21,8 @@ _NAMED = 40  # groups up to which each has its name
 _THIN = 150  # stems from which they are thinner
 
 
-def influence_data(
-    results: DrawnLikelihood, of: str = _COOKS, *, group: str | None = None, refit: bool | None = None
-) -> pd.DataFrame:
-    """Influence in the order of the rows of the fit, or of the groups of a fit with random effects.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row (its label in the data, or of the group) and cooks (Cook's distance), or dfbetas (what it moves the
-        estimate by, in standard errors).
-    """
+def influence_frame(results: Any, of: str, group: str | None, refit: bool | None) -> pd.DataFrame:
+    """Influence in the order of the rows of the fit, or of the groups of a fit with random effects."""
     found = results.influence(group, refit)
     one_of("of", of, (_COOKS, *map(str, found.dfbetas)))
     values = found.cooks if of == _COOKS else found.dfbetas[of]
@@ -39,29 +30,8 @@ def influence_data(
     return pd.DataFrame({"row": found.cooks.index.to_numpy(), name: values.to_numpy()})
 
 
-def influence(
-    results: DrawnLikelihood,
-    of: str = _COOKS,
-    ax: Axes | None = None,
-    *,
-    top: int = 5,
-    group: str | None = None,
-    refit: bool | None = None,
-) -> Axes:
-    """Cook's distance of every row, or what the row moves one estimate by; groups where there are random effects.
-
-    Parameters
-    ----------
-    of : str
-        "cooks", or the name of a parameter: its dfbetas.
-    ax : matplotlib axes, optional
-    top : int
-        How many of the largest have their names written.
-    group, refit
-        As in `fit.influence`, of fits with random effects.
-    """
+def draw_influence(results: Any, data: pd.DataFrame, of: str, ax: Axes | None, top: int) -> Axes:
     whole("top", top, 0)
-    data = influence_data(results, of, group=group, refit=refit)
     words = _axis(results, of)
     if results.fit.marginal is not None and len(data) <= _NAMED:
         return _groups(style.axes(ax, height=0.9 + 0.2 * len(data)), data, words)
@@ -90,7 +60,7 @@ def _groups(ax: Axes, data: pd.DataFrame, words: str) -> Axes:
     return style.named(ax, words)
 
 
-def _axis(results: DrawnLikelihood, of: str) -> str:
+def _axis(results: Any, of: str) -> str:
     if of == _COOKS:
         return "Cook's distance"
     tidy = results.tidy()

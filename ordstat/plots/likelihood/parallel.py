@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,20 +16,11 @@ from ..words import shortened_middle, with_limits
 from .forest import term_label
 
 if TYPE_CHECKING:
-    from ..drawn import Axes, DrawnLikelihood
+    from matplotlib.axes import Axes
 
 
-def parallel_data(
-    results: DrawnLikelihood, *, columns: Sequence[str] | str | None = None, level: float = 0.95
-) -> pd.DataFrame:
-    """Effects of the location columns on P(response > level), each threshold fitted alone, and together.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns term, threshold, above (the lower level of the threshold), estimate, std_error, lower, upper (of the
-        binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper (of the fit itself).
-    """
+def parallel_frame(results: Any, columns: Sequence[str] | str | None, level: float) -> pd.DataFrame:
+    """Effects of the location columns on P(response > level), each threshold fitted alone, and together."""
     results.rule.family.require_latent("plot.parallel")
     chosen = _chosen(results, columns)
     pooled = _estimates(results, level).loc[chosen]
@@ -45,7 +36,7 @@ def parallel_data(
     return frame.sort_values("term", key=lambda terms: terms.map(order), kind="stable", ignore_index=True)
 
 
-def _chosen(results: DrawnLikelihood, columns: Sequence[str] | str | None) -> list[str]:
+def _chosen(results: Any, columns: Sequence[str] | str | None) -> list[str]:
     names = list(results.design.names)
     if not names:
         raise DataError("the fit has no location effects to compare.")
@@ -56,9 +47,9 @@ def _chosen(results: DrawnLikelihood, columns: Sequence[str] | str | None) -> li
     return chosen
 
 
-def _binary(results: DrawnLikelihood, code: int) -> DrawnLikelihood:
+def _binary(results: Any, code: int) -> Any:
     """The fit of P(y > code) alone, of the same columns but for the scale effects."""
-    design, method = results.design, cast(Any, results.method)
+    design, method = results.design, results.method
     rows = replace(design.sample.rows, scale=None, scale_offset=None)
     sample = replace(design.sample, rows=rows, y=(design.sample.y > code).astype(np.intp), n_levels=2, costs=None)
     levels = replace(design.levels, values=("not above", "above"), unused=())
@@ -67,11 +58,10 @@ def _binary(results: DrawnLikelihood, code: int) -> DrawnLikelihood:
     method = replace(method, threshold="flexible", start=None, cost="classification", link=link)
     design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={})
     fit = method.fit(sample, np.random.default_rng(0))
-    binary: DrawnLikelihood = replace(cast(Any, results), design=design, method=method, fit=fit)
-    return binary
+    return replace(results, design=design, method=method, fit=fit)
 
 
-def _estimates(results: DrawnLikelihood, level: float) -> pd.DataFrame:
+def _estimates(results: Any, level: float) -> pd.DataFrame:
     """Location effects: estimate, std_error, lower, upper; nothing of estimates without a finite maximum."""
     table = results.tidy(level=level)
     table = table[table["coef_type"] == "location"].set_index("term")
@@ -80,26 +70,7 @@ def _estimates(results: DrawnLikelihood, level: float) -> pd.DataFrame:
     return frame.where(frame["std_error"].notna(), np.nan)
 
 
-def parallel(
-    results: DrawnLikelihood,
-    ax: Axes | None = None,
-    *,
-    columns: Sequence[str] | str | None = None,
-    level: float = 0.95,
-) -> Axes:
-    """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
-
-    Where the effects are parallel the points of a column scatter about its line within their limits.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    columns : str or sequence of str, optional
-        Location columns; all if not given.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
-    data = parallel_data(results, columns=columns, level=level)
+def draw_parallel(results: Any, data: pd.DataFrame, ax: Axes | None, level: float) -> Axes:
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     # (terms, rows) heights, from the top down, with room for a heading above each block

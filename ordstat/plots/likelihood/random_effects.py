@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,24 +12,14 @@ from ..._typing import AnyArray
 from ...checks import fraction
 from .. import style
 
-if TYPE_CHECKING:
-    from ..drawn import DrawnMixed
-
 _COLUMNS = 3
 _TALLEST = 8.0  # inches of a panel, however many groups it has
 _LONGEST = 28  # characters of a name
 _FEW, _MANY = 40, 150  # groups from which lines are thinner
 
 
-def ranef_data(results: DrawnMixed, *, level: float = 0.95) -> pd.DataFrame:
-    """Conditional modes with limits, in the order drawn: by the mode of a term's first column, upwards.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for every group and column of a random term: term, group, level, name, mode, sd (given the parameters),
-        lower, upper (normal limits).
-    """
+def ranef_frame(results: Any, level: float) -> pd.DataFrame:
+    """Conditional modes with limits, in the order drawn: by the mode of a term's first column, upwards."""
     z = float(ndtri(0.5 + 0.5 * fraction("level", level)))
     frame = results.ranef()
     frame = frame.assign(lower=frame["mode"] - z * frame["sd"], upper=frame["mode"] + z * frame["sd"])
@@ -41,33 +31,7 @@ def ranef_data(results: DrawnMixed, *, level: float = 0.95) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def ranef(results: DrawnMixed, ax: Any = None, *, level: float = 0.95) -> AnyArray:
-    """Effects of all groups with their conditional limits, a panel for each column of each random term.
-
-    The groups of a term have the same order in all of its panels, that of its first column, and their names beside the
-    first. Limits are those of an effect given the parameters; groups with few rows are drawn towards 0, the mean of the
-    population.
-
-    Parameters
-    ----------
-    ax : matplotlib axes or an array of them, optional
-        One a panel.
-    level : float in (0, 1)
-        Of the limits.
-
-    Returns
-    -------
-    array of matplotlib axes
-        Unlike the other plots, as every column has its own.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
-    >>> fit.plot.ranef().size  # doctest: +SKIP
-    1
-    """
-    data = ranef_data(results, level=level)
+def draw_ranef(data: pd.DataFrame, ax: Any, level: float) -> AnyArray:
     parts = list(data.groupby(["term", "name"], sort=False))
     most = max(len(part) for _, part in parts)
     columns = min(len(parts), _COLUMNS)

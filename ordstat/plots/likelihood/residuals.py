@@ -13,8 +13,7 @@ from ...checks import fraction
 from ...exceptions import OptionError
 from ...model.likelihood.cumulative import latent_mean
 from .. import style
-from ..drawn import DrawnLikelihood, data_of_fit, fitted_columns, not_taken
-from ..variables import factor_axis
+from ..variables import data_of_fit, factor_axis, fitted_columns, not_taken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,22 +23,10 @@ _GROUPS, _LEAST = 10, 8
 _MOST_DOTS = 3000
 
 
-def residuals_data(
-    results: DrawnLikelihood,
-    against: str | None = None,
-    *,
-    data: Any = None,
-    level: float = 0.95,
-    seed: int | np.random.Generator = 0,
+def residuals_frame(
+    results: Any, against: str | None, data: Any, level: float, seed: int | np.random.Generator
 ) -> pd.DataFrame:
-    """The residuals beside what they are drawn against, on the index of the rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns residual and, in rising order of it, expected, lower, upper (quantiles of the latent distribution, and
-        limits for each by itself; no limits with case weights); or residual and the variable.
-    """
+    """The residuals beside what they are drawn against, on the index of the rows."""
     fraction("level", level)
     not_taken([against], ("residual",))
     if against == "score" and "score" in (results.design.spec.columns or ()):
@@ -53,33 +40,7 @@ def residuals_data(
     return pd.DataFrame({against: _along(results, against, data), "residual": values.to_numpy()}, index=values.index)
 
 
-def residuals(
-    results: DrawnLikelihood,
-    against: str | None = None,
-    ax: Axes | None = None,
-    *,
-    data: Any = None,
-    level: float = 0.95,
-    seed: int | np.random.Generator = 0,
-) -> Axes:
-    """Surrogate residuals [Liu & Zhang 2018]: if the model is true, draws from the latent distribution in every place.
-
-    A QQ picture shows the wrong link (dots that bend away from the line); against a variable, a mean that leaves 0
-    shows the wrong shape of its effect, and a changing width a scale effect.
-
-    Parameters
-    ----------
-    against : str, optional
-        "score", the linear predictor, or a variable of the data; the quantiles of the latent distribution if not given.
-    ax : matplotlib axes, optional
-    data : data frame, optional
-        The data of the fit, where it does not have them any more (after unpickling).
-    level : float in (0, 1)
-        Of the limits of quantiles and of means.
-    seed : int or numpy.random.Generator
-        The residuals are drawn at random: another seed shows what is chance.
-    """
-    table = residuals_data(results, against, data=data, level=level, seed=seed)
+def draw_residuals(results: Any, table: pd.DataFrame, against: str | None, ax: Axes | None, level: float) -> Axes:
     ax = style.axes(ax, height=3.8)
     draw = _against_quantiles if against is None else _against_number
     if against is not None and table[against].dtype.kind not in "iuf":
@@ -89,7 +50,7 @@ def residuals(
     return ax
 
 
-def _quantiles(results: DrawnLikelihood, values: pd.Series, level: float) -> pd.DataFrame:
+def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
     """Order statistics beside their places; that of rank i among n has a Beta(i, n + 1 - i) distribution function."""
     order = np.argsort(values.to_numpy(), kind="stable")
     sample = results.design.sample
@@ -103,13 +64,13 @@ def _quantiles(results: DrawnLikelihood, values: pd.Series, level: float) -> pd.
     return table
 
 
-def _latent(results: DrawnLikelihood, p: FloatArray) -> FloatArray:
+def _latent(results: Any, p: FloatArray) -> FloatArray:
     """Quantiles that residuals have under the model."""
     family = results.rule.family
     return np.asarray(family.link.ppf(p) - latent_mean(family.link) if family.ordered else p - 0.5)
 
 
-def _along(results: DrawnLikelihood, against: str, data: Any) -> Any:
+def _along(results: Any, against: str, data: Any) -> Any:
     if against == "score":
         return np.asarray(results.predict(type="score"))
     given = data_of_fit(results, data)

@@ -21,7 +21,7 @@ from .summary import likelihood_figures, likelihood_report, likelihood_summary
 from .tables import tidy_parameters
 
 if TYPE_CHECKING:
-    from ...plots.accessor import LikelihoodPlots
+    from ...plots.likelihood.accessor import LikelihoodPlots
     from ..paper.sentence import term_sentence
     from .bootstrap import bootstrapped
     from .discrimination import discrimination_series
@@ -161,6 +161,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ...plots.accessor import LikelihoodPlots, MixedPlots
+        from ...plots.likelihood.accessor import LikelihoodPlots, MixedPlots
 
         return LikelihoodPlots(self) if self.fit.marginal is None else MixedPlots(self)
