@@ -39,7 +39,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "shapley": lambda r: hasattr(r, "shapley"),
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
-    "influence": lambda r: r.fit.separation is None and r.design.survey is None,
+    "influence": lambda r: r.fit.separation is None and r.design.survey is None and r.fit.marginal is None,
     **dict.fromkeys(("dependence", "effects", "emmeans", "stacked"), _has_variables),
 }
 #: Pictures under another name.
@@ -424,13 +424,7 @@ class TreePlots(RankerPlots):
     """
 
     def rounds(
-        self,
-        ax: Axes | None = None,
-        *,
-        newdata: Any = None,
-        error: str = "absolute",
-        every: int = 1,
-        draw: bool = True,
+        self, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int = 1, draw: bool = True
     ) -> Any:
         """Error after every round, on the rows of the fit, out of bag where rows are drawn, and on new data.
 

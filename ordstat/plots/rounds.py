@@ -27,7 +27,7 @@ ERRORS = {
 }
 _OWN, _NEW, _HELD, _BAG = "rows of the fit", "new data", "held out", "out of bag"
 _ENOUGH = 0.5  # of the rows, for an error out of bag to be shown
-_COLOURS = {_OWN: style.MUTED, _BAG: style.RIGHT, _NEW: style.WRONG, _HELD: style.INK}
+_COLOURS = {_OWN: style.RIGHT, _BAG: style.INK, _NEW: style.WRONG, _HELD: style.INK}
 _COLOURS |= {"loss": style.RIGHT, "its bound": style.MUTED}
 # Rounds drawn where the user does not say how many.
 _POINTS = 250
@@ -133,56 +133,24 @@ def _selection(results: Any) -> Selection:
 
 
 def draw_selection(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
-    if "gamma" not in data or data["gamma"].nunique() == 1:
-        ax = _curve(data, "C", ax)
-    elif data["C"].nunique() == 1:
-        ax = _curve(data, "gamma", ax)
-    else:
-        ax = _field(data, ax)
-    folds = _selection(results).folds
-    return style.titled(ax, f"{folds}-fold cross-validation" if folds else "C by its bound")
-
-
-def _curve(data: pd.DataFrame, name: str, ax: Axes | None) -> Axes:
-    """Cost against one of them, one standard error on either side."""
+    """Cost against C, a line for each gamma; against gamma where one C was tried."""
+    name = "gamma" if data["C"].nunique() == 1 and "gamma" in data else "C"
+    groups = [data] if name == "gamma" or "gamma" not in data else [part for _, part in data.groupby("gamma")]
     ax = style.axes(ax, height=3.4)
     ax.set_xscale("log")
-    looks: dict[str, Any] = {"color": style.RIGHT, "ecolor": style.MUTED, "elinewidth": 1.2, "linewidth": 1.4}
-    ax.errorbar(data[name], data["cost"], data["std_error"], **looks)
-    ax.plot(data[name], data["cost"], "o", color=style.RIGHT, markersize=4, linestyle="none")
+    colours = style.level_colours(len(groups)) if len(groups) > 1 else [style.RIGHT]
+    for part, colour in zip(groups, colours, strict=True):
+        looks: dict[str, Any] = {"color": colour, "elinewidth": 1.2, "linewidth": 1.4, "markersize": 4}
+        ax.errorbar(part[name], part["cost"], part["std_error"], fmt="o-", **looks)
     best = data[data["chosen"]].iloc[0]
     ax.plot(best[name], best["cost"], "o", color=style.WRONG, markersize=8, zorder=5)
-    looks = {"ha": "center", "va": "top", "color": style.WRONG}
-    style.note(ax, f"{name} = {best[name]:g}", (best[name], best["cost"]), (0, -14), **looks)
+    chosen = f"{name} = {best[name]:g}" + (f", gamma = {best['gamma']:g}" if len(groups) > 1 else "")
+    place = (best[name], best["cost"])
+    style.note(ax, chosen, place, (0, -14), ha="center", va="top", color=style.WRONG)
     ax.margins(y=0.18)
     of_bound = data["std_error"].isna().all()
-    return style.named(ax, name, "bound of the expected cost" if of_bound else "cost of held-out rows")
-
-
-def _field(data: pd.DataFrame, ax: Axes | None) -> Axes:
-    """Cost of every pair as a number on its colour, the lower the darker."""
-    from matplotlib import colormaps
-    from matplotlib.patches import Rectangle
-
-    cost = data.pivot(index="gamma", columns="C", values="cost")
-    rows, columns = cost.shape
-    ax = style.axes(ax, height=1.0 + 0.32 * rows, width=1.2 + 0.52 * columns)
-    values = cost.to_numpy()
-    colours = colormaps["Blues_r"](0.12 + 0.88 * (values - values.min()) / max(float(np.ptp(values)), 1e-300))
-    style.field(ax, colours, aspect="auto", origin="lower")
-    ax.set_xticks(range(columns), [_power(float(value)) for value in cost.columns])
-    ax.set_yticks(range(rows), [_power(float(value)) for value in cost.index])
-    width, height = style.inches(ax)
-    size = min(style.SMALL, 72.0 * min(0.3 * width / columns, 0.55 * height / rows))
-    for (i, j), value in np.ndenumerate(values):
-        style.text(ax, j, i, f"{value:.3g}", color=style.text_colour(colours[i, j]), fontsize=size)
-    best = data[data["chosen"]].iloc[0]
-    j, i = list(cost.columns).index(best["C"]), list(cost.index).index(best["gamma"])
-    ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1.0, 1.0, fill=False, edgecolor=style.WRONG, linewidth=2.0, zorder=5))
-    return style.named(ax, "C", "gamma")
-
-
-def _power(value: float) -> str:
-    """2 to an exponent where it is whole, else the number."""
-    exponent = np.log2(value)
-    return f"$2^{{{exponent:.0f}}}$" if exponent == round(exponent) else f"{value:.3g}"
+    style.named(ax, name, "bound of the expected cost" if of_bound else "cost of held-out rows")
+    if len(groups) > 1:
+        style.level_key(ax, [f"gamma = {part['gamma'].iloc[0]:g}" for part in groups], colours)
+    folds = _selection(results).folds
+    return style.titled(ax, f"{folds}-fold cross-validation" if folds else "C by its bound")

@@ -93,7 +93,7 @@ def test_selection_marks_the_cheapest(fits):
     assert str(float(data.loc[data["chosen"], "C"].iloc[0]))[:4] in str(fits["margin"].summary("all"))
 
 
-def test_selection_of_gamma_too_is_a_field_of_numbers(fits):
+def test_selection_of_gamma_too_has_a_line_for_each(fits):
     fit = fits["field"]
     data = fit.plot.selection(draw=False)
     assert list(data.columns) == ["C", "gamma", "cost", "std_error", "chosen"]
@@ -101,11 +101,11 @@ def test_selection_of_gamma_too_is_a_field_of_numbers(fits):
     best = data[data["chosen"]].iloc[0]
     assert best["cost"] == data["cost"].min()
     ax = fit.plot.selection()
-    cells = {(text.get_position()): text.get_text() for text in ax.texts}
-    expected = {(i % 3, i // 3): f"{cost:.3g}" for i, cost in enumerate(data["cost"])}
-    assert cells == expected
-    corner = ax.patches[0].get_xy()
-    assert corner == (data["C"].unique().tolist().index(best["C"]) - 0.5, [0.1, 1.0].index(best["gamma"]) - 0.5)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["gamma = 1", "gamma = 0.1"]
+    costs = [line.get_ydata().tolist() for line in ax.lines if len(line.get_ydata()) == 3]
+    assert costs == data.groupby("gamma")["cost"].apply(list).tolist()
+    (red,) = [line for line in ax.lines if line.get_markersize() == 8]
+    assert (red.get_xdata()[0], red.get_ydata()[0]) == (best["C"], best["cost"])
     summary = str(fit.summary("all"))
     assert "at the best C for each gamma" in summary
     assert f"Gaussian(gamma={best['gamma']}), gamma chosen by 5-fold cross-validation" in summary

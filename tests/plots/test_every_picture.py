@@ -26,10 +26,7 @@ ARGUMENTS = {
 PANELS = ("profiles", "tree")
 SIZES = ((4.0, 3.0), (8.0, 6.0))
 LONG = ["Independent, leaning to the left", "Independent", "Independent, leaning to the right", "None of these at all"]
-NAMES = {
-    "short": str,
-    "long": lambda k: f"{LONG[k % 4]} ({k + 1})",
-}
+NAMES = {"short": str, "long": lambda k: f"{LONG[k % 4]} ({k + 1})"}
 OPTIONS = {"auto": {"time": 2}}
 #: Without words in their names, many levels and few, some with effects of every kind.
 KINDS = {

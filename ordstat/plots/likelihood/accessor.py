@@ -309,17 +309,8 @@ class LikelihoodPlots(Plots):
         frame = residuals.residuals_frame(self.results, against, data, level, seed)
         return residuals.draw_residuals(self.results, frame, against, ax, level) if draw else frame
 
-    def influence(
-        self,
-        of: str = "cooks",
-        ax: Axes | None = None,
-        *,
-        top: int = 5,
-        group: str | None = None,
-        refit: bool | None = None,
-        draw: bool = True,
-    ) -> Any:
-        """Cook's distance of every row, or what the row moves one estimate by; groups where there are random effects.
+    def influence(self, of: str = "cooks", ax: Axes | None = None, *, top: int = 5, draw: bool = True) -> Any:
+        """Cook's distance of every row, or what the row moves one estimate by.
 
         Parameters
         ----------
@@ -328,13 +319,11 @@ class LikelihoodPlots(Plots):
         ax : matplotlib axes, optional
         top : int
             How many of the largest have their names written.
-        group, refit
-            As in `fit.influence`, of fits with random effects.
         draw : bool
-            False returns the frame, in the order of the rows or groups: row (its label in the data, or of the group)
-            and cooks (Cook's distance), or dfbetas (what it moves the estimate by, in standard errors).
+            False returns the frame, in the order of the rows: row (its label in the data) and
+            cooks (Cook's distance), or dfbetas (what it moves the estimate by, in standard errors).
         """
-        frame = influence.influence_frame(self.results, of, group, refit)
+        frame = influence.influence_frame(self.results, of)
         return influence.draw_influence(self.results, frame, of, ax, top) if draw else frame
 
 

@@ -213,12 +213,7 @@ def draw_emmeans(results: Any, table: pd.DataFrame, variable: str, ax: Axes | No
 
 
 def stacked_frame(
-    results: Any,
-    variable: str,
-    values: Sequence[Any] | None,
-    at: Mapping[str, Any] | None,
-    data: Any,
-    re: str | None,
+    results: Any, variable: str, values: Sequence[Any] | None, at: Mapping[str, Any] | None, data: Any, re: str | None
 ) -> pd.DataFrame:
     """Probabilities and their running sums."""
     not_taken([variable], ("cumulative",))

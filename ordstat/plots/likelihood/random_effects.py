@@ -12,9 +12,7 @@ from ..._typing import AnyArray
 from ...checks import fraction
 from .. import style
 
-_COLUMNS = 3
 _TALLEST = 8.0  # inches of a panel, however many groups it has
-_LONGEST = 28  # characters of a name
 _FEW, _MANY = 40, 150  # groups from which lines are thinner
 
 
@@ -34,7 +32,7 @@ def ranef_frame(results: Any, level: float) -> pd.DataFrame:
 def draw_ranef(data: pd.DataFrame, ax: Any, level: float) -> AnyArray:
     parts = list(data.groupby(["term", "name"], sort=False))
     most = max(len(part) for _, part in parts)
-    columns = min(len(parts), _COLUMNS)
+    columns = style.columns_for(len(parts))
     width = 6.4 if columns == 1 else 3.4 * columns
     panels = style.panels(ax, len(parts), columns, height=min(0.9 + 0.2 * max(most, 2), _TALLEST), width=width)
     for panel, ((_, name), part) in zip(panels, parts, strict=True):
@@ -42,7 +40,7 @@ def draw_ranef(data: pd.DataFrame, ax: Any, level: float) -> AnyArray:
         style.named(panel, f"mode with {100 * level:g} % limits", "", f"{part['group'].iloc[0]}: {name}")
     seen = set()
     for panel, ((term, _), part) in zip(panels, parts, strict=True):
-        texts = [""] * len(part) if term in seen else _short([str(label) for label in part["level"]])
+        texts = [""] * len(part) if term in seen else [str(label) for label in part["level"]]
         style.row_labels(panel, list(range(len(part))), texts)
         seen.add(term)
     return np.array(panels, dtype=object)
@@ -55,21 +53,3 @@ def _caterpillar(ax: Any, part: pd.DataFrame) -> None:
     ax.hlines(places, part["lower"], part["upper"], color=style.RIGHT, linewidth=thin)
     ax.plot(part["mode"], places, "o", color=style.RIGHT, markersize=2.0 + 2.0 * thin, linestyle="none")
     ax.set_ylim(-0.6, n - 0.4)
-
-
-def _short(labels: list[str]) -> list[str]:
-    """The labels, where some are long without what all of them begin and end with, and cut."""
-    if max(map(len, labels)) <= _LONGEST:
-        return labels
-    start = _alike(labels)
-    end = min(_alike([label[::-1] for label in labels]), min(map(len, labels)) - start)
-    if start + end < 4:
-        start = end = 0
-    kept = [("…" if start else "") + label[start : len(label) - end] + ("…" if end else "") for label in labels]
-    return [label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…" for label in kept]
-
-
-def _alike(labels: list[str]) -> int:
-    """How many characters all begin with."""
-    lengths = range(min(map(len, labels)), 0, -1)
-    return next((length for length in lengths if len({label[:length] for label in labels}) == 1), 0)
