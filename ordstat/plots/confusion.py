@@ -45,9 +45,9 @@ def draw_confusion(results: Any, data: pd.DataFrame, ax: Axes | None, new: bool)
     weight = data["weight"].sum()
     right = float(data.loc[data["distance"] == 0, "weight"].sum() / weight)
     off = float((data["distance"] * data["weight"]).sum() / weight)
-    response, whose = results.design.response, "new data" if new else "rows of the fit"
-    style.named(ax, f"predicted {response}", f"observed {response}")
-    return style.titled(ax, f"{whose}: {right:.0%} right (blue), {off:.2f} levels off on average (red)")
+    response, whose = results.design.response, "New data" if new else "Rows of the fit"
+    title = f"{whose}: {right:.0%} correct, mean error {off:.2f} levels"
+    return style.named(ax, f"predicted {response}", f"observed {response}", title)
 
 
 def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,12 +87,8 @@ def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
         width = max(1.15 * drawn_letters(ax), 0.5 * width)
     ax.set_xlabel(in_lines(x, int(width)), color=INK, fontsize=SMALL + 0.5)
     ax.set_ylabel(in_lines(y, int(height)), color=INK, fontsize=SMALL + 0.5)
-    return titled(ax, title) if title else ax
-
-
-def titled(ax: Axes, title: str) -> Axes:
-    """The axes with a short title at the left."""
-    ax.set_title(in_lines(title, int(0.9 * _letters(ax))), loc="left", color=INK, fontsize=SMALL + 1.5)
+    if title:
+        ax.set_title(in_lines(title, int(0.9 * _letters(ax))), loc="left", color=INK, fontsize=SMALL + 1.5)
     return ax
 
 
@@ -121,6 +117,11 @@ def drawn_letters(ax: Axes) -> int:
 def beside(ax: Axes, words: Any, most: int = 2) -> str:
     """A name right of the axes, in lines."""
     return in_lines(str(words), int(np.clip(_letters(ax, _BESIDE), 16, 26)), most)
+
+
+def value_words(value: Any) -> str:
+    """A value of a variable: of a number with decimals four digits."""
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 def text(ax: Axes, x: float, y: float, words: str, **looks: Any) -> None:
@@ -247,14 +248,13 @@ def columns_for(panels: int) -> int:
 
 def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
     """Names of the levels right of the axes beside their colours, highest on top; of very many levels some."""
-    shown = list(levels)[:: max(1, -(-len(levels) // _MOST_NAMES))]
     room = inches(ax)[1]
     for most in (3, 2, 1):
-        names = [beside(ax, level, most) for level in levels]
-        height = _key_inches([beside(ax, level, most) for level in shown])
+        key = _key([beside(ax, level, most) for level in levels], colours)
+        height = _key_inches(key)
         if height <= room:
             break
-    key = _key(names, colours) | {"fontsize": SMALL * float(np.clip(room / height, _SMALLEST, 1.0))}
+    key["fontsize"] = SMALL * float(np.clip(room / height, _SMALLEST, 1.0))
     ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
 
 
@@ -264,18 +264,23 @@ def panel_key(panels: Sequence[Axes], levels: Sequence[Any], colours: Sequence[A
         first = [panel for panel in panels if abs(panel.bbox.y0 - panels[0].bbox.y0) < 1.0]
         level_key(first[-1], levels, colours)
         return
-    names = [in_lines(str(level), 22, 2) for level in levels]
-    panels[0].figure.figure.legend(**_key(names, colours), loc="outside right center")
+    key = _key([in_lines(str(level), 22, 2) for level in levels], colours)
+    panels[0].figure.figure.legend(**key, loc="outside right center")
+
+
+def legend(ax: Axes, title: str = "") -> None:
+    """What the labelled lines are, right of the axes."""
+    looks: dict[str, Any] = {"fontsize": SMALL, "title_fontsize": SMALL, "labelcolor": INK, "frameon": False}
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=title or None, **looks)
 
 
 def key_height(levels: Sequence[Any]) -> float:
     """Inches that a key of these levels needs."""
-    names = [in_lines(str(level), 22, 2) for level in levels][:: max(1, -(-len(levels) // _MOST_NAMES))]
-    return _key_inches(names) + 0.5
+    return _key_inches(_key([in_lines(str(level), 22, 2) for level in levels], [INK] * len(levels))) + 0.5
 
 
-def _key_inches(names: Sequence[str]) -> float:
-    return 1.15 * _LINE * float(_lines(names).sum())
+def _key_inches(key: Mapping[str, Any]) -> float:
+    return 1.15 * _LINE * float(_lines([handle.get_label() for handle in key["handles"]]).sum())
 
 
 def _key(names: Sequence[str], colours: Sequence[Any]) -> dict[str, Any]:
@@ -365,6 +370,9 @@ def symbol(k: int) -> str:
 
 def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
     """Vertical lines with their names on top, kept apart; of very many some have a name."""
+    from matplotlib.transforms import ScaledTranslation
+
+    top = ax.get_xaxis_transform()
     symbols = np.array(names if brief(names) else [symbol(k) for k in range(1, len(names) + 1)])
     known = np.isfinite(values)
     values, symbols = values[known], symbols[known]
@@ -376,15 +384,8 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
     step = max(1, int(np.ceil(sizes.sum() / max(abs(high - low), 1e-300))))
     places = keep_apart(values[::step], sizes[::step], low, high)
     for value, place, name in zip(values[::step], places, symbols[::step], strict=True):
-        _threshold_name(ax, value, place, name, abs(place - value) > letter)
-
-
-def _threshold_name(ax: Axes, value: float, place: float, name: str, moved: bool) -> None:
-    """A name above the line, joined to it where it had to move."""
-    from matplotlib.transforms import ScaledTranslation
-
-    top = ax.get_xaxis_transform()
-    above = top + ScaledTranslation(0.0, (8 if moved else 2) / 72.0, ax.figure.figure.dpi_scale_trans)
-    leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0} if moved else None
-    looks: dict[str, Any] = {"ha": "center", "va": "bottom", "color": INK, "fontsize": SMALL - 0.5}
-    ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, arrowprops=leader, **looks)
+        moved = abs(place - value) > letter
+        above = top + ScaledTranslation(0.0, (8 if moved else 2) / 72.0, ax.figure.figure.dpi_scale_trans)
+        leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0} if moved else None
+        looks: dict[str, Any] = {"ha": "center", "va": "bottom", "color": INK, "fontsize": SMALL - 0.5}
+        ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, arrowprops=leader, **looks)

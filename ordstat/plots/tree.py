@@ -45,14 +45,21 @@ def draw_tree(results: Any, data: pd.DataFrame, ax: Axes | None, round: int, spl
     width = min(max(_LEAF * n_leaves + 1.6, 4.6), _WIDEST)
     ax = style.axes(ax, height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
     gap = 1.0 / max(n_leaves - 1, 1)
-    _edges(ax, data)
+    at = data.set_index("node")
+    for node, row in at.drop(index=1).iterrows():  # elbows to the parent, as thick as the share of rows that takes them
+        above = at.loc[int(str(node)) // 2]
+        xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
+        thick = 1.0 + 5.0 * float(row["weight"]) / float(at["weight"].iloc[0])
+        ax.plot(xs, depths, color=style.FAINT, linewidth=thick, solid_capstyle="butt", zorder=1)
     colours = style.level_colours(len(classes))
     brief = max(len(str(name)) for name in classes) <= _BRIEF
     for row in data[data["leaf"]].to_dict("records"):
         shares = np.array([row[name] for name in classes])
         _leaf(ax, row, shares, colours, min(0.7 * gap, 0.22), brief)
-    for row in data[~data["leaf"]].to_dict("records"):
-        _cut(ax, data, row)
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
+    for node, row in at[~data["leaf"].to_numpy()].iterrows():
+        words = in_lines(cut_words(str(at.loc[2 * int(str(node)), "cut"])), _LONGEST, 3)
+        style.text(ax, row["x"], row["depth"], words, bbox=box, zorder=3)
     style.level_key(ax, classes, colours)
     ax.set_xlim(-0.55 * gap, 1.0 + 0.55 * gap) if n_leaves > 1 else ax.set_xlim(0.0, 1.0)
     ax.set_ylim(depth + _BAR + 0.62, -0.35)
@@ -60,26 +67,13 @@ def draw_tree(results: Any, data: pd.DataFrame, ax: Axes | None, round: int, spl
     which = "" if split is None else f", split {split}"
     several = "" if results.fit.votes.rounds == 1 else f"round {round}{which}: "
     title = f"{several}{n_leaves} leaves" if several or split is None else f"split {split}: {n_leaves} leaves"
-    return style.titled(ax, f"{results.design.response}, {title}; rows to the left where the cut holds")
+    return style.named(ax, title=f"{results.design.response}, {title}; rows to the left where the cut holds")
 
 
 def _first_split(results: Any, split: int | None) -> int | None:
     """The split asked for, or the first of those that trees belong to."""
     K, votes = len(results.levels), results.fit.votes
     return 1 if split is None and K > 2 and (votes.n_classes != K or votes.per_round > 1) else split
-
-
-def _edges(ax: Axes, data: pd.DataFrame) -> None:
-    """Elbows from every node to its parent, as thick as the share of the rows that takes them."""
-    at = data.set_index("node")
-    whole = float(at["weight"].iloc[0])
-    for node, row in at.iterrows():
-        if node == 1:
-            continue
-        above = at.loc[int(str(node)) // 2]
-        xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
-        width = 1.0 + 5.0 * float(row["weight"]) / whole
-        ax.plot(xs, depths, color=style.FAINT, linewidth=width, solid_capstyle="butt", zorder=1)
 
 
 def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float, brief: bool) -> None:
@@ -91,14 +85,6 @@ def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any],
         ax.bar(row["x"], -_BAR * share, width=width, bottom=bottom, color=colour, zorder=2)
     label = f"{row['level']}\n({row['weight']:.4g})" if brief else f"{row['weight']:.4g}"
     style.text(ax, row["x"], top + _BAR + 0.06, label, va="top")
-
-
-def _cut(ax: Axes, data: pd.DataFrame, row: dict[Any, Any]) -> None:
-    """What brings rows to the left of a node."""
-    text = str(data.loc[data["node"] == 2 * row["node"], "cut"].iloc[0])
-    shown = in_lines(cut_words(text), _LONGEST, 3)
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
-    style.text(ax, row["x"], row["depth"], shown, bbox=box, zorder=3)
 
 
 def cut_words(cut: str) -> str:

@@ -89,17 +89,12 @@ def boundaries_frame(
         raise OptionError(f"at must give values of the other variables: {', '.join(map(repr, missing))}.")
     if unknown := [name for name in held if name not in others]:
         raise OptionError(f"at names {unknown[0]!r}; the other variables are {', '.join(map(repr, others)) or 'none'}.")
-    axes = [_span(rows[:, place], points) for place in (0, 1)]
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    spare = np.where(high > low, _BEYOND * (high - low), 1.0)
+    axes = np.linspace(low - spare, high + spare, points).T
     grid = np.array(np.meshgrid(*axes, indexing="ij")).reshape(2, -1)
     frame = pd.DataFrame({x: grid[0], y: grid[1], **held})
     return pd.DataFrame({x: grid[0], y: grid[1], "level": results.predict(frame)})
-
-
-def _span(values: FloatArray, points: int) -> FloatArray:
-    """Points over the range of the rows and a little beyond."""
-    low, high = float(values.min()), float(values.max())
-    spare = _BEYOND * (high - low) or 1.0
-    return np.linspace(low - spare, high + spare, points)
 
 
 def numeric_variables(results: Any) -> list[Any]:
@@ -132,20 +127,12 @@ def draw_boundaries(results: Any, grid: pd.DataFrame, ax: Axes | None, data: Any
     for code in range(len(levels) - 1):
         if (codes <= code).any() and (codes > code).any():
             ax.contour(*spans, (codes > code).astype(float), levels=[0.5], colors=[style.INK], linewidths=0.8)
-    _dots(ax, results, _numbers(results, x, y, data), colours)
+    numbers, observed = _numbers(results, x, y, data), results.design.sample.y
+    if len(numbers) == observed.size:
+        step = -(-observed.size // _MOST_DOTS)  # some of the rows where they are very many
+        looks: dict[str, Any] = {"s": 14.0 if observed.size <= 300 else 7.0, "edgecolors": "white", "linewidths": 0.3}
+        ax.scatter(*numbers[::step].T, c=[colours[code] for code in observed[::step]], zorder=3, **looks)
     ax.set_xlim(spans[0][0], spans[0][-1])
     ax.set_ylim(spans[1][0], spans[1][-1])
     style.level_key(ax, levels, colours)
     return style.named(ax, x, y)
-
-
-def _dots(ax: Axes, results: Any, numbers: FloatArray, colours: Sequence[tuple[float, ...]]) -> None:
-    """The rows, some of them where they are very many."""
-    y = results.design.sample.y
-    if len(numbers) != y.size:
-        return
-    step = -(-y.size // _MOST_DOTS)
-    shown = [colours[code] for code in y[::step]]
-    size = 14.0 if y.size <= 300 else 7.0
-    x, height = numbers[::step].T
-    ax.scatter(x, height, c=shown, s=size, edgecolors="white", linewidths=0.3, zorder=3)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import latent
 from ..accessor import Plots
-from . import beside, effects, forest, influence, parallel, profiles, random_effects, residuals
+from . import effects, forest, influence, parallel, profiles, random_effects, residuals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +59,9 @@ class LikelihoodPlots(Plots):
         draw : bool
             False returns the frame: term, estimate, conf_low, conf_high, coef_type.
         """
-        frame = forest.forest_frame(self.results, exponentiate, level)
-        return forest.draw_forest(self.results, frame, ax, exponentiate, level) if draw else frame
+        fit = {"this fit": self.results}
+        frame = forest.effects_frame(fit, None, exponentiate, level)
+        return forest.draw_effects(fit, frame, ax, exponentiate, level) if draw else frame.drop(columns="model")
 
     def coefficients(
         self,
@@ -96,9 +97,9 @@ class LikelihoodPlots(Plots):
             False returns the frame: model, term, estimate, conf_low, conf_high (NaN of methods without standard
             errors), coef_type, in the order in which terms first come.
         """
-        fits = beside.labelled_fits(self.results, others, label)
-        frame = beside.coefficients_frame(fits, columns, exponentiate, level)
-        return beside.draw_coefficients(fits, frame, ax, exponentiate, level) if draw else frame
+        fits = forest.labelled_fits(self.results, others, label)
+        frame = forest.effects_frame(fits, columns, exponentiate, level)
+        return forest.draw_effects(fits, frame, ax, exponentiate, level) if draw else frame
 
     def effects(
         self,

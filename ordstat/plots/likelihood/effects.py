@@ -118,7 +118,8 @@ def draw_effects(
         last = [float(table.loc[table["level"] == level, "estimate"].iloc[-1]) for level in levels]
         style.name_levels(ax, levels, colours, last, over_number)
         return ax
-    groups = {f"{by} = {_shown(value)}": table[table[by] == value] for value in table[by].unique()} if by else {}
+    values = table[by].unique() if by else []
+    groups = {f"{by} = {style.value_words(value)}": table[table[by] == value] for value in values}
     by_level = {str(level): level for level in levels}
     # The curves of every panel, and what each of them stands for.
     if facets:
@@ -150,11 +151,6 @@ def _axis_of_probabilities(results: Any, re: str | None) -> str:
     if getattr(results.fit, "marginal", None) is None:
         return what
     return f"{what}, random effects at 0" if re == "zero" else f"{what}, averaged over the groups"
-
-
-def _shown(value: Any) -> str:
-    """A value of a variable: of a number four digits."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _over_number(
@@ -203,12 +199,10 @@ def draw_emmeans(results: Any, table: pd.DataFrame, variable: str, ax: Axes | No
     colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
     draw = _over_number if numeric(results, variable, table) else _over_factor
     for place, group in enumerate(groups):
-        label = None if by is None else style.beside(ax, _shown(group[by].iloc[0]))
+        label = None if by is None else style.beside(ax, style.value_words(group[by].iloc[0]))
         draw(ax, group, variable, place, colours, by is not None, label)
     if by is not None:
-        looks: dict[str, Any] = {"fontsize": style.SMALL, "labelcolor": style.INK, "frameon": False}
-        legend = ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=style.beside(ax, by), **looks)
-        legend.get_title().set(fontsize=style.SMALL, color=style.INK)
+        style.legend(ax, style.beside(ax, by))
     return style.named(ax, variable, words)
 
 

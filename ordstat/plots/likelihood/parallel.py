@@ -78,43 +78,30 @@ def draw_parallel(results: Any, data: pd.DataFrame, ax: Axes | None, level: floa
     ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.6) * len(terms))
     colours = style.level_colours(rows)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
-    for block, term in enumerate(terms):
-        _block(ax, data[data["term"] == term], places[block], colours)
+    tables = [data[data["term"] == term] for term in terms]
+    for table, heights in zip(tables, places, strict=True):
+        first, span = table.iloc[0], [heights.min() - 0.45, heights.max() + 0.45]
+        ax.fill_betweenx(span, first["pooled_lower"], first["pooled_upper"], color=style.FAINT, alpha=0.7, linewidth=0)
+        ax.plot([first["pooled"]] * 2, span, color=style.INK, linewidth=1.0)
+        ax.hlines(heights, table["lower"], table["upper"], colors=list(colours), linewidth=1.6, zorder=3)
+        ax.scatter(table["estimate"], heights, color=list(colours), s=26, zorder=4)
     ends = places.min() - 0.8, places.max() + 1.6
     ax.set_ylim(*ends)
-    names = [f"> {above}" for above in results.levels[:-1]]
     room = style.inches(ax)[1] / (ends[1] - ends[0])
     step = style.every(room)
-    style.row_labels(ax, list(places[:, ::step].ravel()), names[::step] * len(terms), (ends[1] - ends[0]) / step)
-    for block, term in enumerate(terms):
-        _tell_missing(ax, data[data["term"] == term][::step], places[block, ::step], style.row_size(step * room) - 1.0)
-        _heading(ax, data[data["term"] == term].iloc[0], places[block].max() + 0.55)
+    names = [f"> {above}" for above in results.levels[:-1]][::step] * len(terms)
+    style.row_labels(ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step)
+    for table, heights in zip(tables, places, strict=True):
+        first = table.iloc[0]
+        missing = heights[::step][table["estimate"][::step].isna()]
+        looks: dict[str, Any] = {"fontsize": style.row_size(step * room) - 1.0, "color": style.MUTED, "zorder": 5}
+        for height in missing:
+            style.note(ax, "no finite estimate", (np.nan_to_num(first["pooled"]), height), (5, 0), **looks)
+        told = with_limits(first["pooled"], first["pooled_lower"], first["pooled_upper"])
+        letters = max(style.drawn_letters(ax) - len(told) - 3, 10)
+        words = f"{shortened_middle(term_label('location', first['term']), letters)}   {told}".replace("$", r"\$")
+        looks = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold", "zorder": 2}
+        place = (0.0, heights.max() + 0.55)
+        style.note(ax, words, place, (0, 0), ax.get_yaxis_transform(), backgroundcolor="white", **looks)
     words = f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits"
     return style.named(ax, words, f"P({results.design.response} > level)")
-
-
-def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[Any]) -> None:
-    """The rows of one column."""
-    first = data.iloc[0]
-    ends = [places.min() - 0.45, places.max() + 0.45]
-    ax.fill_betweenx(ends, first["pooled_lower"], first["pooled_upper"], color=style.FAINT, alpha=0.7, linewidth=0)
-    ax.plot([first["pooled"]] * 2, ends, color=style.INK, linewidth=1.0)
-    ax.hlines(places, data["lower"], data["upper"], colors=list(colours), linewidth=1.6, zorder=3)
-    ax.scatter(data["estimate"], places, color=list(colours), s=26, zorder=4)
-
-
-def _tell_missing(ax: Axes, data: pd.DataFrame, places: FloatArray, size: float) -> None:
-    """What stands in rows without an estimate."""
-    for place in places[data["estimate"].isna()]:
-        looks = {"fontsize": size, "color": style.MUTED, "zorder": 5}
-        style.note(ax, "no finite estimate", (np.nan_to_num(data["pooled"].iloc[0]), place), (5, 0), **looks)
-
-
-def _heading(ax: Axes, first: pd.Series, height: float) -> None:
-    """The name of a column above its rows, and the effect that is the same at all thresholds."""
-    told = with_limits(first["pooled"], first["pooled_lower"], first["pooled_upper"])
-    room = style.drawn_letters(ax) - len(told) - 3
-    words = f"{shortened_middle(term_label('location', first['term']), max(room, 10))}   {told}"
-    size = style.row_size(1.5 * style.inches(ax)[1] / float(np.ptp(ax.get_ylim())))
-    looks = {"va": "bottom", "fontsize": size, "fontweight": "bold", "backgroundcolor": "white", "zorder": 2}
-    style.note(ax, words.replace("$", r"\$"), (0.0, height), (0, 0), ax.get_yaxis_transform(), **looks)
