@@ -68,7 +68,7 @@ def _wide(results: Any, newdata: Any, error: str, every: int | None, stages: Seq
     record = results.rounds.loc[found.index]
     if error == "loss":
         names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
-        return record[[name for name in names if name in record]].rename(columns=names)
+        return pd.DataFrame(record[[name for name in names if name in record]]).rename(columns=names)
     wide = pd.DataFrame({_OWN: found[error]})
     if f"new {error}" in found:
         wide[_NEW] = found[f"new {error}"]

@@ -35,7 +35,7 @@ def tree_frame(results: Any, round: int, split: int | None) -> pd.DataFrame:
     if len(leaves) == 1:
         place = {1: 0.5}
     extra = {"x": [place[n] for n in numbers], "depth": [n.bit_length() - 1 for n in numbers]}
-    return pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index()
+    return pd.DataFrame(pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index())
 
 
 def draw_tree(results: Any, data: pd.DataFrame, ax: Axes | None, round: int, split: int | None) -> Axes:
@@ -53,9 +53,9 @@ def draw_tree(results: Any, data: pd.DataFrame, ax: Axes | None, round: int, spl
         ax.plot(xs, depths, color=style.FAINT, linewidth=thick, solid_capstyle="butt", zorder=1)
     colours = style.level_colours(len(classes))
     brief = max(len(str(name)) for name in classes) <= _BRIEF
-    for row in data[data["leaf"]].to_dict("records"):
-        shares = np.array([row[name] for name in classes])
-        _leaf(ax, row, shares, colours, min(0.7 * gap, 0.22), brief)
+    for leaf in data[data["leaf"]].to_dict("records"):
+        shares = np.array([leaf[name] for name in classes])
+        _leaf(ax, leaf, shares, colours, min(0.7 * gap, 0.22), brief)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
     for node, row in at[~data["leaf"].to_numpy()].iterrows():
         words = in_lines(cut_words(str(at.loc[2 * int(str(node)), "cut"])), _LONGEST, 3)

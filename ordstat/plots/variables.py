@@ -131,7 +131,9 @@ def draw_boundaries(results: Any, grid: pd.DataFrame, ax: Axes | None, data: Any
     if len(numbers) == observed.size:
         step = -(-observed.size // _MOST_DOTS)  # some of the rows where they are very many
         looks: dict[str, Any] = {"s": 14.0 if observed.size <= 300 else 7.0, "edgecolors": "white", "linewidths": 0.3}
-        ax.scatter(*numbers[::step].T, c=[colours[code] for code in observed[::step]], zorder=3, **looks)
+        ax.scatter(
+            numbers[::step, 0], numbers[::step, 1], c=[colours[code] for code in observed[::step]], zorder=3, **looks
+        )
     ax.set_xlim(spans[0][0], spans[0][-1])
     ax.set_ylim(spans[1][0], spans[1][-1])
     style.level_key(ax, levels, colours)

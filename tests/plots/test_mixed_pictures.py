@@ -29,7 +29,7 @@ def test_all_that_are_listed_can_be_drawn(judges):
     for name in judges.plot.names:
         drawn = getattr(judges.plot, name)(*ARGUMENTS.get(name, []))
         np.ravel(np.asarray(drawn, dtype=object))[0].figure.canvas.draw()
-    with pytest.raises(OptionError, match="fits? with random effects"):
+    with pytest.raises(OptionError, match=r"fits? with random effects"):
         judges.plot.margins()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..._typing import FloatArray
 from ...checks import fraction, labelled
 from ...exceptions import DataError, OptionError
 from ...model.parameter_labels import row_label
@@ -110,7 +111,7 @@ def draw_effects(
     if exponentiate:
         ax.set_xscale("log")
     ax.axvline(no_effect, color=style.MUTED, linewidth=0.8, zorder=1)
-    colours = [style.RIGHT] if n == 1 else style.level_colours(n)
+    colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
     offsets = {name: _STEP * ((n - 1) / 2.0 - place) for place, name in enumerate(fits)}
     heights = np.array([middles[label] for label in labels]) + data["model"].map(offsets).to_numpy()
     endless = np.isinf(data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)).any(axis=1)
@@ -142,7 +143,7 @@ def draw_effects(
     return style.named(ax, f"{what} with {100 * level:g} % limits")
 
 
-def _write_numbers(ax: Axes, data: pd.DataFrame, heights: Sequence[float]) -> None:
+def _write_numbers(ax: Axes, data: pd.DataFrame, heights: FloatArray) -> None:
     room = style.inches(ax)[1] / len(heights)
     in_two = style.place_width(ax) < _NARROW and room >= style.TWO_LINES
     size = style.SMALL if in_two else style.row_size(room)

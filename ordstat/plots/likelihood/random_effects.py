@@ -19,7 +19,7 @@ _FEW, _MANY = 40, 150  # groups from which lines are thinner
 def ranef_frame(results: Any, level: float) -> pd.DataFrame:
     """Conditional modes with limits, in the order drawn: by the mode of a term's first column, upwards."""
     z = float(ndtri(0.5 + 0.5 * fraction("level", level)))
-    frame = results.ranef()
+    frame: pd.DataFrame = results.ranef()
     frame = frame.assign(lower=frame["mode"] - z * frame["sd"], upper=frame["mode"] + z * frame["sd"])
     parts = []
     for _, term in frame.groupby("term", sort=False):
