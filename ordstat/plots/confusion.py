@@ -12,21 +12,14 @@ from .._typing import FloatArray
 from . import style
 
 if TYPE_CHECKING:
-    from .drawn import Axes, DrawnRanker
+    from matplotlib.axes import Axes
 
 
 _MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers
 
 
-def confusion_data(results: DrawnRanker, *, newdata: Any = None, weights: Any = None) -> pd.DataFrame:
-    """One row a cell.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns observed, predicted (levels), distance (|i - j| in ranks), weight (of the rows), share (of the weight
-        of the observed level; 0 for a level without rows).
-    """
+def confusion_frame(results: Any, newdata: Any, weights: Any) -> pd.DataFrame:
+    """The cells, a row each."""
     cells = results.confusion(newdata, weights=weights)
     values = cells.to_numpy(dtype=np.float64)
     total = values.sum(axis=1, keepdims=True)
@@ -38,18 +31,7 @@ def confusion_data(results: DrawnRanker, *, newdata: Any = None, weights: Any = 
     return pd.DataFrame(both | numbers)
 
 
-def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None) -> Axes:
-    """Observed against predicted levels: blue where right, redder with the distance, deeper with the share.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    newdata : data frame, optional
-        With the response; the rows of the fit if not given.
-    weights : str or (N,) array, optional
-        Case weights of `newdata`.
-    """
-    data = confusion_data(results, newdata=newdata, weights=weights)
+def draw_confusion(results: Any, data: pd.DataFrame, ax: Axes | None, new: bool) -> Axes:
     levels = [str(level) for level in results.levels]
     n = len(levels)
     side = min(max(2.6, 0.44 * n + 1.0), 7.0)
@@ -63,9 +45,9 @@ def confusion(results: DrawnRanker, ax: Axes | None = None, *, newdata: Any = No
     weight = data["weight"].sum()
     right = float(data.loc[data["distance"] == 0, "weight"].sum() / weight)
     off = float((data["distance"] * data["weight"]).sum() / weight)
-    response, whose = results.design.response, "rows of the fit" if newdata is None else "new data"
-    style.named(ax, f"predicted {response}", f"observed {response}")
-    return style.titled(ax, f"{whose}: {right:.0%} right (blue), {off:.2f} levels off on average (red)")
+    response, whose = results.design.response, "New data" if new else "Rows of the fit"
+    title = f"{whose}: {right:.0%} correct, mean error {off:.2f} levels"
+    return style.named(ax, f"predicted {response}", f"observed {response}", title)
 
 
 def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:

@@ -1,4 +1,4 @@
-"""Importance of the variables, by permutations or by the gain of trees and rounds."""
+"""Importance of the variables: by permutations, by the gain of trees and rounds, and by Shapley values."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..checks import whole
-from ..exceptions import DataError
+from ..exceptions import DataError, UnavailableError
+from ..model.latent_rule import LatentRule
 from . import style
-from .drawn import DrawnRanker
 from .words import in_lines
 
 if TYPE_CHECKING:
@@ -20,75 +20,25 @@ _ROW = 0.21  # inches of a bar, and of every line of its name
 _LETTERS = 34  # of a line of a name
 
 
-def importance_data(
-    results: DrawnRanker,
-    *,
-    kind: str | None = None,
-    newdata: Any = None,
-    top: int | None = None,
-    measure: str = "absolute error",
-    repeats: int = 10,
-    seed: int | np.random.Generator = 0,
-    weights: Any = None,
-    level: float = 0.95,
-) -> pd.DataFrame:
-    """Importance of the variables, from `fit.importance`.
+def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | None, **options: Any) -> pd.DataFrame:
+    """Importance of the variables, from `fit.importance`."""
+    found = pd.DataFrame(results.importance(kind, newdata, **options))
+    return _first(found.reindex(columns=["importance", "std_error", "lower", "upper"]).reset_index(), top)
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns variable (kind="gain": column), importance, std_error, lower, upper (NaN of kind="gain"), most important
-        first.
-    """
-    options: dict[str, Any] = {"measure": measure, "repeats": repeats, "seed": seed, "weights": weights, "level": level}
-    found = results.importance(kind, newdata, **options)
-    table = pd.DataFrame(found).reindex(columns=["importance", "std_error", "lower", "upper"]).reset_index()
+
+def _first(table: pd.DataFrame, top: int | None) -> pd.DataFrame:
     return table if top is None else table.head(whole("top", top, 1))
 
 
-def importance(
-    results: DrawnRanker,
-    ax: Axes | None = None,
-    *,
-    kind: str | None = None,
-    newdata: Any = None,
-    top: int | None = None,
-    measure: str = "absolute error",
-    repeats: int = 10,
-    seed: int | np.random.Generator = 0,
-    weights: Any = None,
-    level: float = 0.95,
-) -> Axes:
-    """Importance of the variables as bars, with limits over the permutations.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    kind : {"permutation", "gain", "conditional"}, optional
-        As in `fit.importance`: "gain", of columns, where a method adds up trees or rounds, else "permutation".
-    newdata : data frame, optional
-        Rows to judge by, with the response.
-    top : int, optional
-        Variables to draw, the most important ones; all if not given.
-    measure, repeats, seed, weights, level
-        As in `fit.importance`.
-    """
-    options: dict[str, Any] = {"measure": measure, "repeats": repeats, "seed": seed, "weights": weights, "level": level}
-    data = importance_data(results, kind=kind, newdata=newdata, top=top, **options)
-    return bars(ax, data, _axis(data, measure, level))
+def draw_importance(data: pd.DataFrame, ax: Axes | None, measure: str, level: float) -> Axes:
+    if data.columns[0] == "column":
+        return _bars(ax, data, "share of what the trees or rounds gain")
+    limits = "" if data["lower"].isna().all() else f", with {100 * level:g} % limits"
+    return _bars(ax, data, f"{measure}: change when permuted{limits}")
 
 
-def bars(ax: Axes | None, data: pd.DataFrame, label: str) -> Axes:
-    """A bar for every row, named by the first column, with limits where there are some.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    data : pandas.DataFrame
-        A column of names, importance and, where there are limits, lower and upper.
-    label : str
-        What the bars measure.
-    """
+def _bars(ax: Axes | None, data: pd.DataFrame, label: str) -> Axes:
+    """A bar for every row, named by the first column, with limits where there are some."""
     if data.empty:
         raise DataError("the fit has no columns to draw.")
     names = [in_lines(str(name), _LETTERS) for name in data.iloc[:, 0]]
@@ -105,9 +55,24 @@ def bars(ax: Axes | None, data: pd.DataFrame, label: str) -> Axes:
     return style.named(ax, label)
 
 
-def _axis(data: pd.DataFrame, measure: str, level: float) -> str:
-    """What the bars measure."""
-    if data.columns[0] == "column":
-        return "share of what the trees or rounds gain"
-    told = f"{measure}: change when permuted"
-    return told if data["lower"].isna().all() else f"{told}, with {100 * level:g} % limits"
+def shapley_frame(results: Any, newdata: Any, threshold: str | None, top: int | None) -> pd.DataFrame:
+    """Mean absolute Shapley value of every variable, from `fit.shapley`."""
+    if not hasattr(results, "shapley"):
+        raise UnavailableError("Shapley values are available for 'ordboost' only.")
+    found = pd.DataFrame(results.shapley(newdata, threshold)).drop(columns="(base)")
+    inside = found.notna().all(axis=1).to_numpy()
+    if not inside.any():
+        raise DataError("newdata has no row with all inputs present.")
+    weights = results.design.sample.case_weights if newdata is None else inside.astype(np.float64)
+    mean = weights[inside] @ found[inside].abs().to_numpy() / weights[inside].sum()
+    table = pd.DataFrame({"variable": found.columns.astype(str), "importance": mean})
+    table = table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+    return _first(table, top)
+
+
+def draw_shapley(results: Any, data: pd.DataFrame, ax: Axes | None, threshold: str | None) -> Axes:
+    rule = results.fit.rule
+    log_odds = not isinstance(rule, LatentRule) or rule.family.link.name == "logit"
+    at = f"the {'log odds' if log_odds else 'linear predictor'} at {threshold}"
+    scale = "the score" if threshold is None else at
+    return _bars(ax, data, f"mean |Shapley value|, on the scale of {scale}")

@@ -13,37 +13,33 @@ from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import DataError, OptionError
 from ..model.likelihood.crossing import report_crossing
-from ..model.likelihood.rule import LikelihoodRule
 from ..model.sample import Rows
 from . import style
 
 if TYPE_CHECKING:
-    from .drawn import Axes, DrawnLikelihood, DrawnRanker
+    from matplotlib.axes import Axes
+
+_POINTS = 400
+_LEAST_HEIGHT = 0.01  # of the density's mode: tails below are left out
+_MOST_ROWS = 20
+_NUMBER = 0.29  # inches of a probability inside its area
 
 
-def latent_data(results: DrawnRanker, *, bins: int = 40) -> pd.DataFrame:
-    """Histogram of the scores of every observed level.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns level, left and right (ends of the bin, in units of the score), weight (of the rows inside), share (of
-        the weight of the level).
-    """
+def latent_frame(results: Any, bins: int) -> pd.DataFrame:
+    """Histogram of the scores of every observed level."""
     whole("bins", bins, 1)
     sample, scores = results.design.sample, results.fit.scores
     _gaps(results)  # raises where there are votes in place of scores
     edges = np.histogram_bin_edges(scores, bins)
-    weights = sample.case_weights
     tables = []
     for code, level in enumerate(results.levels):
-        mine = sample.y == code
+        rows = sample.y == code
         ends = {"level": level, "left": edges[:-1], "right": edges[1:]}
-        tables.append(pd.DataFrame(ends | style.histogram(scores[mine], edges, weights[mine])))
+        tables.append(pd.DataFrame(ends | style.histogram(scores[rows], edges, sample.case_weights[rows])))
     return pd.concat(tables, ignore_index=True)
 
 
-def has_scores(results: DrawnRanker) -> bool:
+def has_scores(results: Any) -> bool:
     """Whether rows have scores that thresholds in order cut; at the modes, where there are random effects."""
     return results.no_margins is None or _at_modes(results)
 
@@ -54,138 +50,74 @@ def _at_modes(results: Any) -> bool:
 
 def _gaps(results: Any) -> FloatArray:
     """(N, K-1) H - theta_k of the rows of the fit."""
-    rows, scores = results.design.sample.rows, results.fit.scores
-    found: FloatArray = (results.rule if _at_modes(results) else results).gaps(rows, scores)
-    return found
+    gaps = (results.rule if _at_modes(results) else results).gaps(results.design.sample.rows, results.fit.scores)
+    return np.asarray(gaps)
 
 
-def row_thresholds(results: DrawnRanker) -> FloatArray:
-    """(3, K-1) mean, smallest and largest threshold over the rows: alike unless there are nominal effects."""
-    sample, scores = results.design.sample, results.fit.scores
-    thresholds = scores[:, None] - _gaps(results)
-    with np.errstate(invalid="ignore"):
-        mean = np.average(thresholds, axis=0, weights=sample.case_weights)
-    return np.stack([mean, thresholds.min(axis=0), thresholds.max(axis=0)])
-
-
-def latent(results: DrawnRanker, ax: Axes | None = None, *, bins: int = 40) -> Axes:
-    """Scores of the rows of each observed level, with the thresholds and the interval of every level.
-
-    A row of the plot is one observed level. Where thresholds differ between the rows of the fit (nominal effects)
-    their mean is drawn, and their range shaded.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    bins : int
-        Number of bins of the histograms.
-
-    Raises
-    ------
-    UnavailableError
-        For a rule that votes.
-    ImportError
-        matplotlib is not installed.
-    """
-    data = latent_data(results, bins=bins)
-    levels = results.levels
+def draw_latent(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
+    levels, names = results.levels, results.threshold_names
     ax = style.axes(ax, height=1.3 + 0.42 * len(levels))
-    mean, least, most = row_thresholds(results)
-    _limits(ax, data, np.stack([least, most]))
+    thresholds = results.fit.scores[:, None] - _gaps(results)
+    with np.errstate(invalid="ignore"):
+        mean = np.average(thresholds, axis=0, weights=results.design.sample.case_weights)
+    least, most = thresholds.min(axis=0), thresholds.max(axis=0)
+    ends = np.concatenate([data["left"], data["right"], least, most])
+    ends = ends[np.isfinite(ends)]
+    pad = 0.04 * (ends.max() - ends.min() or 1.0)
+    low, high = ends.min() - pad, ends.max() + pad
+    ax.set_xlim(low, high)
     colours = style.level_colours(len(levels))
-    _bands(ax, mean, colours)
+    cuts = np.clip(np.concatenate([[low], np.maximum.accumulate(mean), [high]]), low, high)
     tallest = data["share"].max()
     for place, (level, colour) in enumerate(zip(levels, colours, strict=True)):
-        mine = data[data["level"] == level]
-        heights = place + 0.85 * mine["share"].to_numpy() / tallest
-        edges = np.append(mine["left"], mine["right"].iloc[-1])
+        if cuts[place + 1] > cuts[place]:  # the interval of the level, in a tint of its colour
+            ax.axvspan(cuts[place], cuts[place + 1], color=colour, alpha=0.10, linewidth=0, zorder=1)
+        part = data[data["level"] == level]
+        heights = place + 0.85 * part["share"].to_numpy() / tallest
+        edges = np.append(part["left"], part["right"].iloc[-1])
         ax.stairs(heights, edges, baseline=place, fill=True, color=colour, linewidth=0, zorder=4)
         ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=3)
     ax.set_ylim(-0.1, len(levels))
     style.row_labels(ax, [place + 0.3 for place in range(len(levels))], [str(level) for level in levels])
-    style.named(ax, _score_words(_score(results), results.threshold_names), f"observed {results.design.response}")
-    _write_sizes(ax, data.groupby("level", sort=False, observed=True)["weight"].sum())
-    style.threshold_lines(ax, mean, results.threshold_names)
-    _ranges(ax, mean, least, most)
+    score = "latent score at the modes of the random effects" if _at_modes(results) else "latent score"
+    style.named(ax, _with_thresholds(score, names), f"observed {results.design.response}")
+    for place, weight in enumerate(data.groupby("level", sort=False, observed=True)["weight"].sum()):
+        size = f"n = {weight:.6g}"
+        style.note(ax, size, (1.0, place + 0.3), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
+    style.threshold_lines(ax, mean, names)
+    largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
+    for place, (left, right) in enumerate(zip(least, most, strict=True)):
+        if np.isfinite([left, right]).all() and right - left > 1e-9 * largest:  # thresholds differ between rows
+            looks: dict[str, Any] = {"color": style.INK, "linewidth": 1.0, "markersize": 5, "zorder": 5}
+            ax.plot([left, right], [0.98 - 0.025 * place] * 2, "|-", transform=ax.get_xaxis_transform(), **looks)
     return ax
 
 
-def _score(results: DrawnRanker) -> str:
-    return "score H at the modes of the random effects" if _at_modes(results) else "score H"
+def _with_thresholds(score: str, names: Sequence[str]) -> str:
+    """The name of the axis, and what the lines are where their names are too long to stand side by side."""
+    if style.brief(names):
+        return score
+    return f"{score}; threshold" + (f"s θ₁ to {style.symbol(len(names))}" if len(names) > 1 else " θ₁")
 
 
-def _score_words(what: str, thresholds: Sequence[str]) -> str:
-    """The name of the axis, and what the lines are where they have no names of their own."""
-    if style.brief(thresholds):
-        return what
-    last = f"s θ₁ to {style.symbol(len(thresholds))}" if len(thresholds) > 1 else " θ₁"
-    return f"{what}; threshold{last}"
-
-
-def _write_sizes(ax: Axes, weights: pd.Series) -> None:
-    """How many rows each histogram has, right of it."""
-    for place, weight in enumerate(weights):
-        words = f"n = {weight:.6g}"
-        style.note(ax, words, (1.0, place + 0.3), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
-
-
-def _limits(ax: Axes, data: pd.DataFrame, thresholds: FloatArray) -> None:
-    ends = np.concatenate([data["left"], data["right"], thresholds[np.isfinite(thresholds)]])
-    pad = 0.04 * (ends.max() - ends.min() or 1.0)
-    ax.set_xlim(ends.min() - pad, ends.max() + pad)
-
-
-def _bands(ax: Axes, thresholds: FloatArray, colours: list[tuple[float, float, float, float]]) -> None:
-    """The interval of every level, in a tint of its colour."""
-    low, high = ax.get_xlim()
-    ends = np.clip(np.concatenate([[low], np.maximum.accumulate(thresholds), [high]]), low, high)
-    for left, right, colour in zip(ends[:-1], ends[1:], colours, strict=True):
-        if right > left:
-            ax.axvspan(left, right, color=colour, alpha=0.10, linewidth=0, zorder=1)
-
-
-def _ranges(ax: Axes, mean: FloatArray, least: FloatArray, most: FloatArray) -> None:
-    """Where thresholds differ between rows: a bar from the smallest to the largest across each threshold line."""
-    size = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
-    for place, (left, right) in enumerate(zip(least, most, strict=True)):
-        if np.isfinite([left, right]).all() and right - left > 1e-9 * size:
-            height = 0.98 - 0.025 * place
-            looks: dict[str, Any] = {"color": style.INK, "linewidth": 1.0, "markersize": 5, "zorder": 5}
-            ax.plot([left, right], [height, height], "|-", transform=ax.get_xaxis_transform(), **looks)
-
-
-_POINTS = 400
-_LEAST_HEIGHT = 0.01  # of the density's mode: tails below are left out
-_MOST_ROWS = 20
-
-
-def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
-    """Density of Y* = H + e / s on a grid, piece by piece between the thresholds.
-
-    Parameters
-    ----------
-    at : data frame, optional
-        Rows with the variables of the formula; the rows of the fit of lowest, median and highest score if not given.
-        With random effects also the columns of the groups, at whose modes they are; without these, rows are those of a
-        typical group, whose effects are 0.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row, level, latent (Y*, in units of the score), density, probability (of the level at that row; the
-        area under its piece, but for tails too thin to draw). A level between thresholds that are out of order has no
-        piece.
-    """
+def density_frame(results: Any, at: Any) -> pd.DataFrame:
+    """Density of the latent response H + e / s on a grid, piece by piece between the thresholds."""
     rule = results.rule
     rule.family.require_latent("plot.density")
-    labels, rows = _chosen(results, at)
-    rule = _for_groups(rule, rows)
+    labels, rows = _rows_drawn(results, at)
+    if rows.random is not None:
+        seen = np.concatenate([term.codes >= 0 for term in rows.random.terms])
+        if seen.any() and not seen.all():
+            raise DataError("at must name groups that the fit has seen in all rows, or leave their columns out.")
+        rule = rule if seen.all() else replace(rule, effects=())
     predictor = rule.predictor(rows)
     H, s = predictor.H, predictor.s
     report_crossing(rule, rows, labels, "rows drawn", refuse=results.method.refuses_crossing)
     thresholds = np.broadcast_to(rule.thresholds(rows), (rows.n, rule.n_levels - 1))
     probabilities = rule.probabilities(rows)
-    span = _span(rule)
+    grid = rule.link.ppf(np.linspace(0.0005, 0.9995, 2001))
+    heights = rule.link.pdf(grid)
+    span = np.asarray(grid[heights >= _LEAST_HEIGHT * heights.max()][[0, -1]])
     tables = []
     for i, label in enumerate(labels):
         low, high = H[i] + span / s[i]
@@ -200,128 +132,60 @@ def density_data(results: DrawnLikelihood, *, at: Any = None) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _for_groups(rule: LikelihoodRule, rows: Rows) -> LikelihoodRule:
-    """The rule at the modes of random effects, or at 0 for rows of groups that the fit has not seen."""
-    if rows.random is None:
-        return rule
-    known = np.concatenate([term.codes >= 0 for term in rows.random.terms])
-    if known.any() and not known.all():
-        raise DataError("at must name groups that the fit has seen in all rows, or leave their columns out.")
-    return rule if known.all() else replace(rule, effects=())
-
-
-def _span(rule: LikelihoodRule) -> FloatArray:
-    """(2,) ends of the latent error's distribution, without thin tails."""
-    t = rule.link.ppf(np.linspace(0.0005, 0.9995, 2001))
-    height = rule.link.pdf(t)
-    return np.asarray(t[height >= _LEAST_HEIGHT * height.max()][[0, -1]])
-
-
-def _chosen(results: DrawnLikelihood, at: Any) -> tuple[list[str], Rows]:
+def _rows_drawn(results: Any, at: Any) -> tuple[list[str], Rows]:
+    """Names of the rows, and the rows."""
     if at is None:
-        order = np.argsort(results.fit.scores, kind="stable")
+        scores = results.fit.scores
+        order = np.argsort(scores, kind="stable")
         places = {"lowest score": order[0], "median score": order[order.size // 2], "highest score": order[-1]}
-        distinct = {float(results.fit.scores[place]): label for label, place in reversed(places.items())}
-        kept = [label for label in places if label in distinct.values()]
-        return kept, results.design.sample.rows.take(np.array([places[label] for label in kept]))
+        distinct = {float(scores[place]): label for label, place in reversed(places.items())}
+        labels = [label for label in places if label in distinct.values()]
+        return labels, results.design.sample.rows.take(np.array([places[label] for label in labels]))
     new = results.design.spec.rebuild(at)
     if not new.complete.all():
         raise DataError(f"at has a missing value at row {new.index[int(np.argmin(new.complete))]}.")
     if not 1 <= new.rows.n <= _MOST_ROWS:
         raise DataError(f"at must have 1 to {_MOST_ROWS} rows, one density each; got {new.rows.n}.")
-    return row_names(at, results.design.spec.columns, new.index), new.rows
+    # "temp = cold, contact = no" from the variables that differ between the rows, else the labels of the index
+    columns = {name: list(at[name]) for name in results.design.spec.columns or ()}
+    columns = {name: values for name, values in columns.items() if len(set(values)) > 1} or columns
+    words = {name: [f"{name} = {style.value_words(value)}" for value in values] for name, values in columns.items()}
+    labels = [", ".join(row) for row in zip(*words.values(), strict=True)]
+    if len(set(labels)) < new.rows.n or not all(labels):
+        labels = [str(label) for label in new.index]
+    return labels, new.rows
 
 
-def row_names(at: Any, variables: Sequence[Any] | None, index: pd.Index) -> list[str]:
-    """ "temp = cold, contact = no" from the variables that differ between the rows, else the labels of the index."""
-    if variables is None:
-        return [str(label) for label in index]
-    columns = {name: list(at[name]) for name in variables}
-    differing = {name: values for name, values in columns.items() if len(set(values)) > 1} or columns
-    names = [
-        ", ".join(f"{name} = {_shown(value)}" for name, value in zip(differing, row, strict=True))
-        for row in zip(*differing.values(), strict=True)
-    ]
-    if len(set(names)) == len(names) and all(names):
-        return names
-    return [str(label) for label in index]
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
-
-
-#: Inches of a probability inside its area.
-_NUMBER = 0.29
-
-
-def density(results: DrawnLikelihood, ax: Axes | None = None, *, at: Any = None) -> Axes:
-    """Latent distribution of chosen rows, cut by the thresholds: areas are the probabilities of the levels.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    at : data frame, optional
-        Rows with the variables of the formula, one density each; the rows of the fit with the lowest, the median
-        and the highest score if not given.
-    """
-    data = density_data(results, at=at)
-    labels = list(dict.fromkeys(data["row"]))
+def draw_density(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
+    labels, names = list(dict.fromkeys(data["row"])), results.threshold_names
     ax = style.axes(ax, height=1.2 + 0.85 * len(labels))
     colours = dict(zip(results.levels, style.level_colours(len(results.levels)), strict=True))
-    ax.set_xlim(data["latent"].min(), data["latent"].max())
+    low, high = data["latent"].min(), data["latent"].max()
+    ax.set_xlim(low, high)
     scale = 0.82 / data["density"].max()
     bottoms = {label: len(labels) - 1 - place for place, label in enumerate(labels)}
     ax.set_ylim(-0.05, len(labels))
     style.row_labels(ax, [bottoms[label] + 0.12 for label in labels], labels)
     style.level_key(ax, results.levels, list(colours.values()))
-    style.named(ax, _score_words("latent response H + error", results.threshold_names))
-    per_unit = style.inches(ax)[0] / (data["latent"].max() - data["latent"].min())
+    style.named(ax, _with_thresholds("latent response (latent score + error)", names))
+    half = 0.5 * _NUMBER * (high - low) / style.inches(ax)[0]  # the number keeps off the thresholds
     for (label, level), piece in data.groupby(["row", "level"], sort=False, observed=True):
-        base, height = bottoms[label], scale * piece["density"]
-        ax.fill_between(piece["latent"], base, base + height, color=colours[level], linewidth=0, zorder=2)
-        _probability(ax, piece, base, height.to_numpy(), colours[level], per_unit)
-    _cuts(ax, results, data)
+        base, height = bottoms[label], (scale * piece["density"]).to_numpy()
+        t = piece["latent"].to_numpy()
+        ax.fill_between(t, base, base + height, color=colours[level], linewidth=0, zorder=2)
+        middle = float(np.clip(np.average(t, weights=height + 1e-12), t[0] + half, max(t[0], t[-1] - half)))
+        if t[-1] - t[0] > 2.0 * half and np.interp(middle, t, height) > 0.26:
+            looks = {"va": "bottom", "fontsize": style.SMALL - 1.0, "color": style.text_colour(colours[level])}
+            style.text(ax, middle, base + 0.09, f"{piece['probability'].iloc[0]:.2f}", zorder=4, **looks)
+    alpha = results.rule.alpha
+    if alpha.shape[1] == 1:  # thresholds are the same in all rows
+        inside = (alpha[:, 0] > low) & (alpha[:, 0] < high)
+        style.threshold_lines(ax, np.where(inside, alpha[:, 0], np.nan), names)
     return ax
 
 
-def _probability(ax: Axes, piece: pd.DataFrame, base: float, height: FloatArray, colour: Any, per_unit: float) -> None:
-    """The probability inside its area, where there is room; `per_unit` are inches."""
-    t = piece["latent"].to_numpy()
-    half = 0.5 * _NUMBER / per_unit  # it keeps off the thresholds
-    middle = float(np.clip(np.average(t, weights=height + 1e-12), t[0] + half, max(t[0], t[-1] - half)))
-    inside = float(np.interp(middle, t, height))
-    if t[-1] - t[0] > 2.0 * half and inside > 0.26:
-        looks = {"va": "bottom", "fontsize": style.SMALL - 1.0, "color": style.text_colour(colour), "zorder": 4}
-        style.text(ax, middle, base + 0.09, f"{piece['probability'].iloc[0]:.2f}", **looks)
-
-
-def _cuts(ax: Axes, results: DrawnLikelihood, data: pd.DataFrame) -> None:
-    """Threshold lines through all rows where they are common to all."""
-    rule = results.rule
-    if rule.alpha.shape[1] > 1:
-        return
-    low, high = data["latent"].min(), data["latent"].max()
-    values = np.where((rule.alpha[:, 0] > low) & (rule.alpha[:, 0] < high), rule.alpha[:, 0], np.nan)
-    style.threshold_lines(ax, values, results.threshold_names)
-
-
-def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | None = None) -> pd.DataFrame:
-    """Histogram of the left and of the right margins.
-
-    Parameters
-    ----------
-    bins : int
-        Their common width is chosen so that 0 is an end of a bin.
-    normalised : bool, optional
-        Margins divided by the norm of potential and thresholds; True where there is a norm.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns side ("left", "right"), from, to (ends of the bin), weight, share (of all rows with that margin: rows of
-        the lowest level have no left margin, those of the highest no right one).
-    """
+def margins_frame(results: Any, bins: int, normalised: bool | None) -> pd.DataFrame:
+    """Histogram of the left and of the right margins."""
     whole("bins", bins, 2)
     m = results.training_margins
     unit = m.unit if _normalise(results, normalised) else 1.0
@@ -330,7 +194,10 @@ def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | Non
     values = np.concatenate([side[np.isfinite(side)] for side in sides])
     if values.size == 0:
         raise DataError("no row has a finite margin.")
-    edges = _edges(values, bins)
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    width = (high - low) / bins or 1.0  # 0 is an end of a bin
+    first = np.floor(low / width)
+    edges = width * np.arange(first, max(np.ceil(high / width), first + 1) + 1)
     tables = []
     for name, side in zip(("left", "right"), sides, strict=True):
         finite = np.isfinite(side)
@@ -339,41 +206,16 @@ def margins_data(results: DrawnRanker, *, bins: int = 40, normalised: bool | Non
     return pd.concat(tables, ignore_index=True)
 
 
-def _normalise(results: DrawnRanker, asked: bool | None) -> bool:
+def _normalise(results: Any, asked: bool | None) -> bool:
     use = results.geometry is not None if asked is None else asked
     if use and results.geometry is None:
         raise OptionError(f"{results.method!r} has no norm for its margins: use normalised=False.")
     return use
 
 
-def _edges(values: FloatArray, bins: int) -> FloatArray:
-    """Ends of bins of one width, 0 among them; one bin at the least."""
-    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
-    width = (high - low) / bins or 1.0
-    first = np.floor(low / width)
-    return width * np.arange(first, max(np.ceil(high / width), first + 1) + 1)
-
-
-def margins(
-    results: DrawnRanker,
-    ax: Axes | None = None,
-    *,
-    delta: float | None = None,
-    bins: int = 40,
-    normalised: bool | None = None,
+def draw_margins(
+    results: Any, data: pd.DataFrame, ax: Axes | None, delta: float | None, normalised: bool | None
 ) -> Axes:
-    """Left and right margins of the rows; wrong ones (<= 0) in another colour, and a line at Delta.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    delta : float >= 0, optional
-        Half the median size of the margins, to one digit, if not given.
-    bins : int
-    normalised : bool, optional
-        Whether in units of the normalised margin; True where the potential has a norm.
-    """
-    data = margins_data(results, bins=bins, normalised=normalised)
     use = _normalise(results, normalised)
     errors = results.delta_errors(None if delta is None else [delta], normalised=use)
     ax = style.axes(ax, height=2.6)
@@ -387,15 +229,9 @@ def margins(
         ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=4)
     ax.set_ylim(-0.02, 2.0)
     ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=4)
-    _delta(ax, errors.iloc[[len(errors) // 2]])
-    style.row_labels(
-        ax, [1.35, 0.35], ["left margin:\nabove the\nthreshold below", "right margin:\nbelow the\nthreshold above"]
-    )
-    return style.named(ax, "normalised margin" if use else "margin, units of the score")
-
-
-def _delta(ax: Axes, errors: pd.DataFrame) -> None:
-    """A line at Delta, with the share of rows whose margins are not larger."""
-    delta, share = float(errors.index[0]), float(errors["classification"].iloc[0])
-    ax.axvline(delta, color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
-    style.titled(ax, f"{share:.0%} of the rows have a margin of at most Δ = {delta:g}, the dashed line")
+    middle = errors.iloc[len(errors) // 2]
+    ax.axvline(float(middle.name), color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
+    share = f"{middle['classification']:.0%} of the rows have a margin of at most {middle.name:g} (dashed)"
+    sides = ["left margin:\nabove the\nthreshold below", "right margin:\nbelow the\nthreshold above"]
+    style.row_labels(ax, [1.35, 0.35], sides)
+    return style.named(ax, "normalised margin" if use else "margin, units of the score", title=share)

@@ -13,59 +13,18 @@ from ..exceptions import OptionError
 from . import style
 
 if TYPE_CHECKING:
-    from .drawn import Axes, DrawnRanker
+    from matplotlib.axes import Axes
 
 _FEW = 3  # curves that can be told apart in one frame
-_COLUMNS = 3
 _MOST_PANELS = 24
 
 
-def reliability_data(
-    results: DrawnRanker, *, newdata: Any = None, by: str = "split", bins: int = 10, level: float = 0.95
-) -> pd.DataFrame:
-    """Columns split (or level), bin, predicted, observed, lower, upper, weight."""
-    return results.reliability(newdata, by=by, bins=bins, level=level)
-
-
-def reliability(
-    results: DrawnRanker,
-    ax: Any = None,
-    *,
-    newdata: Any = None,
-    by: str = "split",
-    bins: int = 10,
-    level: float = 0.95,
-    facets: bool | None = None,
+def draw_reliability(
+    results: Any, data: pd.DataFrame, ax: Any, by: str, facets: bool | None, own_rows: bool
 ) -> Axes | AnyArray:
-    """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where these are right.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, or an array of them with facets, optional
-    newdata : data frame, optional
-        With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
-    by : {"split", "level"}
-        A curve a threshold, of P(response <= low), or a level, of P(response = level).
-    bins : int
-        Most bins, of about equal weight.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    facets : bool, optional
-        A panel for each curve; of more than three curves, unless axes are given, if not given.
-
-    Returns
-    -------
-    matplotlib axes, or an array of them with facets
-
-    Raises
-    ------
-    OptionError
-        The fit has no probabilities, or too many levels for panels.
-    """
-    data = reliability_data(results, newdata=newdata, by=by, bins=bins, level=level)
     names = list(data[by].cat.categories)
     curves = [data[data[by] == name] for name in names]
-    cross_fitted = newdata is None and results.fit.calibration is not None
+    cross_fitted = own_rows and results.fit.calibration is not None
     what = "at or below each threshold" if by == "split" else "of each level"
     title = f"{results.design.response}: {what}{', cross-fitted' if cross_fitted else ''}"
     apart = ax is None and _FEW < len(names) <= _MOST_PANELS if facets is None else facets
@@ -89,12 +48,13 @@ def _in_panels(ax: Any, names: Sequence[Any], curves: Sequence[pd.DataFrame], ti
     n = len(names)
     if n > _MOST_PANELS:
         raise OptionError(f"facets must be False for more than {_MOST_PANELS} curves; there are {n}.")
-    panels = style.panels(ax, n, _COLUMNS, height=2.5, width=2.4 * min(n, _COLUMNS) + 0.4)
+    columns = style.columns_for(n)
+    panels = style.panels(ax, n, columns, height=2.5, width=2.4 * columns + 0.4)
     for place, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
         _draw(panel, curve, style.RIGHT)
         panel.set_aspect("equal", adjustable="box")
-        below = place + _COLUMNS >= n
-        style.named(panel, "predicted" if below else "", "" if place % _COLUMNS else "observed", str(name))
+        below = place + columns >= n
+        style.named(panel, "predicted" if below else "", "" if place % columns else "observed", str(name))
     if ax is None:
         style.headed(panels[0], title)
     return np.array(panels, dtype=object)

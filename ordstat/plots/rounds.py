@@ -13,8 +13,9 @@ from ..exceptions import UnavailableError
 from . import style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from ..model.fit import Selection
-    from .drawn import Axes, DrawnEnsemble, DrawnRanker
 
 
 #: What may be drawn, and the name of its axis.
@@ -24,33 +25,50 @@ ERRORS = {
     "cost": "mean cost",
     "loss": "loss a row",
 }
-_OWN, _NEW, _HELD = "rows of the fit", "new data", "held out"
-_COLOURS = {_OWN: style.RIGHT, _NEW: style.WRONG, _HELD: style.INK, "loss": style.RIGHT, "its bound": style.MUTED}
+_OWN, _NEW, _HELD, _BAG = "rows of the fit", "new data", "held out", "out of bag"
+_ENOUGH = 0.5  # of the rows, for an error out of bag to be shown
+_COLOURS = {_OWN: style.RIGHT, _BAG: style.INK, _NEW: style.WRONG, _HELD: style.INK}
+_COLOURS |= {"loss": style.RIGHT, "its bound": style.MUTED}
 # Rounds drawn where the user does not say how many.
 _POINTS = 250
 
 
-def rounds_data(
-    results: DrawnEnsemble, *, newdata: Any = None, error: str = "absolute", every: int | None = None
-) -> pd.DataFrame:
-    """Columns round, rows (whose error it is), value."""
+def ensemble_frame(results: Any, newdata: Any, error: str, every: int | None) -> pd.DataFrame:
+    """Errors of an ensemble by round: round, rows (whose error it is), value."""
     one_of("error", error, ERRORS)
     made = results.fit.stages[-1]
     if made == 0:
         raise UnavailableError(f"no round was made, for {results.fit.trace.message}: there is nothing to draw.")
     stages = np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)).tolist()
-    wide = _wide(results, newdata, error, every, stages)
-    return style.long(wide)
+    return _long(_wide(results, newdata, error, every, stages))
 
 
-def _wide(results: DrawnEnsemble, newdata: Any, error: str, every: int | None, stages: Sequence[int]) -> pd.DataFrame:
+def trees_frame(results: Any, newdata: Any, error: str, every: int) -> pd.DataFrame:
+    """Errors of trees by round, also out of bag where half of the rows have been: before, it is the error of few."""
+    one_of("error", error, ("absolute", "classification", "squared"))
+    staged = results.staged_errors(newdata, every=every)
+    curves = {_OWN: staged[error]}
+    if results.fit.out_of_bag is not None:
+        found = results.out_of_bag_errors().loc[staged.index]
+        curves[_BAG] = found[error].where(found["share"] >= _ENOUGH)
+    if newdata is not None:
+        curves[_NEW] = staged[f"new {error}"]
+    return _long(pd.DataFrame(curves)).dropna(ignore_index=True)
+
+
+def _long(wide: pd.DataFrame) -> pd.DataFrame:
+    """Columns round, rows, value of a frame with one column a set of rows, by round."""
+    return wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
+
+
+def _wide(results: Any, newdata: Any, error: str, every: int | None, stages: Sequence[int]) -> pd.DataFrame:
     """One column a set of rows, by round."""
     new = None if error == "loss" else newdata
     found = results.staged_errors(new, rounds=stages) if every is None else results.staged_errors(new, every=every)
     record = results.rounds.loc[found.index]
     if error == "loss":
         names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
-        return record[[name for name in names if name in record]].rename(columns=names)
+        return pd.DataFrame(record[[name for name in names if name in record]]).rename(columns=names)
     wide = pd.DataFrame({_OWN: found[error]})
     if f"new {error}" in found:
         wide[_NEW] = found[f"new {error}"]
@@ -59,27 +77,7 @@ def _wide(results: DrawnEnsemble, newdata: Any, error: str, every: int | None, s
     return wide
 
 
-def rounds(
-    results: DrawnEnsemble,
-    ax: Axes | None = None,
-    *,
-    newdata: Any = None,
-    error: str = "absolute",
-    every: int | None = None,
-) -> Axes:
-    """Error after every round, on the rows of the fit, on new data, and of held-out rows where there are any.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    newdata : data frame, optional
-        With the response.
-    error : {"absolute", "classification", "cost", "loss"}
-        "loss" is the training loss a row, beside what the training-error theorem allows it, or that of held-out rows.
-    every : int, optional
-        Only every so many rounds, and the last; 250 of them, the first closest together, if not given.
-    """
-    data = rounds_data(results, newdata=newdata, error=error, every=every)
+def draw_rounds(data: pd.DataFrame, ax: Axes | None, words: str) -> Axes:
     ax = style.axes(ax, height=3.4)
     lines = {str(rows): line for rows, line in data.groupby("rows", sort=False)}
     for rows, line in lines.items():
@@ -87,20 +85,26 @@ def rounds(
         behind = rows == "its bound"
         (drawn,) = ax.plot(line["round"], line["value"], color=_COLOURS[rows], label=rows, zorder=2 if behind else 3)
         drawn.set(linewidth=5.0 if behind else 1.4, alpha=0.4 if behind else 1.0)
-    ax.set_xscale("log")
-    style.plain_log_ticks(ax)
-    style.named(ax, "rounds", ERRORS[error], type(results.method).__name__)
-    _mark(ax, results)
-    if error == "loss":
+    style.named(ax, "round", words)
+    if lines.keys() & {"loss", "its bound"}:
         ax.set_yscale("log")
         ax.legend(frameon=False, fontsize=style.SMALL, labelcolor=style.INK, loc="lower left")
-        return ax
-    style.from_zero(ax)
-    style.curve_labels(ax, lines, _COLOURS)
+    else:
+        style.from_zero(ax)
+        last = [float(line["value"].iloc[-1]) for line in lines.values()]
+        style.end_labels(ax, last, list(lines), [_COLOURS[rows] for rows in lines])
     return ax
 
 
-def _mark(ax: Axes, results: DrawnEnsemble) -> None:
+def draw_ensemble(results: Any, data: pd.DataFrame, ax: Axes | None, error: str) -> Axes:
+    ax = draw_rounds(data, ax, ERRORS[error])
+    ax.set_xscale("log")
+    style.plain_log_ticks(ax)
+    _mark(ax, results)
+    return ax
+
+
+def _mark(ax: Axes, results: Any) -> None:
     """A line where the rounds in use end, unless all are."""
     kept = results.fit.kept
     if not 0 < kept < results.fit.stages[-1]:
@@ -109,8 +113,8 @@ def _mark(ax: Axes, results: DrawnEnsemble) -> None:
     style.note(ax, f"{kept} in use", (kept, 1.0), (-4, -2), ax.get_xaxis_transform(), ha="right", va="top")
 
 
-def selection_data(results: DrawnRanker) -> pd.DataFrame:
-    """Columns C, gamma where it was chosen, cost, std_error, chosen."""
+def selection_frame(results: Any) -> pd.DataFrame:
+    """The cost of every value that was tried."""
     found = _selection(results)
     chosen = [place == found.chosen for place in range(found.C.size)]
     data = pd.DataFrame({"C": found.C, "cost": found.cost, "std_error": found.error, "chosen": chosen})
@@ -119,7 +123,7 @@ def selection_data(results: DrawnRanker) -> pd.DataFrame:
     return data
 
 
-def _selection(results: DrawnRanker) -> Selection:
+def _selection(results: Any) -> Selection:
     found = getattr(results.fit, "selection", None)
     if found is None:
         has_C = hasattr(results.method, "C")
@@ -128,66 +132,26 @@ def _selection(results: DrawnRanker) -> Selection:
     return cast("Selection", found)
 
 
-def selection(results: DrawnRanker, ax: Axes | None = None) -> Axes:
-    """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
-
-    Of C="bound" it is the bound at each C.
-
-    Raises
-    ------
-    UnavailableError
-        Nothing was chosen, neither by cross-validation nor by a bound.
-    """
-    data, found = selection_data(results), _selection(results)
-    if "gamma" not in data or data["gamma"].nunique() == 1:
-        ax = _curve(data, "C", ax)
-    elif data["C"].nunique() == 1:
-        ax = _curve(data, "gamma", ax)
-    else:
-        ax = _field(data, ax)
-    return style.titled(ax, f"{found.folds}-fold cross-validation" if found.folds else "C by its bound")
-
-
-def _curve(data: pd.DataFrame, name: str, ax: Axes | None) -> Axes:
-    """Cost against one of them, one standard error on either side."""
+def draw_selection(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
+    """Cost against C, a line for each gamma; against gamma where one C was tried."""
+    name = "gamma" if data["C"].nunique() == 1 and "gamma" in data else "C"
+    groups = [data] if name == "gamma" or "gamma" not in data else [part for _, part in data.groupby("gamma")]
     ax = style.axes(ax, height=3.4)
     ax.set_xscale("log")
-    looks: dict[str, Any] = {"color": style.RIGHT, "ecolor": style.MUTED, "elinewidth": 1.2, "linewidth": 1.4}
-    ax.errorbar(data[name], data["cost"], data["std_error"], **looks)
-    ax.plot(data[name], data["cost"], "o", color=style.RIGHT, markersize=4, linestyle="none")
+    colours = style.level_colours(len(groups)) if len(groups) > 1 else [style.RIGHT]
+    for part, colour in zip(groups, colours, strict=True):
+        looks: dict[str, Any] = {"color": colour, "elinewidth": 1.2, "linewidth": 1.4, "markersize": 4}
+        ax.errorbar(part[name], part["cost"], part["std_error"], fmt="o-", **looks)
     best = data[data["chosen"]].iloc[0]
     ax.plot(best[name], best["cost"], "o", color=style.WRONG, markersize=8, zorder=5)
-    looks = {"ha": "center", "va": "top", "color": style.WRONG}
-    style.note(ax, f"{name} = {best[name]:g}", (best[name], best["cost"]), (0, -14), **looks)
+    chosen = f"{name} = {best[name]:g}" + (f", gamma = {best['gamma']:g}" if len(groups) > 1 else "")
+    place = (best[name], best["cost"])
+    style.note(ax, chosen, place, (0, -14), ha="center", va="top", color=style.WRONG)
     ax.margins(y=0.18)
     of_bound = data["std_error"].isna().all()
-    return style.named(ax, name, "bound of the expected cost" if of_bound else "cost of held-out rows")
-
-
-def _field(data: pd.DataFrame, ax: Axes | None) -> Axes:
-    """Cost of every pair as a number on its colour, the lower the darker."""
-    from matplotlib import colormaps
-    from matplotlib.patches import Rectangle
-
-    cost = data.pivot(index="gamma", columns="C", values="cost")
-    rows, columns = cost.shape
-    ax = style.axes(ax, height=1.0 + 0.32 * rows, width=1.2 + 0.52 * columns)
-    values = cost.to_numpy()
-    colours = colormaps["Blues_r"](0.12 + 0.88 * (values - values.min()) / max(float(np.ptp(values)), 1e-300))
-    style.field(ax, colours, aspect="auto", origin="lower")
-    ax.set_xticks(range(columns), [_power(float(value)) for value in cost.columns])
-    ax.set_yticks(range(rows), [_power(float(value)) for value in cost.index])
-    width, height = style.inches(ax)
-    size = min(style.SMALL, 72.0 * min(0.3 * width / columns, 0.55 * height / rows))
-    for (i, j), value in np.ndenumerate(values):
-        style.text(ax, j, i, f"{value:.3g}", color=style.text_colour(colours[i, j]), fontsize=size)
-    best = data[data["chosen"]].iloc[0]
-    j, i = list(cost.columns).index(best["C"]), list(cost.index).index(best["gamma"])
-    ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1.0, 1.0, fill=False, edgecolor=style.WRONG, linewidth=2.0, zorder=5))
-    return style.named(ax, "C", "gamma")
-
-
-def _power(value: float) -> str:
-    """2 to an exponent where it is whole, else the number."""
-    exponent = np.log2(value)
-    return f"$2^{{{exponent:.0f}}}$" if exponent == round(exponent) else f"{value:.3g}"
+    folds = _selection(results).folds
+    title = f"{folds}-fold cross-validation" if folds else "C by its bound"
+    style.named(ax, name, "bound of the expected cost" if of_bound else "cost of held-out rows", title)
+    if len(groups) > 1:
+        style.level_key(ax, [f"gamma = {part['gamma'].iloc[0]:g}" for part in groups], colours)
+    return ax

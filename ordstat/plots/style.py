@@ -87,12 +87,8 @@ def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
         width = max(1.15 * drawn_letters(ax), 0.5 * width)
     ax.set_xlabel(in_lines(x, int(width)), color=INK, fontsize=SMALL + 0.5)
     ax.set_ylabel(in_lines(y, int(height)), color=INK, fontsize=SMALL + 0.5)
-    return titled(ax, title) if title else ax
-
-
-def titled(ax: Axes, title: str) -> Axes:
-    """The axes with a short title at the left."""
-    ax.set_title(in_lines(title, int(0.9 * _letters(ax))), loc="left", color=INK, fontsize=SMALL + 1.5)
+    if title:
+        ax.set_title(in_lines(title, int(0.9 * _letters(ax))), loc="left", color=INK, fontsize=SMALL + 1.5)
     return ax
 
 
@@ -123,6 +119,11 @@ def beside(ax: Axes, words: Any, most: int = 2) -> str:
     return in_lines(str(words), int(np.clip(_letters(ax, _BESIDE), 16, 26)), most)
 
 
+def value_words(value: Any) -> str:
+    """A value of a variable: of a number with decimals four digits."""
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
 def text(ax: Axes, x: float, y: float, words: str, **looks: Any) -> None:
     """Words around a point."""
     chosen: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": SMALL} | looks
@@ -150,11 +151,6 @@ def histogram(values: FloatArray, edges: FloatArray, weights: FloatArray) -> dic
     return {"weight": inside, "share": inside / inside.sum() if inside.sum() > 0 else inside}
 
 
-def long(wide: pd.DataFrame) -> pd.DataFrame:
-    """Columns round, rows, value of a frame with one column a set of rows, by round."""
-    return wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
-
-
 def level_colours(n: int) -> list[tuple[float, float, float, float]]:
     """n colours from dark violet (lowest) to olive (highest): viridis at equal steps of lightness, for grey print."""
     from matplotlib import colormaps
@@ -170,10 +166,12 @@ def text_colour(background: Sequence[float]) -> str:
     return "white" if float(np.dot(background[:3], _LUMA)) < 0.5 else INK
 
 
-def readable(colour: Sequence[float]) -> tuple[float, ...]:
+def readable(colour: Any) -> tuple[float, ...]:
     """The colour, darkened where text of it would be too pale on white."""
-    lightness = float(np.dot(colour[:3], _LUMA))
-    return tuple(min(1.0, 0.42 / max(lightness, 1e-9)) * part for part in colour[:3])
+    from matplotlib.colors import to_rgb
+
+    parts = to_rgb(colour)
+    return tuple(min(1.0, 0.42 / max(float(np.dot(parts, _LUMA)), 1e-9)) * part for part in parts)
 
 
 def keep_apart(
@@ -235,24 +233,28 @@ def _lines(names: Sequence[str]) -> FloatArray:
     return np.array([1.0 + name.count("\n") for name in names])
 
 
-def curve_labels(ax: Axes, curves: Mapping[str, pd.DataFrame], colours: Mapping[str, str]) -> None:
-    """Names of curves, frames with a column "value", right of the axes."""
-    from matplotlib.colors import to_rgb
+def name_levels(ax: Axes, levels: Sequence[Any], colours: Sequence[Any], heights: Sequence[float], lines: bool) -> None:
+    """Names of the levels right of the axes: at the ends of lines, else beside their colours, in their order."""
+    if lines:
+        end_labels(ax, heights, [str(level) for level in levels], colours)
+    else:
+        level_key(ax, levels, colours)
 
-    last = [float(curve["value"].iloc[-1]) for curve in curves.values()]
-    end_labels(ax, last, list(curves), [to_rgb(colours[name]) for name in curves])
+
+def columns_for(panels: int) -> int:
+    """Columns of panels: three, unless that leaves one panel alone."""
+    return {4: 2, 8: 4}.get(panels, min(panels, 3))
 
 
 def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
     """Names of the levels right of the axes beside their colours, highest on top; of very many levels some."""
-    shown = list(levels)[:: max(1, -(-len(levels) // _MOST_NAMES))]
     room = inches(ax)[1]
     for most in (3, 2, 1):
-        names = [beside(ax, level, most) for level in levels]
-        height = _key_inches([beside(ax, level, most) for level in shown])
+        key = _key([beside(ax, level, most) for level in levels], colours)
+        height = _key_inches(key)
         if height <= room:
             break
-    key = _key(names, colours) | {"fontsize": SMALL * float(np.clip(room / height, _SMALLEST, 1.0))}
+    key["fontsize"] = SMALL * float(np.clip(room / height, _SMALLEST, 1.0))
     ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
 
 
@@ -262,18 +264,23 @@ def panel_key(panels: Sequence[Axes], levels: Sequence[Any], colours: Sequence[A
         first = [panel for panel in panels if abs(panel.bbox.y0 - panels[0].bbox.y0) < 1.0]
         level_key(first[-1], levels, colours)
         return
-    names = [in_lines(str(level), 22, 2) for level in levels]
-    panels[0].figure.figure.legend(**_key(names, colours), loc="outside right center")
+    key = _key([in_lines(str(level), 22, 2) for level in levels], colours)
+    panels[0].figure.figure.legend(**key, loc="outside right center")
+
+
+def legend(ax: Axes, title: str = "") -> None:
+    """What the labelled lines are, right of the axes."""
+    looks: dict[str, Any] = {"fontsize": SMALL, "title_fontsize": SMALL, "labelcolor": INK, "frameon": False}
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=title or None, **looks)
 
 
 def key_height(levels: Sequence[Any]) -> float:
     """Inches that a key of these levels needs."""
-    names = [in_lines(str(level), 22, 2) for level in levels][:: max(1, -(-len(levels) // _MOST_NAMES))]
-    return _key_inches(names) + 0.5
+    return _key_inches(_key([in_lines(str(level), 22, 2) for level in levels], [INK] * len(levels))) + 0.5
 
 
-def _key_inches(names: Sequence[str]) -> float:
-    return 1.15 * _LINE * float(_lines(names).sum())
+def _key_inches(key: Mapping[str, Any]) -> float:
+    return 1.15 * _LINE * float(_lines([handle.get_label() for handle in key["handles"]]).sum())
 
 
 def _key(names: Sequence[str], colours: Sequence[Any]) -> dict[str, Any]:
@@ -363,6 +370,9 @@ def symbol(k: int) -> str:
 
 def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
     """Vertical lines with their names on top, kept apart; of very many some have a name."""
+    from matplotlib.transforms import ScaledTranslation
+
+    top = ax.get_xaxis_transform()
     symbols = np.array(names if brief(names) else [symbol(k) for k in range(1, len(names) + 1)])
     known = np.isfinite(values)
     values, symbols = values[known], symbols[known]
@@ -374,15 +384,8 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
     step = max(1, int(np.ceil(sizes.sum() / max(abs(high - low), 1e-300))))
     places = keep_apart(values[::step], sizes[::step], low, high)
     for value, place, name in zip(values[::step], places, symbols[::step], strict=True):
-        _threshold_name(ax, value, place, name, abs(place - value) > letter)
-
-
-def _threshold_name(ax: Axes, value: float, place: float, name: str, moved: bool) -> None:
-    """A name above the line, joined to it where it had to move."""
-    from matplotlib.transforms import ScaledTranslation
-
-    top = ax.get_xaxis_transform()
-    above = top + ScaledTranslation(0.0, (8 if moved else 2) / 72.0, ax.figure.figure.dpi_scale_trans)
-    leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0} if moved else None
-    looks: dict[str, Any] = {"ha": "center", "va": "bottom", "color": INK, "fontsize": SMALL - 0.5}
-    ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, arrowprops=leader, **looks)
+        moved = abs(place - value) > letter
+        above = top + ScaledTranslation(0.0, (8 if moved else 2) / 72.0, ax.figure.figure.dpi_scale_trans)
+        leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0} if moved else None
+        looks: dict[str, Any] = {"ha": "center", "va": "bottom", "color": INK, "fontsize": SMALL - 0.5}
+        ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, arrowprops=leader, **looks)

@@ -1,4 +1,4 @@
-"""A classification tree, and the errors of many of them by round."""
+"""A classification tree."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import one_of
 from ..model.parameter_labels import effect_label
 from . import style
 from .words import in_lines
 
 if TYPE_CHECKING:
-    from .drawn import Axes, DrawnTrees
+    from matplotlib.axes import Axes
 
 _LEAF = 0.62  # inches between leaves
 _LEVEL = 0.95  # inches between depths
@@ -23,13 +22,10 @@ _WIDEST = 24.0  # inches of a figure
 _BELOW = 0.08  # between an edge and its leaf, in depths
 _LONGEST = 18  # letters of a line of a cut
 _BRIEF = 8  # of a level that is written at its leaves
-_ENOUGH = 0.5  # of the rows, for an error to be shown
-_ERRORS = ("absolute", "classification", "squared")
-_COLOURS = {"rows of the fit": style.MUTED, "out of bag": style.RIGHT, "new data": style.WRONG}
 
 
-def tree_data(results: DrawnTrees, *, round: int = 1, split: int | None = None) -> pd.DataFrame:
-    """Columns node, x, depth, and those of `nodes`."""
+def tree_frame(results: Any, round: int, split: int | None) -> pd.DataFrame:
+    """The nodes and where they are drawn."""
     nodes = results.nodes(round, _first_split(results, split))
     numbers = [int(number) for number in nodes.index]
     leaves = [n for n, leaf in zip(numbers, nodes["leaf"], strict=True) if leaf]
@@ -39,35 +35,31 @@ def tree_data(results: DrawnTrees, *, round: int = 1, split: int | None = None) 
     if len(leaves) == 1:
         place = {1: 0.5}
     extra = {"x": [place[n] for n in numbers], "depth": [n.bit_length() - 1 for n in numbers]}
-    return pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index()
+    return pd.DataFrame(pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index())
 
 
-def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: int | None = None) -> Axes:
-    """One tree: cuts at its nodes, the shares of the levels as bars at its leaves.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    round : int
-        1, 2, ...
-    split : int, optional
-        1, ..., K-1, where trees belong to splits; the first unless given.
-    """
+def draw_tree(results: Any, data: pd.DataFrame, ax: Axes | None, round: int, split: int | None) -> Axes:
     split = _first_split(results, split)
-    data = tree_data(results, round=round, split=split)
     classes = list(data.columns)[list(data.columns).index("leaf") + 1 :]
     n_leaves, depth = int(data["leaf"].sum()), int(data["depth"].max())
     width = min(max(_LEAF * n_leaves + 1.6, 4.6), _WIDEST)
     ax = style.axes(ax, height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
     gap = 1.0 / max(n_leaves - 1, 1)
-    _edges(ax, data)
+    at = data.set_index("node")
+    for node, row in at.drop(index=1).iterrows():  # elbows to the parent, as thick as the share of rows that takes them
+        above = at.loc[int(str(node)) // 2]
+        xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
+        thick = 1.0 + 5.0 * float(row["weight"]) / float(at["weight"].iloc[0])
+        ax.plot(xs, depths, color=style.FAINT, linewidth=thick, solid_capstyle="butt", zorder=1)
     colours = style.level_colours(len(classes))
     brief = max(len(str(name)) for name in classes) <= _BRIEF
-    for row in data[data["leaf"]].to_dict("records"):
-        shares = np.array([row[name] for name in classes])
-        _leaf(ax, row, shares, colours, min(0.7 * gap, 0.22), brief)
-    for row in data[~data["leaf"]].to_dict("records"):
-        _cut(ax, data, row)
+    for leaf in data[data["leaf"]].to_dict("records"):
+        shares = np.array([leaf[name] for name in classes])
+        _leaf(ax, leaf, shares, colours, min(0.7 * gap, 0.22), brief)
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
+    for node, row in at[~data["leaf"].to_numpy()].iterrows():
+        words = in_lines(cut_words(str(at.loc[2 * int(str(node)), "cut"])), _LONGEST, 3)
+        style.text(ax, row["x"], row["depth"], words, bbox=box, zorder=3)
     style.level_key(ax, classes, colours)
     ax.set_xlim(-0.55 * gap, 1.0 + 0.55 * gap) if n_leaves > 1 else ax.set_xlim(0.0, 1.0)
     ax.set_ylim(depth + _BAR + 0.62, -0.35)
@@ -75,26 +67,13 @@ def tree(results: DrawnTrees, ax: Axes | None = None, *, round: int = 1, split: 
     which = "" if split is None else f", split {split}"
     several = "" if results.fit.votes.rounds == 1 else f"round {round}{which}: "
     title = f"{several}{n_leaves} leaves" if several or split is None else f"split {split}: {n_leaves} leaves"
-    return style.titled(ax, f"{results.design.response}, {title}; rows to the left where the cut holds")
+    return style.named(ax, title=f"{results.design.response}, {title}; rows to the left where the cut holds")
 
 
-def _first_split(results: DrawnTrees, split: int | None) -> int | None:
+def _first_split(results: Any, split: int | None) -> int | None:
     """The split asked for, or the first of those that trees belong to."""
     K, votes = len(results.levels), results.fit.votes
     return 1 if split is None and K > 2 and (votes.n_classes != K or votes.per_round > 1) else split
-
-
-def _edges(ax: Axes, data: pd.DataFrame) -> None:
-    """Elbows from every node to its parent, as thick as the share of the rows that takes them."""
-    at = data.set_index("node")
-    whole = float(at["weight"].iloc[0])
-    for node, row in at.iterrows():
-        if node == 1:
-            continue
-        above = at.loc[int(str(node)) // 2]
-        xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
-        width = 1.0 + 5.0 * float(row["weight"]) / whole
-        ax.plot(xs, depths, color=style.FAINT, linewidth=width, solid_capstyle="butt", zorder=1)
 
 
 def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any], width: float, brief: bool) -> None:
@@ -106,14 +85,6 @@ def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any],
         ax.bar(row["x"], -_BAR * share, width=width, bottom=bottom, color=colour, zorder=2)
     label = f"{row['level']}\n({row['weight']:.4g})" if brief else f"{row['weight']:.4g}"
     style.text(ax, row["x"], top + _BAR + 0.06, label, va="top")
-
-
-def _cut(ax: Axes, data: pd.DataFrame, row: dict[Any, Any]) -> None:
-    """What brings rows to the left of a node."""
-    text = str(data.loc[data["node"] == 2 * row["node"], "cut"].iloc[0])
-    shown = in_lines(cut_words(text), _LONGEST, 3)
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
-    style.text(ax, row["x"], row["depth"], shown, bbox=box, zorder=3)
 
 
 def cut_words(cut: str) -> str:
@@ -129,49 +100,3 @@ def cut_words(cut: str) -> str:
     if number == "0.5" and label != name and " × " not in label:
         return label.replace(": ", " ≠ ", 1)
     return f"{label}{sign}{float(number):.5g}" if sign else cut
-
-
-def rounds_data(results: DrawnTrees, *, newdata: Any = None, error: str = "absolute", every: int = 1) -> pd.DataFrame:
-    """One row a round and kind of rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns round, rows ("rows of the fit", "out of bag", "new data"), value. Out of bag begins where half of the
-        rows have been: before, it is the error of few rows.
-    """
-    one_of("error", error, _ERRORS)
-    staged = results.staged_errors(newdata, every=every)
-    curves = {"rows of the fit": staged[error]}
-    if results.fit.out_of_bag is not None:
-        found = results.out_of_bag_errors().loc[staged.index]
-        curves["out of bag"] = found[error].where(found["share"] >= _ENOUGH)
-    if newdata is not None:
-        curves["new data"] = staged[f"new {error}"]
-    return style.long(pd.DataFrame(curves)).dropna(ignore_index=True)
-
-
-def rounds(
-    results: DrawnTrees, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int = 1
-) -> Axes:
-    """Error after every round, on the rows of the fit, out of bag where rows are drawn, and on new data.
-
-    Out of bag begins where half of the rows have been out of bag once.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    newdata : data frame, optional
-        With the response.
-    error : {"absolute", "classification", "squared"}
-    every : int
-        Only every so many rounds, and the last.
-    """
-    data = rounds_data(results, newdata=newdata, error=error, every=every)
-    ax = style.axes(ax, height=3.6)
-    curves = {str(name): curve for name, curve in data.groupby("rows", sort=False)}
-    for name, curve in curves.items():
-        ax.plot(curve["round"], curve["value"], color=_COLOURS[name], linewidth=1.5)
-    style.from_zero(ax)
-    style.curve_labels(ax, curves, _COLOURS)
-    return style.named(ax, "round", f"mean {error} error")

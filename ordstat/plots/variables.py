@@ -1,4 +1,4 @@
-"""Predicted levels over two variables, and the axes of variables."""
+"""Predicted levels over two variables, the data of the variables, and their axes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,51 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import whole
-from ..exceptions import OptionError
+from ..exceptions import DataError, OptionError
 from . import style
-from .drawn import DrawnLikelihood, DrawnRanker, data_of_fit, fitted_columns, not_taken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def not_taken(variables: Sequence[Any], columns: Sequence[str]) -> None:
+    """OptionError where a variable has the name of another column of a picture's frame."""
+    for name in variables:
+        if isinstance(name, str) and name in columns:
+            raise OptionError(
+                f"the variable {name!r} has the name of another column of what is drawn, {', '.join(columns)}: rename "
+                "it in the data and the formula, and fit again."
+            )
+
+
+def in_formula(results: Any, names: Sequence[Any]) -> None:
+    """OptionError for a name that is no variable of the formula."""
+    columns = results.design.spec.columns or ()
+    for name in names:
+        if name not in columns:
+            raise OptionError(
+                f"{name!r} is no variable of the formula; these are: {', '.join(map(repr, columns)) or 'none'}."
+            )
+
+
+def data_of_fit(results: Any, data: Any, also: str = "") -> Any:
+    """The data given, or those that came with the fit; `also` says what else would do."""
+    given = results.design.data if data is None else data
+    if given is None:
+        raise DataError(
+            "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the data "
+            f"that were fitted, here or to load(path, data=...){also}."
+        )
+    return given
+
+
+def fitted_columns(results: Any, given: Any, names: Sequence[str]) -> pd.DataFrame:
+    """Columns of data, at the rows of the fit where the index tells which these are."""
+    frame = pd.DataFrame({name: np.asarray(given[name]) for name in names})
+    index = getattr(given, "index", None)
+    if isinstance(index, pd.Index) and index.is_unique and results.design.index.isin(index).all():
+        frame = frame.set_axis(index).loc[results.design.index]
+    return frame
 
 
 def factor_axis(ax: Axes, values: pd.Series) -> None:
@@ -24,7 +63,7 @@ def factor_axis(ax: Axes, values: pd.Series) -> None:
     ax.set_xlim(-0.45, len(values) - 0.55)
 
 
-def numeric(results: DrawnLikelihood, variable: str, data: pd.DataFrame) -> bool:
+def numeric(results: Any, variable: str, data: pd.DataFrame) -> bool:
     """Whether the variable is a number, and no factor whose levels are numbers."""
     column = data[variable]
     if variable in results.design.spec.categories():
@@ -37,10 +76,10 @@ _BEYOND = 0.03
 _MOST_DOTS = 2000
 
 
-def boundaries_data(
-    results: DrawnRanker, x: str, y: str, *, at: Mapping[str, Any] | None = None, data: Any = None, points: int = 200
+def boundaries_frame(
+    results: Any, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
 ) -> pd.DataFrame:
-    """Columns of the two variables, and level: the prediction at every point of the grid."""
+    """The prediction at every point of the grid."""
     whole("points", points, 2)
     not_taken([x, y], ("level",))
     rows = _numbers(results, x, y, data)
@@ -50,72 +89,34 @@ def boundaries_data(
         raise OptionError(f"at must give values of the other variables: {', '.join(map(repr, missing))}.")
     if unknown := [name for name in held if name not in others]:
         raise OptionError(f"at names {unknown[0]!r}; the other variables are {', '.join(map(repr, others)) or 'none'}.")
-    axes = [_span(rows[:, place], points) for place in (0, 1)]
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    spare = np.where(high > low, _BEYOND * (high - low), 1.0)
+    axes = np.linspace(low - spare, high + spare, points).T
     grid = np.array(np.meshgrid(*axes, indexing="ij")).reshape(2, -1)
     frame = pd.DataFrame({x: grid[0], y: grid[1], **held})
     return pd.DataFrame({x: grid[0], y: grid[1], "level": results.predict(frame)})
 
 
-def _span(values: FloatArray, points: int) -> FloatArray:
-    """Points over the range of the rows and a little beyond."""
-    low, high = float(values.min()), float(values.max())
-    spare = _BEYOND * (high - low) or 1.0
-    return np.linspace(low - spare, high + spare, points)
-
-
-def numeric_variables(results: DrawnRanker) -> list[Any]:
+def numeric_variables(results: Any) -> list[Any]:
     """The variables of the formula that are no factors; none where columns are found by position."""
     spec = results.design.spec
     return [name for name in spec.columns or () if name not in spec.categories()]
 
 
-def _numbers(results: DrawnRanker, x: str, y: str, data: Any) -> FloatArray:
+def _numbers(results: Any, x: str, y: str, data: Any) -> FloatArray:
     """(N, 2) values of the two variables in the rows of the fit."""
     given = data_of_fit(results, data)
-    columns = results.design.spec.columns or ()
-    for name in (x, y):
-        if name not in columns:
-            raise OptionError(
-                f"{name!r} is no variable of the formula; these are: {', '.join(map(repr, columns)) or 'none'}."
-            )
+    in_formula(results, (x, y))
     frame = fitted_columns(results, given, (x, y))
     if not all(kind.kind in "iuf" for kind in frame.dtypes):
         raise OptionError(f"{x!r} and {y!r} must both be numbers: levels of a factor have no line between them.")
     return np.asarray(frame.to_numpy(dtype=np.float64))
 
 
-def boundaries(
-    results: DrawnRanker,
-    x: str,
-    y: str,
-    ax: Axes | None = None,
-    *,
-    at: Mapping[str, Any] | None = None,
-    data: Any = None,
-    points: int = 200,
-) -> Axes:
-    """Predicted levels over two numeric variables, with the rows of the fit as dots of their observed level.
-
-    Parameters
-    ----------
-    x, y : str
-        Variables of the formula.
-    ax : matplotlib axes, optional
-    at : mapping, optional
-        Values of all other variables: {"contact": "yes"}.
-    data : data frame, optional
-        The data of the fit, where it does not have them any more (after unpickling).
-    points : int
-        Points of the grid, on each side.
-
-    Raises
-    ------
-    OptionError
-        A name that is no variable of the formula, or no number; another variable without a value.
-    """
+def draw_boundaries(results: Any, grid: pd.DataFrame, ax: Axes | None, data: Any, points: int) -> Axes:
     from matplotlib.colors import ListedColormap
 
-    grid = boundaries_data(results, x, y, at=at, data=data, points=points)
+    x, y, _ = grid.columns
     ax = style.axes(ax, height=4.4, width=5.4)
     levels = results.levels
     colours = style.level_colours(len(levels))
@@ -126,20 +127,14 @@ def boundaries(
     for code in range(len(levels) - 1):
         if (codes <= code).any() and (codes > code).any():
             ax.contour(*spans, (codes > code).astype(float), levels=[0.5], colors=[style.INK], linewidths=0.8)
-    _dots(ax, results, _numbers(results, x, y, data), colours)
+    numbers, observed = _numbers(results, x, y, data), results.design.sample.y
+    if len(numbers) == observed.size:
+        step = -(-observed.size // _MOST_DOTS)  # some of the rows where they are very many
+        looks: dict[str, Any] = {"s": 14.0 if observed.size <= 300 else 7.0, "edgecolors": "white", "linewidths": 0.3}
+        ax.scatter(
+            numbers[::step, 0], numbers[::step, 1], c=[colours[code] for code in observed[::step]], zorder=3, **looks
+        )
     ax.set_xlim(spans[0][0], spans[0][-1])
     ax.set_ylim(spans[1][0], spans[1][-1])
     style.level_key(ax, levels, colours)
     return style.named(ax, x, y)
-
-
-def _dots(ax: Axes, results: DrawnRanker, numbers: FloatArray, colours: Sequence[tuple[float, ...]]) -> None:
-    """The rows, some of them where they are very many."""
-    y = results.design.sample.y
-    if len(numbers) != y.size:
-        return
-    step = -(-y.size // _MOST_DOTS)
-    shown = [colours[code] for code in y[::step]]
-    size = 14.0 if y.size <= 300 else 7.0
-    x, height = numbers[::step].T
-    ax.scatter(x, height, c=shown, s=size, edgecolors="white", linewidths=0.3, zorder=3)

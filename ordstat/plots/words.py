@@ -90,7 +90,7 @@ def with_limits(estimate: float, low: float, high: float) -> str:
     ('2.50 [1.47, 3.54]', '-0.00938 [-0.01872, -0.00004]')
     """
     if not np.isfinite([low, high]).all():
-        return "no finite estimate"
+        return f"{estimate:.3g}" if np.isfinite(estimate) and np.isnan([low, high]).all() else "no finite estimate"
     decimals = decimals_for(high - low)
     while decimals < _MOST_DECIMALS and any(end and not round(end, decimals) for end in (low, high)):
         decimals += 1  # of a limit near 0 the sign is to be seen

@@ -67,9 +67,9 @@ class OrdinalResults(FittedRanker):
     @property
     def plot(self) -> Plots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ..plots.accessor import Plots
+        from ..plots.accessor import RankerPlots
 
-        return Plots(self)
+        return RankerPlots(self)
 
     def summary(self, section: str | None = None) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`.

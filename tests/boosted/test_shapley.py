@@ -289,14 +289,14 @@ def test_handed_to_the_shap_package(anes):
 
 def test_picture_and_its_data(anes):
     fit = boosted("PID ~ selfLR + vote + age", anes, weights="w")
-    data = fit.plot.shapley_data()
+    data = fit.plot.shapley(draw=False)
     sizes = np.average(fit.shapley()[["selfLR", "vote", "age"]].abs(), axis=0, weights=anes["w"])
     expected_ = pd.Series(sizes, ["selfLR", "vote", "age"]).sort_values(ascending=False)
     assert data["variable"].tolist() == expected_.index.tolist()
     assert_allclose(data["importance"], expected_)
     assert len(fit.plot.shapley(newdata=anes.head(30), top=2).patches) == 2
     with pytest.raises(OptionError, match="top must be"):
-        fit.plot.shapley_data(top=0)
+        fit.plot.shapley(top=0, draw=False)
 
 
 def test_other_methods_say_who_has_it():
@@ -321,7 +321,7 @@ def test_of_leaves_with_a_value_for_each_threshold(average):
         above.append(1.0 / (1.0 + np.exp(-found.sum(axis=1))))
     ordered = np.sort(np.column_stack(above), axis=1)[:, ::-1]
     assert_allclose(1.0 - ordered, fit.predict(wine, type="cum_prob").iloc[:, :4], atol=1e-12)
-    data = fit.plot.shapley_data(threshold="2|3")
+    data = fit.plot.shapley(threshold="2|3", draw=False)
     assert set(data["variable"]) == {"temp", "contact"} and "at 2|3" in fit.plot.shapley(threshold="2|3").get_xlabel()
     with pytest.raises(OptionError, match=r"threshold must be one of '1\|2', .*; got None.*parallel=True"):
         fit.shapley()
@@ -357,7 +357,7 @@ def test_of_arrays():
     assert found.columns.tolist() == ["(base)", "x1", "x2", "x3"]
     assert_allclose(found, fit.shapley().iloc[:4])
     assert_allclose(found._inputs, X[:4])
-    assert fit.plot.shapley_data()["variable"].iloc[0] == "x1"
+    assert fit.plot.shapley(draw=False)["variable"].iloc[0] == "x1"
 
 
 def test_a_variable_of_a_taken_name(anes):

@@ -89,7 +89,7 @@ def test_parameters_by_position():
     pd.testing.assert_frame_equal(
         fit.confint(parm=4, type="profile"), fit.confint(parm="temp[T.warm]", type="profile"), check_exact=True
     )
-    assert fit.plot.profiles_data([4, "contact"], points=3)["parameter"].nunique() == 2
+    assert fit.plot.profiles([4, "contact"], points=3, draw=False)["parameter"].nunique() == 2
 
 
 def test_weights_are_repeated_rows():

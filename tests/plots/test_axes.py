@@ -18,7 +18,7 @@ LIKELIHOOD = ("density", "forest", "effects", "stacked", "parallel", "profiles",
 EVERY = ("latent", "margins", "confusion")
 CASES = [
     *((name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD),
-    *(("margin", plot) for plot in (*EVERY, "selection", "bounds")),
+    *(("margin", plot) for plot in (*EVERY, "selection")),
     ("field", "selection"),
 ]
 #: Each picture of the fit with the most levels and the longest names, and of one other; thresholds that differ by row.
@@ -79,7 +79,7 @@ def test_latent_has_a_line_at_every_threshold(fits, name):
     lines = [line.get_xdata() for line in ax.lines if line.get_xdata()[0] == line.get_xdata()[1]]
     np.testing.assert_allclose([x[0] for x in lines], fit.thresholds, rtol=1e-9)
     histograms = [patch.get_data() for patch in ax.patches if isinstance(patch, StepPatch)]
-    data = fit.plot.latent_data(bins=10)
+    data = fit.plot.latent(bins=10, draw=False)
     assert len(histograms) == K
     for place, (histogram, (_, mine)) in enumerate(zip(histograms, data.groupby("level", sort=False), strict=True)):
         heights = histogram.values - place
@@ -137,7 +137,7 @@ def test_effects_of_a_number_are_lines_with_bands(fits, name, lines):
     ax = fits[name].plot.effects(VARIABLES[name])
     assert len(ax.lines) == lines
     assert len(ax.collections) == lines
-    data = fits[name].plot.effects_data(VARIABLES[name])
+    data = fits[name].plot.effects(VARIABLES[name], draw=False)
     first = data[data["level"] == fits[name].levels[0]]
     np.testing.assert_allclose(ax.lines[0].get_ydata(), first["estimate"])
     assert sorted(t.get_text() for t in ax.texts) == sorted(map(str, fits[name].levels))
@@ -178,7 +178,7 @@ def test_without_matplotlib_the_error_says_what_to_install(fits, monkeypatch):
     for plot in EVERY + LIKELIHOOD:
         with pytest.raises(ImportError, match=r"pip install ordstat\[plot\]"):
             draw(fits["wine"], "wine", plot)
-    assert len(fits["wine"].plot.latent_data()) == 5 * 40
+    assert len(fits["wine"].plot.latent(draw=False)) == 5 * 40
 
 
 def test_what_there_is_not_is_said(fits):
@@ -214,7 +214,7 @@ def test_levels_are_told_apart_by_lightness(K):
     assert (np.diff(light) > 0.02).all()
 
 
-@pytest.mark.parametrize("plot", ["rounds", "shapley", "confusion", "dependence"])
+@pytest.mark.parametrize("plot", ["rounds", "shapley", "dependence"])
 def test_rows_in_the_place_of_axes_are_answered_by_their_name(plot):
     wine = datasets.load("wine")
     fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=3, depth=1)

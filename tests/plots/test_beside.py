@@ -18,7 +18,7 @@ def fits():
 
 
 def test_the_data_are_those_of_the_fits(fits):
-    data = fits["both"].plot.coefficients_data({"temp alone": fits["temp"], "svm": fits["svm"]}, label="both")
+    data = fits["both"].plot.coefficients({"temp alone": fits["temp"], "svm": fits["svm"]}, label="both", draw=False)
     assert data[["term", "model"]].to_numpy().tolist() == [
         ["temp[T.warm]", "both"],
         ["temp[T.warm]", "temp alone"],
@@ -30,7 +30,7 @@ def test_the_data_are_those_of_the_fits(fits):
     np.testing.assert_allclose(both[["conf_low", "conf_high"]], fits["both"].confint().loc[both.index])
     np.testing.assert_allclose(data.loc[data["model"] == "svm", "estimate"], fits["svm"].coef)
     assert data.loc[data["model"] == "svm", "conf_low"].isna().all()
-    odds = fits["both"].plot.coefficients_data({"svm": fits["svm"]}, exponentiate=True, columns="contact[T.yes]")
+    odds = fits["both"].plot.coefficients({"svm": fits["svm"]}, exponentiate=True, columns="contact[T.yes]", draw=False)
     np.testing.assert_allclose(odds["estimate"], np.exp([fits["both"].coef.iloc[1], fits["svm"].coef.iloc[1]]))
 
 

@@ -1,6 +1,7 @@
 """Forest, parallel, influence, reliability by facet: scales, names and panels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ordstat import OptionError, datasets, ordfit
@@ -15,16 +16,30 @@ def anes():
     return ordfit("PID ~ selfLR + age + educ", ANES)
 
 
-def test_coefficients_in_other_units_have_scales_of_their_own(anes):
-    """|limits| of selfLR reach 1.03, those of age 0.014: less than a tenth."""
-    ax = anes.plot.forest()
-    assert "each on a scale of its own" in ax.get_xlabel().replace("\n", " ")
-    dots = next(line for line in ax.lines if line.get_marker() == "o")
-    farthest = anes.confint().abs().max(axis=1)
-    np.testing.assert_allclose(dots.get_xdata(), anes.coef / farthest.loc[anes.coef.index])
-    one = anes.plot.forest(own_scales=False)
-    np.testing.assert_allclose(next(line for line in one.lines if line.get_marker() == "o").get_xdata(), anes.coef)
-    assert "own" not in ordfit("rating ~ temp + contact", WINE).plot.forest().get_xlabel()
+def dots(ax):
+    return next(line for line in ax.lines if line.get_marker() == "o")
+
+
+@pytest.mark.parametrize("exponentiate", [False, True])
+def test_all_coefficients_share_one_axis(exponentiate):
+    """A coefficient of a year beside those of a factor: each dot is drawn at its own ratio, however small."""
+    anes = ANES.assign(party=pd.cut(ANES["selfLR"], [0, 3, 4, 7], labels=["left", "middle", "right"]))
+    fit = ordfit("PID ~ age + party", anes)
+    expected = np.exp(fit.coef) if exponentiate else fit.coef
+    other = ordfit("PID ~ age", anes)
+    for ax in (
+        fit.plot.forest(exponentiate=exponentiate),
+        fit.plot.coefficients({"age alone": other}, exponentiate=exponentiate),
+    ):
+        np.testing.assert_allclose(dots(ax).get_xdata(), expected)
+        assert ax.get_xscale() == ("log" if exponentiate else "linear")
+        low, high = ax.get_xlim()
+        ax.figure.canvas.draw()
+        ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
+        texts = [label.get_text() for label in ax.get_xticklabels()]
+        assert len(ticks) >= 3 and (1.0 if exponentiate else 0.0) in ticks
+        if exponentiate:
+            assert {"1", "2", "5"} <= set(texts)
 
 
 @pytest.mark.parametrize(
@@ -35,11 +50,11 @@ def test_exponents_are_named(link, what, sign):
     """A hazard ratio is exp(-b): larger b, higher responses, smaller hazard."""
     fit = ordfit("rating ~ temp + contact", WINE, link)
     assert fit.plot.forest(exponentiate=True).get_xlabel().startswith(f"{what} with 95 % limits")
-    data = fit.plot.forest_data(exponentiate=True)
+    data = fit.plot.forest(exponentiate=True, draw=False)
     np.testing.assert_allclose(data["estimate"], np.exp(sign * fit.coef))
     limits = np.sort(np.exp(sign * fit.confint().loc[fit.coef.index].to_numpy()), axis=1)
     np.testing.assert_allclose(data[["conf_low", "conf_high"]], limits)
-    other = fit.plot.coefficients_data({"temp": ordfit("rating ~ temp", WINE, link)}, exponentiate=True)
+    other = fit.plot.coefficients({"temp": ordfit("rating ~ temp", WINE, link)}, exponentiate=True, draw=False)
     np.testing.assert_allclose(other["estimate"].iloc[0], data["estimate"].iloc[0])
     mixed = fit.plot.coefficients({"other": ordfit("rating ~ temp", WINE, "cauchit")}, exponentiate=True)
     assert mixed.get_xlabel().startswith("exp(coefficient)")
@@ -57,14 +72,11 @@ def test_numbers_have_the_decimals_of_their_limits():
     assert with_limits(1.0, 0.2, np.inf) == "no finite estimate"
 
 
-def test_parallel_blocks_have_scales_of_their_own(anes):
+def test_parallel_blocks_share_one_axis(anes):
     ax = anes.plot.parallel()
-    data = anes.plot.parallel_data()
+    data = anes.plot.parallel(draw=False)
     drawn = np.concatenate([dots.get_offsets()[:, 0] for dots in ax.collections if len(dots.get_offsets()) == 6])
-    farthest = data.groupby("term", sort=False)[["lower", "upper", "pooled_lower", "pooled_upper"]].apply(
-        lambda own: own.abs().max().max()
-    )
-    np.testing.assert_allclose(drawn, data["estimate"] / data["term"].map(farthest))
+    np.testing.assert_allclose(drawn, data["estimate"])
     assert any(text.get_text().startswith("age   -0.00") or "age   0.0" in text.get_text() for text in ax.texts)
 
 
@@ -75,7 +87,7 @@ def test_influence_names_the_largest():
     ax = fit.plot.influence(top=3)
     cooks = fit.influence().cooks
     assert {text.get_text() for text in ax.texts} == set(cooks.nlargest(3).index)
-    np.testing.assert_allclose(fit.plot.influence_data()["cooks"], cooks)
+    np.testing.assert_allclose(fit.plot.influence(draw=False)["cooks"], cooks)
     moved = fit.plot.influence("temp[T.warm]", top=0)
     assert not moved.texts and "temp: warm" in moved.get_ylabel().replace("\n", " ")
     with pytest.raises(OptionError, match=r"of must be one of 'cooks', '1\|2'"):
@@ -84,7 +96,7 @@ def test_influence_names_the_largest():
 
 def test_reliability_in_panels(anes):
     panels = anes.plot.reliability()
-    data = anes.plot.reliability_data()
+    data = anes.plot.reliability(draw=False)
     for panel, name in zip(panels, data["split"].cat.categories, strict=True):
         start, end = name[:6], name[-6:]  # the middle of a long name is left out
         assert panel.get_title(loc="left").startswith(start) and panel.get_title(loc="left").endswith(end)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWa
 @pytest.mark.parametrize("name", ["wine", "margin", "housing"])
 def test_latent_counts_the_rows_of_every_level(fits, name):
     fit = fits[name]
-    data = fit.plot.latent_data(bins=7)
+    data = fit.plot.latent(bins=7, draw=False)
     scores, y = fit.predict(type="score").to_numpy(), fit.design.sample.y
     weights = fit.design.sample.case_weights
     last = data["right"].max()
@@ -31,7 +31,7 @@ def test_density_areas_are_the_probabilities(fits):
     """Of R's estimates for the wine data, with the logistic distribution of scipy."""
     values = load_case("wine_logit").coefficients.to_numpy()
     at = pd.DataFrame({"temp": ["cold", "warm"], "contact": ["no", "yes"]})
-    data = fits["wine"].plot.density_data(at=at)
+    data = fits["wine"].plot.density(at=at, draw=False)
     for row, H in (("temp = cold, contact = no", 0.0), ("temp = warm, contact = yes", values[4] + values[5])):
         mine = data[data["row"] == row]
         expected = np.diff(stats.logistic.cdf(np.concatenate([[-np.inf], values[:4], [np.inf]]) - H))
@@ -46,7 +46,7 @@ def test_density_areas_are_the_probabilities(fits):
 def test_density_follows_nominal_and_scale_effects(fits):
     fit = fits["parts"]
     at = datasets.load("wine").iloc[[0, 6]]
-    data = fit.plot.density_data(at=at)
+    data = fit.plot.density(at=at, draw=False)
     probabilities = fit.predict(at, type="prob").to_numpy()
     rows = list(dict.fromkeys(data["row"]))
     for row, expected in zip(rows, probabilities, strict=True):
@@ -57,7 +57,7 @@ def test_density_follows_nominal_and_scale_effects(fits):
 
 def test_margins_count_the_distances_to_the_own_thresholds(fits):
     fit = fits["wine"]
-    data = fit.plot.margins_data(bins=9, normalised=False)
+    data = fit.plot.margins(bins=9, normalised=False, draw=False)
     theta = np.concatenate([[-np.inf], fit.thresholds, [np.inf]])
     scores, y = fit.predict(type="score").to_numpy(), fit.design.sample.y
     for side, values in (("left", scores - theta[y]), ("right", theta[y + 1] - scores)):
@@ -75,7 +75,7 @@ def test_margins_count_the_distances_to_the_own_thresholds(fits):
 @pytest.mark.parametrize("name", ["margin", "housing"])
 def test_confusion_cells(fits, name):
     fit = fits[name]
-    cells = fit.plot.confusion_data()
+    cells = fit.plot.confusion(draw=False)
     observed = np.array(fit.levels, dtype=object)[fit.design.sample.y]
     predicted, weights = fit.predict().to_numpy(), fit.design.sample.case_weights
     for cell in cells.itertuples():
@@ -86,26 +86,26 @@ def test_confusion_cells(fits, name):
 
 
 def test_selection_marks_the_cheapest(fits):
-    data = fits["margin"].plot.selection_data()
+    data = fits["margin"].plot.selection(draw=False)
     assert data["C"].is_monotonic_increasing
     assert data["chosen"].sum() == 1
     assert data.index[data["chosen"]][0] == data["cost"].idxmin()
     assert str(float(data.loc[data["chosen"], "C"].iloc[0]))[:4] in str(fits["margin"].summary("all"))
 
 
-def test_selection_of_gamma_too_is_a_field_of_numbers(fits):
+def test_selection_of_gamma_too_has_a_line_for_each(fits):
     fit = fits["field"]
-    data = fit.plot.selection_data()
+    data = fit.plot.selection(draw=False)
     assert list(data.columns) == ["C", "gamma", "cost", "std_error", "chosen"]
     assert data.groupby("gamma")["C"].apply(list).tolist() == [[0.5, 2.0, 8.0]] * 2
     best = data[data["chosen"]].iloc[0]
     assert best["cost"] == data["cost"].min()
     ax = fit.plot.selection()
-    cells = {(text.get_position()): text.get_text() for text in ax.texts}
-    expected = {(i % 3, i // 3): f"{cost:.3g}" for i, cost in enumerate(data["cost"])}
-    assert cells == expected
-    corner = ax.patches[0].get_xy()
-    assert corner == (data["C"].unique().tolist().index(best["C"]) - 0.5, [0.1, 1.0].index(best["gamma"]) - 0.5)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["gamma = 1", "gamma = 0.1"]
+    costs = [line.get_ydata().tolist() for line in ax.lines if len(line.get_ydata()) == 3]
+    assert costs == data.groupby("gamma")["cost"].apply(list).tolist()
+    (red,) = [line for line in ax.lines if line.get_markersize() == 8]
+    assert (red.get_xdata()[0], red.get_ydata()[0]) == (best["C"], best["cost"])
     summary = str(fit.summary("all"))
     assert "at the best C for each gamma" in summary
     assert f"Gaussian(gamma={best['gamma']}), gamma chosen by 5-fold cross-validation" in summary
@@ -121,7 +121,7 @@ def test_effects_average_over_the_other_factor():
         theta = np.concatenate([[-np.inf], v[:4], [np.inf]])
         return np.mean([np.diff(stats.logistic.cdf(theta - v[4] * warm - v[5] * yes)) for yes in (0, 1)], axis=0)
 
-    data = fit.plot.effects_data("temp")
+    data = fit.plot.effects("temp", draw=False)
     for warm, temp in enumerate(("cold", "warm")):
         mine = data[data["temp"] == temp]
         p = probabilities(values, warm)
@@ -138,7 +138,7 @@ def test_effects_average_over_the_other_factor():
 def test_effects_of_a_number_reach_over_the_rows_of_the_fit():
     anes = datasets.load("anes96")
     fit = ordfit("PID ~ educ + income", data=anes, subset="income < 20")
-    data = fit.plot.effects_data("income", at={"educ": 4})
+    data = fit.plot.effects("income", at={"educ": 4}, draw=False)
     assert (data["income"].min(), data["income"].max()) == (1.0, 19.0)
     one = data[data["income"] == 19.0]
     new = pd.DataFrame({"educ": [4], "income": [19.0]})
@@ -147,11 +147,11 @@ def test_effects_of_a_number_reach_over_the_rows_of_the_fit():
 
 def test_a_factor_of_numbers_is_no_number():
     fit = ordfit("rating ~ temp + judge", data=datasets.load("wine"))
-    assert fit.plot.effects_data("judge")["judge"].nunique() == 9
+    assert fit.plot.effects("judge", draw=False)["judge"].nunique() == 9
 
 
 def test_stacked_adds_up(fits):
-    data = fits["housing"].plot.stacked_data("Type")
+    data = fits["housing"].plot.stacked("Type", draw=False)
     np.testing.assert_allclose(data.loc[data["level"] == "High", "cumulative"], 1.0, rtol=1e-12)
     np.testing.assert_allclose(
         data["cumulative"] - data["estimate"],
@@ -165,7 +165,7 @@ def test_parallel_is_a_binary_regression_of_every_threshold(fits):
     import statsmodels.api as sm
 
     fit, anes = fits["anes"], datasets.load("anes96")
-    data = fit.plot.parallel_data()
+    data = fit.plot.parallel(draw=False)
     X = sm.add_constant(anes[["educ", "income"]])
     for code, above in enumerate(fit.levels[:-1]):
         logit = sm.Logit((anes["PID"].cat.codes > code).astype(float), X).fit(disp=0, tol=1e-12)
@@ -180,17 +180,17 @@ def test_parallel_is_a_binary_regression_of_every_threshold(fits):
 
 def test_parallel_of_a_separated_threshold_has_no_estimate(fits):
     """Nobody rated a cold wine 5, nor a warm one 1."""
-    data = fits["wine"].plot.parallel_data(columns="temp[T.warm]").set_index("threshold")
+    data = fits["wine"].plot.parallel(columns="temp[T.warm]", draw=False).set_index("threshold")
     assert data["estimate"].isna().tolist() == [True, False, False, True]
     with pytest.raises(OptionError, match="no location column 'temp'"):
-        fits["wine"].plot.parallel_data(columns="temp")
+        fits["wine"].plot.parallel(columns="temp", draw=False)
 
 
 def test_profiles_are_fits_with_the_parameter_held():
     """As an offset."""
     wine = datasets.load("wine")
     fit = ordfit("rating ~ temp + contact", data=wine)
-    data = fit.plot.profiles_data("temp", points=5)
+    data = fit.plot.profiles("temp", points=5, draw=False)
     warm = (wine["temp"] == "warm").to_numpy(dtype=float)
     for row in data.itertuples():
         held = ordfit("rating ~ contact", data=wine, offset=row.value * warm)
@@ -204,7 +204,7 @@ def test_profiles_are_fits_with_the_parameter_held():
 @pytest.mark.parametrize("exponentiate", [False, True])
 def test_forest_shows_the_effects_alone(fits, exponentiate):
     fit = fits["wine"]
-    data = fit.plot.forest_data(exponentiate=exponentiate, level=0.9).set_index("term")
+    data = fit.plot.forest(exponentiate=exponentiate, level=0.9, draw=False).set_index("term")
     half = stats.norm.ppf(0.95) * fit.se[fit.coef.index]
     change = np.exp if exponentiate else np.asarray
     assert data.index.tolist() == ["temp[T.warm]", "contact[T.yes]"]
@@ -218,6 +218,6 @@ def test_margins_of_a_rule_that_is_all_zero_are_zero():
     data = pd.DataFrame({"x": np.zeros(9), "y": [1, 2, 3] * 3})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        counts = ordfit("y ~ x", data, "svor-exc").plot.margins_data(bins=5)
+        counts = ordfit("y ~ x", data, "svor-exc").plot.margins(bins=5, draw=False)
     assert counts.loc[counts["weight"] > 0, "from"].tolist() == [0.0, 0.0]
     assert counts["weight"].sum() == 12.0

@@ -10,20 +10,23 @@ WINE = datasets.load("wine")
 BANDS = datasets.quadratic_bands(80, seed=1)
 
 
-@pytest.mark.parametrize("method", ["logit", "cart", "rps-forest"])
+@pytest.mark.parametrize("method", ["ordboost", "cart", "rps-forest"])
 def test_means_of_probabilities_by_hand(method):
     fit = ordfit("rating ~ temp + contact", WINE, method)
-    table = fit.plot.dependence_data("temp")
+    table = fit.plot.dependence("temp", draw=False)
     for value in ("cold", "warm"):
         by_hand = fit.predict(WINE.assign(temp=value), type="prob").mean().to_numpy()
         np.testing.assert_allclose(table.loc[table["temp"] == value, "estimate"], by_hand, rtol=1e-12)
     assert table["level"].tolist() == [1, 2, 3, 4, 5] * 2
+    lines = fit.plot.dependence("temp").get_lines()
+    assert len(lines) == 5
+    np.testing.assert_allclose(lines[2].get_ydata(), table.loc[table["level"] == 3, "estimate"])
 
 
 def test_weights_count_rows():
     weights = 1 + np.arange(72) % 4
-    fit = ordfit("rating ~ temp + contact", WINE, weights=weights)
-    table = fit.plot.dependence_data("contact", of="rank")
+    fit = ordfit("rating ~ temp + contact", WINE, "cart", weights=weights)
+    table = fit.plot.dependence("contact", of="rank", draw=False)
     p = fit.predict(WINE.assign(contact="yes"), type="prob").to_numpy()
     by_hand = np.average(p @ np.arange(1.0, 6.0), weights=weights)
     assert table.set_index("contact").loc["yes", "estimate"] == pytest.approx(by_hand, rel=1e-12)
@@ -33,9 +36,7 @@ def test_weights_count_rows():
 def test_predicted_ranks_of_other_methods(method):
     fit = ordfit("rank ~ x1 + x2", BANDS, method, **({"rounds": 5} if method == "orboost-all" else {}))
     values = [-0.5, 0.5]
-    table = fit.plot.dependence_data("x1", values=values, each=True, rows=30)
-    assert list(table) == ["x1", "row", "estimate"] and len(table) == 60
-    mean = fit.plot.dependence_data("x1", values=values)
+    mean = fit.plot.dependence("x1", values=values, draw=False)
     for value in values:
         ranks = fit.predict(BANDS.assign(x1=value)).cat.codes + 1
         assert mean.loc[mean["x1"] == value, "estimate"].item() == pytest.approx(ranks.mean(), rel=1e-12)
@@ -46,22 +47,11 @@ def test_predicted_ranks_of_other_methods(method):
 def test_rows_that_are_not_complete_and_many_values():
     data = pd.DataFrame({"y": [1, 2, 3] * 20, "x": np.arange(60.0), "z": np.tile([0.0, 1.0, 2.0, np.nan], 15)})
     with pytest.warns(Warning, match="left out"):
-        fit = ordfit("y ~ x + z", data)
-    table = fit.plot.dependence_data("x", of="rank")
+        fit = ordfit("y ~ x + z", data, "cart")
+    table = fit.plot.dependence("x", of="rank", draw=False)
     assert len(table) == 25 and table["x"].iloc[[0, -1]].tolist() == [0.0, 58.0]  # row 59 is not complete
     p = fit.predict(data.dropna().assign(x=0.0), type="prob").to_numpy()
     assert table["estimate"].iloc[0] == pytest.approx((p @ [1, 2, 3]).mean(), rel=1e-12)
-
-
-def test_lines_are_the_data():
-    fit = ordfit("rating ~ temp + contact", WINE)
-    table = fit.plot.dependence_data("temp")
-    lines = fit.plot.dependence("temp").get_lines()
-    assert len(lines) == 5
-    np.testing.assert_allclose(lines[2].get_ydata(), table.loc[table["level"] == 3, "estimate"])
-    ax = fit.plot.dependence("temp", of="rank", each=True)
-    assert len(ax.get_lines()) == 61
-    np.testing.assert_allclose(ax.get_lines()[-1].get_ydata(), fit.plot.dependence_data("temp", of="rank")["estimate"])
 
 
 @pytest.mark.parametrize(
@@ -69,10 +59,9 @@ def test_lines_are_the_data():
     [
         ({"variable": "judge"}, "'judge' is no variable of the formula"),
         ({"variable": "temp", "of": "class"}, "of must be one of None, 'prob', 'rank'"),
-        ({"variable": "temp", "each": True}, "each=True goes with of='rank'"),
         ({"variable": "temp", "rows": 0}, "rows must be a whole number, 1 or more"),
     ],
 )
 def test_refusals(options, message):
     with pytest.raises(OptionError, match=message):
-        ordfit("rating ~ temp + contact", WINE).plot.dependence(**options)
+        ordfit("rating ~ temp + contact", WINE, "cart").plot.dependence(**options)

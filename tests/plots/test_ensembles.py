@@ -26,7 +26,7 @@ def _error(fit, frame, error):
 
 @pytest.mark.parametrize("error", ["absolute", "classification"])
 def test_rounds_data_are_errors_of_shorter_fits(ensemble, error):
-    data = ensemble.plot.rounds_data(newdata=NEW, error=error, every=15)
+    data = ensemble.plot.rounds(newdata=NEW, error=error, every=15, draw=False)
     wide = data.pivot(index="round", columns="rows", values="value")
     made = len(ensemble.rounds) - 1
     assert wide.index.tolist() == sorted({*range(15, made + 1, 15), made})
@@ -37,13 +37,13 @@ def test_rounds_data_are_errors_of_shorter_fits(ensemble, error):
 
 
 def test_held_out_rows_are_those_of_the_record(ensemble):
-    data = ensemble.plot.rounds_data(error="cost", every=1)
+    data = ensemble.plot.rounds(error="cost", every=1, draw=False)
     held = data[data["rows"] == "held out"].set_index("round")["value"]
     pd.testing.assert_series_equal(held, ensemble.rounds["validation"].iloc[1:], check_names=False)
 
 
 def test_the_loss_lies_under_its_bound(ensemble):
-    wide = ensemble.plot.rounds_data(error="loss").pivot(index="round", columns="rows", values="value")
+    wide = ensemble.plot.rounds(error="loss", draw=False).pivot(index="round", columns="rows", values="value")
     assert (wide["loss"] <= wide["its bound"] * (1 + 1e-9)).all()
     np.testing.assert_array_equal(wide["loss"], ensemble.rounds.loc[wide.index, "loss"])
 
@@ -51,7 +51,7 @@ def test_the_loss_lies_under_its_bound(ensemble):
 @pytest.mark.parametrize("error", ["absolute", "cost", "loss"])
 def test_rounds_are_lines_over_a_logarithmic_axis(ensemble, error):
     ax = ensemble.plot.rounds(newdata=NEW, error=error)
-    data = ensemble.plot.rounds_data(newdata=NEW, error=error)
+    data = ensemble.plot.rounds(newdata=NEW, error=error, draw=False)
     drawn = {line.get_label(): line for line in ax.lines if not line.get_label().startswith("_")}
     assert set(drawn) == set(data["rows"])
     for rows, line in data.groupby("rows"):
@@ -69,7 +69,7 @@ def test_rounds_are_lines_over_a_logarithmic_axis(ensemble, error):
 @pytest.mark.parametrize("method", ["orboost-all", "adaboost-or", "csovo", "logit"])
 def test_boundaries_are_predictions_on_a_grid(method):
     fit = ordfit(FORMULA, TRAIN, method)
-    data = fit.plot.boundaries_data("x1", "x2", points=7)
+    data = fit.plot.boundaries("x1", "x2", points=7, draw=False)
     assert data.columns.tolist() == ["x1", "x2", "level"]
     assert len(data) == 49
     assert data["level"].tolist() == fit.predict(data[["x1", "x2"]]).tolist()
@@ -78,7 +78,7 @@ def test_boundaries_are_predictions_on_a_grid(method):
 
 def test_boundaries_show_regions_and_rows(ensemble):
     ax = ensemble.plot.boundaries("x2", "x1", points=9)
-    data = ensemble.plot.boundaries_data("x2", "x1", points=9)
+    data = ensemble.plot.boundaries("x2", "x1", points=9, draw=False)
     (mesh,) = [c for c in ax.collections if isinstance(c, QuadMesh)]
     np.testing.assert_array_equal(mesh.get_array().reshape(9, 9).T.ravel(), data["level"].cat.codes)
     (dots,) = [c for c in ax.collections if isinstance(c, PathCollection)]
@@ -91,7 +91,7 @@ def test_other_variables_are_held():
     frame.loc[3, "group"] = None  # a row that is left out
     with pytest.warns(DataWarning, match="left out"):
         fit = ordfit("rank ~ x1 + x2 + group", frame, "logit")
-    data = fit.plot.boundaries_data("x1", "x2", at={"group": "a"}, points=5)
+    data = fit.plot.boundaries("x1", "x2", at={"group": "a"}, points=5, draw=False)
     assert data["level"].tolist() == fit.predict(data[["x1", "x2"]].assign(group="a")).tolist()
     assert fit.plot.boundaries("x1", "x2", at={"group": "a"}, points=5).collections
 
@@ -99,11 +99,11 @@ def test_other_variables_are_held():
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda p: p.rounds_data(error="mean"), "error must be one of 'absolute'"),
-        (lambda p: p.rounds_data(every=0), "every"),
-        (lambda p: p.boundaries_data("x1", "z"), "'z' is no variable of the formula; these are: 'x1', 'x2'"),
-        (lambda p: p.boundaries_data("x1", "x2", points=1), "points"),
-        (lambda p: p.boundaries_data("x1", "x2", at={"z": 1}), "'z'; the other variables are none"),
+        (lambda p: p.rounds(error="mean"), "error must be one of 'absolute'"),
+        (lambda p: p.rounds(every=0), "every"),
+        (lambda p: p.boundaries("x1", "z"), "'z' is no variable of the formula; these are: 'x1', 'x2'"),
+        (lambda p: p.boundaries("x1", "x2", points=1), "points"),
+        (lambda p: p.boundaries("x1", "x2", at={"z": 1}), "'z'; the other variables are none"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(ensemble, call, match):
@@ -122,7 +122,7 @@ def test_factors_missing_values_and_data_that_are_gone():
     gone = pickle.loads(pickle.dumps(ordfit(FORMULA, TRAIN, "prank")))
     with pytest.raises(DataError, match="pass data="):
         gone.plot.boundaries("x1", "x2")
-    assert len(gone.plot.boundaries_data("x1", "x2", data=TRAIN, points=3)) == 9
+    assert len(gone.plot.boundaries("x1", "x2", data=TRAIN, points=3, draw=False)) == 9
 
 
 def test_an_ensemble_without_rounds_has_none_to_draw():

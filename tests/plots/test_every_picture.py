@@ -15,25 +15,18 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ordstat.exce
 
 #: What the pictures of variables are asked for.
 ARGUMENTS = {
-    "ale": [("x",)],
     "boundaries": [("x", "z")],
     "dependence": [("x",), ("g",)],
     "effects": [("x",), ("g",)],
     "emmeans": [("g",)],
-    "interaction": [("x", "g")],
     "residuals": [(), ("g",)],
     "stacked": [("x",), ("g",)],
 }
 #: Pictures of several axes, or as wide as what they show: drawn into a figure of their own.
-PANELS = ("interaction", "profiles", "tree")
+PANELS = ("profiles", "tree")
 SIZES = ((4.0, 3.0), (8.0, 6.0))
 LONG = ["Independent, leaning to the left", "Independent", "Independent, leaning to the right", "None of these at all"]
-WIDE = ["完全不同意", "不太同意，但也没有意见", "既不同意也不反对", "どちらでもない"]
-NAMES = {
-    "short": str,
-    "long": lambda k: f"{LONG[k % 4]} ({k + 1})",
-    "wide": lambda k: f"{WIDE[k % 4]}{k + 1}",
-}
+NAMES = {"short": str, "long": lambda k: f"{LONG[k % 4]} ({k + 1})"}
 OPTIONS = {"auto": {"time": 2}}
 #: Without words in their names, many levels and few, some with effects of every kind.
 KINDS = {
@@ -135,7 +128,6 @@ def _ticks(axis):
 #: One of each class of pictures, with every number of levels and both kinds of names; the others with five.
 CLASSES = ["clm", "redsvm", "orboost-all", "ordboost", "ordinal-bagging", "cart", "csova", *KINDS]
 CASES = [(name, K, names) for name in CLASSES for K in (2, 5, 10) for names in ("short", "long")]
-CASES += [(name, 5, "wide") for name in ("clm", "redsvm", "ordinal-bagging", "cart")]
 CASES += [(name, 5, "long") for name in METHODS if name not in CLASSES]
 
 

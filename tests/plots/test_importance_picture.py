@@ -14,7 +14,7 @@ WINE = datasets.load("wine")
 def test_bars_and_limits_are_the_table():
     fit = ordfit("rating ~ temp + contact", WINE, "redsvm")
     table = fit.importance(newdata=WINE, repeats=4, level=0.9)
-    data = fit.plot.importance_data(newdata=WINE, repeats=4, level=0.9)
+    data = fit.plot.importance(newdata=WINE, repeats=4, level=0.9, draw=False)
     assert data["variable"].tolist() == table.index.tolist()
     np.testing.assert_array_equal(data.iloc[:, 1:], table)
     ax = fit.plot.importance(newdata=WINE, repeats=4, level=0.9)
@@ -27,13 +27,13 @@ def test_bars_and_limits_are_the_table():
 
 def test_gain_has_no_limits():
     fit = ordfit("rating ~ temp + contact", WINE, "cart")
-    data = fit.plot.importance_data()
+    data = fit.plot.importance(draw=False)
     assert data["column"].tolist() == ["temp[T.warm]", "contact[T.yes]"] and data["lower"].isna().all()
     ax = fit.plot.importance()
     assert len(ax.patches) == 2 and not ax.collections and ax.get_xlabel().startswith("share")
     assert len(fit.plot.importance(kind="permutation", repeats=1).collections) == 0
     with pytest.raises(OptionError, match="top must be"):
-        fit.plot.importance_data(top=0)
+        fit.plot.importance(top=0, draw=False)
 
 
 def test_many_long_names_keep_apart():

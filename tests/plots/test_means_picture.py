@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 from ordstat import OptionError, datasets, ordfit
 
@@ -14,19 +15,24 @@ def fit():
 
 
 def test_effects_by_another_variable(fit):
-    table = fit.plot.effects_data("temp", by="contact")
+    table = fit.plot.effects("temp", by="contact", draw=False)
     for (contact, temp), part in table.groupby(["contact", "temp"], sort=False):
         expected = fit.predict(WINE[(WINE["contact"] == contact) & (WINE["temp"] == temp)], type="prob").iloc[0]
         np.testing.assert_allclose(part["estimate"], expected, rtol=1e-9)
+    means = fit.emmeans("~ temp | contact", scale="prob").frame.set_index(["contact", "temp", "level"])
+    found = table.set_index(["contact", "temp", "level"])
+    columns = ["estimate", "std_error", "lower", "upper"]
+    np.testing.assert_allclose(found[columns], means.loc[found.index, columns], rtol=1e-10)
     panels = fit.plot.effects("temp", by="contact")
     assert [panel.get_title(loc="left") for panel in panels] == ["contact = no", "contact = yes"]
-    assert fit.plot.interaction_data("temp", "contact").equals(table)
+    line = panels[1].get_lines()[2]
+    np.testing.assert_allclose(line.get_ydata(), found.xs(("yes", 3), level=("contact", "level"))["estimate"])
 
 
 def test_a_panel_for_each_level(fit):
     panels = fit.plot.effects("temp", by="contact", facets=True)
     assert [panel.get_title(loc="left") for panel in panels] == ["1", "2", "3", "4", "5"]
-    table = fit.plot.effects_data("temp", by="contact")
+    table = fit.plot.effects("temp", by="contact", draw=False)
     for panel, level in zip(panels, fit.levels, strict=True):
         mine = table[table["level"] == level]
         drawn = np.concatenate([line.get_ydata() for line in panel.lines])
@@ -40,7 +46,9 @@ def test_a_panel_for_each_level(fit):
 def test_lines_of_means_are_parallel_without_an_interaction(fit):
     plain = fit.update("~ . - temp:contact")
     for model, interacts in ((plain, False), (fit, True)):
-        wide = model.plot.emmeans_data("temp", by="contact").pivot(index="temp", columns="contact", values="estimate")
+        wide = model.plot.emmeans("temp", by="contact", draw=False).pivot(
+            index="temp", columns="contact", values="estimate"
+        )
         slopes = np.diff(wide.to_numpy(), axis=0).ravel()
         assert (abs(slopes[0] - slopes[1]) > 0.1) == interacts
     np.testing.assert_allclose(slopes[1] - slopes[0], fit.coef.iloc[-1])
@@ -51,7 +59,7 @@ def test_lines_of_means_are_parallel_without_an_interaction(fit):
 
 
 def test_means_on_other_scales(fit):
-    table = fit.plot.emmeans_data("temp", scale="mean_class", at={"contact": "no"})
+    table = fit.plot.emmeans("temp", scale="mean_class", at={"contact": "no"}, draw=False)
     p = fit.predict(WINE.drop_duplicates(["temp", "contact"]).query("contact == 'no'"), type="prob").to_numpy()
     np.testing.assert_allclose(table["estimate"], p @ np.arange(1, 6))
     with pytest.raises(OptionError, match=r"scale must have one mean .*plot\.effects"):
@@ -62,7 +70,7 @@ def test_means_on_other_scales(fit):
 
 def test_a_number_has_a_line_at_quartiles_of_another():
     fit = ordfit("PID ~ age + income + educ", ANES)
-    table = fit.plot.emmeans_data("age", by="income")
+    table = fit.plot.emmeans("age", by="income", draw=False)
     assert table["income"].unique().tolist() == np.quantile(ANES["income"], [0.25, 0.5, 0.75]).tolist()
     steps = table.groupby("income")["estimate"].agg(lambda own: own.iloc[-1] - own.iloc[0])
     np.testing.assert_allclose(steps, fit.coef["age"] * (ANES["age"].max() - ANES["age"].min()))
@@ -77,4 +85,27 @@ def test_neighbouring_levels_have_no_latent_variable():
     assert "log odds of the higher of two neighbouring levels" in words and "latent" not in words
     p = fit.predict(WINE.drop_duplicates("temp"), type="prob").to_numpy()
     by_hand = np.log(p[:, 1:] / p[:, :-1]).mean(axis=1)
-    np.testing.assert_allclose(fit.plot.emmeans_data("temp")["estimate"], by_hand, rtol=1e-9)
+    np.testing.assert_allclose(fit.plot.emmeans("temp", draw=False)["estimate"], by_hand, rtol=1e-9)
+
+
+def test_numbers_have_their_quartiles():
+    fit = ordfit("PID ~ selfLR * age + vote", ANES)
+    table = fit.plot.effects("selfLR", by="age", values=[2, 6], draw=False)
+    assert table["age"].unique().tolist() == np.quantile(ANES["age"], [0.25, 0.5, 0.75]).tolist()
+    one = fit.plot.effects("selfLR", values=[2, 6], at={"age": float(np.median(ANES["age"]))}, draw=False)
+    own = table[table["age"] == np.median(ANES["age"])]
+    np.testing.assert_allclose(own["estimate"], one["estimate"], rtol=1e-12)
+    axes = pyplot.subplots(1, 2)[1]
+    assert fit.plot.effects("selfLR", axes, by="age", by_values=[30, 60])[1] is axes[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("temp", "temp"), "by must be another variable than 'temp'"),
+        (("temp", "judge"), "by must be a variable of the formula, 'temp', 'contact'; got 'judge'"),
+    ],
+)
+def test_refusals(given, message):
+    with pytest.raises(OptionError, match=message):
+        ordfit("rating ~ temp + contact", WINE).plot.effects(given[0], by=given[1])

@@ -12,8 +12,7 @@ NEW = WINE[["temp", "contact"]].drop_duplicates()
 OWN = WINE[["temp", "contact"]].astype(object)
 ARGUMENTS = {
     "coefficients": [{"plain": ordfit("rating ~ temp + contact", WINE)}],
-    "interaction": ["temp", "contact"],
-    **{name: ["temp"] for name in ("dependence", "effects", "emmeans", "stacked")},
+    **{name: ["temp"] for name in ("effects", "emmeans", "stacked")},
 }
 
 
@@ -24,16 +23,14 @@ def judges():
 
 def test_all_that_are_listed_can_be_drawn(judges):
     assert judges.plot.names == [
-        *("coefficients", "confusion", "density", "dependence", "effects", "emmeans", "forest", "importance"),
-        *("influence", "interaction", "latent", "parallel", "profiles", "ranef", "reliability", "residuals", "stacked"),
+        *("coefficients", "confusion", "density", "effects", "emmeans", "forest", "importance"),
+        *("latent", "parallel", "profiles", "ranef", "reliability", "residuals", "stacked"),
     ]
     for name in judges.plot.names:
-        getattr(judges.plot, f"{name}_data")(*ARGUMENTS.get(name, []))
         drawn = getattr(judges.plot, name)(*ARGUMENTS.get(name, []))
         np.ravel(np.asarray(drawn, dtype=object))[0].figure.canvas.draw()
-    for name in ("margins", "bounds"):
-        with pytest.raises(OptionError, match="of a fit with random effects"):
-            getattr(judges.plot, name)()
+    with pytest.raises(OptionError, match=r"fits? with random effects"):
+        judges.plot.margins()
 
 
 def test_effects_average_over_the_groups(judges):
@@ -45,28 +42,20 @@ def test_effects_average_over_the_groups(judges):
         H = temp * judges.coef.iloc[0] + np.array([0.0, 1.0])[:, None] * judges.coef.iloc[1] + nodes
         below = stats.logistic.cdf(theta - H[:, :, None]).mean(axis=(0, 1))
         cells.append(np.diff(below))
-    table = judges.plot.effects_data("temp")
+    table = judges.plot.effects("temp", draw=False)
     np.testing.assert_allclose(table["estimate"], np.concatenate(cells), atol=2e-5)
     assert "averaged over the groups" in judges.plot.effects("temp").get_ylabel().replace("\n", " ")
-    zero = judges.plot.effects_data("temp", re="zero")["estimate"].to_numpy().reshape(2, 5)
+    zero = judges.plot.effects("temp", re="zero", draw=False)["estimate"].to_numpy().reshape(2, 5)
     H = np.array([[0.0, 1.0]]) * judges.coef.iloc[1] + np.array([[0.0], [1.0]]) * judges.coef.iloc[0]
     by_hand = np.diff(stats.logistic.cdf(theta - H[:, :, None]), axis=2).mean(axis=1)
     np.testing.assert_allclose(zero, by_hand, atol=1e-12)
-
-
-def test_partial_dependence_is_that_of_new_groups(judges):
-    table = judges.plot.dependence_data("contact").pivot(index="contact", columns="level", values="estimate")
-    for value, row in table.iterrows():
-        rows = WINE[["temp"]].assign(contact=value)
-        expected = judges.predict(rows, type="prob", re="marginal").mean()
-        np.testing.assert_allclose(row, expected, rtol=1e-9)
 
 
 def test_latent_scores_are_at_the_modes(judges):
     modes = judges.ranef().set_index("level")["mode"]
     fixed = (WINE["temp"] == "warm") * judges.coef.iloc[0] + (WINE["contact"] == "yes") * judges.coef.iloc[1]
     scores = fixed + WINE["judge"].map(dict(zip(modes.index, modes, strict=True))).astype(float)
-    data = judges.plot.latent_data(bins=10)
+    data = judges.plot.latent(bins=10, draw=False)
     edges = np.append(data["left"].to_numpy()[:10], data["right"].to_numpy()[9])
     np.testing.assert_allclose(edges[[0, -1]], [scores.min(), scores.max()], atol=1e-9)
     for level, part in data.groupby("level", sort=False):
@@ -79,31 +68,24 @@ def test_latent_scores_are_at_the_modes(judges):
 @pytest.mark.parametrize(("groups", "re"), [({"judge": 1}, "mode"), ({}, "zero")])
 def test_density_of_known_and_of_typical_groups(judges, groups, re):
     at = NEW.assign(**groups)
-    pieces = judges.plot.density_data(at=at).groupby(["row", "level"], sort=False)["probability"].first().unstack()
+    pieces = (
+        judges.plot.density(at=at, draw=False).groupby(["row", "level"], sort=False)["probability"].first().unstack()
+    )
     expected = judges.predict(at, type="prob", re=re).to_numpy()
     known = pieces.notna().to_numpy()
     assert known.sum() >= 18
     np.testing.assert_allclose(pieces.to_numpy()[known], expected[known], rtol=1e-9)
     with pytest.raises(DataError, match="at must name groups that the fit has seen in all rows"):
-        judges.plot.density_data(at=NEW.assign(judge=[1, 2, 98, 99]))
+        judges.plot.density(at=NEW.assign(judge=[1, 2, 98, 99]), draw=False)
 
 
 def test_reliability_is_that_at_the_modes(judges):
-    curves = judges.plot.reliability_data(bins=4)
+    curves = judges.plot.reliability(bins=4, draw=False)
     p = judges.predict(type="prob").to_numpy()[:, 0]
     first = curves[curves["split"] == "1|2"]
     assert first["weight"].sum() == 72
     np.testing.assert_allclose((first["predicted"] * first["weight"]).sum(), p.sum())
     np.testing.assert_allclose((first["observed"] * first["weight"]).sum(), (WINE["rating"] == 1).sum())
-
-
-def test_influence_has_a_stem_for_each_group(judges):
-    ax = judges.plot.influence()
-    cooks = judges.influence().cooks
-    np.testing.assert_allclose(ax.lines[0].get_xdata(), cooks)
-    assert [label.get_text() for label in ax.get_yticklabels()] == [str(name) for name in cooks.index]
-    moved = judges.plot.influence_data("temp[T.warm]")
-    np.testing.assert_allclose(moved["dfbetas"], judges.influence().dfbetas["temp[T.warm]"])
 
 
 def ranks_of(fit, rows):
@@ -130,13 +112,12 @@ def test_slopes_and_two_terms(judges):
     latent = data["x"] + rng.normal(size=10)[data["g"]] * (1 + 0.5 * data["x"]) + rng.logistic(size=300)
     fit = ordfit("y ~ x + (1 + x | g) + (1 | h)", data.assign(y=np.digitize(latent, [-1.0, 1.0])))
     for name in ("latent", "density", "residuals", "reliability"):
-        getattr(fit.plot, f"{name}_data")()
-    np.testing.assert_allclose(fit.plot.effects_data("x").groupby("x")["estimate"].sum(), 1.0)
-    assert fit.plot.influence_data(group="h")["row"].tolist() == [*range(6)]
+        getattr(fit.plot, name)(draw=False)
+    np.testing.assert_allclose(fit.plot.effects("x", draw=False).groupby("x")["estimate"].sum(), 1.0)
 
 
 def test_effects_at_each_threshold_are_those_of_mixed_binary_fits(judges):
-    data = judges.plot.parallel_data().set_index(["above", "term"])
+    data = judges.plot.parallel(draw=False).set_index(["above", "term"])
     for above in (2, 3):
         binary = ordfit(
             "high ~ temp + contact + (1 | judge)", WINE.assign(high=(WINE["rating"].astype(int) > above).astype(int))

@@ -28,25 +28,27 @@ def fit(data):
         ("effects", ("lower",), {}),
         ("stacked", ("level",), {}),
         ("stacked", ("cumulative",), {}),
-        ("dependence", ("level",), {}),
-        ("dependence", ("estimate",), {"of": "rank"}),
-        ("dependence", ("row",), {"of": "rank", "each": True}),
-        ("interaction", ("level", "f"), {}),
-        ("interaction", ("a", "level"), {}),
+        ("effects", ("level",), {"by": "f"}),
+        ("effects", ("a",), {"by": "level"}),
         ("boundaries", ("a", "level"), {}),
         ("residuals", ("residual",), {}),
         ("residuals", ("score",), {}),
     ],
 )
 def test_names_that_are_taken(fit, name, given, options):
-    for call in (getattr(fit.plot, name), getattr(fit.plot, f"{name}_data")):
+    for draw in (True, False):
         with pytest.raises(OptionError, match="rename"):
-            call(*given, **options)
+            getattr(fit.plot, name)(*given, **options, draw=draw)
 
 
-def test_names_that_are_free(fit):
-    assert list(fit.plot.dependence_data("level", of="rank")) == ["level", "estimate"]
-    assert list(fit.plot.dependence_data("row")) == ["row", "level", "estimate"]
+def test_names_of_partial_dependence(data):
+    fit = ordfit("y ~ level + row + estimate + f", data, "redsvm", kernel="linear")
+    assert list(fit.plot.dependence("level", draw=False)) == ["level", "estimate"]
+    assert list(fit.plot.dependence("row", draw=False)) == ["row", "estimate"]
+    with pytest.raises(OptionError, match="rename"):
+        fit.plot.dependence("estimate")
+    with pytest.raises(OptionError, match="values must have at least one value"):
+        fit.plot.dependence("row", values=[])
 
 
 def test_a_report_leaves_such_a_picture_out(data, tmp_path):
@@ -57,9 +59,8 @@ def test_a_report_leaves_such_a_picture_out(data, tmp_path):
 @pytest.mark.parametrize(
     ("name", "given", "options", "message"),
     [
-        ("interaction", ("a", "f"), {"by_values": []}, "by_values must have a value at least"),
-        ("dependence", ("a",), {"values": []}, "values must have a value at least"),
-        ("interaction", ("a", "f"), {"at": {"f": "u"}}, "at must hold other variables than by, 'f'"),
+        ("effects", ("a",), {"by": "f", "by_values": []}, "by_values must have at least one value"),
+        ("effects", ("a",), {"by": "f", "at": {"f": "u"}}, "at must hold other variables than by, 'f'"),
     ],
 )
 def test_no_values_and_values_given_twice(fit, name, given, options, message):

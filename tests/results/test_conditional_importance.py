@@ -91,6 +91,6 @@ def test_pictures_and_refusals():
     data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
     data["y"] = np.digitize(data["a"] + rng.logistic(size=90), [-0.5, 0.5])
     fit = ordfit("y ~ a + b", data)
-    assert fit.plot.importance_data(kind="conditional", repeats=2)["variable"].tolist()[0] == "a"
+    assert fit.plot.importance(kind="conditional", repeats=2, draw=False)["variable"].tolist()[0] == "a"
     with pytest.raises(OptionError, match="kind must be one of"):
         fit.importance("marginal")

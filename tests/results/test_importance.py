@@ -126,7 +126,7 @@ def test_options_of_permutations_ask_for_them(options):
     pd.testing.assert_frame_equal(fit.importance(**options), fit.importance("permutation", **options))
     assert "Permutation importance" in str(fit.importance(**options))
     pd.testing.assert_frame_equal(
-        fit.plot.importance_data(**options), fit.plot.importance_data(kind="permutation", **options)
+        fit.plot.importance(**options, draw=False), fit.plot.importance(kind="permutation", **options, draw=False)
     )
 
 

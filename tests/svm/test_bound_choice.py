@@ -43,7 +43,7 @@ def test_the_choice_is_told(frame):
     fit = ordfit(FORMULA, frame, "redsvm", C="bound")
     text = str(fit.summary("all"))
     assert "chosen by the bound of its cost" in text and "Bound of the expected cost" in text
-    assert fit.plot.selection_data()["chosen"].sum() == 1
+    assert fit.plot.selection(draw=False)["chosen"].sum() == 1
     # The search ends after four values that are worse.
     assert fit.fit.selection.C.size == min(fit.fit.selection.chosen + 5, GRID.size)
     assert repr(fit.method) == "REDSVM(C='bound')"

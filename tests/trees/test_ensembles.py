@@ -346,7 +346,7 @@ def test_trees_are_drawn(frame):
     pytest.importorskip("matplotlib").use("Agg")
     fit = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=3)
     ax = fit.plot.tree(round=2, split=3)
-    data = fit.plot.tree_data(round=2, split=3)
+    data = fit.plot.tree(round=2, split=3, draw=False)
     texts = [text.get_text() for text in ax.texts]
     assert sum(text.startswith(("x1 <=", "x2 <=")) for text in texts) == (~data["leaf"]).sum()
     assert data["weight"][data["leaf"]].sum() == pytest.approx(150)
@@ -358,7 +358,7 @@ def test_errors_by_round_are_drawn(frame):
     fit = ordfit("rank ~ x1 + x2", frame, "bagging", rounds=6)
     assert (fit.out_of_bag_errors()["share"][2:] >= 0.5).all()
     new = datasets.herbrich(50, seed=4)
-    data = fit.plot.rounds_data(newdata=new, error="squared", every=3)
+    data = fit.plot.rounds(newdata=new, error="squared", every=3, draw=False)
     assert data["rows"].unique().tolist() == ["rows of the fit", "out of bag", "new data"]
     pd.testing.assert_frame_equal(fit.staged_errors(new, every=3), fit.staged_errors(new, rounds=[3, 6]))
     assert data["value"].tolist() == pytest.approx(
@@ -375,12 +375,12 @@ def test_errors_by_round_are_drawn(frame):
 
 def test_out_of_bag_errors_are_drawn_from_half_of_the_rows_on(frame):
     fit = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=40)
-    held, data = fit.out_of_bag_errors(), fit.plot.rounds_data()
+    held, data = fit.out_of_bag_errors(), fit.plot.rounds(draw=False)
     first = held.index[held["share"] >= 0.5][0]
     drawn = data[data["rows"] == "out of bag"]
     assert 1 < first < 40 and drawn["round"].tolist() == list(range(first, 41))
     np.testing.assert_array_equal(drawn["value"], held.loc[first:, "absolute"])
-    few = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=2).plot.rounds_data()
+    few = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=2).plot.rounds(draw=False)
     assert few["rows"].unique().tolist() == ["rows of the fit"]
 
 

@@ -1,4 +1,4 @@
-"""Probabilities of the levels over one variable, in one frame or in panels by another variable or by level."""
+"""Marginal means over one variable: probabilities of the levels, side by side or stacked, and means on other scales."""
 
 from __future__ import annotations
 
@@ -11,79 +11,62 @@ import pandas as pd
 from ..._typing import AnyArray
 from ...exceptions import OptionError
 from .. import style
-from ..drawn import averaged, data_of_fit, fitted_columns, not_taken
-from ..variables import factor_axis, numeric
+from ..variables import data_of_fit, factor_axis, fitted_columns, not_taken, numeric
 
 if TYPE_CHECKING:
-    from ..drawn import Axes, DrawnLikelihood
+    from matplotlib.axes import Axes
 
-#: Of the table, beside the variables.
-TAKEN = ("level", "estimate", "std_error", "lower", "upper")
+_NUMBERS = ["estimate", "std_error", "lower", "upper"]
 _POINTS = 60
 _CROWDED = 7  # levels; bands of more are drawn fainter
-_COLUMNS = 3
 _QUARTILES = (0.25, 0.5, 0.75)
 _MOST_PANELS = 12
-#: Lines of groups that are told apart in grey.
-LINES = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (5, 2, 1, 2)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_MOST_LINES = 8
+#: Lines and dots of groups that are told apart in grey.
+_LINES = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (5, 2, 1, 2)))
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
-def effects_data(
-    results: DrawnLikelihood,
+def means(
+    results: Any,
     variable: str,
-    *,
-    by: str | None = None,
-    values: Sequence[Any] | None = None,
-    by_values: Sequence[Any] | None = None,
-    at: Mapping[str, Any] | None = None,
-    data: Any = None,
-    re: str | None = None,
-    level: float = 0.95,
-) -> pd.DataFrame:
-    """Marginal means of the probabilities at values of a variable, from `emmeans`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of `by`, where there is one, the variable, level, estimate, std_error, lower, upper.
-    """
+    by: str | None,
+    scale: str,
+    values: Sequence[Any] | None,
+    by_values: Sequence[Any] | None,
+    at: Mapping[str, Any] | None,
+    data: Any,
+    re: str | None,
+    level: float,
+    of_levels: bool = False,
+) -> tuple[pd.DataFrame, str]:
+    """Marginal means from `emmeans`, one a level of the response or one in all, and what they are means of."""
     if not isinstance(variable, str):
         raise OptionError(f"variable must be the name of one variable of the formula; got {variable!r}.")
-    not_taken([variable, by], TAKEN)
+    names = ["level", *_NUMBERS] if of_levels else _NUMBERS
+    not_taken([variable, by], names)
+    if by is None and by_values is not None:
+        raise OptionError("by_values goes with by=; got no by.")
+    held: dict[str, Any] = {name: [v] if _single(v) else list(v) for name, v in (at or {}).items()}
     if values is None and variable not in results.design.spec.categories():
-        values = span_of(results, variable, data)
-    held = held_at(at) | ({} if values is None else {variable: list(values)})
-    if by is None:
-        if by_values is not None:
-            raise OptionError("by_values goes with by=; got no by.")
-        return _means(results, variable, held, data, re, level)
-    tables = []
-    for value in values_by(results, variable, by, by_values, at, data):
-        table = _means(results, variable, held | {by: [value]}, data, re, level).copy()
-        table.insert(0, by, [value] * len(table))
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
-
-
-def held_at(at: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Values of other variables, each in a list."""
-    return {name: [value] if _single(value) else list(value) for name, value in (at or {}).items()}
+        values = _span(results, variable, data)
+    if values is not None:
+        held[variable] = list(values)
+    shown = [variable]
+    if by is not None:
+        held[by] = _values_by(results, variable, by, by_values, at, data)
+        shown = [by, variable]
+    found = results.emmeans(shown, scale=scale, at=held, data=data, level=level, re=re)
+    if found.frame.columns.difference([*shown, *names]).size:
+        raise OptionError(f"scale must have one mean at each value; {scale!r} has one a level. Use plot.effects().")
+    return found.frame[[*shown, *names]], str(found.quantity)
 
 
 def _single(value: Any) -> bool:
     return isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray))
 
 
-def _means(
-    results: DrawnLikelihood, variable: str, held: Mapping[str, Any], data: Any, re: str | None, level: float
-) -> pd.DataFrame:
-    means = results.emmeans(variable, scale="prob", at=dict(held), data=data, level=level, re=re)
-    frame: pd.DataFrame = means.frame[[variable, *TAKEN]]
-    return frame
-
-
-def span_of(results: DrawnLikelihood, variable: str, data: Any) -> list[Any] | None:
+def _span(results: Any, variable: str, data: Any) -> list[Any] | None:
     """Points from the smallest to the largest value in the rows of the fit; None for a column that is no number."""
     given = data_of_fit(results, data, ", or values=")
     if variable not in (results.design.spec.columns or ()):
@@ -95,13 +78,8 @@ def span_of(results: DrawnLikelihood, variable: str, data: Any) -> list[Any] | N
     return [float(value) for value in np.linspace(finite.min(), finite.max(), _POINTS)]
 
 
-def values_by(
-    results: DrawnLikelihood,
-    variable: str,
-    by: str,
-    by_values: Sequence[Any] | None,
-    at: Mapping[str, Any] | None,
-    data: Any,
+def _values_by(
+    results: Any, variable: str, by: str, by_values: Sequence[Any] | None, at: Mapping[str, Any] | None, data: Any
 ) -> list[Any]:
     """Those given; else levels of a factor, or the quartiles of a number among the rows of the fit."""
     if by == variable:
@@ -110,7 +88,7 @@ def values_by(
         raise OptionError(f"at must hold other variables than by, {by!r}: give its values as by_values=.")
     if by_values is not None:
         if not len(by_values):
-            raise OptionError("by_values must have a value at least; got none.")
+            raise OptionError("by_values must have at least one value; got none.")
         return list(by_values)
     columns = results.design.spec.columns or ()
     if by not in columns:
@@ -123,186 +101,142 @@ def values_by(
     return list(np.unique(np.quantile(numbers[np.isfinite(numbers)], _QUARTILES)).tolist())
 
 
-def interaction_data(results: DrawnLikelihood, /, variable: str, by: str, **options: Any) -> pd.DataFrame:
-    """`effects_data` at each value of `by`; the options are the same."""
-    return effects_data(results, variable, by=by, **options)
-
-
-def interaction(results: DrawnLikelihood, /, variable: str, by: str, ax: Any = None, **options: Any) -> AnyArray:
-    """`effects` in panels for each value of `by`; the options are the same.
-
-    Panels of the same shape say that there is no interaction on the scale of probabilities; a model without one has
-    parallel lines on the scale of its link alone, which `emmeans` draws.
-
-    Parameters
-    ----------
-    variable, by : str
-        Variables of the formula.
-    ax : array of matplotlib axes, optional
-        One a panel.
-    **options
-        As in `effects`.
-
-    Returns
-    -------
-    array of matplotlib axes
-    """
-    return np.atleast_1d(np.asarray(effects(results, variable, ax, by=by, **options), dtype=object))
-
-
-def effects(
-    results: DrawnLikelihood,
-    variable: str,
-    ax: Any = None,
-    *,
-    by: str | None = None,
-    facets: bool = False,
-    values: Sequence[Any] | None = None,
-    by_values: Sequence[Any] | None = None,
-    at: Mapping[str, Any] | None = None,
-    data: Any = None,
-    re: str | None = None,
-    level: float = 0.95,
+def draw_effects(
+    results: Any, table: pd.DataFrame, variable: str, ax: Any, by: str | None, facets: bool, re: str | None
 ) -> Axes | AnyArray:
-    """Probability of every level over a variable, with bands: lines for a number, points for a factor.
-
-    They are the estimated marginal means of `emmeans`: all levels of the other factors weigh the same, other
-    numbers are at their means.
-
-    Parameters
-    ----------
-    variable : str
-        A variable of the formula.
-    ax : matplotlib axes, or an array of them with by or facets, optional
-    by : str, optional
-        Another variable: a panel for each of its values.
-    facets : bool
-        A panel for each level of the response, in which the values of `by` have a line each: for many levels.
-    values : sequence, optional
-        Values of the variable; all levels of a factor, 60 points over the range of a number if not given.
-    by_values : sequence, optional
-        Values of `by`; all levels of a factor, the quartiles of a number if not given.
-    at : mapping, optional
-        Values of other variables: {"contact": "yes"}.
-    data : data frame, optional
-        The data of the fit, where it does not have them any more (after unpickling).
-    re : {"marginal", "zero"}, optional
-        Of a fit with random effects: averaged over the groups, if not given, or those of a typical one.
-    level : float in (0, 1)
-        Confidence level of the limits.
-
-    Returns
-    -------
-    matplotlib axes, or an array of them with by or facets
-    """
-    options: dict[str, Any] = {"values": values, "by_values": by_values, "at": at, "data": data, "re": re}
-    means = effects_data(results, variable, by=by, level=level, **options)
-    words = probability_words(results, re)
+    """All levels in one frame, or panels by level or by the values of another variable."""
+    words, levels = _axis_of_probabilities(results, re), results.levels
+    over_number = numeric(results, variable, table)
+    draw = _over_number if over_number else _over_factor
+    top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
+    if by is None and not facets:
+        ax, colours = style.axes(ax, height=4.0), style.level_colours(len(levels))
+        for place, level in enumerate(levels):
+            draw(ax, table[table["level"] == level], variable, place, colours)
+        ax.set_ylim(0.0, top)
+        style.named(ax, variable, words)
+        last = [float(table.loc[table["level"] == level, "estimate"].iloc[-1]) for level in levels]
+        style.name_levels(ax, levels, colours, last, over_number)
+        return ax
+    values = table[by].unique() if by else []
+    groups = {f"{by} = {style.value_words(value)}": table[table[by] == value] for value in values}
+    by_level = {str(level): level for level in levels}
+    # The curves of every panel, and what each of them stands for.
     if facets:
-        return _level_panels(ax, results, means, variable, by, words)
-    if by is not None:
-        return _value_panels(ax, results, means, variable, by, words)
-    return _one(style.axes(ax, height=4.0), results, means, variable, words)
-
-
-def _one(ax: Axes, results: DrawnLikelihood, means: pd.DataFrame, variable: str, words: str) -> Axes:
-    """All levels in one frame."""
-    colours = style.level_colours(len(results.levels))
-    _curves(ax, results, means, variable, colours)
-    ax.set_ylim(0.0, _top(means))
-    style.named(ax, variable, words)
-    last = [float(means.loc[means["level"] == name, "estimate"].iloc[-1]) for name in results.levels]
-    style.end_labels(ax, last, [str(name) for name in results.levels], colours)
-    return ax
-
-
-def probability_words(results: Any, re: str | None) -> str:
-    """The name of an axis of probabilities."""
-    what = f"P({results.design.response} = level)"
-    return f"{what}, random effects at 0" if re == "zero" else what + averaged(results)
-
-
-def _curves(ax: Axes, results: DrawnLikelihood, means: pd.DataFrame, variable: str, colours: Sequence[Any]) -> None:
-    """A curve for each level of the response."""
-    draw = lines if numeric(results, variable, means) else points
-    for place, name in enumerate(results.levels):
-        draw(ax, means[means["level"] == name], variable, place, colours)
-
-
-def _top(means: pd.DataFrame) -> float:
-    return min(1.0, 1.04 * float(np.nanmax(means[["estimate", "upper"]].to_numpy())))
-
-
-def _value_panels(
-    ax: Any, results: DrawnLikelihood, means: pd.DataFrame, variable: str, by: str, words: str
-) -> AnyArray:
-    """A panel for each value of another variable."""
-    shown = list(dict.fromkeys(means[by]))
-    panels = _panels(ax, len(shown), "by_values", f"{by!r} has {len(shown)}", style.key_height(results.levels))
-    colours = style.level_colours(len(results.levels))
-    for place, (panel, value) in enumerate(zip(panels, shown, strict=True)):
-        _curves(panel, results, means[means[by] == value], variable, colours)
-        _finish(panel, place, len(shown), variable, words, f"{by} = {value_words(value)}", _top(means))
-    style.panel_key(panels, results.levels, colours, ax)
-    return np.array(panels, dtype=object)
-
-
-def _level_panels(
-    ax: Any, results: DrawnLikelihood, means: pd.DataFrame, variable: str, by: str | None, words: str
-) -> AnyArray:
-    """A panel for each level of the response."""
-    levels = results.levels
-    panels = _panels(ax, len(levels), "facets", f"the response has {len(levels)} levels")
-    groups = [("", means)] if by is None else [(str(value), means[means[by] == value]) for value in means[by].unique()]
-    colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
-    for place, (panel, name) in enumerate(zip(panels, levels, strict=True)):
-        for i, (_, group) in enumerate(groups):
-            draw = lines if numeric(results, variable, means) else points
-            draw(panel, group[group["level"] == name], variable, i, colours, apart=len(groups) > 1)
-        _finish(panel, place, len(levels), variable, words, f"{name}", _top(means))
-    if by is not None:
-        names = [f"{by} = {value_words(value)}" for value in means[by].unique()]
-        style.panel_key(panels, names, colours, ax)
-    return np.array(panels, dtype=object)
-
-
-def _panels(ax: Any, n: int, name: str, told: str, least: float = 0.0) -> list[Axes]:
+        shown = {name: [g[g["level"] == level] for g in groups.values() or [table]] for name, level in by_level.items()}
+        key: list[Any] = list(groups)
+    else:
+        shown = {name: [group[group["level"] == level] for level in levels] for name, group in groups.items()}
+        key = list(levels)
+    n = len(shown)
     if n > _MOST_PANELS:
-        raise OptionError(f"{name} must ask for {_MOST_PANELS} panels at most; {told}.")
-    height = max(2.7, least / -(-n // _COLUMNS))
-    return style.panels(ax, n, _COLUMNS, height=height, width=2.5 * min(n, _COLUMNS) + 1.8)
+        told = f"facets must be for {_MOST_PANELS} levels at most; the response has {n}."
+        raise OptionError(told if facets else f"by_values must be {_MOST_PANELS} values at most; {by!r} has {n}.")
+    columns = style.columns_for(n)
+    height = max(2.7, style.key_height(key) / -(-n // columns))
+    panels = style.panels(ax, n, columns, height=height, width=2.5 * columns + 1.8)
+    colours = style.level_colours(max(len(key), 2))[: len(key)] or [style.RIGHT]
+    for place, (panel, (title, curves)) in enumerate(zip(panels, shown.items(), strict=True)):
+        for i, curve in enumerate(curves):
+            draw(panel, curve, variable, i, colours, apart=facets and by is not None)
+        panel.set_ylim(0.0, top)
+        style.named(panel, variable if place + columns >= n else "", "" if place % columns else words, title)
+    if key:
+        style.panel_key(panels, key, colours, ax)
+    return np.array(panels, dtype=object)
 
 
-def _finish(ax: Axes, place: int, n: int, variable: str, words: str, title: str, top: float) -> None:
-    """Names and the common height of a panel; those of the axes at the edges of the figure alone."""
-    ax.set_ylim(0.0, top)
-    below = place + _COLUMNS >= n
-    style.named(ax, variable if below else "", "" if place % _COLUMNS else words, title)
+def _axis_of_probabilities(results: Any, re: str | None) -> str:
+    what = f"P({results.design.response} = level)"
+    if getattr(results.fit, "marginal", None) is None:
+        return what
+    return f"{what}, random effects at 0" if re == "zero" else f"{what}, averaged over the groups"
 
 
-def value_words(value: Any) -> str:
-    """A value of a variable: of a number four digits."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def lines(
-    ax: Axes, curve: pd.DataFrame, variable: str, place: int, colours: Sequence[Any], apart: bool = False
+def _over_number(
+    ax: Axes,
+    curve: pd.DataFrame,
+    variable: str,
+    place: int,
+    colours: Sequence[Any],
+    apart: bool = False,
+    label: str | None = None,
 ) -> None:
-    """The curve of one level over a number, with its band; `apart` gives it a line of its own kind."""
+    """A line with its band; `apart` gives it a line style of its own."""
     x, colour = curve[variable].to_numpy(dtype=np.float64), colours[place]
     alpha = 0.20 if len(colours) <= _CROWDED else 0.10
     ax.fill_between(x, curve["lower"], curve["upper"], color=colour, alpha=alpha, linewidth=0)
-    kind = LINES[place % len(LINES)] if apart else "-"
-    ax.plot(x, curve["estimate"], color=colour, linewidth=1.8, linestyle=kind)
+    kind = _LINES[place % len(_LINES)] if apart else "-"
+    ax.plot(x, curve["estimate"], color=colour, linewidth=1.8, linestyle=kind, label=label)
     ax.set_xlim(x.min(), x.max())
 
 
-def points(
-    ax: Axes, curve: pd.DataFrame, variable: str, place: int, colours: Sequence[Any], apart: bool = False
+def _over_factor(
+    ax: Axes,
+    curve: pd.DataFrame,
+    variable: str,
+    place: int,
+    colours: Sequence[Any],
+    apart: bool = False,
+    label: str | None = None,
 ) -> None:
-    """The points of one level over a factor, with their limits; `apart` gives them a form of their own."""
+    """Points with their limits; `apart` gives them a form of their own. Points with a label are joined."""
     x, colour = np.arange(len(curve)) + 0.5 * ((place + 0.5) / len(colours) - 0.5), colours[place]
-    marker = MARKERS[place % len(MARKERS)] if apart else "o"
-    ax.plot(x, curve["estimate"], marker, color=colour, markersize=4.5, linestyle="none")
+    kind = _LINES[place % len(_LINES)] if label and apart else "none"
+    marker = _MARKERS[place % len(_MARKERS)] if apart else "o"
+    looks: dict[str, Any] = {"markersize": 4.5, "linestyle": kind, "linewidth": 0.8, "label": label}
+    ax.plot(x, curve["estimate"], marker, color=colour, **looks)
     ax.vlines(x, curve["lower"], curve["upper"], color=colour, linewidth=1.8)
     factor_axis(ax, curve[variable])
+
+
+def draw_emmeans(results: Any, table: pd.DataFrame, variable: str, ax: Axes | None, by: str | None, words: str) -> Axes:
+    """A line for each value of another variable: where lines are parallel, no interaction. As R's emmip."""
+    groups = [table] if by is None else [table[table[by] == value] for value in table[by].unique()]
+    if len(groups) > _MOST_LINES:
+        raise OptionError(f"by_values must be {_MOST_LINES} values at most; {by!r} has {len(groups)}.")
+    ax = style.axes(ax, height=3.8)
+    colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
+    draw = _over_number if numeric(results, variable, table) else _over_factor
+    for place, group in enumerate(groups):
+        label = None if by is None else style.beside(ax, style.value_words(group[by].iloc[0]))
+        draw(ax, group, variable, place, colours, by is not None, label)
+    if by is not None:
+        style.legend(ax, style.beside(ax, by))
+    return style.named(ax, variable, words)
+
+
+def stacked_frame(
+    results: Any, variable: str, values: Sequence[Any] | None, at: Mapping[str, Any] | None, data: Any, re: str | None
+) -> pd.DataFrame:
+    """Probabilities and their running sums."""
+    not_taken([variable], ("cumulative",))
+    table = means(results, variable, None, "prob", values, None, at, data, re, 0.95, True)[0]
+    table = table[[variable, "level", "estimate"]]
+    shares = table["estimate"].to_numpy().reshape(-1, len(results.levels))
+    return table.assign(cumulative=np.cumsum(shares, axis=1).ravel())
+
+
+def draw_stacked(results: Any, table: pd.DataFrame, variable: str, ax: Axes | None, re: str | None) -> Axes:
+    ax = style.axes(ax, height=4.0)
+    K = len(results.levels)
+    colours = style.level_colours(K)
+    shares = table["estimate"].to_numpy().reshape(-1, K).T
+    tops = table["cumulative"].to_numpy().reshape(-1, K).T
+    values = table[variable].iloc[::K]
+    edge: dict[str, Any] = {"edgecolor": "white", "linewidth": min(0.6, 6.0 / K)}  # thin between many levels
+    if numeric(results, variable, table):
+        ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, **edge)
+        ax.set_xlim(values.min(), values.max())
+    else:
+        for share, top, colour in zip(shares, tops, colours, strict=True):
+            ax.bar(np.arange(len(values)), share, 0.8, bottom=top - share, color=colour, **edge)
+            for place in np.flatnonzero(share >= 0.06):
+                looks = {"color": style.text_colour(colour), "fontsize": style.SMALL - 0.5}
+                style.text(ax, float(place), top[place] - share[place] / 2.0, f"{share[place]:.2f}", **looks)
+        factor_axis(ax, values)
+    ax.set_ylim(0.0, 1.0)
+    style.named(ax, variable, _axis_of_probabilities(results, re))
+    middles = list(tops[:, -1] - shares[:, -1] / 2.0)
+    style.end_labels(ax, middles, [str(level) for level in results.levels], colours)
+    return ax

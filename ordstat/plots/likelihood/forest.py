@@ -1,37 +1,31 @@
-"""Coefficients with confidence limits, on one scale or each on its own."""
+"""Coefficients of one fit, or of several beside each other, with confidence limits on one axis."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from ..._typing import BoolArray, FloatArray
-from ...exceptions import DataError
+from ..._typing import FloatArray
+from ...checks import fraction, labelled
+from ...exceptions import DataError, OptionError
 from ...model.parameter_labels import row_label
 from .. import style
 from ..words import in_lines, with_limits
 
 if TYPE_CHECKING:
-    from ..drawn import Axes, DrawnLikelihood
+    from matplotlib.axes import Axes
 
 _LIMITS = ["conf_low", "conf_high"]
-#: What exponents are where neither odds nor hazards are multiplied by them.
-EXPONENT = ("exp(coefficient)", 1.0)
-#: Limits that reach less far than this share of the farthest ones could not be seen beside them.
-_SEEN = 0.1
+_EFFECTS = ("nominal", "location", "scale")
+#: What exponents are where neither odds nor hazards are multiplied by them, and the sign of the coefficient in them.
+_EXPONENT = ("exp(coefficient)", 1.0)
+#: Fits are told apart in grey by their shape, and filled and open in turn.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
 _NARROW = 5.0  # inches of a place in which numbers beside a row take two lines
-
-
-def ratio(results: Any) -> tuple[str, float]:
-    """What exponents of the location effects are, and the sign of the coefficient in them."""
-    if not results.method.likelihood:
-        return EXPONENT
-    rows = results.design.sample.rows
-    scaled = rows.scale is not None or rows.scale_offset is not None
-    known = None if scaled else results.rule.family.ratios.get(results.rule.link.name)
-    return EXPONENT if known is None else known[:2]
 
 
 def term_label(part: str, term: str) -> str:
@@ -39,118 +33,121 @@ def term_label(part: str, term: str) -> str:
     return row_label(part, term, {}) + (" (scale)" if part == "scale" else "")
 
 
-def effects_of(results: DrawnLikelihood, exponentiate: bool, level: float, sign: float) -> pd.DataFrame:
-    """Columns term, estimate, conf_low, conf_high, coef_type of all that was estimated but thresholds."""
-    table = results.tidy(exponentiate=exponentiate, level=level)
-    kept = table["coef_type"].isin(("nominal", "location", "scale")) & table["estimate"].notna()
-    frame = pd.DataFrame(table.loc[kept, ["term", "estimate", *_LIMITS, "coef_type"]]).reset_index(drop=True)
-    if exponentiate and sign < 0:  # exp(-b), whose limits change places
-        turned = (frame["coef_type"] == "location").to_numpy()
-        frame.loc[turned, ["estimate", *_LIMITS]] = 1.0 / frame.loc[turned, ["estimate", *_LIMITS[::-1]]].to_numpy()
-    return frame
+def _ratio(fits: Mapping[str, Any]) -> tuple[str, float]:
+    """What exponents of the location effects are in all fits, and the sign of the coefficient in them."""
+    names = set()
+    for fit in fits.values():
+        rows = fit.design.sample.rows
+        plain = fit.method.likelihood and rows.scale is None and rows.scale_offset is None
+        known = fit.rule.family.ratios.get(fit.rule.link.name) if plain else None
+        names.add(known[:2] if known else _EXPONENT)
+    return names.pop() if len(names) == 1 else _EXPONENT
 
 
-def forest_data(results: DrawnLikelihood, *, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
-    """Columns term, estimate, conf_low, conf_high, coef_type."""
-    return effects_of(results, exponentiate, level, ratio(results)[1])
+def effects_frame(
+    fits: Mapping[str, Any], columns: Sequence[str] | str | None, exponentiate: bool, level: float
+) -> pd.DataFrame:
+    """Effects of all fits with their limits, without those that are not estimated."""
+    fraction("level", level)
+    turn = exponentiate and _ratio(fits)[1] < 0
+    frame = pd.concat([_effects(name, fit, exponentiate, level, turn) for name, fit in fits.items()], ignore_index=True)
+    terms = list(dict.fromkeys(frame["term"]))
+    chosen = terms if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    for name in chosen:
+        if name not in terms:
+            raise OptionError(f"columns must be among {', '.join(map(repr, terms))}; got {name!r}.")
+    order = {name: place for place, name in enumerate(chosen)}
+    frame = frame[frame["term"].isin(chosen)]
+    return frame.sort_values("term", key=lambda terms: terms.map(order), kind="stable", ignore_index=True)
 
 
-def forest(
-    results: DrawnLikelihood,
-    ax: Axes | None = None,
-    *,
-    exponentiate: bool = False,
-    own_scales: bool | None = None,
-    level: float = 0.95,
+def _effects(name: str, fit: Any, exponentiate: bool, level: float, turn: bool) -> pd.DataFrame:
+    likelihood = fit.method.likelihood
+    table = fit.tidy(exponentiate=exponentiate, level=level) if likelihood else fit.tidy()
+    if not likelihood:
+        table = table.assign(conf_low=np.nan, conf_high=np.nan)
+        if exponentiate:
+            table = table.assign(estimate=np.exp(table["estimate"]))
+    table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()])
+    if turn:  # exp(-b), whose limits change places
+        rows = (table["coef_type"] == "location").to_numpy()
+        table.loc[rows, ["estimate", *_LIMITS]] = 1.0 / table.loc[rows, ["estimate", *_LIMITS[::-1]]].to_numpy()
+    columns = {column: table[column].to_numpy() for column in ("term", "estimate", *_LIMITS, "coef_type")}
+    return pd.DataFrame({"model": name, **columns})
+
+
+def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
+    """All fits by their labels."""
+    if not isinstance(others, Mapping) or not others:
+        raise OptionError(f"others must be a mapping of labels to fits, {{'with age': fit2}}; got {others!r}.")
+    fits = labelled(others, "others")
+    if label in fits:
+        raise OptionError(f"others must have labels other than that of this fit, {label!r}: give label=.")
+    if len(fits) >= len(_MARKERS):
+        raise OptionError(f"others must be {len(_MARKERS) - 1} fits at most; got {len(fits)}.")
+    for name, fit in fits.items():
+        try:
+            has_effects = bool(fit.tidy()["coef_type"].isin(_EFFECTS).any())
+        except AttributeError:  # no fit, or one of a method without such a table
+            has_effects = False
+        if not has_effects:
+            raise OptionError(f"others must be fits with coefficients; {name!r} has none. Leave it out.")
+    return {label: results, **fits}
+
+
+def draw_effects(
+    fits: Mapping[str, Any], data: pd.DataFrame, ax: Axes | None, exponentiate: bool, level: float
 ) -> Axes:
-    """Coefficients with their confidence limits.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    exponentiate : bool
-        Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
-    own_scales : bool, optional
-        Whether each coefficient has a scale of its own, on which its farther limit is as far from no effect as that of
-        any other: for variables in very different units, whose numbers then stand for lengths. True where some could
-        not be seen on one scale, if not given.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
-    data = forest_data(results, exponentiate=exponentiate, level=level)
-    n = len(data)
-    if n == 0:
-        raise DataError("the fit has no effects to draw: a model of thresholds alone.")
-    names = [term_label(part, term) for part, term in zip(data["coef_type"], data["term"], strict=True)]
-    lines = sum(max(0.3, 0.1 + 0.15 * (in_lines(name, 34).count("\n") + 1)) for name in names)
-    ax = style.axes(ax, height=0.9 + max(lines, 0.6))
-    places = np.arange(n, dtype=np.float64)[::-1]
-    shown, own = own_scale(data, ["estimate", *_LIMITS], data["term"], exponentiate, own_scales)
-    _draw(ax, shown, places, exponentiate and not own)
-    ax.set_ylim(-0.6, n - 0.4)
-    style.row_labels(ax, list(places), names)
-    _write_numbers(ax, data, places)
-    finish_scale(ax, own, exponentiate)
-    return style.named(ax, _axis(results, data, exponentiate, own, level))
-
-
-def _axis(results: DrawnLikelihood, data: pd.DataFrame, exponentiate: bool, own: bool, level: float) -> str:
-    location = (data["coef_type"] == "location").all()
-    what = (ratio(results)[0] if location else EXPONENT[0]) if exponentiate else "coefficient"
-    return scale_words(f"{what} with {100 * level:g} % limits", own)
-
-
-def scale_words(what: str, own: bool) -> str:
-    """What an axis shows, and that lengths do not compare where they do not."""
-    return f"{what}, each on a scale of its own" if own else what
-
-
-def own_scale(
-    data: pd.DataFrame, columns: list[str], keys: pd.Series, log: bool, asked: bool | None
-) -> tuple[pd.DataFrame, bool]:
-    """The columns as they are drawn, and whether each key has a scale of its own; 0 is no effect then."""
-    with np.errstate(divide="ignore"):  # the logarithm of a ratio of 0, of an estimate without end
-        plain = data[columns].apply(np.log) if log else data[columns]
-    reach = reaches(plain, keys)
-    own = bool(reach.min() < _SEEN * reach.max()) if asked is None and len(reach) > 1 else bool(asked)
-    return (plain.div(keys.map(reach).to_numpy(), axis=0) if own else data[columns]), own
-
-
-def reaches(numbers: pd.DataFrame, keys: pd.Series) -> pd.Series:
-    """How far from 0 the finite numbers of each key reach."""
-    sizes = numbers.abs().where(np.isfinite(numbers)).max(axis=1)
-    farthest = sizes.groupby(keys.to_numpy(), sort=False).max()
-    return farthest.where(farthest > 0.0, 1.0).fillna(1.0)
-
-
-def _draw(ax: Axes, data: pd.DataFrame, places: FloatArray, log: bool) -> None:
-    if log:
+    """Numbers beside the coefficients of one fit, a legend beside those of several."""
+    if data.empty:
+        raise DataError("there are no effects to draw: a model of thresholds alone.")
+    labels = [term_label(part, term) for part, term in zip(data["coef_type"], data["term"], strict=True)]
+    rows, n = list(dict.fromkeys(labels)), len(fits)
+    block = 1.0 if n == 1 else _STEP * n + _GAP
+    height = 0.9 + max(0.6, sum(max(0.3, 0.25 + 0.15 * in_lines(row, 34).count("\n")) for row in rows))
+    ax = style.axes(ax, height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n)
+    middles = {row: -block * place for place, row in enumerate(rows)}
+    no_effect = 1.0 if exponentiate else 0.0
+    if exponentiate:
         ax.set_xscale("log")
-    ax.axvline(1.0 if log else 0.0, color=style.MUTED, linewidth=0.8, zorder=1)
-    bounded: BoolArray = np.isfinite(data[_LIMITS].to_numpy()).all(axis=1)
-    ax.hlines(places[bounded], data["conf_low"][bounded], data["conf_high"][bounded], color=style.RIGHT, linewidth=1.6)
-    ax.plot(data["estimate"][bounded], places[bounded], "o", color=style.RIGHT, markersize=5.5, linestyle="none")
+    ax.axvline(no_effect, color=style.MUTED, linewidth=0.8, zorder=1)
+    colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
+    offsets = {name: _STEP * ((n - 1) / 2.0 - place) for place, name in enumerate(fits)}
+    heights = np.array([middles[label] for label in labels]) + data["model"].map(offsets).to_numpy()
+    endless = np.isinf(data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)).any(axis=1)
+    for place, (name, colour) in enumerate(zip(fits, colours, strict=True)):
+        shown = (data["model"] == name).to_numpy() & ~endless
+        part = data[shown]
+        ax.hlines(heights[shown], part["conf_low"], part["conf_high"], colors=[colour], linewidth=1.6, zorder=3)
+        face = "white" if place % 2 else colour
+        looks: dict[str, Any] = {"markerfacecolor": face, "markersize": 5.5, "linestyle": "none", "zorder": 4}
+        label = style.beside(ax, name)
+        ax.plot(part["estimate"], heights[shown], _MARKERS[place], color=colour, label=label, **looks)
     low, high = ax.get_xlim()
-    for place, value in zip(places[~bounded], data["estimate"][~bounded], strict=True):  # it runs to one side
-        up = value > (1.0 if log else 0.0)
-        ax.plot(high if up else low, place, ">" if up else "<", color=style.WRONG, markersize=7, clip_on=False)
+    for y, value in zip(heights[endless], data["estimate"][endless], strict=True):
+        x, marker = (high, ">") if value > no_effect else (low, "<")
+        ax.plot(x, y, marker, color=style.WRONG, markersize=7, clip_on=False)
     ax.set_xlim(low, high)
+    spare = 0.6 if n == 1 else 0.5 * block
+    ax.set_ylim(min(middles.values()) - spare, spare)
+    style.row_labels(ax, list(middles.values()), rows)
+    if n == 1:
+        _write_numbers(ax, data, heights)
+    else:
+        style.legend(ax)
+    if exponentiate:
+        style.plain_log_ticks(ax)
+    what = "coefficient"
+    if exponentiate:
+        what = (_ratio(fits) if (data["coef_type"] == "location").all() else _EXPONENT)[0]
+    return style.named(ax, f"{what} with {100 * level:g} % limits")
 
 
-def _write_numbers(ax: Axes, data: pd.DataFrame, places: FloatArray) -> None:
-    room = style.inches(ax)[1] / len(places)
+def _write_numbers(ax: Axes, data: pd.DataFrame, heights: FloatArray) -> None:
+    room = style.inches(ax)[1] / len(heights)
     in_two = style.place_width(ax) < _NARROW and room >= style.TWO_LINES
     size = style.SMALL if in_two else style.row_size(room)
-    for place, *numbers in zip(places, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
+    for y, *numbers in zip(heights, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
         words = with_limits(*numbers)
         words = words.replace(" [", "\n[") if in_two else words
-        style.note(ax, words, (1.0, place), (8, 0), ax.get_yaxis_transform(), fontsize=size)
-
-
-def finish_scale(ax: Axes, own: bool, log: bool) -> None:
-    """Plain numbers on an axis of ratios, none on one that has several scales."""
-    if own:
-        ax.set_xticks([0.0], ["1" if log else "0"])
-        ax.set_xlim(-1.05, 1.05)
-    elif log:
-        style.plain_log_ticks(ax)
+        style.note(ax, words, (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,25 +12,15 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...exceptions import DataError, OptionError
 from .. import style
-from ..letters import heading_weight
 from ..words import shortened_middle, with_limits
-from .forest import own_scale, scale_words, term_label
+from .forest import term_label
 
 if TYPE_CHECKING:
-    from ..drawn import Axes, DrawnLikelihood
+    from matplotlib.axes import Axes
 
 
-def parallel_data(
-    results: DrawnLikelihood, *, columns: Sequence[str] | str | None = None, level: float = 0.95
-) -> pd.DataFrame:
-    """Effects of the location columns on P(response > level), each threshold fitted alone, and together.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns term, threshold, above (the lower level of the threshold), estimate, std_error, lower, upper (of the
-        binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper (of the fit itself).
-    """
+def parallel_frame(results: Any, columns: Sequence[str] | str | None, level: float) -> pd.DataFrame:
+    """Effects of the location columns on P(response > level), each threshold fitted alone, and together."""
     results.rule.family.require_latent("plot.parallel")
     chosen = _chosen(results, columns)
     pooled = _estimates(results, level).loc[chosen]
@@ -46,7 +36,7 @@ def parallel_data(
     return frame.sort_values("term", key=lambda terms: terms.map(order), kind="stable", ignore_index=True)
 
 
-def _chosen(results: DrawnLikelihood, columns: Sequence[str] | str | None) -> list[str]:
+def _chosen(results: Any, columns: Sequence[str] | str | None) -> list[str]:
     names = list(results.design.names)
     if not names:
         raise DataError("the fit has no location effects to compare.")
@@ -57,9 +47,9 @@ def _chosen(results: DrawnLikelihood, columns: Sequence[str] | str | None) -> li
     return chosen
 
 
-def _binary(results: DrawnLikelihood, code: int) -> DrawnLikelihood:
+def _binary(results: Any, code: int) -> Any:
     """The fit of P(y > code) alone, of the same columns but for the scale effects."""
-    design, method = results.design, cast(Any, results.method)
+    design, method = results.design, results.method
     rows = replace(design.sample.rows, scale=None, scale_offset=None)
     sample = replace(design.sample, rows=rows, y=(design.sample.y > code).astype(np.intp), n_levels=2, costs=None)
     levels = replace(design.levels, values=("not above", "above"), unused=())
@@ -68,11 +58,10 @@ def _binary(results: DrawnLikelihood, code: int) -> DrawnLikelihood:
     method = replace(method, threshold="flexible", start=None, cost="classification", link=link)
     design = replace(design, sample=sample, levels=levels, scale_names=(), scale_terms={})
     fit = method.fit(sample, np.random.default_rng(0))
-    binary: DrawnLikelihood = replace(cast(Any, results), design=design, method=method, fit=fit)
-    return binary
+    return replace(results, design=design, method=method, fit=fit)
 
 
-def _estimates(results: DrawnLikelihood, level: float) -> pd.DataFrame:
+def _estimates(results: Any, level: float) -> pd.DataFrame:
     """Location effects: estimate, std_error, lower, upper; nothing of estimates without a finite maximum."""
     table = results.tidy(level=level)
     table = table[table["coef_type"] == "location"].set_index("term")
@@ -81,81 +70,38 @@ def _estimates(results: DrawnLikelihood, level: float) -> pd.DataFrame:
     return frame.where(frame["std_error"].notna(), np.nan)
 
 
-def parallel(
-    results: DrawnLikelihood,
-    ax: Axes | None = None,
-    *,
-    columns: Sequence[str] | str | None = None,
-    own_scales: bool | None = None,
-    level: float = 0.95,
-) -> Axes:
-    """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
-
-    Where the effects are parallel the points of a column scatter about its line within their limits.
-
-    Parameters
-    ----------
-    ax : matplotlib axes, optional
-    columns : str or sequence of str, optional
-        Location columns; all if not given.
-    own_scales : bool, optional
-        Whether each column has a scale of its own, as in `forest`; True where some could not be seen on one scale, if
-        not given.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
-    data = parallel_data(results, columns=columns, level=level)
+def draw_parallel(results: Any, data: pd.DataFrame, ax: Axes | None, level: float) -> Axes:
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     # (terms, rows) heights, from the top down, with room for a heading above each block
     places: FloatArray = -(np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6) + np.arange(rows))
     ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.6) * len(terms))
-    shown, own = own_scale(data, _DRAWN, data["term"], False, own_scales)
     colours = style.level_colours(rows)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
-    for block, term in enumerate(terms):
-        _block(ax, shown[data["term"] == term], places[block], colours)
+    tables = [data[data["term"] == term] for term in terms]
+    for table, heights in zip(tables, places, strict=True):
+        first, span = table.iloc[0], [heights.min() - 0.45, heights.max() + 0.45]
+        ax.fill_betweenx(span, first["pooled_lower"], first["pooled_upper"], color=style.FAINT, alpha=0.7, linewidth=0)
+        ax.plot([first["pooled"]] * 2, span, color=style.INK, linewidth=1.0)
+        ax.hlines(heights, table["lower"], table["upper"], colors=list(colours), linewidth=1.6, zorder=3)
+        ax.scatter(table["estimate"], heights, color=list(colours), s=26, zorder=4)
     ends = places.min() - 0.8, places.max() + 1.6
     ax.set_ylim(*ends)
-    names = [f"> {above}" for above in results.levels[:-1]]
     room = style.inches(ax)[1] / (ends[1] - ends[0])
     step = style.every(room)
-    style.row_labels(ax, list(places[:, ::step].ravel()), names[::step] * len(terms), (ends[1] - ends[0]) / step)
-    for block, term in enumerate(terms):
-        _tell_missing(ax, shown[data["term"] == term][::step], places[block, ::step], style.row_size(step * room) - 1.0)
-        _heading(ax, data[data["term"] == term].iloc[0], places[block].max() + 0.55)
-    if own:
-        ax.set_xticks([0.0], ["0"])
-    words = scale_words(f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits", own)
+    names = [f"> {above}" for above in results.levels[:-1]][::step] * len(terms)
+    style.row_labels(ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step)
+    for table, heights in zip(tables, places, strict=True):
+        first = table.iloc[0]
+        missing = heights[::step][table["estimate"][::step].isna()]
+        looks: dict[str, Any] = {"fontsize": style.row_size(step * room) - 1.0, "color": style.MUTED, "zorder": 5}
+        for height in missing:
+            style.note(ax, "no finite estimate", (np.nan_to_num(first["pooled"]), height), (5, 0), **looks)
+        told = with_limits(first["pooled"], first["pooled_lower"], first["pooled_upper"])
+        letters = max(style.drawn_letters(ax) - len(told) - 3, 10)
+        words = f"{shortened_middle(term_label('location', first['term']), letters)}   {told}".replace("$", r"\$")
+        looks = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold", "zorder": 2}
+        place = (0.0, heights.max() + 0.55)
+        style.note(ax, words, place, (0, 0), ax.get_yaxis_transform(), backgroundcolor="white", **looks)
+    words = f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits"
     return style.named(ax, words, f"P({results.design.response} > level)")
-
-
-#: Numbers that lie on the axis.
-_DRAWN = ["estimate", "lower", "upper", "pooled", "pooled_lower", "pooled_upper"]
-
-
-def _block(ax: Axes, data: pd.DataFrame, places: FloatArray, colours: Sequence[Any]) -> None:
-    """The rows of one column."""
-    first = data.iloc[0]
-    ends = [places.min() - 0.45, places.max() + 0.45]
-    ax.fill_betweenx(ends, first["pooled_lower"], first["pooled_upper"], color=style.FAINT, alpha=0.7, linewidth=0)
-    ax.plot([first["pooled"]] * 2, ends, color=style.INK, linewidth=1.0)
-    ax.hlines(places, data["lower"], data["upper"], colors=list(colours), linewidth=1.6, zorder=3)
-    ax.scatter(data["estimate"], places, color=list(colours), s=26, zorder=4)
-
-
-def _tell_missing(ax: Axes, data: pd.DataFrame, places: FloatArray, size: float) -> None:
-    """What stands in rows without an estimate."""
-    for place in places[data["estimate"].isna()]:
-        looks = {"fontsize": size, "color": style.MUTED, "zorder": 5}
-        style.note(ax, "no finite estimate", (np.nan_to_num(data["pooled"].iloc[0]), place), (5, 0), **looks)
-
-
-def _heading(ax: Axes, first: pd.Series, height: float) -> None:
-    """The name of a column above its rows, and the effect that is the same at all thresholds."""
-    told = with_limits(first["pooled"], first["pooled_lower"], first["pooled_upper"])
-    room = style.drawn_letters(ax) - len(told) - 3
-    words = f"{shortened_middle(term_label('location', first['term']), max(room, 10))}   {told}"
-    size = style.row_size(1.5 * style.inches(ax)[1] / float(np.ptp(ax.get_ylim())))
-    looks = {"va": "bottom", "fontsize": size, "fontweight": heading_weight(), "backgroundcolor": "white", "zorder": 2}
-    style.note(ax, words.replace("$", r"\$"), (0.0, height), (0, 0), ax.get_yaxis_transform(), **looks)

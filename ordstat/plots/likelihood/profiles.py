@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,69 +15,24 @@ from .. import style
 from ..words import decimals_for
 from .forest import term_label
 
-if TYPE_CHECKING:
-    from ..drawn import DrawnLikelihood
-
-_COLUMNS = 3
 _BEYOND = 0.2  # curves reach to the limits of this share of the chance outside
 
 
-def profiles_data(
-    results: DrawnLikelihood,
-    parm: str | int | Sequence[str | int] | None = None,
-    *,
-    level: float = 0.95,
-    points: int = 41,
-) -> pd.DataFrame:
-    """Profiles to a little beyond their limits of that level.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a value: parameter, value, z (signed root of the deviance), loglik, quadratic (the signed root of the
-        quadratic approximation, (value - estimate) / standard error; a straight line).
-    """
+def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.DataFrame:
+    """Profiles to a little beyond their limits of that level."""
     fraction("level", level)
     frame = results.profile(parm, level=1.0 - _BEYOND * (1.0 - level), points=points)
     names = frame["parameter"]
     return frame.assign(quadratic=(frame["value"] - names.map(results.params)) / names.map(results.se))
 
 
-def profiles(
-    results: DrawnLikelihood,
-    parm: str | int | Sequence[str | int] | None = None,
-    ax: Any = None,
-    *,
-    level: float = 0.95,
-    points: int = 41,
-) -> AnyArray:
-    """Signed root deviance against each parameter (line), its quadratic approximation (dashes) and the limits.
-
-    A line that bends away from the dashes says that Wald limits are poor.
-
-    Parameters
-    ----------
-    parm : str, int or a sequence of them, optional
-        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
-    ax : matplotlib axes or an array of them, optional
-        One a parameter.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    points : int
-        Values of each parameter.
-
-    Returns
-    -------
-    array of matplotlib axes
-        Unlike the other plots, as every parameter has its own.
-    """
-    data = profiles_data(results, parm, level=level, points=points)
+def draw_profiles(results: Any, data: pd.DataFrame, parm: Any, ax: Any, level: float) -> AnyArray:
     names = list(dict.fromkeys(data["parameter"]))
     if not names:
         raise DataError("all parameters asked for are aliased: they have no profile.")
     limits = results.confint(parm, level, type="profile")
-    columns = {4: 2, 8: 4}.get(len(names), _COLUMNS)
-    panels = style.panels(ax, len(names), columns, height=2.4, width=2.5 * min(len(names), columns) + 0.8)
+    columns = style.columns_for(len(names))
+    panels = style.panels(ax, len(names), columns, height=2.4, width=2.5 * columns + 0.8)
     tidy = results.tidy()
     kinds = dict(zip(tidy["term"], tidy["coef_type"], strict=True))
     for place, (panel, name) in enumerate(zip(panels, names, strict=True)):

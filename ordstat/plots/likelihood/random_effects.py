@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,26 +12,14 @@ from ..._typing import AnyArray
 from ...checks import fraction
 from .. import style
 
-if TYPE_CHECKING:
-    from ..drawn import DrawnMixed
-
-_COLUMNS = 3
 _TALLEST = 8.0  # inches of a panel, however many groups it has
-_LONGEST = 28  # characters of a name
 _FEW, _MANY = 40, 150  # groups from which lines are thinner
 
 
-def ranef_data(results: DrawnMixed, *, level: float = 0.95) -> pd.DataFrame:
-    """Conditional modes with limits, in the order drawn: by the mode of a term's first column, upwards.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for every group and column of a random term: term, group, level, name, mode, sd (given the parameters),
-        lower, upper (normal limits).
-    """
+def ranef_frame(results: Any, level: float) -> pd.DataFrame:
+    """Conditional modes with limits, in the order drawn: by the mode of a term's first column, upwards."""
     z = float(ndtri(0.5 + 0.5 * fraction("level", level)))
-    frame = results.ranef()
+    frame: pd.DataFrame = results.ranef()
     frame = frame.assign(lower=frame["mode"] - z * frame["sd"], upper=frame["mode"] + z * frame["sd"])
     parts = []
     for _, term in frame.groupby("term", sort=False):
@@ -41,36 +29,10 @@ def ranef_data(results: DrawnMixed, *, level: float = 0.95) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def ranef(results: DrawnMixed, ax: Any = None, *, level: float = 0.95) -> AnyArray:
-    """Effects of all groups with their conditional limits, a panel for each column of each random term.
-
-    The groups of a term have the same order in all of its panels, that of its first column, and their names beside the
-    first. Limits are those of an effect given the parameters; groups with few rows are drawn towards 0, the mean of the
-    population.
-
-    Parameters
-    ----------
-    ax : matplotlib axes or an array of them, optional
-        One a panel.
-    level : float in (0, 1)
-        Of the limits.
-
-    Returns
-    -------
-    array of matplotlib axes
-        Unlike the other plots, as every column has its own.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
-    >>> fit.plot.ranef().size  # doctest: +SKIP
-    1
-    """
-    data = ranef_data(results, level=level)
+def draw_ranef(data: pd.DataFrame, ax: Any, level: float) -> AnyArray:
     parts = list(data.groupby(["term", "name"], sort=False))
     most = max(len(part) for _, part in parts)
-    columns = min(len(parts), _COLUMNS)
+    columns = style.columns_for(len(parts))
     width = 6.4 if columns == 1 else 3.4 * columns
     panels = style.panels(ax, len(parts), columns, height=min(0.9 + 0.2 * max(most, 2), _TALLEST), width=width)
     for panel, ((_, name), part) in zip(panels, parts, strict=True):
@@ -78,7 +40,7 @@ def ranef(results: DrawnMixed, ax: Any = None, *, level: float = 0.95) -> AnyArr
         style.named(panel, f"mode with {100 * level:g} % limits", "", f"{part['group'].iloc[0]}: {name}")
     seen = set()
     for panel, ((term, _), part) in zip(panels, parts, strict=True):
-        texts = [""] * len(part) if term in seen else _short([str(label) for label in part["level"]])
+        texts = [""] * len(part) if term in seen else [str(label) for label in part["level"]]
         style.row_labels(panel, list(range(len(part))), texts)
         seen.add(term)
     return np.array(panels, dtype=object)
@@ -91,21 +53,3 @@ def _caterpillar(ax: Any, part: pd.DataFrame) -> None:
     ax.hlines(places, part["lower"], part["upper"], color=style.RIGHT, linewidth=thin)
     ax.plot(part["mode"], places, "o", color=style.RIGHT, markersize=2.0 + 2.0 * thin, linestyle="none")
     ax.set_ylim(-0.6, n - 0.4)
-
-
-def _short(labels: list[str]) -> list[str]:
-    """The labels, where some are long without what all of them begin and end with, and cut."""
-    if max(map(len, labels)) <= _LONGEST:
-        return labels
-    start = _alike(labels)
-    end = min(_alike([label[::-1] for label in labels]), min(map(len, labels)) - start)
-    if start + end < 4:
-        start = end = 0
-    kept = [("…" if start else "") + label[start : len(label) - end] + ("…" if end else "") for label in labels]
-    return [label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…" for label in kept]
-
-
-def _alike(labels: list[str]) -> int:
-    """How many characters all begin with."""
-    lengths = range(min(map(len, labels)), 0, -1)
-    return next((length for length in lengths if len({label[:length] for label in labels}) == 1), 0)

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv
+from scipy.special import betaincinv, stdtrit
 
-from ..._typing import FloatArray, IntArray
+from ..._typing import FloatArray
 from ...checks import fraction
 from ...exceptions import OptionError
 from ...model.likelihood.cumulative import latent_mean
 from .. import style
-from ..drawn import DrawnLikelihood, data_of_fit, fitted_columns, not_taken
-from ..variables import factor_axis
+from ..variables import data_of_fit, factor_axis, fitted_columns, not_taken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,22 +23,10 @@ _GROUPS, _LEAST = 10, 8
 _MOST_DOTS = 3000
 
 
-def residuals_data(
-    results: DrawnLikelihood,
-    against: str | None = None,
-    *,
-    data: Any = None,
-    level: float = 0.95,
-    seed: int | np.random.Generator = 0,
+def residuals_frame(
+    results: Any, against: str | None, data: Any, level: float, seed: int | np.random.Generator
 ) -> pd.DataFrame:
-    """The residuals beside what they are drawn against, on the index of the rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns residual and, in rising order of it, expected, lower, upper (quantiles of the latent distribution, and
-        limits for each by itself; no limits with case weights); or residual and the variable.
-    """
+    """The residuals beside what they are drawn against, on the index of the rows."""
     fraction("level", level)
     not_taken([against], ("residual",))
     if against == "score" and "score" in (results.design.spec.columns or ()):
@@ -53,43 +40,15 @@ def residuals_data(
     return pd.DataFrame({against: _along(results, against, data), "residual": values.to_numpy()}, index=values.index)
 
 
-def residuals(
-    results: DrawnLikelihood,
-    against: str | None = None,
-    ax: Axes | None = None,
-    *,
-    data: Any = None,
-    level: float = 0.95,
-    seed: int | np.random.Generator = 0,
-) -> Axes:
-    """Surrogate residuals [Liu & Zhang 2018]: if the model is true, draws from the latent distribution in every place.
-
-    A QQ picture shows the wrong link (dots that bend away from the line); against a variable, a mean that leaves 0
-    shows the wrong shape of its effect, and a changing width a scale effect.
-
-    Parameters
-    ----------
-    against : str, optional
-        "score", the linear predictor, or a variable of the data; the quantiles of the latent distribution if not given.
-    ax : matplotlib axes, optional
-    data : data frame, optional
-        The data of the fit, where it does not have them any more (after unpickling).
-    level : float in (0, 1)
-        Of the limits of quantiles and of means.
-    seed : int or numpy.random.Generator
-        The residuals are drawn at random: another seed shows what is chance.
-    """
-    table = residuals_data(results, against, data=data, level=level, seed=seed)
+def draw_residuals(results: Any, table: pd.DataFrame, against: str | None, ax: Axes | None, level: float) -> Axes:
     ax = style.axes(ax, height=3.8)
-    draw = _against_quantiles if against is None else _against_number
-    if against is not None and table[against].dtype.kind not in "iuf":
-        draw = _against_factor
-    draw(ax, table, str(against), level, results.design.sample.weights)
-    ax.set_ylabel("surrogate residual", color=style.INK, fontsize=style.SMALL + 0.5)
-    return ax
+    if against is None:
+        return style.named(ax, _draw_quantiles(ax, table, level), "surrogate residual")
+    words = _draw_against(ax, table, against, level, results.design.sample.weights)
+    return style.named(ax, words, "surrogate residual")
 
 
-def _quantiles(results: DrawnLikelihood, values: pd.Series, level: float) -> pd.DataFrame:
+def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
     """Order statistics beside their places; that of rank i among n has a Beta(i, n + 1 - i) distribution function."""
     order = np.argsort(values.to_numpy(), kind="stable")
     sample = results.design.sample
@@ -103,13 +62,13 @@ def _quantiles(results: DrawnLikelihood, values: pd.Series, level: float) -> pd.
     return table
 
 
-def _latent(results: DrawnLikelihood, p: FloatArray) -> FloatArray:
+def _latent(results: Any, p: FloatArray) -> FloatArray:
     """Quantiles that residuals have under the model."""
     family = results.rule.family
     return np.asarray(family.link.ppf(p) - latent_mean(family.link) if family.ordered else p - 0.5)
 
 
-def _along(results: DrawnLikelihood, against: str, data: Any) -> Any:
+def _along(results: Any, against: str, data: Any) -> Any:
     if against == "score":
         return np.asarray(results.predict(type="score"))
     given = data_of_fit(results, data)
@@ -122,69 +81,50 @@ def _along(results: DrawnLikelihood, against: str, data: Any) -> Any:
     return column.to_numpy()
 
 
-def _against_quantiles(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> None:
+def _draw_quantiles(ax: Axes, table: pd.DataFrame, level: float) -> str:
     ends = [table["expected"].min(), table["expected"].max()]
     ax.plot(ends, ends, color=style.INK, linewidth=0.9, zorder=2)
     limited = table["lower"].notna().all()
     if limited:
         ax.fill_between(table["expected"], table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
     _dots(ax, table["expected"].to_numpy(), table["residual"].to_numpy())
-    style.named(ax, f"expected under the model{f', {100 * level:g} % limits' if limited else ''}")
+    return f"expected under the model{f', {100 * level:g} % limits' if limited else ''}"
 
 
-def _against_number(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> None:
-    x, values = table[name].to_numpy(dtype=np.float64), table["residual"].to_numpy()
-    _dots(ax, x, values)
-    ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
-    groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
-    _means(
-        ax, [(float(np.average(x[own], weights=_part(weights, own))), own) for own in groups], values, level, weights
-    )
-    style.named(ax, f"{name}; means of {len(groups)} groups{_limits_told(weights, level)}")
-
-
-def _against_factor(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> None:
-    labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
-    places = table[name].map({label: place for place, label in enumerate(labels)}).to_numpy(dtype=np.float64)
-    jitter = 0.5 * (np.arange(places.size) * 0.618 % 1.0 - 0.5)
-    _dots(ax, places + jitter, table["residual"].to_numpy())
-    ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
+def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> str:
+    """Over a variable, with the means of its levels, or of groups of about equal size along a number."""
     values = table["residual"].to_numpy()
-    groups = [(float(place), np.flatnonzero(places == place)) for place in range(len(labels))]
-    _means(ax, groups, values, level, weights)
-    factor_axis(ax, labels)
-    style.named(ax, f"{name}; means{_limits_told(weights, level)}")
+    w = np.ones(values.size) if weights is None else weights
+    ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
+    limits = ", weighted" if weights is not None else f" with {100 * level:g} % limits"
+    if table[name].dtype.kind in "iuf":
+        x = table[name].to_numpy(dtype=np.float64)
+        _dots(ax, x, values)
+        groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
+        places = [float(np.average(x[rows], weights=w[rows])) for rows in groups]
+        words = f"{name}; means of {len(groups)} groups{limits}"
+    else:
+        labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
+        if isinstance(table[name].dtype, pd.CategoricalDtype):
+            labels = pd.Series([label for label in table[name].cat.categories if (table[name] == label).any()])
+        x = table[name].map({label: place for place, label in enumerate(labels)}).to_numpy(dtype=np.float64)
+        _dots(ax, x + 0.5 * (np.arange(x.size) * 0.618 % 1.0 - 0.5), values)
+        groups = [np.flatnonzero(x == place) for place in range(len(labels))]
+        places = [float(place) for place in range(len(labels))]
+        factor_axis(ax, labels)
+        words = f"{name}; means{limits}"
+    for place, rows in zip(places, groups, strict=True):
+        rows = rows[np.isfinite(values[rows])]
+        if rows.size < 2:
+            continue
+        mean = float(np.average(values[rows], weights=w[rows]))
+        if weights is None:  # weights do not tell how many rows there are
+            half = float(stdtrit(rows.size - 1, 0.5 + 0.5 * level)) * values[rows].std(ddof=1) / np.sqrt(rows.size)
+            ax.plot([place, place], [mean - half, mean + half], color=style.RIGHT, linewidth=1.8, zorder=3)
+        ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)
+    return words
 
 
 def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
     step = -(-x.size // _MOST_DOTS)
     ax.scatter(x[::step], y[::step], s=9, color=style.MUTED, alpha=0.6, linewidths=0, zorder=2)
-
-
-def _limits_told(weights: FloatArray | None, level: float) -> str:
-    return f" with {100 * level:g} % limits" if weights is None else ", weighted"
-
-
-def _part(weights: FloatArray | None, rows: IntArray) -> FloatArray | None:
-    return None if weights is None else weights[rows]
-
-
-def _means(
-    ax: Axes,
-    groups: list[tuple[float, IntArray]],
-    values: FloatArray,
-    level: float,
-    weights: FloatArray | None,
-) -> None:
-    """Means of groups of rows with t limits; of weighted rows, of which one cannot tell how many they are, without."""
-    from scipy.special import stdtrit
-
-    for place, rows in groups:
-        own = rows[np.isfinite(values[rows])]
-        if own.size < 2:
-            continue
-        mean = float(np.average(values[own], weights=_part(weights, own)))
-        if weights is None:
-            half = float(stdtrit(own.size - 1, 0.5 + 0.5 * level)) * values[own].std(ddof=1) / np.sqrt(own.size)
-            ax.plot([place, place], [mean - half, mean + half], color=style.RIGHT, linewidth=1.8, zorder=3)
-        ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)

@@ -21,7 +21,7 @@ from .summary import likelihood_figures, likelihood_report, likelihood_summary
 from .tables import tidy_parameters
 
 if TYPE_CHECKING:
-    from ...plots.accessor import LikelihoodPlots
+    from ...plots.likelihood.accessor import LikelihoodPlots
     from .bootstrap import bootstrapped
     from .discrimination import discrimination_series
     from .effects.emmeans import marginal_means
@@ -158,6 +158,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ...plots.accessor import LikelihoodPlots, MixedPlots
+        from ...plots.likelihood.accessor import LikelihoodPlots, MixedPlots
 
         return LikelihoodPlots(self) if self.fit.marginal is None else MixedPlots(self)

@@ -59,8 +59,6 @@ def drawings(fit: FittedRanker) -> Iterator[Block]:
 
 def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
     """What each picture of a plot is drawn for."""
-    if name == "dependence" and hasattr(fit.plot, "effects"):
-        return []
     if name in ("dependence", "effects"):
         return [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
     if name == "boundaries":

@@ -10,7 +10,7 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...model.boosted.fit import BoostedFit
 from ...model.sample import Sample
-from ...plots.accessor import BoostedPlots
+from ...plots.accessor import EnsemblePlots
 from ..base import OrdinalResults
 from ..fitted import FittedRanker
 from ..importance import GAIN_FIRST
@@ -205,9 +205,9 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
     shapley = shapley_table
 
     @property
-    def plot(self) -> BoostedPlots:
+    def plot(self) -> EnsemblePlots:
         """Pictures of the fit, by matplotlib: `fit.plot.shapley()`."""
-        return BoostedPlots(self)
+        return EnsemblePlots(self)
 
     def summary_data(self) -> Report:
         """All of the summary as data."""
