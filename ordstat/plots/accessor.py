@@ -61,7 +61,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "density": lambda r: bool(r.family.ordered),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
     "emmeans": lambda r: bool(r.design.spec.columns),
-    "influence": lambda r: r.fit.separation is None and r.design.survey is None,
+    "influence": lambda r: r.fit.separation is None and r.design.survey is None and r.fit.marginal is None,
     "dependence": lambda r: bool(r.design.spec.columns),
     "effects": lambda r: bool(r.design.spec.columns),
     "stacked": lambda r: bool(r.design.spec.columns),

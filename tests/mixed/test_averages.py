@@ -57,7 +57,7 @@ def test_a_steep_row_changes_no_other() -> None:
     """Rows are averaged in blocks by steepness; each has what it has alone."""
     fit = ordfit("y ~ x + (1 | g)", drawn(0.9, 1.0), scale="s")
     new = pd.DataFrame({"x": [0.3, 0.1, -0.4], "s": [1.0, -5.0, 0.0], "g": 999})
-    together = fit.predict(new, type="cum_prob", re="posterior")
+    together = fit.predict(new, type="cum_prob", re="marginal")
     for i in range(3):
-        alone = fit.predict(new.iloc[[i]], type="cum_prob", re="posterior")
+        alone = fit.predict(new.iloc[[i]], type="cum_prob", re="marginal")
         np.testing.assert_allclose(together.iloc[[i]], alone, atol=1e-13)

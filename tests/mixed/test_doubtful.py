@@ -59,7 +59,7 @@ def separated() -> tuple[pd.DataFrame, LikelihoodResults]:
     return data, found
 
 
-@pytest.mark.parametrize("re", ["mode", "zero", "marginal", "posterior"])
+@pytest.mark.parametrize("re", ["mode", "zero", "marginal"])
 def test_errors_beside_an_infinite_estimate(separated: tuple[pd.DataFrame, LikelihoodResults], re: str) -> None:
     """Rows with the effect have none; the others have those of the fit without the rows that are certain."""
     data, fit = separated
@@ -197,17 +197,6 @@ def test_groups_by_functions_of_columns_are_known_by_their_values() -> None:
     assert of_halves.errors(data.head(20)).notna().any(axis=None)
 
 
-def test_what_leaves_one_of_two_groups_is_told() -> None:
-    """A single group has no variance: by fits and by steps alike, and the table says so."""
-    data = WINE.assign(half=np.where(WINE["judge"].astype(int) < 5, "a", "b"))
-    with pytest.warns(DataWarning, match="2 groups"):
-        fit = ordfit("rating ~ temp + contact + (1 | half)", data)
-    for refit in (True, False):
-        found = fit.influence(refit=refit)
-        assert found.cooks.isna().all()
-        assert "NA of 2 groups: without one of them the other is alone, and has no variance." in str(found)
-
-
 def test_a_note_on_small_groups_names_quadrature_only_where_there_is_some() -> None:
     rng = np.random.default_rng(2)
     g, h = np.repeat(np.arange(60), 4), np.tile(np.arange(60), 4)
@@ -226,13 +215,6 @@ def test_a_model_without_a_start_has_no_test() -> None:
     found = ordfit(data=frame, **options).scale_test()
     assert np.isnan(found.loc["x1", "lrt"])
     assert any("no maximum of the likelihood was reached in the model of x1" in note for note in found.attrs["notes"])
-
-
-@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
-def test_no_distances_where_no_parameter_has_an_error() -> None:
-    frame, options = data_set(113)
-    fit = ordfit(data=frame, **options)
-    assert fit.se.isna().all() and fit.influence().cooks.isna().all()
 
 
 def test_what_a_summary_notes_is_among_the_alerts() -> None:

@@ -1,4 +1,4 @@
-"""How good a fit with random effects is: discrimination, reliability, goodness of fit, prediction sets, power."""
+"""How good a fit with random effects is: discrimination, reliability, goodness of fit, prediction sets."""
 
 from __future__ import annotations
 
@@ -129,19 +129,6 @@ def test_goodness_of_fit_says_which_data_sets_are_left_out() -> None:
     reasons = "too few distinct scores for the groups (10); a level was drawn for no row (2)."
     assert found.notes[-1] == f"12 more have no statistic, and are left out: {reasons}"
     assert found.p_value == pytest.approx(0.677, abs=5e-4)
-
-
-def test_power() -> None:
-    """The level where there is no effect; more groups find more; standard deviations can be stated."""
-    fit = ordfit(FORMULA, WINE)
-    none = fit.power("contact", n=15, effect={"contact[T.yes]": 0.0}, simulations=100)
-    few, many = (fit.power("contact", n=n, effect={"contact[T.yes]": 0.7}, simulations=60).power for n in (5, 30))
-    assert none.power < 0.13 and few + 0.2 < many
-    assert "15 groups" in repr(none)
-    wide = fit.power("contact", simulations=20, effect={"sd_(Intercept)|judge": 4.0})
-    assert wide.n == 9
-    with pytest.raises(OptionError, match="Did you mean 'sd_"):
-        fit.power("contact", effect={"sd_(Intercept)|judg": 1.0})
 
 
 @pytest.mark.parametrize("name", UNAVAILABLE)

@@ -22,7 +22,7 @@ from ordstat.model.likelihood.links import LINKS
 from ordstat.results.likelihood.results import LikelihoodResults
 from ordstat.solvers.likelihood.mixed.laplace import evaluate
 from ordstat.solvers.likelihood.mixed.model import MixedModel
-from ordstat.solvers.likelihood.mixed.nested import evaluate_by_nodes
+from ordstat.solvers.likelihood.mixed.quadrature import evaluate_by_nodes
 from ordstat.solvers.likelihood.mixed.search import zero_effects
 from ordstat.solvers.likelihood.problem import Problem
 
@@ -144,7 +144,7 @@ def test_auto_raises_the_nodes_until_nothing_moves() -> None:
 
 def test_refusals() -> None:
     data = load_data("crossed").assign(a=lambda d: d["x1"] ** 2, b=lambda d: d["x1"] ** 3)
-    with pytest.raises(OptionError, match=r"of up to 3, such as .* got 4 columns in 1 terms"):
+    with pytest.raises(OptionError, match=r"of at most 3 columns, such as .* got 4 columns in 1 terms"):
         ordfit("y ~ x1 + (1 + x1 + a + b | subj)", data, quadrature=3)
     with pytest.raises(OptionError, match="got 3 columns in 2 terms"):
         ordfit("y ~ x1 + (1 + x1 | subj) + (1 | item)", data, quadrature=3)

@@ -25,14 +25,14 @@ def judges():
 def test_all_that_are_listed_can_be_drawn(judges):
     assert judges.plot.names == [
         *("coefficients", "confusion", "density", "dependence", "effects", "emmeans", "forest", "importance"),
-        *("influence", "interaction", "latent", "parallel", "profiles", "ranef", "reliability", "residuals", "stacked"),
+        *("interaction", "latent", "parallel", "profiles", "ranef", "reliability", "residuals", "stacked"),
     ]
     for name in judges.plot.names:
         getattr(judges.plot, f"{name}_data")(*ARGUMENTS.get(name, []))
         drawn = getattr(judges.plot, name)(*ARGUMENTS.get(name, []))
         np.ravel(np.asarray(drawn, dtype=object))[0].figure.canvas.draw()
     for name in ("margins", "bounds"):
-        with pytest.raises(OptionError, match="of a fit with random effects"):
+        with pytest.raises(OptionError, match="for fits with random effects"):
             getattr(judges.plot, name)()
 
 
@@ -97,15 +97,6 @@ def test_reliability_is_that_at_the_modes(judges):
     np.testing.assert_allclose((first["observed"] * first["weight"]).sum(), (WINE["rating"] == 1).sum())
 
 
-def test_influence_has_a_stem_for_each_group(judges):
-    ax = judges.plot.influence()
-    cooks = judges.influence().cooks
-    np.testing.assert_allclose(ax.lines[0].get_xdata(), cooks)
-    assert [label.get_text() for label in ax.get_yticklabels()] == [str(name) for name in cooks.index]
-    moved = judges.plot.influence_data("temp[T.warm]")
-    np.testing.assert_allclose(moved["dfbetas"], judges.influence().dfbetas["temp[T.warm]"])
-
-
 def ranks_of(fit, rows):
     return fit.predict(rows, re="marginal").to_numpy().astype(int)
 
@@ -132,7 +123,6 @@ def test_slopes_and_two_terms(judges):
     for name in ("latent", "density", "residuals", "reliability"):
         getattr(fit.plot, f"{name}_data")()
     np.testing.assert_allclose(fit.plot.effects_data("x").groupby("x")["estimate"].sum(), 1.0)
-    assert fit.plot.influence_data(group="h")["row"].tolist() == [*range(6)]
 
 
 def test_effects_at_each_threshold_are_those_of_mixed_binary_fits(judges):

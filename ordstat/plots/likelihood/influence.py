@@ -1,4 +1,4 @@
-"""What every row, or every group, does to the estimates: stems in their order, the largest by name."""
+"""What every row does to the estimates: stems in their order, the largest by name."""
 
 from __future__ import annotations
 
@@ -17,38 +17,27 @@ if TYPE_CHECKING:
 
 _COOKS = "cooks"
 _LONGEST = 24  # letters of a name
-_NAMED = 40  # groups up to which each has its name
 _THIN = 150  # stems from which they are thinner
 
 
-def influence_data(
-    results: DrawnLikelihood, of: str = _COOKS, *, group: str | None = None, refit: bool | None = None
-) -> pd.DataFrame:
-    """Influence in the order of the rows of the fit, or of the groups of a fit with random effects.
+def influence_data(results: DrawnLikelihood, of: str = _COOKS) -> pd.DataFrame:
+    """Influence in the order of the rows of the fit.
 
     Returns
     -------
     pandas.DataFrame
-        Columns row (its label in the data, or of the group) and cooks (Cook's distance), or dfbetas (what it moves the
-        estimate by, in standard errors).
+        Columns row (its label in the data) and cooks (Cook's distance), or dfbetas (what it moves the estimate by, in
+        standard errors).
     """
-    found = results.influence(group, refit)
+    found = results.influence()
     one_of("of", of, (_COOKS, *map(str, found.dfbetas)))
     values = found.cooks if of == _COOKS else found.dfbetas[of]
     name = _COOKS if of == _COOKS else "dfbetas"
     return pd.DataFrame({"row": found.cooks.index.to_numpy(), name: values.to_numpy()})
 
 
-def influence(
-    results: DrawnLikelihood,
-    of: str = _COOKS,
-    ax: Axes | None = None,
-    *,
-    top: int = 5,
-    group: str | None = None,
-    refit: bool | None = None,
-) -> Axes:
-    """Cook's distance of every row, or what the row moves one estimate by; groups where there are random effects.
+def influence(results: DrawnLikelihood, of: str = _COOKS, ax: Axes | None = None, *, top: int = 5) -> Axes:
+    """Cook's distance of every row, or what the row moves one estimate by.
 
     Parameters
     ----------
@@ -57,14 +46,9 @@ def influence(
     ax : matplotlib axes, optional
     top : int
         How many of the largest have their names written.
-    group, refit
-        As in `fit.influence`, of fits with random effects.
     """
     whole("top", top, 0)
-    data = influence_data(results, of, group=group, refit=refit)
-    words = _axis(results, of)
-    if results.fit.marginal is not None and len(data) <= _NAMED:
-        return _groups(style.axes(ax, height=0.9 + 0.2 * len(data)), data, words)
+    data = influence_data(results, of)
     values = data.iloc[:, 1].to_numpy(dtype=np.float64)
     places, known = np.arange(1, len(data) + 1), np.isfinite(values)
     order = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")[:top]
@@ -74,20 +58,7 @@ def influence(
     ax.plot(places[order], values[order], "o", color=style.WRONG, markersize=4.5, linestyle="none")
     ax.set_xlim(0.2, len(data) + 0.8)
     _name_largest(ax, data["row"].to_numpy()[order], places[order], values[order])
-    mixed = results.fit.marginal is not None
-    return style.named(ax, "group, in their order" if mixed else "row, in the order of the data", words)
-
-
-def _groups(ax: Axes, data: pd.DataFrame, words: str) -> Axes:
-    """Few groups, all by name, one below the other."""
-    values, places = data.iloc[:, 1].to_numpy(dtype=np.float64), -np.arange(len(data), dtype=np.float64)
-    ax.hlines(places, 0.0, values, color=style.MUTED, linewidth=1.2)
-    ax.plot(values, places, "o", color=style.WRONG, markersize=4.5, linestyle="none")
-    ax.axvline(0.0, color=style.INK, linewidth=0.8)
-    ax.set_ylim(places[-1] - 0.6, 0.6)
-    style.row_labels(ax, list(places), [str(name) for name in data["row"]])
-    style.few_ticks(ax)
-    return style.named(ax, words)
+    return style.named(ax, "row, in the order of the data", _axis(results, of))
 
 
 def _axis(results: DrawnLikelihood, of: str) -> str:

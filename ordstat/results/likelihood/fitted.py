@@ -156,7 +156,7 @@ class FittedLikelihood(FittedRanker):
     @property
     def no_margins(self) -> str | None:
         if self.fit.marginal is not None:
-            return "Margins are not available of a fit with random effects. Use .errors()."
+            return "Margins are not available for fits with random effects. Use .errors()."
         if self.family.ordered:
             return None
         return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."

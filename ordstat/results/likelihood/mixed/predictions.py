@@ -1,4 +1,4 @@
-"""Predictions with random effects: at their modes, at zero, averaged over new groups or over what the data leave open.
+"""Predictions with random effects: at their modes, at zero, or averaged over new groups.
 
 The probability of a level averaged over z'b ~ N(shift, variance) is one integral, whatever the terms are: in closed
 form for the probit, by the trapezoid rule else (Trefethen & Weideman 2014, SIAM Review 56, 385-458: its error falls
@@ -9,7 +9,7 @@ psi.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,28 +30,25 @@ from ...target import Target
 from ..fitted import FittedLikelihood
 from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
 from .new_groups import tell_unknown
-from .updated import with_rows
 
 #: What random effects may be in a prediction.
-EFFECTS = ("mode", "zero", "marginal", "posterior")
+EFFECTS = ("mode", "zero", "marginal")
 #: Step of a derivative by the score.
 _STEP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class _At:
-    """Rows, the rule without random effects, and the mean and variance of what they add to the scores, or its nodes."""
+    """Rows, the rule without random effects, and the mean and variance of what they add to the scores."""
 
     rule: LikelihoodRule
     rows: Rows
     shift: FloatArray
     variance: FloatArray
-    spread: Any = None  # nodes over what the data leave open
 
     def take(self, index: IntArray) -> _At:
         """Some of the rows."""
-        spread = None if self.spread is None else self.spread.take(index)
-        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index], spread)
+        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index])
 
 
 def mixed_prediction(
@@ -63,7 +60,6 @@ def mixed_prediction(
     interval: str | None,
     level: float,
     cost: Any,
-    given: Any = None,
 ) -> pd.Series | pd.DataFrame:
     """`predict` of a fit with random effects; see there.
 
@@ -82,12 +78,8 @@ def mixed_prediction(
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target = mixed_target(r, newdata, re)
-    if given is not None:
-        if (se or interval is not None) and r.covariance != "model":
-            raise OptionError("Errors beside given= are those of the model: fit without vcov= and cluster=.")
-        r, target = with_rows(r, given, newdata, target)
     kind = _kind(r, target.rows, re)
-    if re is None and newdata is not None and (kind == "marginal" or (kind == "known" and given is None)):
+    if re is None and newdata is not None and kind in ("marginal", "known"):
         hint = "; re='marginal' gives these without this warning" if kind == "marginal" else ""
         tell_unknown(r.design.random, newdata, hint)
     at = _at(r, target.rows, kind, None)
@@ -134,8 +126,8 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
         return "marginal" if all(mask.all() for mask in unseen) else "known"
     shown = rows.random.unseen([term.group for term in r.design.random])
     raise DataError(
-        f"newdata has groups that the fit has not seen, {shown}: they have no mode. Use re='posterior', which averages "
-        "over the effects of new groups, re='marginal', which does so for all, or re='zero'."
+        f"newdata has groups that the fit has not seen, {shown}: they have no mode. Leave re= out, which averages over "
+        "the effects of new groups, or use re='marginal', which averages over those of all, or re='zero'."
     )
 
 
@@ -143,7 +135,7 @@ def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _
     assert r.fit.marginal is not None
     found = r.fit.marginal.likelihood.moments(rows.random, kind, psi)
     rule = replace(rule_at(r.fit, found.estimates), effects=())
-    return _At(rule, rows, found.shift, found.variance, found.spread)
+    return _At(rule, rows, found.shift, found.variance)
 
 
 # Values
@@ -154,53 +146,19 @@ def _predictor(at: _At, move: FloatArray | float = 0.0) -> Predictor:
 
 
 def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
-    """(n, M) mean of a curve of the predictors over z'b."""
-    if at.spread is None or not at.rows.n:
-        return _over_normal(at, curve)
-    parts: list[tuple[IntArray, FloatArray]] = []
-    for depth in np.unique(at.spread.depth):
-        rows = np.flatnonzero(at.spread.depth == depth)
-        parts += [(rows, _over_normal(at.take(rows), curve))] if depth < 0 else _over_nodes(at, rows, curve)
-    return _in_place(parts, at.rows.n)
-
-
-def _in_place(parts: Iterable[tuple[IntArray, FloatArray]], n: int) -> FloatArray:
-    """(n, M) from values of some rows each."""
-    total: Any = None
-    for rows, values in parts:
-        total = np.empty((n, values.shape[1])) if total is None else total
-        total[rows] = values
-    return np.asarray(total)
-
-
-def _over_nodes(
-    at: _At, rows: IntArray, curve: Callable[[Predictor], FloatArray]
-) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Means of rows whose groups are known up to one term."""
-    some = at.take(rows)
-    deviations = _predictor(some).s * some.spread.deviations()
-    for index, steep in steepness_blocks(at.rule.link, np.broadcast_to(deviations, (rows.size,))):
-        own, total = some.take(index), 0.0
-        for shift, share in own.spread.shifts(steep):
-            total = total + share[:, None] * _over_normal(replace(own, shift=shift, spread=None), curve)
-        yield rows[index], np.asarray(total)
-
-
-def _over_normal(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
-    """(n, M) mean over N(shift, variance)."""
+    """(n, M) mean of a curve of the predictors over z'b ~ N(shift, variance)."""
     if not at.variance.any():
         return curve(_predictor(at))
     bare = _predictor(at)
     if at.rule.link.name == "probit":
         wider = 0.5 * np.log1p(bare.s**2 * at.variance)
         return curve(replace(bare, tau=bare.tau + wider))
-    blocks = steepness_blocks(at.rule.link, _steepness(at, bare))
-    return _in_place(((chosen, _trapezoid(at.take(chosen), curve, steep)) for chosen, steep in blocks), at.rows.n)
-
-
-def _steepness(at: _At, bare: Predictor) -> FloatArray:
-    """(n,) standard deviations of the predictors."""
-    return np.broadcast_to(bare.s * np.sqrt(at.variance), (at.rows.n,))
+    out: Any = None
+    for rows, steep in steepness_blocks(at.rule.link, np.broadcast_to(bare.s * np.sqrt(at.variance), (at.rows.n,))):
+        values = _trapezoid(at.take(rows), curve, steep)
+        out = np.empty((at.rows.n, values.shape[1])) if out is None else out
+        out[rows] = values
+    return np.asarray(out)
 
 
 def _trapezoid(at: _At, curve: Callable[[Predictor], FloatArray], steep: float) -> FloatArray:

@@ -10,10 +10,6 @@ import numpy as np
 from ...._typing import FloatArray, IntArray
 from ....exceptions import UnavailableError
 from ....model.likelihood.marginal import Marginal
-from ....model.likelihood.rule import LikelihoodRule
-from ....model.sample import Sample
-from .estimate import MarginalLikelihood
-from .given import Fixed, likelihood_with
 from .profile import MixedProfile
 
 
@@ -59,13 +55,6 @@ class MarginalAtEstimates:
 
     def score_statistic(self, sample: Any, estimates: Any) -> NoReturn:
         self._refuse("A score test")
-
-    def with_rows(
-        self, rule: LikelihoodRule, expand: FloatArray, estimates: FloatArray, sample: Sample, further: Sample
-    ) -> MarginalLikelihood | None:
-        """The integrated likelihood with modes that know further rows (`given.py`); None where there are no such."""
-        fixed = Fixed(family=rule.family, n_thresholds=len(rule.alpha), estimates=estimates, expand=expand)
-        return likelihood_with(self.marginal, fixed, sample, further)
 
     def profile(self) -> MixedProfile:
         """The profile likelihood of fixed parameters and standard deviations."""

@@ -16,12 +16,10 @@ from ..problem import Problem
 from ..user_scale import in_order
 from .boundary import Boundary, settled
 from .laplace import Evaluation, Objective, evaluate, row_scores, state_at
-from .leave_out import one_step
 from .model import MixedModel
-from .nested import evaluate_by_nodes, row_scores_by_nodes
 from .new_rows import Moments, moments
 from .penalty import log_determinant, penalised
-from .quadrature import check_grid, within_reach
+from .quadrature import check_grid, evaluate_by_nodes, row_scores_by_nodes, within_reach
 from .scalar import compiled, evaluate_compiled, nodes_of
 from .search import Found, maximise
 
@@ -80,31 +78,11 @@ class MarginalLikelihood:
         """Without the penalty."""
         return self.at.loglik - (log_determinant(self.model, self.at.psi) if self.penalised else 0.0)
 
-    def scores(self, codes: IntArray, size: int, psi: FloatArray | None = None) -> FloatArray:
-        """(size, P' + m) scores of clusters of whole groups, at the estimates or elsewhere.
-
-        Parameters
-        ----------
-        codes : (n,)
-            The cluster of each row of the sample.
-        size : int
-        psi : (P' + m,), optional
-        """
-        state = self.at.state if psi is None else state_at(self.model, psi, self.at.v)
-        assert state is not None
+    def scores(self, codes: IntArray, size: int) -> FloatArray:
+        """(size, P' + m) scores of clusters of whole groups, by the cluster (n,) of each row of the sample."""
+        state = self.at.state
         rows = row_scores(state) if self.quadrature == 1 else row_scores_by_nodes(state, self.quadrature)
         return rows.totals(codes[self.model.along], size)
-
-    def moved_by(self, codes: IntArray, size: int) -> FloatArray:
-        """(size, P' + m) user's estimates less those without each cluster of whole groups, by one step."""
-        free = np.flatnonzero(self.free)
-        parts = np.empty((size, free.size, free.size))
-        for k, (_, behind, ahead, distance) in enumerate(self.steps()):
-            ends = [self.scores(codes, size, psi)[:, free] for psi in (behind, ahead)]
-            parts[:, k] = (ends[0] - ends[1]) / distance
-        moved = np.zeros((size, self.free.size))
-        moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, self._own)
-        return np.asarray(moved @ self.to_user().T)
 
     def left_over(self) -> FloatArray:
         """(P' + m',) what is left of the gradient by the user's parameters."""
@@ -150,7 +128,7 @@ class MarginalLikelihood:
     def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
         """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
         psi, state = self.at.psi if psi is None else psi, None
-        if re in ("mode", "known", "posterior"):
+        if re in ("mode", "known"):
             state = self.at.state if psi is self.at.psi else state_at(self.model, psi, self.at.v)
             assert state is not None
         return moments(self.model, psi, random, re, state)

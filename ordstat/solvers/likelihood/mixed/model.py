@@ -118,13 +118,6 @@ class MixedModel:
         return Structure.of(self.terms)
 
     @cached_property
-    def within(self) -> MixedModel | None:
-        """Without the outermost of nested terms; None of one term."""
-        if len(self.terms) == 1:
-            return None
-        return replace(self, terms=self.terms[:-1], scaling=self.scaling[:-1], order=self.order[:-1])
-
-    @cached_property
     def starts(self) -> IntArray:
         """(G + 1,) where the rows of each group of the first term begin, and the end."""
         first = self.terms[0]
@@ -249,19 +242,12 @@ class MixedModel:
 
     def shift(self, x: Iterable[FloatArray], v: Effects) -> FloatArray:
         """(n,) x'v of each row: what the random effects add to its score."""
-        return np.asarray(sum(self.shift_of(k, own, part) for k, (own, part) in enumerate(zip(x, v, strict=True))))
-
-    def shift_of(self, k: int, x: FloatArray, v: FloatArray) -> FloatArray:
-        """(n,) what the effects v (G, q) of term k add."""
-        return np.asarray(np.einsum("nq,nq->n", x, v[self.terms[k].codes]))
+        parts = zip(x, v, self.terms, strict=True)
+        return np.asarray(sum(np.einsum("nq,nq->n", columns, part[term.codes]) for columns, part, term in parts))
 
     def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
         """X'values (n,), the other way round."""
-        return [self.gathered_of(k, own, values) for k, own in enumerate(x)]
-
-    def gathered_of(self, k: int, x: FloatArray, values: FloatArray) -> FloatArray:
-        """(G, q) that of term k."""
-        return _by_code(self.terms[k], x * values[:, None])
+        return [_by_code(term, columns * values[:, None]) for term, columns in zip(self.terms, x, strict=True)]
 
     def jacobian(self, places: IntArray) -> Jacobian:
         """How the predictors of the rows move with the fixed parameters."""
