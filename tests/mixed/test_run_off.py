@@ -48,3 +48,21 @@ def test_complete_separation_tells_nothing_of_the_random_effects():
         assert fit.vcov().isna().all(axis=None)
         assert "nor have the others" in " ".join(str(fit.summary()).split())
         assert fit.tidy().filter(like="|g", axis=0)["std_error"].isna().all()
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+@pytest.mark.parametrize("seed", [1, 3, 5])
+@pytest.mark.parametrize("link", ["cauchit", "logit"])
+def test_one_separated_level_leaves_the_others_their_errors(seed: int, link: str) -> None:
+    """Rows of "c" all have the lowest level: the fit is that of the other rows, and the random effects are known."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(
+        {"f": np.where(np.arange(80) < 2, "c", rng.choice(["a", "b"], 80)), "g": rng.integers(0, 8, 80)}
+    )
+    data["y"] = rng.integers(0, 3, 80)
+    data.loc[data["f"] == "c", "y"] = 0
+    fit, others = ordfit("y ~ f + (1 | g)", data, link), ordfit("y ~ f + (1 | g)", data[data["f"] != "c"], link)
+    assert not any("data say nothing" in message for _, message in fit.alerts())
+    assert fit.coef["f[T.c]"] == -np.inf and np.isnan(fit.se["f[T.c]"])
+    np.testing.assert_allclose(fit.se.drop("f[T.c]"), others.se, rtol=1e-4)
+    np.testing.assert_allclose(fit.varcorr()["std_error"], others.varcorr()["std_error"], rtol=1e-3)

@@ -58,7 +58,7 @@ def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArra
         return rule_covariance(r.fit, predicted.rule, r._covariance(None))
     own, F, whole = places(r.fit, predicted.rule), predicted.rule.n_parameters, r.whole_covariance
     size, n_phi = own.shape[1], predicted.n_phi
-    held = np.append(np.zeros(size, dtype=bool), np.isnan(np.diag(whole)[size:]))
+    held = np.isnan(np.diag(whole))
     J = np.zeros((F + n_phi, size + n_phi))
     J[: len(own), :size], J[F:, size:] = own, np.eye(n_phi)
     out = J @ np.where(held[:, None] | held, 0.0, whole) @ J.T

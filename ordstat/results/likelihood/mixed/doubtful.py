@@ -33,10 +33,10 @@ def run_off_alerts(design: Design, fit: LikelihoodFit, family: Family) -> Iterat
     rows, marginal = design.sample.rows, fit.marginal
     if marginal is None or rows.random is None:
         return
-    if fit.separation is not None and np.isnan(marginal.covariance).all():
+    if marginal.certain:
         yield (
             SeparationWarning,
-            "the effects alone tell all levels apart, so that the data say nothing of the random effects: their "
+            "the fixed effects alone predict every level, so that the data say nothing of the random effects: their "
             "standard deviations and correlations are where the search began, and have no standard errors.",
         )
         return

@@ -262,17 +262,14 @@ def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at:
     """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
     assert r.fit.marginal is not None
     likelihood, curve = r.fit.marginal.likelihood, VALUES[type]
-    places, slopes = [], []
-    for place, behind, ahead, distance in likelihood.steps():
-        ends = (curve(_at(r, rows, kind, psi)) for psi in (behind, ahead))
-        low, high = ends
-        places.append(place)
+    slopes = []
+    for behind, ahead, distance in likelihood.steps():
+        low, high = (curve(_at(r, rows, kind, psi)) for psi in (behind, ahead))
         slopes.append((high - low) / distance)
     robust = r.covariance != "model"
     inner = likelihood.inner_of(r.whole_covariance) if robust else likelihood.inner_covariance()
-    own = inner[np.ix_(places, places)]
     moved = np.stack(slopes)
-    variance = np.einsum("anm,ab,bnm->nm", moved, own, moved)
+    variance = np.einsum("anm,ab,bnm->nm", moved, likelihood.along(inner), moved)
     given = likelihood.moments(rows.random, kind).error
     if given.any():
         further, nearer = (curve(replace(at, shift=at.shift + move)) for move in (_STEP, -_STEP))

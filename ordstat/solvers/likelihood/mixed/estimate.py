@@ -21,7 +21,7 @@ from .new_rows import Moments, moments
 from .penalty import log_determinant, penalised
 from .quadrature import check_grid, evaluate_by_nodes, row_scores_by_nodes, within_reach
 from .scalar import compiled, evaluate_compiled, nodes_of
-from .search import Found, maximise
+from .search import Found, information_along, maximise
 
 #: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
 RULES, _SAME_LOGLIK, _SAME_ESTIMATES = (5, 9, 15, 25), 1e-4, 0.02
@@ -58,6 +58,8 @@ class MarginalLikelihood:
         Components of psi not at a boundary.
     penalised : bool
         Whether log det Lambda is added (`penalty.py`).
+    infinite : (P',) bool or None
+        Fixed parameters of the user without a finite estimate, which are held; None if there are none.
     """
 
     model: MixedModel
@@ -66,6 +68,7 @@ class MarginalLikelihood:
     information: FloatArray
     free: BoolArray
     penalised: bool = False
+    infinite: BoolArray | None = None
 
     @property
     def objective(self) -> Objective:
@@ -97,7 +100,7 @@ class MarginalLikelihood:
     @property
     def condition(self) -> float:
         """Condition number of the information about what is not at a boundary, on the scaled columns."""
-        return float(np.linalg.cond(self._own)) if np.isfinite(self._own).all() else float("nan")
+        return float(np.linalg.cond(self._known)) if np.isfinite(self._known).all() else float("nan")
 
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
@@ -107,18 +110,24 @@ class MarginalLikelihood:
     def _inner(self) -> FloatArray:
         inner = np.full(self.information.shape, np.nan)
         if self.smallest_eigenvalue > 0.0:
-            inner[np.ix_(self.free, self.free)] = np.linalg.inv(self._own)
+            own = self._basis @ np.linalg.inv(self._known) @ self._basis.T
+            inner[np.ix_(self.free, self.free)] = own[np.ix_(self.free, self.free)]
         return inner
 
     @cached_property
-    def _own(self) -> FloatArray:
-        """Information about the free parameters, on the scaled columns."""
-        return self.information[self.free][:, self.free]
+    def _known(self) -> FloatArray:
+        """Information about the parameters that are neither at a boundary nor infinite, on the scaled columns."""
+        free = np.where(self.free[:, None] & self.free, self.information, 0.0)
+        return np.asarray(self._basis.T @ free @ self._basis)
+
+    @cached_property
+    def _basis(self) -> FloatArray:
+        return free_moves(self.model, self.free, self.infinite)
 
     @cached_property
     def smallest_eigenvalue(self) -> float:
         """Of the information about the free parameters, on the scaled columns; NaN where it is not known."""
-        return float(np.linalg.eigvalsh(self._own)[0]) if np.isfinite(self._own).all() else float("nan")
+        return float(np.linalg.eigvalsh(self._known)[0]) if np.isfinite(self._known).all() else float("nan")
 
     def inner_of(self, covariance: FloatArray) -> FloatArray:
         """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
@@ -133,13 +142,15 @@ class MarginalLikelihood:
             assert state is not None
         return moments(self.model, psi, random, re, state)
 
-    def steps(self) -> Iterator[tuple[int, FloatArray, FloatArray, float]]:
-        """For every free component of psi its place, psi on either side and the distance of these."""
-        for j in np.flatnonzero(self.free):
-            h = 1e-4 * max(1.0, abs(self.at.psi[j]))
-            move = np.zeros(self.at.psi.size)
-            move[j] = h
-            yield int(j), self.at.psi - move, self.at.psi + move, 2.0 * h
+    def steps(self) -> Iterator[tuple[FloatArray, FloatArray, float]]:
+        """For every free move of psi (`along`) psi on either side and the distance of these."""
+        for move in self._basis.T:
+            h = 1e-4 if self.infinite is not None else 1e-4 * max(1.0, float(abs(move) @ abs(self.at.psi)))
+            yield self.at.psi - h * move, self.at.psi + h * move, 2.0 * h
+
+    def along(self, inner: FloatArray) -> FloatArray:
+        """(r, r) covariance of the free moves, from that of psi."""
+        return np.asarray(self._basis.T @ np.nan_to_num(inner) @ self._basis)
 
     def to_user(self) -> FloatArray:
         """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
@@ -244,14 +255,27 @@ class MixedEstimate:
         )
 
     def covariance(self) -> FloatArray:
-        """(P' + m', P' + m') on the user's scale, NaN at a boundary."""
+        """(P' + m', P' + m') on the user's scale; NaN at a boundary and of infinite estimates."""
         here, inner = self.likelihood, self.likelihood.inner_covariance()
         known = np.where(np.isnan(inner), 0.0, inner)
         to_user = here.to_user()
         out = to_user @ known @ to_user.T
         unknown = (np.abs(to_user) @ (~here.free | np.isnan(np.diag(inner)))) > 0.0
+        if here.infinite is not None:
+            unknown[: here.infinite.size] |= here.infinite
         out[unknown], out[:, unknown] = np.nan, np.nan
         return np.asarray(out)
+
+
+def free_moves(model: MixedModel, free: BoolArray, infinite: BoolArray | None) -> FloatArray:
+    """(P' + m, r) orthonormal moves of psi that hold what is at a boundary or infinite."""
+    moves = np.eye(free.size)[:, free]
+    if infinite is None:
+        return moves
+    P = model.n_fixed
+    fixed = np.zeros((free.size, int((~infinite).sum())))
+    fixed[:P] = np.linalg.qr(np.linalg.inv(model.to_user)[:, ~infinite])[0]
+    return np.hstack([fixed, moves[:, P:]])
 
 
 def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
@@ -287,6 +311,7 @@ def mixed_estimate(
     quadrature: int | str,
     max_iter: int,
     penalty: str | None = None,
+    infinite: BoolArray | None = None,
 ) -> MixedEstimate:
     """The estimates, from those without random effects.
 
@@ -299,9 +324,11 @@ def mixed_estimate(
     max_iter : int
     penalty : "gamma" or None
         On the covariances.
+    infinite : (P',) bool or None
+        Fixed parameters of the user without a finite estimate.
     """
     model = MixedModel.of(problem)
-    by_rule = partial(_by_rule, model, max_iter=max_iter, penalty=penalty)
+    by_rule = partial(_by_rule, model, max_iter=max_iter, penalty=penalty, infinite=infinite)
     alpha, rest = start
     fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
     psi = np.concatenate([fixed, model.start_phi()])
@@ -326,7 +353,13 @@ def _same(one: MixedEstimate, other: MixedEstimate) -> bool:
 
 
 def _by_rule(
-    model: MixedModel, psi: FloatArray, quadrature: int, *, max_iter: int, penalty: str | None
+    model: MixedModel,
+    psi: FloatArray,
+    quadrature: int,
+    *,
+    max_iter: int,
+    penalty: str | None,
+    infinite: BoolArray | None,
 ) -> MixedEstimate:
     """The estimates by a rule of so many nodes."""
     if quadrature != 1:
@@ -336,14 +369,19 @@ def _by_rule(
     if penalty is None:
         found, free, boundaries = settled(model, objective, _found(model, objective, psi, max_iter), max_iter)
     else:
-        found, free = _found(model, penalised(model, objective), psi, max_iter), np.ones(psi.size, dtype=bool)
+        objective = penalised(model, objective)
+        found, free = _found(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
+    information = found.information
+    if infinite is not None:  # components of psi that go with infinite estimates are too long for steps of their own
+        information = information_along(objective, found.at, free_moves(model, free, infinite))
     likelihood = MarginalLikelihood(
         model=model,
         quadrature=quadrature,
         at=found.at,
-        information=found.information,
+        information=information,
         free=free,
         penalised=penalty is not None,
+        infinite=infinite,
     )
     return MixedEstimate(likelihood=likelihood, logliks=found.logliks, message=found.message, boundaries=boundaries)
 

@@ -1,7 +1,7 @@
 """What random effects add to the scores of rows, new ones too: means and variances by psi.
 
-Given psi the effects of groups that the fit has seen are taken as N(v^, H^-1), those of others are N(0, I). A row's score
-needs one number of them, z'b, whatever the terms are.
+Given psi the effects of groups that the fit has seen are taken as N(v^, H^-1), those of others are N(0, I). A row's
+score needs one number of them, z'b, whatever the terms are.
 """
 
 from __future__ import annotations

@@ -169,21 +169,27 @@ def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> F
     size = at.psi.size
     out = np.zeros((size, size))
     for j in np.flatnonzero(free):
-        out[j] = _slope(objective, at, int(j))
+        length = max(1.0, abs(at.psi[j]))
+        out[j] = _slope(objective, at, length * np.eye(size)[j]) / length
     out[:, ~free] = 0.0
     return np.asarray(0.5 * (out + out.T))
 
 
-def _slope(objective: Objective, at: Evaluation, j: int) -> FloatArray:
-    """Minus the derivative of the gradient by a component of psi, on the longest step that stays inside the domain."""
+def information_along(objective: Objective, at: Evaluation, moves: FloatArray) -> FloatArray:
+    """(P + m, P + m) negative Hessian in the space of some orthonormal moves (P + m, r) of psi."""
+    bent = moves.T @ np.stack([_slope(objective, at, move) for move in moves.T], axis=1)
+    return np.asarray(0.5 * moves @ (bent + bent.T) @ moves.T)
+
+
+def _slope(objective: Objective, at: Evaluation, along: FloatArray) -> FloatArray:
+    """Minus the derivative of the gradient along a move, by the longest step that stays inside the domain."""
     for shorter in _SHORTENED:
-        move = np.zeros(at.psi.size)
-        move[j] = shorter * _STEP * max(1.0, abs(at.psi[j]))
+        move = shorter * _STEP * along
         ahead = objective(at.psi + move, at.v)
         if ahead is None:
             continue
         mirrored = [2.0 * here - there for here, there in zip(at.v, ahead.v, strict=True)]
         behind = objective(at.psi - move, mirrored)
         if behind is not None:
-            return np.asarray((behind.gradient - ahead.gradient) / (2.0 * move[j]))
+            return np.asarray((behind.gradient - ahead.gradient) / (2.0 * shorter * _STEP))
     return np.full(at.psi.size, np.nan)
