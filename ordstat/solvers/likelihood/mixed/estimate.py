@@ -19,8 +19,7 @@ from .laplace import Evaluation, Objective, evaluate, row_scores, state_at
 from .model import MixedModel
 from .new_rows import Moments, moments
 from .penalty import log_determinant, penalised
-from .quadrature import check_grid, evaluate_by_nodes, row_scores_by_nodes, within_reach
-from .scalar import compiled, evaluate_compiled, nodes_of
+from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes, within_reach
 from .search import Found, information_along, maximise
 
 #: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
@@ -298,10 +297,9 @@ def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
     """The integrated log-likelihood by a rule of so many nodes."""
     general = partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
-    if not compiled(model):
+    if not model.compiled or quadrature < 0:
         return general
-    points, logs = nodes_of(quadrature)
-    quick = partial(evaluate_compiled, model, points, logs, quadrature > 0)
+    quick = partial(evaluate_compiled, model, quadrature)
     return lambda psi, start: quick(psi, start) or general(psi, start)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...._typing import FloatArray
+from ....compiled.mixed import integrate_logit
 from ....exceptions import OptionError
 from ....model.random_effects import RandomColumns
 from .blocks import Effects
@@ -60,7 +61,7 @@ def grid_of(quadrature: int, q: int) -> Grid:
     points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
     places = np.stack(np.meshgrid(*[np.arange(points.size)] * q, indexing="ij"), axis=-1).reshape(-1, q)
     logs = np.log(weights) + points**2
-    return Grid(points[places], logs[places].sum(axis=1), quadrature > 0)
+    return Grid(np.ascontiguousarray(points[places]), logs[places].sum(axis=1), quadrature > 0)
 
 
 def within_reach(model: MixedModel, quadrature: int) -> bool:
@@ -101,6 +102,24 @@ def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start
         return None
     return Evaluation(
         model=model, psi=psi, loglik=loglik, gradient=gradient, v=at.modes.v, decrement=at.modes.decrement
+    )
+
+
+def evaluate_compiled(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
+    """The same of a `model.compiled`, one node being Laplace's approximation; None where values are too far out."""
+    full = psi[:-1] if model.expand is None else model.expand @ psi[:-1]
+    count, grid, v = model.n_thresholds, grid_of(quadrature, 1), start[0][:, 0].copy()
+    score = model.rows.x @ full[count:] + model.rows.offset
+    H, by_score, by_theta = np.empty(v.size), np.empty(score.size), np.empty(count)
+    rows = full[:count], score, model.y, psi[-1], model.first_column, model.weights
+    nodes = grid.points[:, 0], grid.log_weights
+    loglik, by_sigma, decrement = integrate_logit(model.common, model.starts, *rows, *nodes, v, H, by_score, by_theta)
+    by_full = np.concatenate([by_theta, by_score @ model.rows.x])
+    gradient = np.append(by_full if model.expand is None else by_full @ model.expand, by_sigma)
+    if not np.isfinite(loglik + gradient.sum()):
+        return None
+    return Evaluation(
+        model=model, psi=psi, loglik=loglik, gradient=gradient, v=[v[:, None]], decrement=decrement, curvature=H
     )
 
 
