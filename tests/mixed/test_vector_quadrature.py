@@ -124,15 +124,6 @@ def test_correlated_effects_by_brute_force() -> None:
     assert errors[3] < 1e-6
 
 
-def test_results_know_the_rule(fit: LikelihoodResults) -> None:
-    assert "adaptive Gauss-Hermite, 15 nodes" in str(fit.summary())
-    assert fit.drop1().loc["temp", "lrt"] == pytest.approx(
-        2.0 * (fit.loglik - ordfit("rating ~ contact + (1 + contact || judge)", WINE, quadrature=15).loglik), abs=1e-6
-    )
-    robust = fit.with_vcov({"cluster": "judge"})
-    assert np.isfinite(robust.se).all() and not np.allclose(robust.se, fit.se)
-
-
 def test_auto_raises_the_nodes_until_nothing_moves() -> None:
     data = load_data("crossed")
     fit = ordfit("y ~ x1 + (1 + x1 | subj)", data, quadrature="auto")
@@ -150,13 +141,3 @@ def test_refusals() -> None:
         ordfit("y ~ x1 + (1 + x1 | subj) + (1 | item)", data, quadrature=3)
     with pytest.raises(OptionError, match="quadrature must be at most 21 for a random term of 3 columns"):
         ordfit("y ~ x1 + (1 + x1 + a | subj)", data, quadrature=22)
-
-
-@pytest.mark.parametrize("nodes", [1, 5])
-def test_no_variance_at_all(nodes: int) -> None:
-    """The fit without random effects; their correlation is not known, and no warning of NumPy says so."""
-    fit = ordfit("rating ~ temp + contact + (1 + contact | bottle)", WINE, quadrature=nodes)
-    table = fit.varcorr()
-    np.testing.assert_array_equal(table["sd"], 0.0)
-    assert table.filter(like="corr").isna().all(axis=None)
-    assert fit.loglik == pytest.approx(ordfit("rating ~ temp + contact", WINE).loglik, abs=1e-9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -136,7 +136,7 @@ def with_random_effects(
         digits=layout.spread(correct_digits(mixed.fixed, errors, information)),
         loglik=mixed.loglik,
         marginal=marginal,
-        likelihood=MarginalAtEstimates(marginal),
+        likelihood=cast(Any, MarginalAtEstimates(marginal)),
     )
 
 

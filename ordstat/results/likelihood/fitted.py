@@ -25,7 +25,6 @@ from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
 from ..target import Target
-from .mixed.doubtful import noted_alerts, run_off_alerts
 from .mixed.new_groups import (
     FOLDS,
     NEW,
@@ -38,7 +37,7 @@ from .mixed.new_groups import (
     over_population,
     tell_unknown,
 )
-from .mixed.parameters import RandomParameters
+from .mixed.parameters import RandomParameters, noted_alerts, run_off_alerts
 from .parameters import (
     NO_CR2,
     Covariance,

@@ -14,13 +14,11 @@ from ....model.likelihood.marginal import EffectsOfGroups, Marginal
 from ....model.random_effects import RandomRows
 from ..problem import Problem
 from ..user_scale import in_order
-from .boundary import Boundary, settled
 from .laplace import Evaluation, Objective, evaluate, row_scores, state_at
 from .model import MixedModel
 from .new_rows import Moments, moments
-from .penalty import log_determinant, penalised
 from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes, within_reach
-from .search import Found, information_along, maximise
+from .search import Boundary, Found, information_along, log_determinant, maximise, penalised, settled
 
 #: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
 RULES, _SAME_LOGLIK, _SAME_ESTIMATES = (5, 9, 15, 25), 1e-4, 0.02
@@ -56,7 +54,7 @@ class MarginalLikelihood:
     free : (P' + m,)
         Components of psi not at a boundary.
     penalised : bool
-        Whether log det Lambda is added (`penalty.py`).
+        Whether log det Lambda is added (`search.py`).
     infinite : (P',) bool or None
         Fixed parameters of the user without a finite estimate, which are held; None if there are none.
     """

@@ -131,7 +131,7 @@ class MixedModel:
 
     @cached_property
     def common(self) -> bool:
-        """Whether the only column of the first term is constant, so that an effect moves all rows of its group alike."""
+        """Whether the column of the first term is constant, so that an effect moves all rows of its group alike."""
         z = self.terms[0].z
         return bool(np.all(z == z[0]))
 
