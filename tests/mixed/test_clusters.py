@@ -138,20 +138,3 @@ def test_bootstraps_that_are_refused() -> None:
     weighted = ordfit("rating ~ temp + (1 | judge)", WINE, weights=1 + np.arange(72) % 2)
     with pytest.raises(OptionError, match="simulates one response a row"):
         weighted.bootstrap(5)
-
-
-def near_singular() -> pd.DataFrame:
-    """15 groups of 8 rows with little variance: the correlation of (1 + x | g) is at its boundary."""
-    rng = np.random.default_rng(0)
-    g = np.repeat(np.arange(15), 8)
-    data = pd.DataFrame({"g": g, "x": rng.normal(size=120), "z": rng.normal(size=120)})
-    latent = data["x"] + 0.7 * rng.normal(size=15)[g] * (1.0 + 0.8 * data["x"]) + rng.logistic(size=120)
-    return data.assign(y=pd.Categorical(np.digitize(latent, [-1.0, 1.0]), ordered=True))
-
-
-def test_a_correlation_of_one_has_no_error() -> None:
-    fit = ordfit("y ~ x + (1 + x | g)", near_singular())
-    name = "cor_x.(Intercept)|g"
-    assert abs(fit.random_parameters.estimates[-1]) == pytest.approx(1.0, abs=1e-12)
-    assert fit.random_parameters.names[-1] == name and np.isnan(fit.random_parameters.errors[-1])
-    assert np.isnan(fit.vcov().loc[name, name]) and np.isfinite(fit.random_parameters.errors[:-1]).all()

@@ -11,7 +11,6 @@ from ordstat.exceptions import (
     ConvergenceWarning,
     DataWarning,
     FormulaError,
-    OptionError,
     SeparationWarning,
 )
 from ordstat.results.likelihood.results import LikelihoodResults
@@ -114,14 +113,3 @@ def test_a_search_that_ends_early_does_not_say_converged() -> None:
     with pytest.warns(ConvergenceWarning, match=r"\(no further progress\)"):
         fit = ordfit("y ~ year + (1 + year || g)", data)
     assert fit.trace.message == "no further progress"
-
-
-def test_the_effects_of_one_grouping() -> None:
-    crossed = ordfit("rating ~ temp + (1 | judge) + (1 | bottle)", WINE)
-    whole = crossed.ranef()
-    for group in ("judge", "bottle"):
-        own = whole[whole["group"] == group].reset_index(drop=True)
-        pd.testing.assert_frame_equal(crossed.ranef(group), own)
-        pd.testing.assert_frame_equal(crossed.ranef(group=group), own)
-    with pytest.raises(OptionError, match=r"group must be one of 'judge', 'bottle'; got 'jugde'. Did you mean 'judge'"):
-        crossed.ranef("jugde")

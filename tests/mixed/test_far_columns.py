@@ -64,9 +64,3 @@ def test_what_does_not_depend_on_the_origin(fits: tuple[LikelihoodResults, Likel
     modes = [fit.ranef().pivot(index="level", columns="name", values=["mode", "sd"]) for fit in fits]
     np.testing.assert_allclose(modes[1]["mode", "year"], modes[0]["mode", "since"], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(modes[1]["sd", "year"], modes[0]["sd", "since"], rtol=1e-4)
-
-
-def test_profiles_of_fixed_effects(fits: tuple[LikelihoodResults, LikelihoodResults]) -> None:
-    near, far = (fit.confint(name, type="profile") for fit, name in zip(fits, ("since", "year"), strict=True))
-    np.testing.assert_allclose(far, near, rtol=1e-5)
-    assert fits[1].confint("sd_year|g", type="profile").isna().all(axis=None)

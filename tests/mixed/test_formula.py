@@ -104,12 +104,6 @@ def test_what_random_effects_do_not_go_with(arguments: dict[str, object], words:
         ordfit("rating ~ temp + (1 | judge)", WINE, **arguments)
 
 
-def test_nodes_are_for_one_term() -> None:
-    """Of one column, or of up to three: `test_vector_quadrature.py`."""
-    with pytest.raises(OptionError, match=r"needs one random term of at most 3 columns.*Use quadrature=1"):
-        ordfit("rating ~ contact + (1 | judge) + (1 | bottle)", WINE, quadrature=7)
-
-
 def test_what_is_not_there_is_refused_in_words() -> None:
     fit = ordfit("rating ~ temp + (1 | judge)", WINE)
     with pytest.raises(UnavailableError, match="for fits with random effects"):

@@ -205,12 +205,3 @@ def test_generalised_residuals_balance_the_modes() -> None:
     sums = fit.residuals("generalised").groupby(WINE["judge"], observed=True).sum()
     expected = fit.ranef()["mode"] / fit.varcorr()["variance"].iloc[0]
     assert sums.tolist() == pytest.approx(expected.tolist(), abs=1e-9)
-
-
-def test_surrogate_residuals_lie_in_their_intervals() -> None:
-    """The score at the modes plus the latent error lies between the thresholds of the observed level."""
-    fit = ordfit("rating ~ temp + contact + (1 + contact | judge)", WINE)
-    latent = fit.predict(type="score", re="mode") + fit.residuals("surrogate", seed=4)
-    ends = np.concatenate([[-np.inf], fit.thresholds, [np.inf]])
-    y = WINE["rating"].cat.codes.to_numpy()
-    assert np.all((ends[y] < latent) & (latent < ends[y + 1]))

@@ -20,7 +20,6 @@ from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.family import Family
 from ordstat.model.likelihood.links import LINKS
 from ordstat.results.likelihood.results import LikelihoodResults
-from ordstat.solvers.likelihood.mixed.laplace import evaluate
 from ordstat.solvers.likelihood.mixed.model import MixedModel
 from ordstat.solvers.likelihood.mixed.quadrature import evaluate_by_nodes
 from ordstat.solvers.likelihood.mixed.search import zero_effects
@@ -63,15 +62,6 @@ def test_gradient_of_other_grids(name: str, nodes: int) -> None:
     at = by_nodes(psi, zero_effects(model))
     assert at is not None
     np.testing.assert_allclose(at.gradient, differences(by_nodes, psi, at.v), rtol=2e-7, atol=2e-7)
-
-
-@pytest.mark.parametrize("family", [Cumulative, Adjacent])
-def test_one_node_is_laplace(family: type[Family]) -> None:
-    model, psi = model_of(CASES["slope"], LINKS["logit"], family)
-    one, other = evaluate_by_nodes(model, 1, psi, zero_effects(model)), evaluate(model, psi, zero_effects(model))
-    assert one is not None and other is not None
-    assert one.loglik == pytest.approx(other.loglik, abs=1e-9)
-    np.testing.assert_allclose(one.gradient, other.gradient, atol=1e-8)
 
 
 def integrated(parameters: FloatArray, correlated: bool = True) -> float:

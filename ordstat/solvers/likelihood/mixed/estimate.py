@@ -219,32 +219,26 @@ class MixedEstimate:
         here = self.likelihood
         model, psi = here.model, here.at.psi
         factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
-        found: list[EffectsOfGroups | None] = [None] * len(factors)
+        found: dict[int, EffectsOfGroups] = {}
         for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
-            root = model.roots[place]
-            if root is not None:
-                own, block = root * (M[0, 0] * Lambda[0, 0]), covariances[k][0]
-                found[place] = EffectsOfGroups(
-                    factor=np.abs(M[:1, :1] * Lambda[:1, :1]),
-                    entries=model.user_entries(k),
-                    n_phi=1,
-                    modes=own @ here.at.v[k].T,
-                    conditional=np.einsum("ga,ab,gb->g", own, block, own)[:, None, None],
-                    boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
-                    unit_diagonal=np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6),
-                )
-                continue
-            own = M @ Lambda
+            root, own, v, unit_diagonal = model.roots[place], M @ Lambda, here.at.v[k], True
+            factor, modes, conditional = own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), v @ own.T, covariances[k]
+            conditional = own @ conditional @ own.T
+            if root is not None:  # one column for each group, all with one standard deviation
+                factor, modes = factor[:1, :1], root @ modes.T
+                conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
+                unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
             found[place] = EffectsOfGroups(
-                factor=own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0),
+                factor=factor,
                 entries=model.user_entries(k),
                 n_phi=model.terms[k].n_phi,
-                modes=here.at.v[k] @ own.T,
-                conditional=own @ covariances[k] @ own.T,
-                boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
+                modes=modes,
+                conditional=conditional,
+                boundary={zero.column: zero.derivative for zero in self.boundaries if zero.term == k},
+                unit_diagonal=unit_diagonal,
             )
         return Marginal(
-            terms=tuple(one for one in found if one is not None),
+            terms=tuple(found[place] for place in range(len(factors))),
             covariance=self.covariance(),
             quadrature=here.quadrature,
             plain_loglik=plain_loglik,
