@@ -40,7 +40,7 @@ from .standard_errors import (
 STOPPED = "What depends on infinite estimates stands where the search stopped, in the order of its limits."
 
 
-@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True")
+@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True", given="update(data=...) with these rows too")
 def prediction_with_errors(
     r: FittedLikelihood,
     newdata: Any = None,

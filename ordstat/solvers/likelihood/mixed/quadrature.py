@@ -24,7 +24,7 @@ from ....compiled.mixed import integrate_logit
 from ....exceptions import OptionError
 from ....model.random_effects import RandomColumns
 from .blocks import Effects
-from .laplace import Evaluation, RowScores, State, state_at
+from .laplace import Evaluation, RowScores, State, if_finite, state_at
 from .model import MixedModel
 
 #: Columns of a term, and nodes of a group, that a grid may have.
@@ -98,11 +98,7 @@ def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start
     if at is None or nodes is None:
         return None
     loglik, gradient = float(nodes.values().sum()), scores_by_nodes(at, nodes).total()
-    if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
-        return None
-    return Evaluation(
-        model=model, psi=psi, loglik=loglik, gradient=gradient, v=at.modes.v, decrement=at.modes.decrement
-    )
+    return if_finite(Evaluation(model, psi, loglik, gradient, at.modes.v, at.modes.decrement))
 
 
 def evaluate_compiled(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
@@ -116,11 +112,7 @@ def evaluate_compiled(model: MixedModel, quadrature: int, psi: FloatArray, start
     loglik, by_sigma, decrement = integrate_logit(model.common, model.starts, *rows, *nodes, v, H, by_score, by_theta)
     by_full = np.concatenate([by_theta, by_score @ model.rows.x])
     gradient = np.append(by_full if model.expand is None else by_full @ model.expand, by_sigma)
-    if not np.isfinite(loglik + gradient.sum()):
-        return None
-    return Evaluation(
-        model=model, psi=psi, loglik=loglik, gradient=gradient, v=[v[:, None]], decrement=decrement, curvature=H
-    )
+    return if_finite(Evaluation(model, psi, loglik, gradient, [v[:, None]], decrement, H))
 
 
 def row_scores_by_nodes(at: State, quadrature: int) -> RowScores:
