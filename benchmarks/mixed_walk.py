@@ -77,7 +77,7 @@ def data_set(seed: int) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 #: What refits many times, and is left out unless asked for.
-SLOW = ("bootstrap", "errors", "gof", "influence", "power", "report", "step")
+SLOW = ("bootstrap", "errors", "gof", "report", "step")
 
 
 def troubles(seed: int, only: str = "") -> tuple[list[Trouble], dict[str, float]]:

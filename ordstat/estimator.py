@@ -66,9 +66,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random : str, optional
         Random effects of a cumulative link model, "(1 | judge)" or "(1 + x | school) + (1 | rater)". X must be a data
         frame with the groups, of any type, among its columns; all others are fixed effects.
-    new_groups : {"marginal", "posterior", "zero", "error"}
-        Predictions of rows with a group that the fit has not seen: averaged over the groups of the population; over the
-        new ones alone, given what is known of the others of the row; at an effect of 0; or a DataError.
+    new_groups : {"marginal", "zero", "error"}
+        Predictions of rows with a group that the fit has not seen: averaged over the groups of the population; at an
+        effect of 0; or a DataError.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
         their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets

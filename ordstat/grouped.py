@@ -18,7 +18,7 @@ from .design.parse import parse_formula
 from .exceptions import DataError, FormulaError, OptionError
 
 #: What the effects of groups not seen may be.
-NEW_GROUPS = ("marginal", "posterior", "zero", "error")
+NEW_GROUPS = ("marginal", "zero", "error")
 
 
 @dataclass(frozen=True)

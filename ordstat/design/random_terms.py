@@ -16,7 +16,7 @@ from ..model.random_effects import RandomColumns, RandomRows
 from ..model.table import stack
 from .coding import Coding, FactorCoding, Named, full_codings, term_columns
 from .columns import Value, factor_of, matched
-from .frames import as_frame, shown_labels
+from .frames import shown_labels
 from .parse import RandomPart
 from .strangers import groups_apart, unknown_labels
 
@@ -96,11 +96,6 @@ class RandomTerm:
     def apart(self, data: Any, complete: BoolArray) -> IntArray:
         """(n,) which complete rows of new data are of one group, as whole numbers below n."""
         return groups_apart(self.part, data, complete)
-
-    def apart_in_both(self, one: tuple[Any, BoolArray], other: tuple[Any, BoolArray]) -> IntArray:
-        """`apart` of the rows of two frames together, those of the first before those of the second."""
-        frames = [as_frame(data).reset_index(drop=True) for data, _ in (one, other)]
-        return groups_apart(self.part, pd.concat(frames, ignore_index=True), np.concatenate([one[1], other[1]]))
 
 
 def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from light_options import in_turn
 from reference_cases import load_case
 from scipy.optimize import approx_fprime, minimize
 
-import ordstat
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray, IntArray
-from ordstat.exceptions import OptionError
 from ordstat.model.likelihood.adjacent import Adjacent
 from ordstat.model.likelihood.flexible import link_of
 from ordstat.model.likelihood.links import LINKS, Link
@@ -72,15 +68,6 @@ def test_slopes_of_the_curvature_against_differences(link: Link) -> None:
     np.testing.assert_allclose(
         family.curvature_slopes(predictor, y), np.array(parts) / (12.0 * h), rtol=1e-7, atol=2e-8
     )
-
-
-def test_far_tails_stay_finite() -> None:
-    predictor, y = some_rows()
-    for link in ALL_LINKS[:5]:
-        for shift in (-30.0, 30.0):
-            with np.errstate(all="raise", under="ignore"):
-                slopes = Adjacent(link).curvature_slopes(replace(predictor, H=0.2 * shift + 0.0 * predictor.H), y)
-            assert np.isfinite(slopes).all(), link.name
 
 
 @pytest.mark.parametrize(("name", "link"), in_turn(MODELS, LINKS))
@@ -185,73 +172,3 @@ def test_predictions(fit: LikelihoodResults) -> None:
     at_modes = level_probabilities(theta, H + fit.ranef()["mode"].to_numpy()[g])
     np.testing.assert_allclose(fit.predict(WINE, type="prob", re="mode"), at_modes, atol=1e-12)
     np.testing.assert_allclose(fit.predict(WINE, type="prob", re="zero"), level_probabilities(theta, H), atol=1e-12)
-
-
-def test_marginal_means(fit: LikelihoodResults) -> None:
-    means = fit.emmeans("temp", scale="prob", re="marginal").frame
-    grid = pd.DataFrame({"temp": ["cold", "cold", "warm", "warm"], "contact": ["no", "yes"] * 2, "judge": "new"})
-    by_hand = fit.predict(grid, type="prob", re="marginal").to_numpy().reshape(2, 2, 5).mean(axis=1)
-    np.testing.assert_allclose(means["estimate"].to_numpy().reshape(2, 5), by_hand, atol=1e-9)
-
-
-def test_tests_of_terms_are_those_of_refitted_models(fit: LikelihoodResults) -> None:
-    smaller = ordfit("rating ~ contact + (1 | judge)", WINE, "acat")
-    assert fit.drop1().loc["temp", "lrt"] == pytest.approx(2.0 * (fit.loglik - smaller.loglik), abs=1e-6)
-
-
-def test_cluster_robust_errors_by_scores_of_judges(fit: LikelihoodResults) -> None:
-    """Scores of judges by differences of their parts of the likelihood; Laplace's, judge by judge, is a fit's own."""
-    own = ordfit(FORMULA, WINE, "acat", quadrature=25)
-    at, h = np.append(own.params[:6], own.varcorr()["sd"].iloc[0]), 1e-4
-
-    def parts(parameters: FloatArray) -> FloatArray:
-        theta, beta, sd = parameters[:4], parameters[4:6], parameters[6]
-        x, y, g = columns()
-        points, weights = np.polynomial.hermite_e.hermegauss(60)
-        p = level_probabilities(theta, (x @ beta)[:, None] + sd * points)[np.arange(y.size), :, y]
-        logs = np.zeros((9, 60))
-        np.add.at(logs, g, np.log(p))
-        return np.asarray(np.log(np.exp(logs) @ (weights / weights.sum())))
-
-    scores = np.array([(parts(at + e) - parts(at - e)) / (2.0 * h) for e in h * np.eye(7)])
-    moves = 1e-3 * np.eye(7)
-    bent = [
-        [
-            integrated(at + a + b) - integrated(at + a - b) - integrated(at - a + b) + integrated(at - a - b)
-            for a in moves
-        ]
-        for b in moves
-    ]
-    bread = np.linalg.inv(-np.array(bent) / 4e-6)
-    expected = np.sqrt(np.diag(bread @ scores @ scores.T @ bread))[:6]
-    robust = own.with_vcov({"cluster": "judge"}).se.to_numpy()
-    ratios = robust / expected
-    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-4)  # but for one factor for few clusters
-    assert ratios[0] == pytest.approx(1.0, abs=0.1)
-
-
-def test_simulated_levels_have_their_marginal_shares(fit: LikelihoodResults) -> None:
-    drawn = fit.simulate(400, seed=3).apply(lambda column: column.value_counts(normalize=True)).mean(axis=1)
-    expected = fit.predict(WINE, type="prob", re="marginal").mean()
-    np.testing.assert_allclose(drawn.to_numpy(dtype=float), expected.to_numpy(), atol=0.02)
-
-
-def test_a_file_keeps_it(fit: LikelihoodResults, tmp_path: Path) -> None:
-    fit.save(tmp_path / "fit.ordstat")
-    again = ordstat.load(tmp_path / "fit.ordstat")
-    for re in ("mode", "marginal", "posterior"):
-        pd.testing.assert_frame_equal(again.predict(WINE, type="prob", re=re), fit.predict(WINE, type="prob", re=re))
-    assert str(again.summary()) == str(fit.summary())
-
-
-def test_no_share_of_a_latent_variance(fit: LikelihoodResults) -> None:
-    """The intraclass correlation is that of a latent variable, which this model does not have."""
-    assert "ICC" not in str(fit.summary())
-    assert "ICC" in str(ordfit(FORMULA, WINE).summary())
-
-
-def test_what_random_effects_do_not_go_with() -> None:
-    with pytest.raises(OptionError, match="penalty= must be left out"):
-        ordfit(FORMULA, WINE, "acat", penalty=1.0)
-    with pytest.raises(OptionError, match="must go with random effects"):
-        ordfit("rating ~ temp", WINE, "acat", random_penalty="gamma")

@@ -1,15 +1,22 @@
-"""Tests between fits with random effects: values of R's anova, and the laws at a boundary."""
+"""Tests between fits with random effects, and of refitted models: values of R, and the laws at a boundary.
+
+R values: ordinal 2022.11-16,
+  f0 <- clmm(rating ~ temp + contact + (1 | judge), wine, control = clmm.control(useMatrix = TRUE))
+  drop1(f0, test = "Chisq"); logLik(update(f0, ~ . - temp))
+  clmm2(rating ~ temp, nominal = ~ contact, random = judge, data = wine, nAGQ = 15)$logLik, and so on.
+clmm2 takes one random intercept; its Laplace approximation is right without scale effects alone.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from reference_cases import load_case, load_data
-from scipy.stats import chi2, norm
+from scipy.stats import chi2
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
+from ordstat.results.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 
@@ -69,23 +76,58 @@ def test_different_rules_do_not_compare() -> None:
         one.anova(other)
 
 
-def test_wald_tests_of_terms() -> None:
-    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
-    table = fit.anova(type="III")
-    assert table.loc["temp", "chisq"] == pytest.approx(float(fit.z_values["temp[T.warm]"]) ** 2)
-    z = (fit.coef["temp[T.warm]"] - 3.0) / fit.se["temp[T.warm]"]
-    assert fit.test("temp[T.warm] = 3")["p_value"].iloc[0] == pytest.approx(2.0 * norm.sf(abs(z)))
+LOGLIK = {"rel": 0.0, "abs": 5e-6}
 
 
-@pytest.mark.slow
-def test_level_of_the_test_at_a_boundary() -> None:
-    """Without a variance: about half of the statistics are 0, and few p-values are small (standard error 0.02)."""
-    p = []
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        x = rng.standard_normal(320)
-        y = np.digitize(0.7 * x + rng.logistic(size=320), [-1.5, 0.0, 1.5])
-        data = pd.DataFrame({"x": x, "y": y, "g": np.repeat(np.arange(40), 8)})
-        p.append(ordfit("y ~ x + (1 | g)", data).anova(ordfit("y ~ x", data))["p_value"].iloc[1])
-    assert 0.4 < np.mean(np.array(p) == 1.0) < 0.75 and max(own for own in p if own < 1.0) < 0.49
-    assert 0.03 < np.mean(np.array(p) <= 0.1) < 0.15
+@pytest.fixture(scope="module")
+def wine() -> LikelihoodResults:
+    return ordfit("rating ~ temp + contact + (1 | judge)", WINE)
+
+
+def test_drop1(wine: LikelihoodResults) -> None:
+    table = wine.drop1()
+    assert table["df"].tolist()[1:] == [1, 1]
+    assert table["aic"].tolist() == pytest.approx([177.13083, 209.59452, 189.47754], abs=2e-5)
+    assert table["lrt"].tolist()[1:] == pytest.approx([34.463695, 14.346719], abs=2e-5)
+    assert table["p_value"].tolist()[1:] == pytest.approx([4.3428e-09, 0.00015204], rel=1e-4)
+
+
+def test_add1(wine: LikelihoodResults) -> None:
+    table = ordfit("rating ~ temp + (1 | judge)", WINE).add1("~ . + contact")
+    assert table["aic"].tolist() == pytest.approx([189.47754, 177.13083], abs=2e-5)
+    both = wine.add1("temp:contact")
+    assert both["lrt"].iloc[1] == pytest.approx(2.0 * (81.565413 - 81.535964), abs=5e-6)
+
+
+def test_step(wine: LikelihoodResults) -> None:
+    found = ordfit("rating ~ 1 + (1 | judge)", WINE).step("~ temp * contact")
+    assert found.trace["change"].tolist() == ["", "+ temp", "+ contact"]
+    assert found.trace["loglik"].tolist() == pytest.approx([-102.98689, -88.738772, -81.565413], abs=1e-5)
+    assert found.trace["edf"].tolist() == [5, 6, 7]
+    assert found.fit.varcorr()["sd"].iloc[0] == pytest.approx(wine.varcorr()["sd"].iloc[0], rel=1e-6)
+
+
+def test_nominal_and_scale_tests() -> None:
+    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE, quadrature=15)
+    nominal, scale = fit.nominal_test(), fit.scale_test()
+    assert nominal["loglik"].tolist() == pytest.approx([-81.53246071, -80.35479316, -81.28320087], **LOGLIK)
+    assert nominal["df"].tolist()[1:] == [3, 3]
+    assert scale["loglik"].tolist() == pytest.approx([-81.53246071, -81.49863779, -81.53179081], **LOGLIK)
+    assert scale["df"].tolist()[1:] == [1, 1]
+
+
+def test_models_are_compared_by_one_rule() -> None:
+    """ "auto" may end with other nodes in a smaller model: the nodes of the fit are taken there."""
+    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE, quadrature="auto")
+    nodes = fit.fit.marginal.quadrature
+    assert nodes > 1
+    smaller = ordfit("rating ~ temp + (1 | judge)", WINE, quadrature=nodes)
+    assert fit.drop1("contact")["aic"].iloc[1] == pytest.approx(smaller.aic, abs=1e-7)
+    assert fit.step("~ temp * contact").fit.fit.marginal.quadrature == nodes
+
+
+def test_random_terms_are_no_single_terms(wine: LikelihoodResults) -> None:
+    with pytest.raises(OptionError, match=r"scope must be of fixed effects; got the random term \(1 \| bottle\)"):
+        wine.add1("~ . + (1 | bottle)")
+    with pytest.raises(OptionError, match="scope has no term 'judge' of the model; its terms are temp, contact"):
+        wine.drop1("judge")

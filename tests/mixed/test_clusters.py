@@ -1,4 +1,4 @@
-"""Cluster-robust errors beside random effects: scores of whole groups against differences of their log-likelihoods."""
+"""Errors beside the model's: cluster-robust ones by scores of whole groups, and the parametric bootstrap."""
 
 from __future__ import annotations
 
@@ -94,28 +94,6 @@ def test_clusters_of_the_fit(robust: LikelihoodResults) -> None:
     assert "cluster-robust, 9 clusters" in str(robust.summary("fit"))
 
 
-def test_robust_predictions_and_effects(robust: LikelihoodResults) -> None:
-    """Errors of averages by the delta method from differences, and from derivatives, with one covariance."""
-    new = pd.DataFrame({"temp": ["cold", "warm"], "contact": "no"})
-    predicted = robust.predict(new, type="mean", re="marginal", se=True)["std_error"]
-    means = robust.emmeans("temp", scale="mean", at={"contact": ["no"]}).frame["std_error"]
-    assert means.tolist() == pytest.approx(predicted.tolist(), rel=1e-6)
-    assert "cluster-robust, 9 clusters" in repr(robust.marginal_effects("temp"))
-
-
-def test_tests_are_wald_tests_then(robust: LikelihoodResults) -> None:
-    found = robust.drop1("temp")
-    assert found["chisq"].iloc[0] == pytest.approx(robust.z_values["temp[T.warm]"] ** 2)
-
-
-def test_wald_tests_know_nothing_of_variances(robust: LikelihoodResults) -> None:
-    wider = robust.update("~ . - (1 | judge) + (1 + temp | judge)")
-    with pytest.raises(OptionError, match=r"takes models of the same random effects; .* Use test='LR'"):
-        robust.anova(wider)
-    found = robust.anova(robust.update("~ . + temp:contact"))
-    assert found["df"].iloc[1] == 1
-
-
 def test_a_variance_of_zero_has_the_errors_of_the_fit_without() -> None:
     flat = WINE.assign(g=np.arange(72) % 6)
     fit, plain = (ordfit(f"rating ~ temp{term}", flat, cluster="g") for term in (" + (1 | g)", ""))
@@ -133,19 +111,30 @@ def test_clusters_that_split_groups_are_refused() -> None:
         ordfit("rating ~ temp + (1 | judge)", WINE, vcov={"cluster": "judge", "type": "CR2"})
 
 
-def test_errors_do_not_know_the_origin_of_a_slope() -> None:
-    """(1 + year | g) of years 2000..2011 is (1 + year | g) of centred ones: its columns are made orthogonal."""
-    rng = np.random.default_rng(5)
-    g, year = np.repeat(np.arange(30), 12), np.tile(np.arange(12.0), 30)
-    d = pd.DataFrame({"g": g, "year": 2000.0 + year, "x": rng.normal(size=360)})
-    latent = (
-        d["x"] + rng.normal(size=30)[g] + (0.1 + 0.2 * rng.normal(size=30)[g]) * (year - 5.5) + rng.logistic(size=360)
-    )
-    d = d.assign(y=pd.Categorical(np.digitize(latent, [-1.0, 1.0]), ordered=True), since=year - 5.5)
-    far, near = (ordfit(f"y ~ x + {c} + (1 + {c} | g)", d, vcov={"cluster": "g"}) for c in ("year", "since"))
-    assert far.se.to_numpy()[-2:] == pytest.approx(near.se.to_numpy()[-2:], rel=1e-6)
-    errors = [one.random_parameters.errors[1] for one in (far, near)]
-    assert errors[0] == pytest.approx(errors[1], rel=1e-5)
-    new = d.iloc[:5]
-    found = [one.predict(new, type="prob", se=True)["std_error"].to_numpy() for one in (far, near)]
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-5)
+def panel(groups: int = 80, size: int = 10) -> pd.DataFrame:
+    rng = np.random.default_rng(9)
+    n = groups * size
+    data = pd.DataFrame({"x": rng.normal(size=n), "g": np.arange(n) % groups})
+    slopes = 1.0 + 0.8 * rng.normal(size=groups)
+    latent = slopes[data["g"]] * data["x"] + rng.normal(size=groups)[data["g"]] + rng.logistic(size=n)
+    return data.assign(y=pd.Categorical(np.digitize(latent, [-1.5, 0.0, 1.5]), ordered=True))
+
+
+def test_bootstrap_has_the_spread_of_the_estimates() -> None:
+    """Against the errors by the information, in a sample large enough for both."""
+    fit = ordfit("y ~ x + (1 | g)", panel(60, 15))
+    draws = fit.bootstrap(80, seed=2)
+    errors = fit.se.tolist() + fit.varcorr()["std_error"].tolist()
+    ratio = draws.se.to_numpy() / errors
+    assert np.all((ratio > 0.7) & (ratio < 1.35))
+    assert draws.estimate.tolist() == pytest.approx([*fit.params, *fit.varcorr()["sd"]])
+    assert "Bootstrap of responses simulated with new random effects, 80 replicates" in repr(draws)
+
+
+def test_bootstraps_that_are_refused() -> None:
+    fit = ordfit("rating ~ temp + (1 | judge)", WINE)
+    with pytest.raises(OptionError, match="cluster must be left out where the fit has random effects"):
+        fit.bootstrap(5, cluster="judge")
+    weighted = ordfit("rating ~ temp + (1 | judge)", WINE, weights=1 + np.arange(72) % 2)
+    with pytest.raises(OptionError, match="simulates one response a row"):
+        weighted.bootstrap(5)

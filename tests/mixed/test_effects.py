@@ -147,18 +147,6 @@ def test_population_effects_are_integrals(term: str, link: str) -> None:
     assert found.iloc[1].tolist() == pytest.approx(step, rel=2e-6)
 
 
-def test_effects_of_single_rows() -> None:
-    """at="rows" has the derivative of each row, whose mean is the average effect."""
-    fit = ordfit("y ~ x + f + (1 + x | g)", DATA)
-    few = DATA.iloc[:6]
-    rows = fit.marginal_effects("x", scale="prob", newdata=few, at="rows").frame
-    assert rows["row"].nunique() == 6
-    for k, (_, row) in enumerate(few.iterrows()):
-        alone = fit.marginal_effects("x", scale="prob", newdata=few.iloc[[k]]).frame
-        own = rows[rows["row"] == row.name]
-        np.testing.assert_allclose(own[["estimate", "std_error"]], alone[["estimate", "std_error"]], rtol=1e-10)
-
-
 @pytest.mark.parametrize(
     ("formula", "options"),
     [
@@ -178,31 +166,6 @@ def test_means_are_predictions(formula: str, options: dict[str, Any], re: str) -
     means = fit.emmeans("f", scale="prob", re=re).frame
     assert means["estimate"].tolist() == pytest.approx(predicted["estimate"].to_numpy().ravel().tolist(), rel=1e-10)
     assert means["std_error"].tolist() == pytest.approx(predicted["std_error"].to_numpy().ravel().tolist(), rel=1e-5)
-
-
-def test_a_variance_of_zero_is_the_fit_without() -> None:
-    """At the boundary nothing is averaged: effects are those of the plain fit."""
-    flat = WINE.assign(g=np.arange(72) % 6)
-    fit, plain = ordfit("rating ~ temp + (1 | g)", flat), ordfit("rating ~ temp", flat)
-    assert fit.varcorr()["sd"].iloc[0] == 0.0
-    columns = ["estimate", "std_error"]
-    for scale in ("prob", "mean"):
-        one, other = fit.effects("temp", scale=scale), plain.effects("temp", scale=scale)
-        np.testing.assert_allclose(one[columns].to_numpy(), other[columns].to_numpy(), rtol=1e-5)
-
-
-def test_joint_test_of_population_effects(wine: LikelihoodResults) -> None:
-    """One effect: the square of its z."""
-    effects = wine.marginal_effects("temp", scale="mean")
-    assert effects.joint_test()["chisq"].iloc[0] == pytest.approx(effects.frame["statistic"].iloc[0] ** 2, rel=1e-10)
-
-
-def test_what_was_averaged_is_said(wine: LikelihoodResults) -> None:
-    assert "Averaged over the random effects (re='marginal')" in repr(wine.emmeans("temp", scale="prob"))
-    assert "Random effects at 0 (re='zero')" in repr(wine.emmeans("temp", scale="odds"))
-    assert "Random effects at 0, their mean." in repr(wine.emmeans("temp"))
-    assert "Averaged over the random effects" in repr(wine.marginal_effects("temp"))
-    assert "Random effects at 0 (re='zero')" in repr(wine.marginal_effects("temp", re="zero"))
 
 
 def test_what_cannot_be_averaged_is_refused(wine: LikelihoodResults) -> None:

@@ -58,33 +58,9 @@ def test_what_does_not_depend_on_the_origin(fits: tuple[LikelihoodResults, Likel
     assert far.edf == near.edf
     assert far.se["year"] == pytest.approx(near.se["since"], rel=1e-5)
     new = panel(6, 0.12)
-    for re in ("mode", "zero", "marginal", "posterior"):
+    for re in ("mode", "zero", "marginal"):
         one, two = (fit.predict(new, type="prob", re=re, se=True) for fit in fits)
         np.testing.assert_allclose(two, one, rtol=1e-4, atol=1e-8)
     modes = [fit.ranef().pivot(index="level", columns="name", values=["mode", "sd"]) for fit in fits]
     np.testing.assert_allclose(modes[1]["mode", "year"], modes[0]["mode", "since"], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(modes[1]["sd", "year"], modes[0]["sd", "since"], rtol=1e-4)
-
-
-def test_profiles_of_fixed_effects(fits: tuple[LikelihoodResults, LikelihoodResults]) -> None:
-    near, far = (fit.confint(name, type="profile") for fit, name in zip(fits, ("since", "year"), strict=True))
-    np.testing.assert_allclose(far, near, rtol=1e-5)
-    assert fits[1].confint("sd_year|g", type="profile").isna().all(axis=None)
-
-
-def test_no_slopes_at_all() -> None:
-    """A singular covariance: whichever element of a factor is 0, the model is the same."""
-    data = panel(2, 0.0)
-    near, far = ordfit("y ~ since + (1 + since | g)", data), ordfit("y ~ year + (1 + year | g)", data)
-    assert near.fit.marginal is not None and near.fit.marginal.terms[0].boundary
-    assert far.loglik == pytest.approx(near.loglik, abs=1e-7)
-    assert far.certificate.reached
-    assert far.varcorr()["sd"].iloc[1] == pytest.approx(near.varcorr()["sd"].iloc[1], rel=1e-3, abs=1e-4)
-
-
-def test_squares_beside_their_column() -> None:
-    data = panel(5, 0.12)
-    near = ordfit("y ~ since + (since + I(since ** 2) | g)", data)
-    far = ordfit("y ~ since + (year + I(year ** 2) | g)", data)
-    assert far.loglik == pytest.approx(near.loglik, abs=1e-6)
-    assert far.trace.iterations < 40

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from light_options import in_turn
 from reference_cases import load_data
@@ -127,12 +126,3 @@ def test_third_derivatives(link: Any, width: tuple[float, float]) -> None:
     if width[0] > 0.01:
         upper = (link.interval(u + h, lo, d + h).W - link.interval(u - h, lo, d - h).W) / (2.0 * h)
         np.testing.assert_allclose(by_u[20:], upper[20:], rtol=1e-5, atol=1e-5)
-
-
-def test_effects_of_a_frame_column_named_as_a_number() -> None:
-    """Numeric groups are factors."""
-    data = pd.DataFrame({"y": [1, 2, 3, 2, 1, 3], "g": [10.0, 10.0, 2.0, 2.0, 7.5, 7.5]})
-    design = build("y ~ 1 + (1 | g)", data)
-    assert design.random[0].groups == [2.0, 7.5, 10.0]
-    assert design.sample.rows.random is not None
-    assert design.sample.rows.random.terms[0].codes.tolist() == [2, 2, 0, 0, 1, 1]

@@ -1,8 +1,7 @@
-"""How good a fit with random effects is: discrimination, reliability, goodness of fit, prediction sets, power."""
+"""How good a fit with random effects is: discrimination, goodness of fit, prediction sets, errors by whole groups."""
 
 from __future__ import annotations
 
-import warnings
 from itertools import product
 
 import numpy as np
@@ -11,8 +10,8 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.assess.agreement import PairOrder
-from ordstat.assess.conformal import radius_of_groups
-from ordstat.exceptions import DataError, DataWarning, OptionError, UnavailableError
+from ordstat.exceptions import OptionError, UnavailableError
+from ordstat.model.random_effects import RandomColumns, RandomRows
 from ordstat.results.likelihood.mixed.unavailable import UNAVAILABLE
 
 WINE = datasets.load("wine")
@@ -59,23 +58,6 @@ def test_discrimination_at_the_modes_in_the_population_and_within_groups() -> No
     )
 
 
-def test_reliability_of_new_rows_averages_over_groups_not_seen() -> None:
-    fit, new = ordfit(FORMULA, WINE), WINE.assign(judge="new")
-    with pytest.warns(DataWarning, match="No group of newdata"):
-        curves = fit.reliability(new, bins=1)
-    expected = fit.predict(new, type="cum_prob", re="marginal").mean().to_numpy()[:4]
-    np.testing.assert_allclose(curves["predicted"], expected, atol=1e-6)
-    at_modes = fit.predict(type="cum_prob").mean().to_numpy()[:4]
-    np.testing.assert_allclose(fit.reliability(bins=1)["predicted"], at_modes, atol=1e-12)
-
-
-def test_radius_of_groups() -> None:
-    """Shares of calibration groups up to a score, out of one group more."""
-    scores, shares = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.5, 1.0, 0.5, 1.0])
-    for level, expected in ((0.125, 1.0), (0.126, 2.0), (0.5, 3.0), (0.75, 4.0), (0.76, np.inf)):
-        assert radius_of_groups(scores, shares, 3, level) == expected
-
-
 def test_prediction_sets_hold_rows_of_new_groups() -> None:
     """Coverage over 60 draws of fit, calibration and new groups; the standard error is about 0.01."""
     covered = []
@@ -88,21 +70,6 @@ def test_prediction_sets_hold_rows_of_new_groups() -> None:
         covered.append(new["y"].between(ends["lower"], ends["upper"]).mean())
     assert sets.groups == 15
     assert 0.79 < np.mean(covered) < 0.88
-
-
-def test_prediction_sets_by_whole_groups() -> None:
-    """A split of the fit's own groups; known groups calibrate nothing; few groups are told."""
-    data = rated(30, 5, 1)
-    fit = ordfit("y ~ x + (1 | g)", data)
-    sets = fit.conformal(0.6, seed=3)
-    assert sets.groups == 9 and sets.n == 45
-    assert not np.isin(sets.results.design.sample.rows.random.terms[0].codes, range(21, 30)).all()
-    assert "9 groups" in str(sets.summary())
-    assert sets.coverage(rated(10, 5, 2).assign(g=lambda d: d["g"] + 100)).loc["all", "weight"] == 50
-    with pytest.raises(DataError, match="must have groups that the fit has not seen; 150 of its 150 rows"):
-        fit.conformal(0.6, data)
-    with pytest.warns(DataWarning, match="9 calibration groups are too few for level 0.95"):
-        fit.conformal(0.95)
 
 
 def test_goodness_of_fit_by_simulation() -> None:
@@ -120,33 +87,72 @@ def test_goodness_of_fit_by_simulation() -> None:
         ordfit("rating ~ temp", WINE).gof(simulations=10)
 
 
-def test_goodness_of_fit_says_which_data_sets_are_left_out() -> None:
-    """No warning of NumPy's where a level was drawn for no row."""
-    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = fit.gof()
-    reasons = "too few distinct scores for the groups (10); a level was drawn for no row (2)."
-    assert found.notes[-1] == f"12 more have no statistic, and are left out: {reasons}"
-    assert found.p_value == pytest.approx(0.677, abs=5e-4)
-
-
-def test_power() -> None:
-    """The level where there is no effect; more groups find more; standard deviations can be stated."""
-    fit = ordfit(FORMULA, WINE)
-    none = fit.power("contact", n=15, effect={"contact[T.yes]": 0.0}, simulations=100)
-    few, many = (fit.power("contact", n=n, effect={"contact[T.yes]": 0.7}, simulations=60).power for n in (5, 30))
-    assert none.power < 0.13 and few + 0.2 < many
-    assert "15 groups" in repr(none)
-    wide = fit.power("contact", simulations=20, effect={"sd_(Intercept)|judge": 4.0})
-    assert wide.n == 9
-    with pytest.raises(OptionError, match="Did you mean 'sd_"):
-        fit.power("contact", effect={"sd_(Intercept)|judg": 1.0})
-
-
 @pytest.mark.parametrize("name", UNAVAILABLE)
 def test_what_is_refused_says_why_and_what_to_do(name: str) -> None:
     fit = ordfit(FORMULA, WINE)
     assert name not in dir(fit)
     with pytest.raises(UnavailableError, match=r"as .*: use "):
         getattr(fit, name)
+
+
+@pytest.mark.parametrize(
+    "formula", ["rating ~ temp + contact + (1 | judge)", "rating ~ contact + (1 + contact | judge)"]
+)
+def test_leaving_one_judge_out_by_hand(formula: str) -> None:
+    """Nine fits to the data of eight judges, and their predictions of the ninth."""
+    fit = ordfit(formula, WINE)
+    wrong, losses = [], []
+    for judge in WINE["judge"].unique():
+        held = WINE["judge"] == judge
+        few = WINE[~held].assign(judge=WINE["judge"][~held].cat.remove_unused_categories())
+        probabilities = ordfit(formula, few).predict(WINE[held], type="prob", re="marginal").to_numpy()
+        y = WINE["rating"][held].cat.codes.to_numpy()
+        wrong.append(np.mean(probabilities.argmax(axis=1) != y))
+        losses.append(-np.log(probabilities[np.arange(8), y]).mean())
+    found = fit.errors(cv=9, seed=3)["cv"]
+    assert found["classification error"] == pytest.approx(np.mean(wrong), abs=1e-12)
+    assert found["log-loss"] == pytest.approx(np.mean(losses), abs=1e-6)
+
+
+def test_errors_in_new_data_of_known_and_new_judges() -> None:
+    """Probabilities of known judges at the modes, of others averaged: by predict, one part after the other."""
+    known = WINE["judge"].astype(int) <= 6
+    few = WINE[known].assign(judge=WINE["judge"][known].cat.remove_unused_categories())
+    fit = ordfit("rating ~ temp + contact + (1 + contact | judge)", few)
+    parts = [fit.predict(WINE[mask], type="prob", re=re) for mask, re in ((known, "mode"), (~known, "marginal"))]
+    probabilities = pd.concat(parts).loc[WINE.index].to_numpy()
+    y = WINE["rating"].cat.codes.to_numpy()
+    found = fit.errors(WINE)["new data"]
+    assert found["log-loss"] == pytest.approx(-np.log(probabilities[np.arange(72), y]).mean(), abs=1e-12)
+    assert found["classification error"] == np.mean(probabilities.argmax(axis=1) != y)
+    assert np.trace(fit.confusion(WINE)) == np.sum(probabilities.argmax(axis=1) == y)
+    assert "rows of known groups are predicted at the modes" in repr(fit.errors(WINE))
+
+
+def test_groups_that_stay_together() -> None:
+    """The groups of one term; the outer ones of nested terms; the more numerous of crossed ones; unconnected parts."""
+    judge = np.array([0, 0, 1, 1, 2, 2])
+    z = np.ones((6, 1))
+
+    def apart(*codes: list[int]) -> list[int]:
+        terms = (RandomColumns(z=z, codes=np.array(own), n_groups=max(own) + 1) for own in codes)
+        return RandomRows(tuple(terms)).apart().tolist()
+
+    def alike(one: list[int], other: list[int]) -> bool:
+        return len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other))
+
+    assert alike(apart(judge.tolist()), judge.tolist())
+    assert alike(apart([0, 1, 2, 3, 4, 5], judge.tolist()), judge.tolist())
+    assert alike(apart([0, 1, 0, 1, 0, 1], judge.tolist()), judge.tolist())
+    assert alike(apart([0, 1, 0, 1, 2, 2], judge.tolist()), [0, 0, 0, 0, 1, 1])
+
+
+def test_folds_of_nested_groups_hold_schools() -> None:
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"x": rng.normal(size=300), "school": np.arange(300) % 10, "room": np.arange(300) % 30 // 10})
+    latent = data["x"] + rng.normal(size=10)[data["school"]] + rng.logistic(size=300)
+    fit = ordfit("y ~ x + (1 | school/room)", data.assign(y=np.digitize(latent, [-1.0, 1.0])))
+    clusters = fit.divisible.cluster
+    assert clusters is not None
+    assert pd.crosstab(clusters, data["school"]).gt(0).sum(axis=1).tolist() == [1] * 10
+    assert 0.0 < fit.errors(cv=5).loc["classification error", "cv"] < 0.6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from functools import partial
 from typing import Any
@@ -14,8 +13,8 @@ from reference_cases import case_names, load_case, load_data
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from ordstat import datasets, ordfit
-from ordstat.exceptions import DataError, DataWarning, OptionError
+from ordstat import CumulativeLink, datasets, ordfit
+from ordstat.exceptions import DataError, DataWarning
 from ordstat.model.likelihood.links import LINKS
 from ordstat.results.likelihood.results import LikelihoodResults
 
@@ -55,53 +54,20 @@ def averaged(fit: LikelihoodResults, row: pd.Series, mean: float, variance: floa
     return np.diff([0.0, *cumulative, 1.0]).tolist()
 
 
-def known(fit: LikelihoodResults, row: pd.Series, sd: float) -> list[float]:
-    """Probabilities averaged over the posterior distribution of a judge's effect, by sums over a fine grid."""
-    b = np.linspace(-12.0 * sd, 12.0 * sd, 20_001)
-    theta, cdf = fit.thresholds.to_numpy(), fit.rule.link.cdf
-    own = WINE[WINE["judge"] == row["judge"]]
-
-    def at(temp: str, contact: str) -> np.ndarray:
-        score = fit.coef["temp[T.warm]"] * (temp == "warm") + fit.coef["contact[T.yes]"] * (contact == "yes") + b
-        below = [cdf(end - score) for end in theta]
-        return np.diff(np.stack([0 * b, *below, 0 * b + 1]), axis=0)
-
-    weight = norm.pdf(b, scale=sd)
-    for _, answer in own.iterrows():
-        weight = weight * at(answer["temp"], answer["contact"])[int(answer["rating"]) - 1]
-    return ((at(row["temp"], row["contact"]) * weight).sum(axis=1) / weight.sum()).tolist()
-
-
 @pytest.mark.parametrize("link", LINKS)
 def test_averages_are_the_integrals(link: str) -> None:
     fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE, link)
     sd = fit.varcorr()["sd"].iloc[0]
-    marginal, posterior = (fit.predict(NEW, type="prob", re=re).to_numpy() for re in ("marginal", "posterior"))
+    marginal = fit.predict(NEW, type="prob", re="marginal").to_numpy()
     for i, row in NEW.iterrows():
         near = 1e-5 if link == "cauchit" else 2e-7  # its poles are near, and nodes do less
         assert marginal[i].tolist() == pytest.approx(averaged(fit, row, 0.0, sd**2), abs=near)
-        assert posterior[i].tolist() == pytest.approx(known(fit, row, sd), abs=near)
-
-
-def test_all_kinds_agree_with_each_other(fit: LikelihoodResults) -> None:
-    zero, mode = fit.predict(NEW, type="score", re="zero"), fit.predict(NEW, type="score")
-    modes = fit.ranef().set_index("level").loc[NEW["judge"], "mode"]
-    np.testing.assert_allclose(mode - zero, modes)
-    for re in ("mode", "zero", "marginal", "posterior"):
-        prob = fit.predict(NEW, type="prob", re=re)
-        np.testing.assert_allclose(prob.sum(axis=1), 1.0)
-        np.testing.assert_allclose(fit.predict(NEW, type="cum_prob", re=re), prob.cumsum(axis=1), atol=1e-12)
-        np.testing.assert_allclose(fit.predict(NEW, type="mean", re=re), prob @ np.arange(1, 6))
-        assert fit.predict(NEW, re=re).tolist() == (prob.to_numpy().argmax(axis=1) + 1).tolist()
 
 
 def test_a_group_that_is_new_is_averaged_over(fit: LikelihoodResults) -> None:
     stranger = NEW.assign(judge=[1, 77, 9])
-    with pytest.raises(DataError, match=r"'judge' in 1 rows.*re='posterior'"):
+    with pytest.raises(DataError, match=r"'judge' in 1 rows.*Leave re= out"):
         fit.predict(stranger, re="mode")
-    posterior = fit.predict(stranger, type="prob", re="posterior")
-    pd.testing.assert_frame_equal(posterior.iloc[[1]], fit.predict(NEW, type="prob", re="marginal").iloc[[1]])
-    pd.testing.assert_frame_equal(posterior.iloc[[0]], fit.predict(NEW, type="prob", re="posterior").iloc[[0]])
     without = fit.predict(NEW[["temp", "contact"]], type="prob")
     pd.testing.assert_frame_equal(without, fit.predict(NEW, type="prob", re="marginal"))
 
@@ -119,24 +85,6 @@ def test_known_groups_are_at_their_modes_and_others_averaged_over(fit: Likelihoo
     assert fit.errors(y).loc["log-loss", "new data"] == pytest.approx(-np.log(prob[range(3), range(3)]).mean())
     with pytest.raises(DataError, match="has not seen"):
         fit.simulate(newdata=mixed, re="mode")
-
-
-@pytest.mark.parametrize("re", ["zero", "marginal"])
-def test_a_missing_group_that_is_not_needed(fit: LikelihoodResults, re: str) -> None:
-    for missing in (NEW.assign(judge=None), NEW.assign(judge=[1.0, np.nan, 9.0])):
-        for type in ("prob", "mean", "class"):
-            found, whole = (fit.predict(rows, type=type, re=re) for rows in (missing, NEW))
-            assert found.equals(whole)
-        assert fit.predict(missing, type="mean").isna().sum() == missing["judge"].isna().sum()
-    slope = ordfit("rating ~ temp + contact + (1 + temp | judge)", WINE)
-    without = NEW.assign(judge=None)
-    pd.testing.assert_frame_equal(slope.predict(without, "prob", re=re), slope.predict(NEW, "prob", re=re))
-
-
-def test_a_missing_group_that_is_an_effect_too() -> None:
-    fit = ordfit("rating ~ temp + bottle + (1 | judge)", WINE.assign(bottle=WINE["bottle"].astype(int)))
-    new = NEW.assign(bottle=[1.0, np.nan, 3.0], judge=None)
-    assert fit.predict(new, "mean", re="zero").isna().tolist() == [False, True, False]
 
 
 def test_a_new_group_within_a_known_one() -> None:
@@ -181,14 +129,6 @@ def test_crossed_terms_and_slopes_in_groups_that_never_met() -> None:
     np.testing.assert_allclose(errors, sd, rtol=1e-9)
 
 
-def test_errors_at_zero_are_those_of_the_coefficients(fit: LikelihoodResults) -> None:
-    x = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
-    own = fit.vcov().loc[fit.coef.index, fit.coef.index].to_numpy()
-    expected = np.sqrt(np.einsum("ni,ij,nj->n", x, own, x))
-    found = fit.predict(NEW, type="score", re="zero", se=True)["std_error"]
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
-
-
 def test_errors_at_the_modes_are_those_of_draws(fit: LikelihoodResults) -> None:
     """psi from its normal distribution, the modes found again, and effects about them: 2000 draws."""
     here = fit.fit.marginal.likelihood
@@ -202,50 +142,6 @@ def test_errors_at_the_modes_are_those_of_draws(fit: LikelihoodResults) -> None:
         drawn.append(x @ found.estimates[-2:] + found.shift + np.sqrt(found.error) * rng.standard_normal(3))
     error = fit.predict(NEW, type="score", se=True)["std_error"]
     np.testing.assert_allclose(error, np.std(drawn, axis=0), rtol=0.06)  # the modes are not linear in psi
-
-
-@pytest.mark.parametrize("re", ["zero", "marginal", "posterior", "mode"])
-def test_limits_hold_the_estimate(fit: LikelihoodResults, re: str) -> None:
-    for type in ("prob", "cum_prob", "mean", "score", "linear_predictor"):
-        out = fit.predict(NEW, type=type, re=re, se=True, interval="confidence")
-        assert np.all(out["lower"].to_numpy() <= out["estimate"].to_numpy())
-        assert np.all(out["estimate"].to_numpy() <= out["upper"].to_numpy())
-
-
-def test_a_pickle_predicts_the_same(fit: LikelihoodResults) -> None:
-    again = pickle.loads(pickle.dumps(fit))
-    for re in ("mode", "marginal"):
-        one, other = (own.predict(NEW, type="prob", re=re, se=True) for own in (fit, again))
-        pd.testing.assert_frame_equal(one, other, rtol=1e-9)
-
-
-def test_misuse(fit: LikelihoodResults) -> None:
-    with pytest.raises(OptionError, match="re must be"):
-        fit.predict(NEW, re="median")
-    with pytest.raises(OptionError, match="no random effects"):
-        ordfit("rating ~ temp", WINE).predict(NEW, re="zero")
-    with pytest.raises(OptionError, match="method and vcov"):
-        fit.predict(NEW, type="prob", se=True, method="simulation")
-    with pytest.raises(OptionError, match="no standard error"):
-        fit.predict(NEW, se=True)
-
-
-@pytest.mark.parametrize("quadrature", [7, -5, "auto"])
-def test_quadrature_without_random_effects_is_refused(quadrature: Any) -> None:
-    for method in ("logit", "acat"):
-        with pytest.raises(
-            OptionError, match=rf"quadrature={quadrature!r} must go with random effects.*\(1 \| group\)"
-        ):
-            ordfit("rating ~ temp", WINE, method, quadrature=quadrature)
-
-
-def test_options_of_random_effects_go_with_them(fit: LikelihoodResults) -> None:
-    plain = ordfit("rating ~ temp + contact", WINE)
-    for options in ({"quadrature": 5}, {"random_penalty": "gamma"}):
-        own = ordfit("rating ~ temp + contact + (1 | judge)", WINE, **options)
-        assert own.update("rating ~ temp + contact").loglik == pytest.approx(plain.loglik)
-    with pytest.raises(OptionError, match="quadrature=9 must go with random effects"):
-        fit.update("rating ~ temp", quadrature=9)
 
 
 def test_simulated_effects_have_their_variance() -> None:
@@ -264,13 +160,48 @@ def test_simulated_effects_have_their_variance() -> None:
     assert np.mean(drawn[::2] == drawn[1::2]) == pytest.approx(together, abs=0.01)
 
 
-def test_simulation_at_the_modes() -> None:
+def drawn(sd: float, spread: float) -> pd.DataFrame:
+    """600 rows of 30 groups with random intercepts, and a scale effect of s."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.normal(size=600), "s": rng.normal(size=600), "g": rng.integers(0, 30, 600)})
+    latent = data["x"] + sd * rng.normal(size=30)[data["g"]] + rng.logistic(size=600) * np.exp(spread * data["s"])
+    return data.assign(y=pd.Categorical(np.digitize(latent, [-1.5, 0.0, 1.5]), ordered=True))
+
+
+def integrals(fit: LikelihoodResults, x: float, steep: float) -> list[float]:
+    """Probabilities of a row of a new group by SciPy's adaptive quadrature, cut where the predictor is zero."""
+    sd, cdf = float(fit.varcorr()["sd"].iloc[0]), fit.rule.link.cdf
+    below = [0.0]
+    for end in fit.thresholds - fit.coef["x"] * x:
+        curve = partial(lambda v, end: cdf(np.array([steep * (end - sd * v)]))[0] * norm.pdf(v), end=end)
+        place = min(max(end / sd, -8.9), 8.9)
+        near = sorted({max(min(place + step / (steep * sd), 8.99), -8.99) for step in (-20.0, -4.0, 0.0, 4.0, 20.0)})
+        below.append(quad(curve, -9.0, 9.0, points=near, limit=500, epsabs=1e-13)[0])
+    return np.diff([*below, 1.0]).tolist()
+
+
+@pytest.mark.parametrize("link", ["logit", "cloglog", "cauchit"])
+def test_averages_beside_scale_effects(link: str) -> None:
+    fit = ordfit("y ~ x + (1 | g)", drawn(0.9, 0.5), CumulativeLink(link=link), scale="s")
+    zeta = float(fit.params.filter(like="scale").iloc[0])
+    new = pd.DataFrame({"x": 0.3, "s": [0.0, -2.0, -4.0, -6.0], "g": 999})
+    found = fit.predict(new, type="prob", re="marginal").to_numpy()
+    for own, s in zip(found, new["s"], strict=True):
+        assert own.tolist() == pytest.approx(integrals(fit, 0.3, np.exp(-zeta * s)), abs=1e-9)
+
+
+@pytest.mark.parametrize("link", ["logit", "cauchit"])
+def test_averages_over_wide_effects(link: str) -> None:
+    fit = ordfit("y ~ x + (1 | g)", drawn(10.0, 0.0), CumulativeLink(link=link))
+    new = pd.DataFrame({"x": [0.3, -2.0], "g": 999})
+    found = fit.predict(new, type="prob", re="marginal").to_numpy()
+    for own, x in zip(found, new["x"], strict=True):
+        assert own.tolist() == pytest.approx(integrals(fit, x, 1.0), abs=1e-9)
+
+
+def test_generalised_residuals_balance_the_modes() -> None:
+    """A mode is where the sum of its group's scores is b / sd^2: the equation that defines it."""
     fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
-    drawn = fit.simulate(3000, seed=2, newdata=NEW, re="mode").apply(lambda column: column.cat.codes).to_numpy()
-    expected = fit.predict(NEW, type="prob").to_numpy()
-    shares = np.stack([np.bincount(row, minlength=5) / row.size for row in drawn])
-    np.testing.assert_allclose(shares, expected, atol=0.03)
-    with pytest.raises(OptionError, match="no random effects"):
-        ordfit("rating ~ temp", WINE).simulate(re="new")
-    with pytest.raises(DataError, match="has not seen"):
-        fit.simulate(newdata=NEW.assign(judge=77), re="mode")
+    sums = fit.residuals("generalised").groupby(WINE["judge"], observed=True).sum()
+    expected = fit.ranef()["mode"] / fit.varcorr()["variance"].iloc[0]
+    assert sums.tolist() == pytest.approx(expected.tolist(), abs=1e-9)

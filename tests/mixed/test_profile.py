@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +10,6 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import OptionError, OrdstatWarning, UnavailableError
 from ordstat.results.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
@@ -69,37 +66,10 @@ def test_curves_and_what_has_none() -> None:
     assert "take bootstrap(), or use type='wald'" in table.attrs["reasons"]["sd_x1|subj", "lower"]
 
 
-def test_advice_names_what_has_limits() -> None:
-    """A standard deviation beside another of its term, and a correlation, have no profile: bootstrap() has limits."""
-    fit = ordfit("rating ~ temp + contact + (1 + contact | judge)", WINE)
-    beside, first = "sd_contact[T.yes]|judge", "sd_(Intercept)|judge"
-    assert f"bootstrap() has limits of {beside}." in " ".join(str(fit.summary()).split())
-    for name, instead in ((beside, "bootstrap()"), (first, "confint(type='profile')")):
-        expected = re.escape(f"{instead} has limits of {name}.")
-        with pytest.raises(UnavailableError, match=expected):
-            fit.profile(name)
-        with pytest.raises(OptionError, match=expected):
-            fit.test(f"{name} = 0")
-        assert fit.confint(name, type="profile").notna().all(axis=None) == (name == first)
-    assert beside in fit.bootstrap(2, seed=1).tidy()["term"].tolist()
-    apart = ordfit("rating ~ temp + (1 + temp || judge)", WINE)
-    limits = apart.confint("sd_temp[T.warm]|judge", type="profile")
-    assert limits.notna().all(axis=None) and "bootstrap()" not in str(apart.summary())
-
-
 def bands(n: int, seed: int) -> pd.DataFrame:
     """Rows that a nominal effect all but separates, in groups that mean nothing."""
     data = datasets.quadratic_bands(n, seed=seed)
     return data.assign(h=np.random.default_rng(seed).integers(0, 12, n))
-
-
-def test_limits_where_thresholds_nearly_meet() -> None:
-    """The variance stays 0 all along: the limits are those without random effects."""
-    with pytest.warns(OrdstatWarning):
-        plain = ordfit("rank ~ x1", bands(60, 1), nominal="~ x2").confint(type="profile")
-    with pytest.warns(OrdstatWarning):
-        found = ordfit("rank ~ x1 + (1 | h)", bands(60, 1), nominal="~ x2").confint(type="profile")
-    assert found.loc[plain.index].to_numpy() == pytest.approx(plain.to_numpy(), rel=1e-6)
 
 
 def test_a_variance_leaves_its_boundary_along_a_profile() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.optimize import brentq, minimize
 
@@ -76,21 +75,6 @@ def test_profile_limits_of_the_standard_deviation(fit: LikelihoodResults) -> Non
         brentq(lambda sd: profiled(sd, start) - goal, *bracket, xtol=1e-6) for bracket in ((0.005, 0.2), (0.5, 2.0))
     ]
     np.testing.assert_allclose(limits, ends, rtol=1e-4)
-
-
-def test_units_and_origin_of_correlated_columns() -> None:
-    """The likelihood and its penalty, up to a constant, are those of any other columns with the same span."""
-    rng = np.random.default_rng(4)
-    data = pd.DataFrame({"x": rng.normal(size=200), "g": rng.integers(0, 6, 200)})
-    data["z"] = 1970.0 + 12.0 * data["x"]
-    data["y"] = np.digitize(data["x"] + rng.logistic(size=200), [-1.0, 1.0])
-    for bar in ("|", "||"):
-        one = ordfit(f"y ~ x + (1 + x {bar} g)", data, random_penalty="gamma")
-        assert one.certificate.reached and (one.varcorr()["sd"] > 0.02).all()
-        if bar == "|":
-            two = ordfit("y ~ x + (1 + z | g)", data, random_penalty="gamma")
-            assert two.loglik == pytest.approx(one.loglik, abs=1e-8)
-            assert two.varcorr()["sd"].iloc[1] == pytest.approx(one.varcorr()["sd"].iloc[1] / 12.0, rel=1e-6)
 
 
 def test_what_it_is_said_of(fit: LikelihoodResults) -> None:

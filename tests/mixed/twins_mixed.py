@@ -12,7 +12,7 @@ from ordstat.model.likelihood.links import LINKS
 from ordstat.model.likelihood.third import curvature_slopes
 
 #: Links of `ordstat.compiled.mixed`, by their number there.
-MIXED_LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
+MIXED_LINKS = ("logit", "probit")
 
 
 def _moved_rows(link, u, lo, d, move):
@@ -26,12 +26,6 @@ def full_terms(link, u, lo, d, s, shift, out):
     """Twin of `ordstat.compiled.mixed.full_terms`."""
     at, (by_u, by_l) = _moved_rows(link, u, lo, d, s * shift)
     out[:] = np.stack([at.a, at.b, at.c, at.W, at.r_u, at.r_l, by_u, by_l], axis=1)
-    return True
-
-
-def logit_bases(u, lo, d, out):
-    """Twin of `ordstat.compiled.mixed.logit_bases`."""
-    out[:] = np.exp(-u), np.exp(-lo), -np.expm1(-d)
     return True
 
 
@@ -64,16 +58,20 @@ def coupled(starts, columns, V, P, out):
     out[:] = (csr_array((V, columns, starts), shape=(len(starts) - 1, len(P))) @ P)[rows, columns]
 
 
-def integrate_scalar(link, common, starts, u, lo, d, x, z, s, w, points, logs, adaptive, v, H, kappa):
-    """Twin of `ordstat.compiled.mixed.integrate_scalar`, group by group; modes by halved Newton steps."""
-    totals = np.zeros(3)
+def integrate_logit(common, starts, theta, score, y, sigma, z, w, points, logs, v, H, by_score, by_theta):
+    """Twin of `ordstat.compiled.mixed.integrate_logit`, group by group; modes by halved Newton steps."""
+    ends, totals = np.concatenate([[-np.inf], theta, [np.inf]]), np.zeros(3)
+    u, lo, d = ends[y + 1] - score, ends[y] - score, np.diff(ends)[y]
+    kappa = np.empty((4, y.size))
     for group, (first, last) in enumerate(pairwise(starts)):
         rows = slice(first, last)
-        own = [values[rows] for values in (u, lo, d, x, z, s, w)]
-        found = _integrated_group(link, *own, points, logs, adaptive, v[group])
+        own = [values[rows] for values in (u, lo, d, sigma * z, z, np.ones(y.size), w)]
+        found = _integrated_group(0, *own, points, logs, v[group])
         v[group], H[group], kappa[:, rows] = found[:3]
         totals[:2] += found[3:5]
         totals[2] = max(totals[2], found[5])
+    by_score[:] = kappa[2]
+    by_theta[:] = [kappa[0][y == k].sum() + kappa[1][y == k + 1].sum() for k in range(theta.size)]
     return tuple(totals)
 
 
@@ -84,7 +82,7 @@ def _h(link, u, lo, d, m, w, v):
     return value, -(w * m) @ at.c - v, 1.0 + (w * m * m) @ at.W, 1.0 + (w * m * m) @ np.maximum(at.W, 0.0)
 
 
-def _integrated_group(link, u, lo, d, x, z, s, w, points, logs, adaptive, v):
+def _integrated_group(link, u, lo, d, x, z, s, w, points, logs, v):
     m = s * x
     for _ in range(200):
         value, slope, H, positive = _h(link, u, lo, d, m, w, v)
@@ -95,14 +93,12 @@ def _integrated_group(link, u, lo, d, x, z, s, w, points, logs, adaptive, v):
             step *= 0.5
         v += step
     tau = H**-0.5
-    nodes = v + np.sqrt(2.0) * tau * points if adaptive else points
-    spread = np.log(np.sqrt(2.0) * tau) if adaptive else 0.0
+    nodes = v + np.sqrt(2.0) * tau * points
     at_nodes = [_h(link, u, lo, d, m, w, node) for node in nodes]
     h, slopes = (np.array([one[k] for one in at_nodes]) for k in (0, 1))
-    loglik = logsumexp(h + logs) + spread - 0.5 * np.log(2.0 * np.pi)
+    loglik = logsumexp(h + logs) + np.log(np.sqrt(2.0) * tau) - 0.5 * np.log(2.0 * np.pi)
     share = np.exp(h + logs - logsumexp(h + logs))
-    pushed = share @ slopes if adaptive else 0.0
-    widened = 1.0 + np.sqrt(2.0) * tau * share @ (points * slopes) if adaptive else 0.0
+    pushed, widened = share @ slopes, 1.0 + np.sqrt(2.0) * tau * share @ (points * slopes)
     terms, kappa, means = np.empty((u.size, 8)), np.empty((4, u.size)), np.zeros((5, u.size))
     full_terms(link, u, lo, d, s, x * v, terms)
     for node, part in zip(nodes, share, strict=True):
@@ -111,7 +107,7 @@ def _integrated_group(link, u, lo, d, x, z, s, w, points, logs, adaptive, v):
         total_derivatives(there, u, lo, s, x * node, w, np.zeros(u.size), np.zeros(u.size), score)
         means += part * np.vstack([score, score[2] * node])
     variance = x * x / H * widened
-    q = ((0.5 * w * x * variance * s**3) @ (terms[:, 6] + terms[:, 7]) + pushed) / H if adaptive else 0.0
+    q = ((0.5 * w * x * variance * s**3) @ (terms[:, 6] + terms[:, 7]) + pushed) / H
     total_derivatives(terms, u, lo, s, x * v, w, variance, x * q, kappa)
     at_mode = np.empty((4, u.size))
     total_derivatives(terms, u, lo, s, x * v, w, np.zeros(u.size), np.zeros(u.size), at_mode)

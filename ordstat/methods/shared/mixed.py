@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 MOST_NODES = 100
 #: Crossed effects that are few; copies of their matrix, and seconds of a fit, a cube of their number.
 _FEW_CROSSED, _COPIES, _CUBE_SECONDS = 1000, 5.0, 1.5e-9
-#: A log-likelihood this near to 0 is that of probabilities of 1.
-_CERTAIN = 1e-6
 #: Penalties of the covariances of random effects, and one in a summary.
 RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
@@ -114,9 +112,12 @@ def with_random_effects(
     from ...solvers.likelihood.mixed.estimate import Covariance, mixed_estimate
 
     problem, plain_loglik = found.whole, found.loglik()
-    mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty)
+    infinite = None
+    if known["separation"] is not None:
+        infinite = ((known["separation"] != 0.0) | known["undetermined"])[~known["aliased"]]
+    mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty, infinite)
     marginal = mixed.marginal(plain_loglik)
-    if known["separation"] is not None and plain_loglik > -_CERTAIN:  # whatever the variances are
+    if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
     alpha, rest = _parts(mixed.fixed, problem)
     rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
@@ -135,7 +136,7 @@ def with_random_effects(
         digits=layout.spread(correct_digits(mixed.fixed, errors, information)),
         loglik=mixed.loglik,
         marginal=marginal,
-        likelihood=MarginalAtEstimates(marginal),
+        likelihood=cast(Any, MarginalAtEstimates(marginal)),
     )
 
 

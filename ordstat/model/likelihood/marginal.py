@@ -119,6 +119,11 @@ class Marginal:
         return len(self.covariance) - self.n_entries
 
     @property
+    def certain(self) -> bool:
+        """Whether the fixed effects alone give every level probability 1, whatever the variances are."""
+        return self.plain_loglik > -1e-6
+
+    @property
     def integration(self) -> str:
         """How, in words."""
         if self.quadrature == 1:

@@ -25,7 +25,6 @@ from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
 from ..target import Target
-from .mixed.doubtful import noted_alerts, run_off_alerts
 from .mixed.new_groups import (
     FOLDS,
     NEW,
@@ -38,7 +37,7 @@ from .mixed.new_groups import (
     over_population,
     tell_unknown,
 )
-from .mixed.parameters import RandomParameters
+from .mixed.parameters import RandomParameters, noted_alerts, run_off_alerts
 from .parameters import (
     NO_CR2,
     Covariance,
@@ -156,7 +155,7 @@ class FittedLikelihood(FittedRanker):
     @property
     def no_margins(self) -> str | None:
         if self.fit.marginal is not None:
-            return "Margins are not available of a fit with random effects. Use .errors()."
+            return "Margins are not available for fits with random effects. Use .errors()."
         if self.family.ordered:
             return None
         return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."

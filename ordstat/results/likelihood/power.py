@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
@@ -17,7 +17,6 @@ from ...model.likelihood.rule import LikelihoodRule
 from ...model.sample import Sample
 from ...progress import reporter
 from .fitted import FittedLikelihood
-from .mixed.planned import deviation_names, planned
 from .single_terms import unstarted
 from .standard_errors import rule_at
 from .uncertainty import drawn_codes
@@ -36,7 +35,7 @@ class SimulatedPower:
         Of `power`, by the number of data sets.
     hypothesis : str
     n : int
-        Rows of a data set, or groups.
+        Rows of a data set.
     alpha : float
     simulations : int
     without_test : int
@@ -44,7 +43,6 @@ class SimulatedPower:
     model : str
     effect : mapping
         Coefficients that were stated.
-    unit : {"rows", "groups"}
     """
 
     power: float
@@ -56,11 +54,10 @@ class SimulatedPower:
     without_test: int
     model: str
     effect: Mapping[str, float]
-    unit: str = "rows"
 
     def __repr__(self) -> str:
         stated = "".join(f", {name} = {value:g}" for name, value in self.effect.items())
-        drawn = f"{self.simulations} data sets of {self.n} {self.unit}"
+        drawn = f"{self.simulations} data sets of {self.n} rows"
         lines = [
             f"Power {self.power:.3f} (standard error {self.std_error:.3f}) of the test of {self.hypothesis}",
             f"Wald test at {self.alpha:g}; {drawn} from {self.model}{stated}",
@@ -87,18 +84,16 @@ def simulated_power(
     """Power to reject a hypothesis in new data like those of the fit.
 
     Rows are drawn from those of the fit with replacement, responses from the model; every data set is fitted anew and
-    the hypothesis tested by Wald's statistic on the observed information. With random effects whole groups are drawn
-    (of crossed terms the more numerous, the others stay), and effects for each of them, or the rows stay as they are.
+    the hypothesis tested by Wald's statistic on the observed information.
 
     Parameters
     ----------
     hypothesis : str
         A term of the formula, all of whose coefficients are zero under the hypothesis, or equations as in `test`.
     n : int, optional
-        Rows of a data set, or groups where there are random effects; those of the fit if not given.
+        Rows of a data set; those of the fit if not given.
     effect : mapping of parameter to float, optional
-        Values of coefficients (names as in `params`), and of standard deviations of random effects (as in `confint`),
-        to plan for, instead of the estimates.
+        Values of coefficients (names as in `params`) to plan for, instead of the estimates.
     simulations : int
         Data sets.
     alpha : float
@@ -115,8 +110,9 @@ def simulated_power(
     Raises
     ------
     OptionError
-        Values outside their range, a name that the model does not have, rows in clusters or of a survey, or case
-        weights beside random effects.
+        Values outside their range, a name that the model does not have, rows in clusters or of a survey.
+    UnavailableError
+        The fit has random effects.
     DataError
         Nominal effects that put thresholds out of order.
 
@@ -127,12 +123,9 @@ def simulated_power(
     >>> planned = fit.power("contact", n=60, effect={"contact[T.yes]": 1.0}, simulations=50)
     >>> 0.2 < planned.power < 0.8
     True
-    >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
-    >>> mixed.power("contact", n=6, effect={"contact[T.yes]": 1.0, "sd_(Intercept)|judge": 0.5}, simulations=20).unit
-    'groups'
     """
     fraction("alpha", alpha)
-    size = whole("n", _all(r) if n is None else n, 2)
+    size = whole("n", r.design.sample.n if n is None else n, 2)
     whole("simulations", simulations, 1)
     clustered = r.design.sample.cluster is not None or r.own_covariance.cluster is not None
     if clustered or r.design.survey is not None:
@@ -144,35 +137,15 @@ def simulated_power(
     _, L, target = linear_hypotheses(r, text)
     whole_L = np.zeros((len(L), r.fit.aliased.size))
     whole_L[:, ~r.fit.aliased] = L
-    draw, rng, report = _drawing(r, stated, size, n is None), generator(seed), reporter(callback)
+    rule, rng, report = rule_at(r.fit, _stated(r, stated)), generator(seed), reporter(callback)
     p_values = np.empty(simulations)
     for done in range(simulations):
-        p_values[done] = _p_value(_fitted(r, draw(rng), rng), whole_L, target)
+        p_values[done] = _p_value(_fitted(r, _drawn(r, rule, size, rng), rng), whole_L, target)
         if report is not None:
             report(done + 1, simulations, "simulated data sets")
     power, without = float(np.mean(p_values < alpha)), int(np.isnan(p_values).sum())
     error = sqrt(power * (1.0 - power) / simulations)
-    unit = "rows" if r.fit.marginal is None else "groups"
-    return SimulatedPower(power, error, text, size, alpha, simulations, without, r.formula, stated, unit)
-
-
-def _all(r: FittedLikelihood) -> int:
-    """Rows of the fit, or the groups that are drawn in their place."""
-    random = r.design.sample.rows.random
-    return r.design.sample.n if random is None else int(np.unique(random.apart()).size)
-
-
-def _drawing(
-    r: FittedLikelihood, stated: Mapping[str, float], size: int, all_rows: bool
-) -> Callable[[np.random.Generator], Sample]:
-    """What makes a data set."""
-    if r.fit.marginal is None:
-        rule = rule_at(r.fit, _stated(r, stated))
-        return lambda rng: _drawn(r, rule, size, rng)
-    deviations = {name: value for name, value in stated.items() if name in deviation_names(r)}
-    rule = rule_at(r.fit, _stated(r, {name: value for name, value in stated.items() if name not in deviations}))
-    source = planned(r, rule, deviations, None if all_rows else size)
-    return lambda rng: source.draw(size, rng)
+    return SimulatedPower(power, error, text, size, alpha, simulations, without, r.formula, stated)
 
 
 def _as_equations(r: FittedLikelihood, hypothesis: str) -> str:
@@ -194,8 +167,9 @@ def _stated(r: FittedLikelihood, effect: Mapping[str, float]) -> FloatArray:
     values = r.fit.coefficients[estimated].copy()
     for name, value in effect.items():
         if name not in names:
-            meant = did_you_mean(name, [*names, *deviation_names(r)])
-            raise OptionError(f"effect must name parameters that are estimated; got {name!r}.{meant}")
+            raise OptionError(
+                f"effect must name parameters that are estimated; got {name!r}.{did_you_mean(name, names)}"
+            )
         values[names.index(name)] = value
     return values
 

@@ -10,12 +10,11 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...assess.likelihood.rows import RESIDUAL_TYPES, influence, jacobian_of, residuals, row_terms
 from ...checks import generator, one_of
-from ...exceptions import DataError, OptionError
+from ...exceptions import DataError
 from ..report.noted import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.sections import certificate_text, shortened
 from .fitted import FittedLikelihood
-from .mixed.influence import GroupInfluence, influence_of_groups
 from .parameters import spread
 
 
@@ -107,31 +106,20 @@ class Influence(Reported):
         return Report(title="Influence of single rows on the estimates", header=header, tables=(table,))
 
 
-def influence_of(
-    r: FittedLikelihood, group: str | None = None, refit: bool | None = None
-) -> Influence | GroupInfluence:
-    """Leverage, dfbeta and Cook's distance of every row; of every group where there are random effects.
-
-    Parameters
-    ----------
-    group : str, optional
-        Whose groups are left out, one at a time, such as "judge"; the outermost of nested ones, the more numerous of
-        crossed ones if not given. For fits with random effects.
-    refit : bool, optional
-        Whether to fit without each group; else one Newton step, with the exact score and curvature of the group,
-        stands for it. True for up to 50 groups, and for crossed ones, if not given. For fits with random effects.
+def influence_of(r: FittedLikelihood) -> Influence:
+    """Leverage, dfbeta and Cook's distance of every row.
 
     Returns
     -------
-    Influence or GroupInfluence
-        With the series cooks (and hat of rows), frames dfbeta and dfbetas, and `largest(n)`.
+    Influence
+        With the series cooks and hat, frames dfbeta and dfbetas, and `largest(n)`.
 
     Raises
     ------
     DataError
         The response is separated, so that estimates are infinite.
-    OptionError
-        An unknown group, or arguments of groups for a fit without random effects.
+    UnavailableError
+        The fit has random effects.
 
     Notes
     -----
@@ -146,10 +134,6 @@ def influence_of(
     6.0
     """
     finite_only(r, "influence()")
-    if r.fit.marginal is not None:
-        return influence_of_groups(r, group, refit)
-    if group is not None or refit is not None:
-        raise OptionError("group and refit must be left out, as the fit has no random effects.")
     found = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
     errors = spread(np.sqrt(r.fit.information.variances()), r.fit)

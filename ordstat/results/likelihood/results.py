@@ -13,7 +13,7 @@ import pandas as pd
 from ..base import OrdinalResults
 from ..later import Later
 from .fitted import FittedLikelihood, with_covariance
-from .mixed.effects import group_effects, variance_table
+from .mixed.summary import group_effects, variance_table
 from .mixed.unavailable import UNAVAILABLE, refuse_random_effects
 from .profile import confidence_limits, profiles
 from .proportionality import brant_tests, nominal_tests, scale_tests, score_tests

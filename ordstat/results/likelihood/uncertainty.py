@@ -40,7 +40,7 @@ from .standard_errors import (
 STOPPED = "What depends on infinite estimates stands where the search stopped, in the order of its limits."
 
 
-@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True")
+@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True", given="update(data=...) with these rows too")
 def prediction_with_errors(
     r: FittedLikelihood,
     newdata: Any = None,
@@ -55,7 +55,6 @@ def prediction_with_errors(
     vcov: Any = None,
     cost: Any = None,
     re: str | None = None,
-    given: Any = None,
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
 
@@ -86,17 +85,10 @@ def prediction_with_errors(
         Covariance of the parameters, as in `vcov`.
     cost : str or K x K matrix, optional
         What the predicted class is to minimise instead of the cost of the fit; nothing is fitted again.
-    re : {"mode", "zero", "marginal", "posterior"}, optional
-        Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at zero,
-        averaged over all groups (the population), or averaged over what the data of a row's own groups leave open
-        (over all groups for one not seen). That posterior distribution is integrated by quadrature, whatever
-        `quadrature` the fit has, for one term of up to three columns and for nested terms of up to five together; for
-        crossed terms, relatives (cov=) and more columns a normal one about the modes stands for it. Left out: the modes
-        of groups that the fit has seen, averages over the effects of others, as `errors(newdata)` has them. Errors are
-        by the delta method alone.
-    given : data frame, optional
-        Further rows with their response, of groups of the fit or of new ones, which are known then: the modes of the
-        random effects know these rows too, the estimates stay.
+    re : {"mode", "zero", "marginal"}, optional
+        Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at zero, or
+        averaged over all groups (the population). Left out: the modes of groups that the fit has seen, averages over
+        the effects of others, as `errors(newdata)` has them. Errors are by the delta method alone.
 
     Returns
     -------
@@ -126,14 +118,15 @@ def prediction_with_errors(
     >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", data=wine[:64])
     >>> mixed.predict(wine[70:], "mean", re="marginal").round(2).tolist()  # the ninth judge is new
     [3.83, 3.83]
-    >>> mixed.predict(wine[70:], "mean", given=wine[64:70]).round(2).tolist()
-    [3.43, 3.43]
     """
     one_of("interval", interval, ("confidence", None))
-    if re is not None or given is not None or r.fit.marginal is not None:
-        _check_over_effects(r, re, given, method, vcov)
+    if re is not None or r.fit.marginal is not None:
+        if r.fit.marginal is None:
+            raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+        if method != "delta" or vcov is not None:
+            raise OptionError("method and vcov must be left out where the fit has random effects.")
         fraction("level", level)
-        return mixed_prediction(r, newdata, type, re, se, interval, level, cost, given)
+        return mixed_prediction(r, newdata, type, re, se, interval, level, cost)
     one_of("method", method, ("delta", "simulation"))
     whole("draws", draws, 2)
     fraction("level", level)
@@ -170,15 +163,6 @@ def prediction_with_errors(
     stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
     told = (*limits, *of_errors(chosen), *(STOPPED,) * stopped)
     return NotedFrame.of(frame, told, f"Predictions, type {type!r}")
-
-
-def _check_over_effects(r: FittedLikelihood, re: str | None, given: Any, method: str, vcov: Any) -> None:
-    """OptionError where `re` or `given` stands beside no random effects, or what these know nothing of beside them."""
-    if r.fit.marginal is None:
-        name, value = ("re", repr(re)) if re is not None else ("given", "a " + type(given).__name__)
-        raise OptionError(f"{name} must be left out, as the fit has no random effects; got {value}.")
-    if method != "delta" or vcov is not None:
-        raise OptionError("method and vcov must be left out where the fit has random effects.")
 
 
 def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:

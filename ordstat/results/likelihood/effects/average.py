@@ -23,7 +23,7 @@ from ....model.sample import Rows
 from ...report.warnings import without_end
 from ..fitted import FittedLikelihood, with_covariance
 from ..joint_tests import Joint, by_estimated, degrees_of_freedom, joint_test
-from ..mixed.averaging import chosen_effects, effects_words, predicted_by, predicted_covariance
+from ..mixed.predictions import chosen_effects, effects_words, predicted_by, predicted_covariance
 from ..standard_errors import infinite_parameters, symmetric_limits, two_sided
 from .estimable import aliased_gaps, estimable, estimable_tangent
 

@@ -1,4 +1,4 @@
-"""Predictions with random effects: at their modes, at zero, averaged over new groups or over what the data leave open.
+"""Predictions with random effects: at their modes, at zero, or averaged over new groups.
 
 The probability of a level averaged over z'b ~ N(shift, variance) is one integral, whatever the terms are: in closed
 form for the probit, by the trapezoid rule else (Trefethen & Weideman 2014, SIAM Review 56, 385-458: its error falls
@@ -9,7 +9,7 @@ psi.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from ...._typing import FloatArray, IntArray
 from ....checks import one_of
 from ....exceptions import DataError, OptionError
 from ....model.costs import CostMatrix
-from ....model.likelihood.over_groups import normal_nodes, steepness_blocks
+from ....model.likelihood.over_groups import AsTheyAre, Predicted, normal_nodes, steepness_blocks
 from ....model.likelihood.predictor import Predictor
 from ....model.likelihood.rule import LikelihoodRule
 from ....model.probable import least_expected
@@ -28,30 +28,36 @@ from ....model.sample import Rows
 from ...predictions import known_type, unknown_type
 from ...target import Target
 from ..fitted import FittedLikelihood
-from ..standard_errors import UNCERTAIN, depends_on_infinite, limits_between, logit_limits, rule_at, symmetric_limits
-from .new_groups import tell_unknown
-from .updated import with_rows
+from ..standard_errors import (
+    UNCERTAIN,
+    depends_on_infinite,
+    limits_between,
+    logit_limits,
+    places,
+    rule_at,
+    rule_covariance,
+    symmetric_limits,
+)
+from .new_groups import over_groups, tell_unknown
 
 #: What random effects may be in a prediction.
-EFFECTS = ("mode", "zero", "marginal", "posterior")
+EFFECTS = ("mode", "zero", "marginal")
 #: Step of a derivative by the score.
 _STEP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class _At:
-    """Rows, the rule without random effects, and the mean and variance of what they add to the scores, or its nodes."""
+    """Rows, the rule without random effects, and the mean and variance of what they add to the scores."""
 
     rule: LikelihoodRule
     rows: Rows
     shift: FloatArray
     variance: FloatArray
-    spread: Any = None  # nodes over what the data leave open
 
     def take(self, index: IntArray) -> _At:
         """Some of the rows."""
-        spread = None if self.spread is None else self.spread.take(index)
-        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index], spread)
+        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index])
 
 
 def mixed_prediction(
@@ -63,7 +69,6 @@ def mixed_prediction(
     interval: str | None,
     level: float,
     cost: Any,
-    given: Any = None,
 ) -> pd.Series | pd.DataFrame:
     """`predict` of a fit with random effects; see there.
 
@@ -82,12 +87,8 @@ def mixed_prediction(
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target = mixed_target(r, newdata, re)
-    if given is not None:
-        if (se or interval is not None) and r.covariance != "model":
-            raise OptionError("Errors beside given= are those of the model: fit without vcov= and cluster=.")
-        r, target = with_rows(r, given, newdata, target)
     kind = _kind(r, target.rows, re)
-    if re is None and newdata is not None and (kind == "marginal" or (kind == "known" and given is None)):
+    if re is None and newdata is not None and kind in ("marginal", "known"):
         hint = "; re='marginal' gives these without this warning" if kind == "marginal" else ""
         tell_unknown(r.design.random, newdata, hint)
     at = _at(r, target.rows, kind, None)
@@ -134,8 +135,8 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
         return "marginal" if all(mask.all() for mask in unseen) else "known"
     shown = rows.random.unseen([term.group for term in r.design.random])
     raise DataError(
-        f"newdata has groups that the fit has not seen, {shown}: they have no mode. Use re='posterior', which averages "
-        "over the effects of new groups, re='marginal', which does so for all, or re='zero'."
+        f"newdata has groups that the fit has not seen, {shown}: they have no mode. Leave re= out, which averages over "
+        "the effects of new groups, or use re='marginal', which averages over those of all, or re='zero'."
     )
 
 
@@ -143,7 +144,7 @@ def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _
     assert r.fit.marginal is not None
     found = r.fit.marginal.likelihood.moments(rows.random, kind, psi)
     rule = replace(rule_at(r.fit, found.estimates), effects=())
-    return _At(rule, rows, found.shift, found.variance, found.spread)
+    return _At(rule, rows, found.shift, found.variance)
 
 
 # Values
@@ -154,53 +155,19 @@ def _predictor(at: _At, move: FloatArray | float = 0.0) -> Predictor:
 
 
 def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
-    """(n, M) mean of a curve of the predictors over z'b."""
-    if at.spread is None or not at.rows.n:
-        return _over_normal(at, curve)
-    parts: list[tuple[IntArray, FloatArray]] = []
-    for depth in np.unique(at.spread.depth):
-        rows = np.flatnonzero(at.spread.depth == depth)
-        parts += [(rows, _over_normal(at.take(rows), curve))] if depth < 0 else _over_nodes(at, rows, curve)
-    return _in_place(parts, at.rows.n)
-
-
-def _in_place(parts: Iterable[tuple[IntArray, FloatArray]], n: int) -> FloatArray:
-    """(n, M) from values of some rows each."""
-    total: Any = None
-    for rows, values in parts:
-        total = np.empty((n, values.shape[1])) if total is None else total
-        total[rows] = values
-    return np.asarray(total)
-
-
-def _over_nodes(
-    at: _At, rows: IntArray, curve: Callable[[Predictor], FloatArray]
-) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Means of rows whose groups are known up to one term."""
-    some = at.take(rows)
-    deviations = _predictor(some).s * some.spread.deviations()
-    for index, steep in steepness_blocks(at.rule.link, np.broadcast_to(deviations, (rows.size,))):
-        own, total = some.take(index), 0.0
-        for shift, share in own.spread.shifts(steep):
-            total = total + share[:, None] * _over_normal(replace(own, shift=shift, spread=None), curve)
-        yield rows[index], np.asarray(total)
-
-
-def _over_normal(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
-    """(n, M) mean over N(shift, variance)."""
+    """(n, M) mean of a curve of the predictors over z'b ~ N(shift, variance)."""
     if not at.variance.any():
         return curve(_predictor(at))
     bare = _predictor(at)
     if at.rule.link.name == "probit":
         wider = 0.5 * np.log1p(bare.s**2 * at.variance)
         return curve(replace(bare, tau=bare.tau + wider))
-    blocks = steepness_blocks(at.rule.link, _steepness(at, bare))
-    return _in_place(((chosen, _trapezoid(at.take(chosen), curve, steep)) for chosen, steep in blocks), at.rows.n)
-
-
-def _steepness(at: _At, bare: Predictor) -> FloatArray:
-    """(n,) standard deviations of the predictors."""
-    return np.broadcast_to(bare.s * np.sqrt(at.variance), (at.rows.n,))
+    out: Any = None
+    for rows, steep in steepness_blocks(at.rule.link, np.broadcast_to(bare.s * np.sqrt(at.variance), (at.rows.n,))):
+        values = _trapezoid(at.take(rows), curve, steep)
+        out = np.empty((at.rows.n, values.shape[1])) if out is None else out
+        out[rows] = values
+    return np.asarray(out)
 
 
 def _trapezoid(at: _At, curve: Callable[[Predictor], FloatArray], steep: float) -> FloatArray:
@@ -304,17 +271,14 @@ def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at:
     """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
     assert r.fit.marginal is not None
     likelihood, curve = r.fit.marginal.likelihood, VALUES[type]
-    places, slopes = [], []
-    for place, behind, ahead, distance in likelihood.steps():
-        ends = (curve(_at(r, rows, kind, psi)) for psi in (behind, ahead))
-        low, high = ends
-        places.append(place)
+    slopes = []
+    for behind, ahead, distance in likelihood.steps():
+        low, high = (curve(_at(r, rows, kind, psi)) for psi in (behind, ahead))
         slopes.append((high - low) / distance)
     robust = r.covariance != "model"
     inner = likelihood.inner_of(r.whole_covariance) if robust else likelihood.inner_covariance()
-    own = inner[np.ix_(places, places)]
     moved = np.stack(slopes)
-    variance = np.einsum("anm,ab,bnm->nm", moved, own, moved)
+    variance = np.einsum("anm,ab,bnm->nm", moved, likelihood.along(inner), moved)
     given = likelihood.moments(rows.random, kind).error
     if given.any():
         further, nearer = (curve(replace(at, shift=at.shift + move)) for move in (_STEP, -_STEP))
@@ -331,3 +295,66 @@ def _limits(at: _At, type: str, value: FloatArray, error: FloatArray, level: flo
     if type == "mean":
         return limits_between(1.0, float(at.rule.n_levels), value, error, level)
     return symmetric_limits(value, error, level)
+
+
+#: What `re` may be.
+AVERAGES = ("zero", "marginal")
+#: Scales on which random effects of 0 are taken if nothing is said: means on the first are the same either way, and
+#: those of the others have no mean over the groups that is of one.
+_AT_ZERO = ("latent", "log_odds", "odds")
+
+
+def chosen_effects(r: FittedLikelihood, scale: str, re: str | None) -> str | None:
+    """What random effects are; None for a fit without them.
+
+    Raises
+    ------
+    OptionError
+        An unknown `re`, one of a fit without random effects, or an average of log odds.
+    """
+    if r.fit.marginal is None:
+        if re is not None:
+            raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+        return None
+    if re is None:
+        return "zero" if scale in _AT_ZERO else "marginal"
+    one_of("re", re, AVERAGES)
+    if re == "marginal" and scale in ("log_odds", "odds"):
+        raise OptionError(
+            f"re must be 'zero' on scale={scale!r}: odds are those within a group; got 'marginal'. Take a scale of "
+            "probabilities for averages over the groups."
+        )
+    return re
+
+
+def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
+    """Predictions with random effects as chosen; those of a plain fit as they are."""
+    marginal, bare = r.fit.marginal, replace(r.rule, effects=())
+    if marginal is None or re == "zero" or scale == "latent":  # linear in the effects, whose means are 0
+        return AsTheyAre(bare)
+    return over_groups(bare, marginal)
+
+
+def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArray:
+    """(F + n_phi, F + n_phi) of the parameters of a prediction; those at a boundary are held there."""
+    if not predicted.n_phi:
+        return rule_covariance(r.fit, predicted.rule, r._covariance(None))
+    own, F, whole = places(r.fit, predicted.rule), predicted.rule.n_parameters, r.whole_covariance
+    size, n_phi = own.shape[1], predicted.n_phi
+    held = np.isnan(np.diag(whole))
+    J = np.zeros((F + n_phi, size + n_phi))
+    J[: len(own), :size], J[F:, size:] = own, np.eye(n_phi)
+    out = J @ np.where(held[:, None] | held, 0.0, whole) @ J.T
+    out[:F, :F] = rule_covariance(r.fit, predicted.rule, whole[:size, :size])  # with infinite estimates held
+    return out
+
+
+def effects_words(re: str | None, scale: str) -> tuple[str, ...]:
+    """The line below a table that says it."""
+    if re is None:
+        return ()
+    if scale == "latent":
+        return ("Random effects at 0, their mean.",)
+    if re == "zero":
+        return ("Random effects at 0 (re='zero'): those of a typical group, no average over groups.",)
+    return ("Averaged over the random effects (re='marginal'): population averages over all groups.",)

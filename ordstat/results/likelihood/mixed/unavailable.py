@@ -1,30 +1,33 @@
-"""What fits with random effects cannot be asked, said in words: nothing answers for the fixed effects alone."""
+"""The questions that a fit with random effects does not answer: why not, and what to ask instead."""
 
 from __future__ import annotations
 
 from ....exceptions import UnavailableError
 from ....model.fit import LikelihoodFit
 
+_ROWS = "it treats rows as independent, and rows of a group are not"
 _MARGINS = "margins are distances from thresholds, and random effects move these by group", "errors(cv=)"
-_NULL = "a likelihood without any effects says nothing of the random ones", "anova() with the fit to compare with"
+_NULL = "it compares with a likelihood without any effects", "discrimination(), which has R2s"
 
-#: Name of a method of the results -> why not, and what to use in its place.
+#: Name of a method -> why it is not available, and what to use instead.
 UNAVAILABLE = {
-    "score_test": ("its law is that of independent rows", "nominal_test() or scale_test(), by refits"),
-    "brant": ("it compares separate binary fits to independent rows", "nominal_test()"),
-    "wild_bootstrap": ("it turns the scores of independent clusters", "bootstrap(), which simulates random effects"),
+    "score_test": (_ROWS, "nominal_test() or scale_test(), which fit again"),
+    "brant": (_ROWS, "nominal_test()"),
+    "influence": (_ROWS, "update(data=) without a group, which fits again"),
+    "power": (_ROWS, "simulate() from the fit, and fit to what it draws"),
+    "bounds": (_ROWS, "errors(cv=) or conformal()"),
     "margins": _MARGINS,
     "delta_errors": _MARGINS,
-    "bounds": ("bounds of errors take rows for independent, and rows of a group are not", "errors(cv=) or conformal()"),
-    "lr_chi2": _NULL,
-    "lr_p_value": _NULL,
-    "mcfadden": ("it compares with a likelihood without any effects", "discrimination(), which has R2s"),
-    "nagelkerke": ("it compares with a likelihood without any effects", "discrimination(), which has R2s"),
+    "lr_chi2": (_NULL[0], "anova() with the fit to compare with"),
+    "lr_p_value": (_NULL[0], "anova() with the fit to compare with"),
+    "mcfadden": _NULL,
+    "nagelkerke": _NULL,
+    "wild_bootstrap": (_ROWS, "bootstrap(), which simulates random effects"),
 }
 
 
 def refuse_random_effects(fit: LikelihoodFit, name: str) -> None:
-    """UnavailableError where a fit with random effects is asked for what it has not."""
+    """UnavailableError if a fit with random effects does not answer the question of this name."""
     if fit.marginal is not None and name in UNAVAILABLE:
         why, instead = UNAVAILABLE[name]
-        raise UnavailableError(f".{name} is not available of a fit with random effects, as {why}: use {instead}.")
+        raise UnavailableError(f".{name} is not available for fits with random effects, as {why}: use {instead}.")

@@ -14,16 +14,11 @@ from ....model.likelihood.marginal import EffectsOfGroups, Marginal
 from ....model.random_effects import RandomRows
 from ..problem import Problem
 from ..user_scale import in_order
-from .boundary import Boundary, settled
 from .laplace import Evaluation, Objective, evaluate, row_scores, state_at
-from .leave_out import one_step
 from .model import MixedModel
-from .nested import evaluate_by_nodes, row_scores_by_nodes
 from .new_rows import Moments, moments
-from .penalty import log_determinant, penalised
-from .quadrature import check_grid, within_reach
-from .scalar import compiled, evaluate_compiled, nodes_of
-from .search import Found, maximise
+from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes, within_reach
+from .search import Boundary, Found, information_along, log_determinant, maximise, penalised, settled
 
 #: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
 RULES, _SAME_LOGLIK, _SAME_ESTIMATES = (5, 9, 15, 25), 1e-4, 0.02
@@ -59,7 +54,9 @@ class MarginalLikelihood:
     free : (P' + m,)
         Components of psi not at a boundary.
     penalised : bool
-        Whether log det Lambda is added (`penalty.py`).
+        Whether log det Lambda is added (`search.py`).
+    infinite : (P',) bool or None
+        Fixed parameters of the user without a finite estimate, which are held; None if there are none.
     """
 
     model: MixedModel
@@ -68,6 +65,7 @@ class MarginalLikelihood:
     information: FloatArray
     free: BoolArray
     penalised: bool = False
+    infinite: BoolArray | None = None
 
     @property
     def objective(self) -> Objective:
@@ -80,31 +78,11 @@ class MarginalLikelihood:
         """Without the penalty."""
         return self.at.loglik - (log_determinant(self.model, self.at.psi) if self.penalised else 0.0)
 
-    def scores(self, codes: IntArray, size: int, psi: FloatArray | None = None) -> FloatArray:
-        """(size, P' + m) scores of clusters of whole groups, at the estimates or elsewhere.
-
-        Parameters
-        ----------
-        codes : (n,)
-            The cluster of each row of the sample.
-        size : int
-        psi : (P' + m,), optional
-        """
-        state = self.at.state if psi is None else state_at(self.model, psi, self.at.v)
-        assert state is not None
+    def scores(self, codes: IntArray, size: int) -> FloatArray:
+        """(size, P' + m) scores of clusters of whole groups, by the cluster (n,) of each row of the sample."""
+        state = self.at.state
         rows = row_scores(state) if self.quadrature == 1 else row_scores_by_nodes(state, self.quadrature)
         return rows.totals(codes[self.model.along], size)
-
-    def moved_by(self, codes: IntArray, size: int) -> FloatArray:
-        """(size, P' + m) user's estimates less those without each cluster of whole groups, by one step."""
-        free = np.flatnonzero(self.free)
-        parts = np.empty((size, free.size, free.size))
-        for k, (_, behind, ahead, distance) in enumerate(self.steps()):
-            ends = [self.scores(codes, size, psi)[:, free] for psi in (behind, ahead)]
-            parts[:, k] = (ends[0] - ends[1]) / distance
-        moved = np.zeros((size, self.free.size))
-        moved[:, free] = one_step(self.scores(codes, size)[:, free], parts, self._own)
-        return np.asarray(moved @ self.to_user().T)
 
     def left_over(self) -> FloatArray:
         """(P' + m',) what is left of the gradient by the user's parameters."""
@@ -119,7 +97,7 @@ class MarginalLikelihood:
     @property
     def condition(self) -> float:
         """Condition number of the information about what is not at a boundary, on the scaled columns."""
-        return float(np.linalg.cond(self._own)) if np.isfinite(self._own).all() else float("nan")
+        return float(np.linalg.cond(self._known)) if np.isfinite(self._known).all() else float("nan")
 
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
@@ -129,18 +107,24 @@ class MarginalLikelihood:
     def _inner(self) -> FloatArray:
         inner = np.full(self.information.shape, np.nan)
         if self.smallest_eigenvalue > 0.0:
-            inner[np.ix_(self.free, self.free)] = np.linalg.inv(self._own)
+            own = self._basis @ np.linalg.inv(self._known) @ self._basis.T
+            inner[np.ix_(self.free, self.free)] = own[np.ix_(self.free, self.free)]
         return inner
 
     @cached_property
-    def _own(self) -> FloatArray:
-        """Information about the free parameters, on the scaled columns."""
-        return self.information[self.free][:, self.free]
+    def _known(self) -> FloatArray:
+        """Information about the parameters that are neither at a boundary nor infinite, on the scaled columns."""
+        free = np.where(self.free[:, None] & self.free, self.information, 0.0)
+        return np.asarray(self._basis.T @ free @ self._basis)
+
+    @cached_property
+    def _basis(self) -> FloatArray:
+        return free_moves(self.model, self.free, self.infinite)
 
     @cached_property
     def smallest_eigenvalue(self) -> float:
         """Of the information about the free parameters, on the scaled columns; NaN where it is not known."""
-        return float(np.linalg.eigvalsh(self._own)[0]) if np.isfinite(self._own).all() else float("nan")
+        return float(np.linalg.eigvalsh(self._known)[0]) if np.isfinite(self._known).all() else float("nan")
 
     def inner_of(self, covariance: FloatArray) -> FloatArray:
         """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
@@ -150,18 +134,20 @@ class MarginalLikelihood:
     def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
         """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
         psi, state = self.at.psi if psi is None else psi, None
-        if re in ("mode", "known", "posterior"):
+        if re in ("mode", "known"):
             state = self.at.state if psi is self.at.psi else state_at(self.model, psi, self.at.v)
             assert state is not None
         return moments(self.model, psi, random, re, state)
 
-    def steps(self) -> Iterator[tuple[int, FloatArray, FloatArray, float]]:
-        """For every free component of psi its place, psi on either side and the distance of these."""
-        for j in np.flatnonzero(self.free):
-            h = 1e-4 * max(1.0, abs(self.at.psi[j]))
-            move = np.zeros(self.at.psi.size)
-            move[j] = h
-            yield int(j), self.at.psi - move, self.at.psi + move, 2.0 * h
+    def steps(self) -> Iterator[tuple[FloatArray, FloatArray, float]]:
+        """For every free move of psi (`along`) psi on either side and the distance of these."""
+        for move in self._basis.T:
+            h = 1e-4 if self.infinite is not None else 1e-4 * max(1.0, float(abs(move) @ abs(self.at.psi)))
+            yield self.at.psi - h * move, self.at.psi + h * move, 2.0 * h
+
+    def along(self, inner: FloatArray) -> FloatArray:
+        """(r, r) covariance of the free moves, from that of psi."""
+        return np.asarray(self._basis.T @ np.nan_to_num(inner) @ self._basis)
 
     def to_user(self) -> FloatArray:
         """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
@@ -233,32 +219,26 @@ class MixedEstimate:
         here = self.likelihood
         model, psi = here.model, here.at.psi
         factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
-        found: list[EffectsOfGroups | None] = [None] * len(factors)
+        found: dict[int, EffectsOfGroups] = {}
         for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
-            root = model.roots[place]
-            if root is not None:
-                own, block = root * (M[0, 0] * Lambda[0, 0]), covariances[k][0]
-                found[place] = EffectsOfGroups(
-                    factor=np.abs(M[:1, :1] * Lambda[:1, :1]),
-                    entries=model.user_entries(k),
-                    n_phi=1,
-                    modes=own @ here.at.v[k].T,
-                    conditional=np.einsum("ga,ab,gb->g", own, block, own)[:, None, None],
-                    boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
-                    unit_diagonal=np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6),
-                )
-                continue
-            own = M @ Lambda
+            root, own, v, unit_diagonal = model.roots[place], M @ Lambda, here.at.v[k], True
+            factor, modes, conditional = own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), v @ own.T, covariances[k]
+            conditional = own @ conditional @ own.T
+            if root is not None:  # one column for each group, all with one standard deviation
+                factor, modes = factor[:1, :1], root @ modes.T
+                conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
+                unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
             found[place] = EffectsOfGroups(
-                factor=own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0),
+                factor=factor,
                 entries=model.user_entries(k),
                 n_phi=model.terms[k].n_phi,
-                modes=here.at.v[k] @ own.T,
-                conditional=own @ covariances[k] @ own.T,
-                boundary={one.column: one.derivative for one in self.boundaries if one.term == k},
+                modes=modes,
+                conditional=conditional,
+                boundary={zero.column: zero.derivative for zero in self.boundaries if zero.term == k},
+                unit_diagonal=unit_diagonal,
             )
         return Marginal(
-            terms=tuple(one for one in found if one is not None),
+            terms=tuple(found[place] for place in range(len(factors))),
             covariance=self.covariance(),
             quadrature=here.quadrature,
             plain_loglik=plain_loglik,
@@ -266,14 +246,27 @@ class MixedEstimate:
         )
 
     def covariance(self) -> FloatArray:
-        """(P' + m', P' + m') on the user's scale, NaN at a boundary."""
+        """(P' + m', P' + m') on the user's scale; NaN at a boundary and of infinite estimates."""
         here, inner = self.likelihood, self.likelihood.inner_covariance()
         known = np.where(np.isnan(inner), 0.0, inner)
         to_user = here.to_user()
         out = to_user @ known @ to_user.T
         unknown = (np.abs(to_user) @ (~here.free | np.isnan(np.diag(inner)))) > 0.0
+        if here.infinite is not None:
+            unknown[: here.infinite.size] |= here.infinite
         out[unknown], out[:, unknown] = np.nan, np.nan
         return np.asarray(out)
+
+
+def free_moves(model: MixedModel, free: BoolArray, infinite: BoolArray | None) -> FloatArray:
+    """(P' + m, r) orthonormal moves of psi that hold what is at a boundary or infinite."""
+    moves = np.eye(free.size)[:, free]
+    if infinite is None:
+        return moves
+    P = model.n_fixed
+    fixed = np.zeros((free.size, int((~infinite).sum())))
+    fixed[:P] = np.linalg.qr(np.linalg.inv(model.to_user)[:, ~infinite])[0]
+    return np.hstack([fixed, moves[:, P:]])
 
 
 def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
@@ -296,10 +289,9 @@ def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
     """The integrated log-likelihood by a rule of so many nodes."""
     general = partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
-    if not compiled(model):
+    if not model.compiled or quadrature < 0:
         return general
-    points, logs = nodes_of(quadrature)
-    quick = partial(evaluate_compiled, model, points, logs, quadrature > 0)
+    quick = partial(evaluate_compiled, model, quadrature)
     return lambda psi, start: quick(psi, start) or general(psi, start)
 
 
@@ -309,6 +301,7 @@ def mixed_estimate(
     quadrature: int | str,
     max_iter: int,
     penalty: str | None = None,
+    infinite: BoolArray | None = None,
 ) -> MixedEstimate:
     """The estimates, from those without random effects.
 
@@ -321,9 +314,11 @@ def mixed_estimate(
     max_iter : int
     penalty : "gamma" or None
         On the covariances.
+    infinite : (P',) bool or None
+        Fixed parameters of the user without a finite estimate.
     """
     model = MixedModel.of(problem)
-    by_rule = partial(_by_rule, model, max_iter=max_iter, penalty=penalty)
+    by_rule = partial(_by_rule, model, max_iter=max_iter, penalty=penalty, infinite=infinite)
     alpha, rest = start
     fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
     psi = np.concatenate([fixed, model.start_phi()])
@@ -348,7 +343,13 @@ def _same(one: MixedEstimate, other: MixedEstimate) -> bool:
 
 
 def _by_rule(
-    model: MixedModel, psi: FloatArray, quadrature: int, *, max_iter: int, penalty: str | None
+    model: MixedModel,
+    psi: FloatArray,
+    quadrature: int,
+    *,
+    max_iter: int,
+    penalty: str | None,
+    infinite: BoolArray | None,
 ) -> MixedEstimate:
     """The estimates by a rule of so many nodes."""
     if quadrature != 1:
@@ -358,14 +359,19 @@ def _by_rule(
     if penalty is None:
         found, free, boundaries = settled(model, objective, _found(model, objective, psi, max_iter), max_iter)
     else:
-        found, free = _found(model, penalised(model, objective), psi, max_iter), np.ones(psi.size, dtype=bool)
+        objective = penalised(model, objective)
+        found, free = _found(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
+    information = found.information
+    if infinite is not None:  # components of psi that go with infinite estimates are too long for steps of their own
+        information = information_along(objective, found.at, free_moves(model, free, infinite))
     likelihood = MarginalLikelihood(
         model=model,
         quadrature=quadrature,
         at=found.at,
-        information=found.information,
+        information=information,
         free=free,
         penalised=penalty is not None,
+        infinite=infinite,
     )
     return MixedEstimate(likelihood=likelihood, logliks=found.logliks, message=found.message, boundaries=boundaries)
 

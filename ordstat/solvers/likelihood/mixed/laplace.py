@@ -27,7 +27,7 @@ from .model import MixedModel
 from .modes import Modes, conditional_modes
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """The integrated log-likelihood at some psi.
 
@@ -120,12 +120,13 @@ def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation |
     at = state_at(model, psi, start)
     if at is None:
         return None
-    gradient, loglik = row_scores(at).total(), at.modes.h - 0.5 * at.modes.factor.logdet
-    if not (np.isfinite(loglik) and np.isfinite(gradient).all()):
-        return None
-    return Evaluation(
-        model=model, psi=psi, loglik=loglik, gradient=gradient, v=at.modes.v, decrement=at.modes.decrement
-    )
+    loglik = at.modes.h - 0.5 * at.modes.factor.logdet
+    return if_finite(Evaluation(model, psi, loglik, row_scores(at).total(), at.modes.v, at.modes.decrement))
+
+
+def if_finite(at: Evaluation) -> Evaluation | None:
+    """None if the value or its gradient is not finite."""
+    return at if np.isfinite(at.loglik) and np.isfinite(at.gradient).all() else None
 
 
 @dataclass(frozen=True, eq=False)

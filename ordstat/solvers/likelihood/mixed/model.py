@@ -17,7 +17,7 @@ from itertools import accumulate
 import numpy as np
 
 from ...._typing import FloatArray, IntArray
-from ....compiled.mixed import location_terms, logit_bases
+from ....compiled.mixed import location_terms
 from ....model.likelihood.cumulative import Cumulative
 from ....model.likelihood.family import Family, LocationTerms
 from ....model.likelihood.predictor import Jacobian, ModelRows, Predictor
@@ -30,7 +30,7 @@ from .blocks import Effects, Structure
 #: Condition number from which columns are nearly multiples: an intercept and a column 5 deviations away from 0.
 _ALIKE = 10.0
 #: Links of the compiled passes, by their number there.
-LINKS = ("logit", "probit", "cloglog", "loglog", "cauchit")
+LINKS = ("logit", "probit")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,38 +118,27 @@ class MixedModel:
         return Structure.of(self.terms)
 
     @cached_property
-    def within(self) -> MixedModel | None:
-        """Without the outermost of nested terms; None of one term."""
-        if len(self.terms) == 1:
-            return None
-        return replace(self, terms=self.terms[:-1], scaling=self.scaling[:-1], order=self.order[:-1])
-
-    @cached_property
     def starts(self) -> IntArray:
         """(G + 1,) where the rows of each group of the first term begin, and the end."""
         first = self.terms[0]
         return np.asarray(np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp)
 
     @cached_property
-    def common(self) -> bool:
-        """Whether the effect of a group moves all of its rows alike: one column of ones, and one scale."""
-        z = self.terms[0].z
-        return bool(not self.scaled and z.shape[1] == 1 and np.all(z == z[0]))
+    def compiled(self) -> bool:
+        """Whether the compiled walk covers the model: a logit, one effect a group, thresholds shared by all rows."""
+        alone = len(self.terms) == 1 and self.terms[0].q == 1
+        return alone and self.link == 0 and self.rows.w.shape[1] == 1 and not self.scaled
 
     @cached_property
-    def shared(self) -> bool:
-        """Whether all rows of a logit share thresholds and scale."""
-        return self.link == 0 and self.rows.w.shape[1] == 1 and not self.scaled
+    def common(self) -> bool:
+        """Whether the column of the first term is constant, so that an effect moves all rows of its group alike."""
+        z = self.terms[0].z
+        return bool(np.all(z == z[0]))
 
     @cached_property
     def scaled(self) -> bool:
         """Whether rows have different scales."""
         return bool(self.rows.z.shape[1] or self.rows.scale_offset.any())
-
-    @cached_property
-    def moved(self) -> bool:
-        """Whether some row has an offset."""
-        return bool(self.rows.offset.any())
 
     @cached_property
     def ones(self) -> FloatArray:
@@ -215,7 +204,7 @@ class MixedModel:
             if not np.all(d > 0.0):
                 return None
             out = np.empty((3, shift.size))
-            if location_terms(self.link, u, lo, d, predictor.s, shift, *out, self._bases(predictor)):
+            if location_terms(self.link, u, lo, d, predictor.s, shift, *out):
                 return LocationTerms(*out)
         return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
 
@@ -225,16 +214,6 @@ class MixedModel:
         if known is None:
             u, lo, d = predictor.ends(self.y)
             known = predictor.__dict__["own_ends"] = (u, lo, d)
-        return known
-
-    def _bases(self, predictor: Predictor) -> FloatArray | None:
-        """Exponentials of the ends of a logit, kept with the predictor; None for other links, or far out."""
-        if self.link != 0:
-            return None
-        if "own_bases" not in predictor.__dict__:
-            bases = np.empty((3, self.y.size))
-            predictor.__dict__["own_bases"] = bases if logit_bases(*self.ends(predictor), bases) else None
-        known: FloatArray | None = predictor.__dict__["own_bases"]
         return known
 
     @cached_property
@@ -249,19 +228,12 @@ class MixedModel:
 
     def shift(self, x: Iterable[FloatArray], v: Effects) -> FloatArray:
         """(n,) x'v of each row: what the random effects add to its score."""
-        return np.asarray(sum(self.shift_of(k, own, part) for k, (own, part) in enumerate(zip(x, v, strict=True))))
-
-    def shift_of(self, k: int, x: FloatArray, v: FloatArray) -> FloatArray:
-        """(n,) what the effects v (G, q) of term k add."""
-        return np.asarray(np.einsum("nq,nq->n", x, v[self.terms[k].codes]))
+        parts = zip(x, v, self.terms, strict=True)
+        return np.asarray(sum(np.einsum("nq,nq->n", columns, part[term.codes]) for columns, part, term in parts))
 
     def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
         """X'values (n,), the other way round."""
-        return [self.gathered_of(k, own, values) for k, own in enumerate(x)]
-
-    def gathered_of(self, k: int, x: FloatArray, values: FloatArray) -> FloatArray:
-        """(G, q) that of term k."""
-        return _by_code(self.terms[k], x * values[:, None])
+        return [_by_code(term, columns * values[:, None]) for term, columns in zip(self.terms, x, strict=True)]
 
     def jacobian(self, places: IntArray) -> Jacobian:
         """How the predictors of the rows move with the fixed parameters."""

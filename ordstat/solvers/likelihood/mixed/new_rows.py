@@ -1,12 +1,12 @@
 """What random effects add to the scores of rows, new ones too: means and variances by psi.
 
-Given psi the effects of groups that the fit has seen have the nodes of `posterior.py`, where these reach, and are taken
-as N(v^, H^-1) else; those of others are N(0, I). A row's score needs one number of them, z'b, whatever the terms are.
+Given psi the effects of groups that the fit has seen are taken as N(v^, H^-1), those of others are N(0, I). A row's
+score needs one number of them, z'b, whatever the terms are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ...._typing import FloatArray, IntArray
 from ....model.random_effects import RandomRows
 from .laplace import State
 from .model import MixedModel
-from .posterior import Spread, spread_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,24 +25,21 @@ class Moments:
     estimates : (P',)
         Fixed parameters on the user's scale.
     shift : (n,)
-        What is added to the score: 0, or z'b of the groups that are known, at the mode or on average over the nodes.
+        What is added to the score: 0, or z'b at the modes of the groups that are known.
     variance : (n,)
-        What is averaged over beside the nodes: 0, that of new groups, or that given the data.
+        Variance that is averaged over: 0, or that of new groups.
     error : (n,)
         Variance of z'b about `shift`, given psi, where it is not averaged over.
-    spread : Spread or None
-        The nodes that are averaged over.
     """
 
     estimates: FloatArray
     shift: FloatArray
     variance: FloatArray
     error: FloatArray
-    spread: Spread | None = None
 
 
 def moments(model: MixedModel, psi: FloatArray, random: RandomRows, re: str, state: State | None) -> Moments:
-    """The moments for predictions at "zero", over new groups ("marginal"), at the "mode" or over the "posterior".
+    """The moments for predictions at "zero", over new groups ("marginal") or at the "mode".
 
     "known": at the modes of known groups, over new groups of other rows.
 
@@ -74,20 +70,7 @@ def moments(model: MixedModel, psi: FloatArray, random: RandomRows, re: str, sta
         return Moments(estimates, shift, zero, given)
     new = [np.where(mask[:, None], 0.0, own) for own, mask in zip(x, known, strict=True)]
     beside = np.asarray(sum(np.einsum("nq,nq->n", own, own) for own in new))
-    if re == "known":
-        return Moments(estimates, shift, beside, given)
-    normal = Moments(estimates, shift, given + beside, zero)
-    spread = spread_of(state, seen, codes)
-    return normal if spread is None else _by_nodes(normal, beside, spread)
-
-
-def _by_nodes(normal: Moments, beside: FloatArray, spread: Spread) -> Moments:
-    """The nodes in place of a normal distribution, where they reach."""
-    shift, variance = normal.shift.copy(), np.where(spread.depth < 0, normal.variance, beside)
-    for depth in np.unique(spread.depth[spread.depth >= 0]):
-        rows = np.flatnonzero(spread.depth == depth)
-        shift[rows] = spread.means(rows)
-    return replace(normal, shift=shift, variance=variance, spread=spread)
+    return Moments(estimates, shift, beside, given)
 
 
 def columns_of(model: MixedModel, psi: FloatArray, random: RandomRows) -> tuple[list[FloatArray], list[IntArray]]:

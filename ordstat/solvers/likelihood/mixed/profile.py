@@ -15,9 +15,8 @@ import numpy as np
 
 from ...._typing import BoolArray, FloatArray
 from ....exceptions import UnavailableError
-from .boundary import diagonals
 from .laplace import Evaluation
-from .search import quasi_newton
+from .search import diagonals, quasi_newton
 
 if TYPE_CHECKING:
     from .estimate import MarginalLikelihood

@@ -20,9 +20,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...._typing import FloatArray
+from ....compiled.mixed import integrate_logit
 from ....exceptions import OptionError
 from ....model.random_effects import RandomColumns
-from .laplace import RowScores, State
+from .blocks import Effects
+from .laplace import Evaluation, RowScores, State, if_finite, state_at
 from .model import MixedModel
 
 #: Columns of a term, and nodes of a group, that a grid may have.
@@ -59,39 +61,65 @@ def grid_of(quadrature: int, q: int) -> Grid:
     points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
     places = np.stack(np.meshgrid(*[np.arange(points.size)] * q, indexing="ij"), axis=-1).reshape(-1, q)
     logs = np.log(weights) + points**2
-    return Grid(points[places], logs[places].sum(axis=1), quadrature > 0)
+    return Grid(np.ascontiguousarray(points[places]), logs[places].sum(axis=1), quadrature > 0)
 
 
 def within_reach(model: MixedModel, quadrature: int) -> bool:
-    """Whether there is a grid of so many nodes a column."""
-    terms = model.terms
-    few = all(term.q <= MOST_COLUMNS and not term.alike for term in terms)
-    points = float(abs(quadrature)) ** sum(term.q for term in terms)
-    return few and points <= MOST_POINTS and model.structure.nested
+    """Whether quadrature covers the random terms with this number of nodes."""
+    term = model.terms[0]
+    few = len(model.terms) == 1 and term.q <= MOST_COLUMNS and not term.alike
+    return few and float(abs(quadrature)) ** term.q <= MOST_POINTS
 
 
 def check_grid(model: MixedModel, quadrature: int) -> None:
-    """OptionError where the random effects of a group are too many, or depend on those of other groups."""
+    """OptionError unless there is one random term of few columns, whose groups are independent."""
     if within_reach(model, quadrature):
         return
     terms, laplace = model.terms, "Use quadrature=1, Laplace's approximation."
     if any(term.alike for term in terms):
-        raise OptionError(
-            f"quadrature={quadrature} must go with independent groups; cov= makes them dependent. {laplace}"
-        )
+        raise OptionError(f"quadrature={quadrature} needs independent groups; cov= makes them dependent. {laplace}")
     count = sum(term.q for term in terms)
-    if not model.structure.nested or max(term.q for term in terms) > MOST_COLUMNS:
+    if len(terms) > 1 or count > MOST_COLUMNS:
         raise OptionError(
-            f"quadrature={quadrature} must go with one random term of one column, such as (1 | group), or of up to "
-            f"{MOST_COLUMNS}, such as (1 + x | group), or with nested ones, (1 | school/class); got {count} columns in "
-            f"{len(terms)} terms{'' if model.structure.nested else ' that are crossed'}. {laplace}"
+            f"quadrature={quadrature} needs one random term of at most {MOST_COLUMNS} columns, such as (1 | group) or "
+            f"(1 + x | group); got {count} columns in {len(terms)} terms. {laplace}"
         )
     most = int(MOST_POINTS ** (1.0 / count) + 1e-9)
-    what = f"a random term of {count} columns" if len(terms) == 1 else f"{len(terms)} nested terms of {count} columns"
     raise OptionError(
-        f"quadrature must be at most {most} for {what}, where a group has that many nodes to the power {count}; got "
-        f"{quadrature}. Take fewer."
+        f"quadrature must be at most {most} for a random term of {count} columns, where a group has that many nodes to "
+        f"the power {count}; got {quadrature}. Use fewer nodes."
     )
+
+
+def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
+    """The integrated log-likelihood at psi by |quadrature| nodes a column; None outside the domain."""
+    at = state_at(model, psi, start)
+    nodes = None if at is None else Nodes.of(at, quadrature)
+    if at is None or nodes is None:
+        return None
+    loglik, gradient = float(nodes.values().sum()), scores_by_nodes(at, nodes).total()
+    return if_finite(Evaluation(model, psi, loglik, gradient, at.modes.v, at.modes.decrement))
+
+
+def evaluate_compiled(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
+    """The same of a `model.compiled`, one node being Laplace's approximation; None where values are too far out."""
+    full = psi[:-1] if model.expand is None else model.expand @ psi[:-1]
+    count, grid, v = model.n_thresholds, grid_of(quadrature, 1), start[0][:, 0].copy()
+    score = model.rows.x @ full[count:] + model.rows.offset
+    H, by_score, by_theta = np.empty(v.size), np.empty(score.size), np.empty(count)
+    rows = full[:count], score, model.y, psi[-1], model.first_column, model.weights
+    nodes = grid.points[:, 0], grid.log_weights
+    loglik, by_sigma, decrement = integrate_logit(model.common, model.starts, *rows, *nodes, v, H, by_score, by_theta)
+    by_full = np.concatenate([by_theta, by_score @ model.rows.x])
+    gradient = np.append(by_full if model.expand is None else by_full @ model.expand, by_sigma)
+    return if_finite(Evaluation(model, psi, loglik, gradient, [v[:, None]], decrement, H))
+
+
+def row_scores_by_nodes(at: State, quadrature: int) -> RowScores:
+    """Scores of the rows, by |quadrature| nodes a column."""
+    nodes = Nodes.of(at, quadrature)
+    assert nodes is not None
+    return scores_by_nodes(at, nodes)
 
 
 @dataclass(frozen=True, eq=False)
