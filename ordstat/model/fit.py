@@ -12,7 +12,6 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
 from .likelihood.bias_reduced import BiasReduced
 from .likelihood.marginal import Marginal
-from .likelihood.region import KeptOrder
 from .rules import Rule
 from .sample import Sample
 
@@ -299,8 +298,6 @@ class LikelihoodFit(Fit):
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
-    order : KeptOrder or None
-        Where thresholds were kept in order; None where that was not asked for.
     """
 
     coefficients: FloatArray
@@ -324,7 +321,6 @@ class LikelihoodFit(Fit):
     lambda_end: int = 0
     marginal: Marginal | None = None
     undetermined: BoolArray | None = None
-    order: KeptOrder | None = None
 
     @property
     def infinite(self) -> BoolArray:

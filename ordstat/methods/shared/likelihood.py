@@ -118,11 +118,6 @@ class OrdinalRegression(Method):
         """Whether rows with thresholds out of order are an error, rather than a warning."""
         return False
 
-    @property
-    def keeps_order(self) -> bool:
-        """Whether thresholds are to be in order all over the range of the nominal columns."""
-        return False
-
     def at_nodes(self, nodes: int) -> Self:
         """The method with random effects integrated out by so many nodes."""
         return replace(self, quadrature=nodes)
@@ -151,13 +146,9 @@ class OrdinalRegression(Method):
         cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
-        found, order = self._estimation.of(self._problem(sample)), None
-        if self.keeps_order:
-            from ...solvers.likelihood.order.estimate import kept_in_order
-
-            found, order = kept_in_order(found)
+        found = self._estimation.of(self._problem(sample))
         layout, separation = Layout.of(found.whole), None if self.penalty is not None else found.separation()
-        known = {"facts": self._facts(), **self._known(found, layout, separation), "order": order}
+        known = {"facts": self._facts(), **self._known(found, layout, separation)}
         if sample.rows.random is None:
             return self._independent(sample, found, layout, separation, known)
         asked = self.quadrature, self.max_iter, self.random_penalty
@@ -187,7 +178,7 @@ class OrdinalRegression(Method):
         self, sample: Sample, found: Estimate, layout: Layout, separation: Separation | None, known: dict[str, Any]
     ) -> LikelihoodFit:
         """The fit of independent rows."""
-        problem, optimum, order = found.whole, found.optimum, known["order"]
+        problem, optimum = found.whole, found.optimum
         alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
         rule = layout.rule(alpha, rest, found.family, self.cost_matrix)
         information = found.information(None if separation is None else separation.infinite)
@@ -197,7 +188,7 @@ class OrdinalRegression(Method):
             **known,
             rule=rule,
             certificate=Certificate(
-                name="max |gradient|" if order is None or not order.binding else "KKT residual",
+                name="max |gradient|",
                 value=found.residual,
                 tolerance=optimum.tolerance,
                 details=(
@@ -222,7 +213,6 @@ class OrdinalRegression(Method):
                 undetermined=None if separation is None else separation.undetermined,
                 lambda_end=found.lambda_end,
                 error=float(np.sqrt(information.variances()[-1])) if problem.n_lambda else float("nan"),
-                keeps_order=self.keeps_order,
             ),
         )
 

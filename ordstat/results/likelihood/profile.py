@@ -17,7 +17,6 @@ from ...words import told_arguments
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood, of_errors
 from .nested_wald import check_likelihood
-from .order import refuse_binding
 from .parameters import check_determined, refuse_survey
 from .standard_errors import symmetric_limits
 
@@ -73,7 +72,6 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
         frame = _frame(r, chosen, _wald_limits(r, level)[chosen])
         return NotedFrame.of(frame, of_errors(r), f"Wald limits, {100 * level:g} %")
     refuse_survey(r.design, "type='profile'", "type='wald'")
-    refuse_binding(r.fit, "type='profile'", "type='wald'")
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -182,7 +180,6 @@ def profiles(
     whole("points", points, 3)
     refuse_survey(r.design, "profile", "confint()")
     check_likelihood(r, "profile", "use confint()")
-    refuse_binding(r.fit, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
         _refuse_random(r, places(r, parm))

@@ -40,8 +40,6 @@ class LikelihoodAtEstimates:
     lambda_end : int
     error : float
         Standard error of lambda, the last of the estimates where it is estimated.
-    keeps_order : bool
-        Whether thresholds were to be in order all over the range of the nominal columns.
     """
 
     estimation: Estimation
@@ -51,7 +49,6 @@ class LikelihoodAtEstimates:
     separation: FloatArray | None
     lambda_end: int
     error: float
-    keeps_order: bool = False
     undetermined: BoolArray | None = None
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
@@ -86,7 +83,7 @@ class LikelihoodAtEstimates:
         """
         from .replicates import replicated_estimates
 
-        return replicated_estimates(self.estimation, self.problem, self.estimates, weights, self.keeps_order)
+        return replicated_estimates(self.estimation, self.problem, self.estimates, weights)
 
     def bias_reduced(self, cluster: IntArray) -> BiasReduced:
         """Adjusted score sums of the clusters (N,), for their CR2 covariance."""
@@ -120,11 +117,11 @@ class LikelihoodAtEstimates:
     def ends(self, combinations: FloatArray) -> FloatArray:
         """(h,) where combinations (h, P') of the estimates end: 0 finite, infinite, NaN left open.
 
-        NaN, too, where a scale effect runs off, lambda is estimated or thresholds are held in order.
+        NaN, too, where a scale effect runs off or lambda is estimated.
         """
         scales = int(self.problem.scale.kept.sum())
         run_off = bool(scales) and self.separation is not None and bool(self.separation[-scales:].any())
-        if self.keeps_order or self.problem.flexible is not None or run_off:
+        if self.problem.flexible is not None or run_off:
             return np.full(len(combinations), np.nan)
         alpha, rest = self.problem.from_user(self.estimates)
         return ends_of(self.problem, alpha, rest, combinations)
