@@ -31,7 +31,6 @@ from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.rows import CHUNK
-from ...solvers.likelihood.separation import Separation
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
@@ -147,14 +146,14 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         found = self._estimation.of(self._problem(sample))
-        layout, separation = Layout.of(found.whole), None if self.penalty is not None else found.separation()
-        known = {"facts": self._facts(), **self._known(found, layout, separation)}
+        layout = Layout.of(found.whole)
+        known = {"facts": self._facts(), **self._known(found, layout)}
         if sample.rows.random is None:
-            return self._independent(sample, found, layout, separation, known)
+            return self._independent(sample, found, layout, known)
         asked = self.quadrature, self.max_iter, self.random_penalty
         return with_random_effects(sample, found, layout, cost, *asked, known)
 
-    def _known(self, found: Estimate, layout: Layout, separation: Separation | None) -> dict[str, Any]:
+    def _known(self, found: Estimate, layout: Layout) -> dict[str, Any]:
         """Fields of a fit that random effects leave as they are."""
         problem = found.whole
         return {
@@ -166,24 +165,20 @@ class OrdinalRegression(Method):
             "null_loglik": self._estimation.null_loglik(problem),
             "null_edf": problem.n_null_parameters,
             "n_obs": float(problem.counts.sum()),
-            "separation": None if separation is None else np.nan_to_num(layout.spread(separation.direction)),
-            "undetermined": None if separation is None else layout.spread(separation.undetermined.astype(float)) == 1.0,
+            "separation": None if found.separation is None else np.nan_to_num(layout.spread(found.separation)),
             "threshold_names": () if layout.structure is None else layout.structure.names,
             "jacobian": layout.jacobian,
             "confounded": layout.confounded(problem.confounded),
             "lambda_end": found.lambda_end,
         }
 
-    def _independent(
-        self, sample: Sample, found: Estimate, layout: Layout, separation: Separation | None, known: dict[str, Any]
-    ) -> LikelihoodFit:
+    def _independent(self, sample: Sample, found: Estimate, layout: Layout, known: dict[str, Any]) -> LikelihoodFit:
         """The fit of independent rows."""
         problem, optimum = found.whole, found.optimum
         alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
         rule = layout.rule(alpha, rest, found.family, self.cost_matrix)
-        information = found.information(None if separation is None else separation.infinite)
+        information = found.information()
         digits, estimates = _digits(problem, found, information), in_order(alpha, rest)
-        loglik, beyond = found.loglik(), found.start.beyond
         return LikelihoodFit(
             **known,
             rule=rule,
@@ -197,20 +192,18 @@ class OrdinalRegression(Method):
                     ("correct digits", int(digits.min())),
                 ),
             ),
-            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=found.message),
+            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
             scores=rule.scores(sample.rows),
             coefficients=layout.spread(estimates),
             information=information,
             digits=layout.spread(digits),
-            loglik=loglik,
-            beyond=beyond if beyond is not None and beyond > loglik else None,
+            loglik=found.loglik(),
             likelihood=LikelihoodAtEstimates(
                 estimation=self._estimation,
                 problem=replace(problem),  # without the columns that it has made
                 threshold=self.threshold,
                 estimates=estimates,
-                separation=None if separation is None else separation.direction,
-                undetermined=None if separation is None else separation.undetermined,
+                separation=found.separation,
                 lambda_end=found.lambda_end,
                 error=float(np.sqrt(information.variances()[-1])) if problem.n_lambda else float("nan"),
             ),

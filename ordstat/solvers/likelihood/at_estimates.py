@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import FloatArray, IntArray
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
 from .estimate import Estimation
 from .identified import identified
 from .problem import Problem
 from .sandwich import score_products, score_totals
-from .separation import ends_of
-from .start import elsewhere
 
 if TYPE_CHECKING:
     from .flexible_profile import FlexibleProfile
@@ -35,8 +32,6 @@ class LikelihoodAtEstimates:
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
     separation : (P',) or None
         Direction of infinite estimates.
-    undetermined : (P',) bool or None
-        Estimates that separation leaves open.
     lambda_end : int
     error : float
         Standard error of lambda, the last of the estimates where it is estimated.
@@ -49,7 +44,6 @@ class LikelihoodAtEstimates:
     separation: FloatArray | None
     lambda_end: int
     error: float
-    undetermined: BoolArray | None = None
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of outer products of score rows, the filling of a sandwich.
@@ -114,18 +108,6 @@ class LikelihoodAtEstimates:
         step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
         return float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest)
 
-    def ends(self, combinations: FloatArray) -> FloatArray:
-        """(h,) where combinations (h, P') of the estimates end: 0 finite, infinite, NaN left open.
-
-        NaN, too, where a scale effect runs off or lambda is estimated.
-        """
-        scales = int(self.problem.scale.kept.sum())
-        run_off = bool(scales) and self.separation is not None and bool(self.separation[-scales:].any())
-        if self.problem.flexible is not None or run_off:
-            return np.full(len(combinations), np.nan)
-        alpha, rest = self.problem.from_user(self.estimates)
-        return ends_of(self.problem, alpha, rest, combinations)
-
     def profile(self) -> ProfileLikelihood | FlexibleProfile:
         """The profile likelihood of the estimated parameters, penalised where the fit is."""
         from .flexible_profile import FlexibleProfile
@@ -139,7 +121,4 @@ class LikelihoodAtEstimates:
         from .profile import ProfileLikelihood
 
         objective = self.estimation.objective(self.problem)
-        others = partial(elsewhere, self.problem, self.estimation.max_iter)
-        return ProfileLikelihood(
-            objective.evaluate, self.problem.user_scale(), start, self.separation, self.undetermined, others
-        )
+        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation)

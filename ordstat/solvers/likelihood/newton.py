@@ -134,13 +134,6 @@ class Optimum:
         return int(self.logliks.size) - 1
 
     @property
-    def lost(self) -> bool:
-        """Whether it is no maximum: the search did not end, or rounding ended it where the information is singular."""
-        if self.message.startswith("converged"):
-            return self.message != "converged" and self.damping > 0.0
-        return True
-
-    @property
     def indefinite(self) -> bool:
         """Whether the information is not that of a maximum, by more than rounding."""
         return self.damping > _INDEFINITE

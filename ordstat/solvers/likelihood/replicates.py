@@ -45,11 +45,10 @@ def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, pla
     if estimation.penalty is None or not estimation.penalty.determines:
         _check_determined(reweighted, place)
     found = estimation.of(reweighted)
-    infinite = estimation.penalty is None and found.separated
-    if infinite or not found.optimum.message.startswith("converged"):
+    if found.separation is not None or found.endless.any() or not found.optimum.message.startswith("converged"):
         raise DataError(
-            f"replicate {place} has no finite estimates ({found.message}): its weights leave too few rows for the "
-            "model. Take out a column, merge levels, or fit with penalty=."
+            f"replicate {place} has no finite estimates ({found.optimum.message}): its weights leave too few rows for "
+            "the model. Take out a column, merge levels, or fit with penalty=."
         )
     return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.rest))
 
