@@ -104,3 +104,36 @@ def test_an_infinite_threshold_that_the_search_for_a_start_has_reached() -> None
     with pytest.warns(SeparationWarning, match=r"6\|7.f2\[H.c\] to \+infinity"):
         fit = ordfit(spec.formula, spec.frame, nominal=spec.nominal, scale=spec.scale, contrasts={"f2": "helmert"})
     assert np.isnan(fit.se[["6|7", "6|7.f2[H.c]"]]).all() and fit.se.drop(["6|7", "6|7.f2[H.c]"]).max() < 1.0
+
+
+@pytest.mark.parametrize(
+    ("seed", "loglik", "estimates"),  # R's clm(..., threshold = "equidistant")
+    [
+        (0, -3393.3356497, [-1.8675659225, 1.7077621246, 0.9811247586, 0.0625874993]),
+        (1, -3403.17175718, [-1.846322241, 1.694549359, 0.970661945, 0.104919400]),
+        (2, -3431.93264077, [-1.8264324200, 1.6615379347, 0.9631920582, 0.0420910594]),
+    ],
+)
+def test_scale_effects_with_structured_thresholds_in_many_rows(seed: int, loglik: float, estimates: list[float]):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.normal(size=2500)})
+    data["y"] = np.digitize(data["x"] + rng.logistic(size=2500), [-2, 0, 1.5, 3])
+    found = ordfit("y ~ x", data, scale="~x", threshold="equidistant")
+    assert found.certificate.reached and found.loglik == pytest.approx(loglik, abs=1e-7)
+    np.testing.assert_allclose(found.params, estimates, rtol=1e-7)
+    assert ordfit("y ~ x", data, threshold="equidistant").scale_test().loc["x", "loglik"] == pytest.approx(found.loglik)
+
+
+@pytest.mark.filterwarnings("ignore:nominal effects put:ordstat.exceptions.DataWarning")
+@pytest.mark.parametrize("seed", [7, 0, 1])
+def test_a_cauchit_with_a_numeric_nominal_effect_in_many_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, K = 2500, 8
+    data = pd.DataFrame({"x": rng.normal(size=n), "z": rng.lognormal(10, 0.6, size=n) / 1000})
+    latent = data["x"] + rng.standard_cauchy(size=n)
+    data["y"] = np.searchsorted(np.quantile(latent, np.arange(1, K) / K), latent)
+    found, located = ordfit("y ~ x", data, link="cauchit", nominal="~z"), ordfit("y ~ x + z", data, link="cauchit")
+    assert found.certificate.reached and found.loglik > located.loglik
+    assert located.nominal_test("z").loc["z", "lrt"] == pytest.approx(2 * (found.loglik - located.loglik), abs=1e-5)
+    if seed == 7:  # R's clm, which cuts the line at 1e5
+        assert found.loglik == pytest.approx(-4841.572, abs=0.05)

@@ -177,6 +177,13 @@ class Problem:
         rows = self.rows()
         return rows if self.structure is None else self.structured(rows.evaluate)
 
+    def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
+        """Whether the thresholds of all rows are in order, and log scales inside the domain."""
+        rows = self.rows()
+        return rows.inside(
+            alpha if self.structure is None else self.structured(rows.evaluate).expand(alpha, rest), rest
+        )
+
     def structured(self, objective: Objective) -> Structured:
         """An objective in all thresholds as one in the parameters of the structure."""
         assert self.structure is not None

@@ -87,7 +87,7 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Point:
 
 def _inside(problem: Problem, *points: Point) -> Point:
     """The first of the points inside the domain, or no effects."""
-    return next((point for point in points if problem.rows().inside(*point)), problem.start())
+    return next((point for point in points if problem.inside(*point)), problem.start())
 
 
 def _along_lambda(problem: Problem, max_iter: int) -> Point:
