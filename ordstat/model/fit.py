@@ -227,13 +227,10 @@ class Profile(Protocol):
     """The profile likelihood of single parameters, by their place among the estimated ones."""
 
     def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is infinite."""
+        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is not finite."""
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """Maximised log-likelihood at values of the parameter."""
-
-    def span(self, place: int) -> tuple[float, float]:
-        """The values that `curve` knows."""
 
 
 @dataclass(frozen=True, eq=False)

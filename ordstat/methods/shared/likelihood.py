@@ -211,8 +211,6 @@ class OrdinalRegression(Method):
                 estimates=estimates,
                 separation=None if separation is None else separation.direction,
                 undetermined=None if separation is None else separation.undetermined,
-                lambda_end=found.lambda_end,
-                error=float(np.sqrt(information.variances()[-1])) if problem.n_lambda else float("nan"),
             ),
         )
 

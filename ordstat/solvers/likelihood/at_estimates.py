@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +15,8 @@ from .identified import identified
 from .problem import Problem
 from .sandwich import score_products, score_totals
 from .separation import ends_of
-from .start import elsewhere
 
 if TYPE_CHECKING:
-    from .flexible_profile import FlexibleProfile
     from .profile import ProfileLikelihood
 
 
@@ -37,9 +34,6 @@ class LikelihoodAtEstimates:
         Direction of infinite estimates.
     undetermined : (P',) bool or None
         Estimates that separation leaves open.
-    lambda_end : int
-    error : float
-        Standard error of lambda, the last of the estimates where it is estimated.
     """
 
     estimation: Estimation
@@ -47,8 +41,6 @@ class LikelihoodAtEstimates:
     threshold: str
     estimates: FloatArray
     separation: FloatArray | None
-    lambda_end: int
-    error: float
     undetermined: BoolArray | None = None
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
@@ -126,20 +118,10 @@ class LikelihoodAtEstimates:
         alpha, rest = self.problem.from_user(self.estimates)
         return ends_of(self.problem, alpha, rest, combinations)
 
-    def profile(self) -> ProfileLikelihood | FlexibleProfile:
+    def profile(self) -> ProfileLikelihood:
         """The profile likelihood of the estimated parameters, penalised where the fit is."""
-        from .flexible_profile import FlexibleProfile
-
-        start = self.problem.from_user(self.estimates)
-        if self.problem.flexible is None:
-            return self._profile(start)
-        return FlexibleProfile(self.problem, start, self._profile(start), self.lambda_end, self.error)
-
-    def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         from .profile import ProfileLikelihood
 
-        objective = self.estimation.objective(self.problem)
-        others = partial(elsewhere, self.problem, self.estimation.max_iter)
-        return ProfileLikelihood(
-            objective.evaluate, self.problem.user_scale(), start, self.separation, self.undetermined, others
-        )
+        evaluate = self.estimation.objective(self.problem).evaluate
+        point = self.problem.from_user(self.estimates)
+        return ProfileLikelihood(evaluate, self.problem.user_scale(), point, self.separation, self.undetermined)

@@ -70,19 +70,6 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     return Start(*(problem.start() if problem.structure is not None else _from_small_sample(problem)))
 
 
-def elsewhere(problem: Problem, max_iter: int) -> list[Point]:
-    """Points that other maxima may be reached from, with one parameter held; none where the likelihood is concave.
-
-    None either where there are so many rows that starts are followed on some of them: as far out as an interval goes,
-    the likelihood of many rows has no other maximum that is near as high.
-    """
-    if problem.flexible is not None or thinned(problem) is not problem:
-        return []
-    if problem.sample.rows.scale is not None:
-        return _scale_starts(problem, max_iter)[1]
-    return [] if problem.family.concave else [*_other_links(problem, max_iter), _plain(problem, max_iter).point]
-
-
 def _from_small_sample(problem: Problem) -> Point:
     """A rough fit of the small sample is within a few standard errors and saves passes over all rows.
 
