@@ -288,9 +288,6 @@ class LikelihoodFit(Fit):
         none was seen.
     confounded : tuple of Confounded
         Log-scale effects, and lambda, that the cell probabilities do not determine.
-    lambda_end : int
-        -1 or 1 where the likelihood still rises at the lower or upper end of the lambdas that are searched, and the
-        estimates are those with lambda held there; else 0.
     likelihood : LikelihoodAtEstimates
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
@@ -315,7 +312,6 @@ class LikelihoodFit(Fit):
     jacobian: FloatArray | None = None
     beyond: float | None = None
     confounded: tuple[Confounded, ...] = ()
-    lambda_end: int = 0
     marginal: Marginal | None = None
     undetermined: BoolArray | None = None
 

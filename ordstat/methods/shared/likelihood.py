@@ -147,7 +147,7 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         found = self._estimation.of(self._problem(sample))
-        layout, separation = Layout.of(found.whole), None if self.penalty is not None else found.separation()
+        layout, separation = Layout.of(found.problem), None if self.penalty is not None else found.separation()
         known = {"facts": self._facts(), **self._known(found, layout, separation)}
         if sample.rows.random is None:
             return self._independent(sample, found, layout, separation, known)
@@ -156,7 +156,7 @@ class OrdinalRegression(Method):
 
     def _known(self, found: Estimate, layout: Layout, separation: Separation | None) -> dict[str, Any]:
         """Fields of a fit that random effects leave as they are."""
-        problem = found.whole
+        problem = found.problem
         return {
             "n_alpha": layout.n_alpha,
             "n_beta": layout.n_beta,
@@ -171,15 +171,14 @@ class OrdinalRegression(Method):
             "threshold_names": () if layout.structure is None else layout.structure.names,
             "jacobian": layout.jacobian,
             "confounded": layout.confounded(problem.confounded),
-            "lambda_end": found.lambda_end,
         }
 
     def _independent(
         self, sample: Sample, found: Estimate, layout: Layout, separation: Separation | None, known: dict[str, Any]
     ) -> LikelihoodFit:
         """The fit of independent rows."""
-        problem, optimum = found.whole, found.optimum
-        alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
+        problem, optimum = found.problem, found.optimum
+        alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.optimum.rest)
         rule = layout.rule(alpha, rest, found.family, self.cost_matrix)
         information = found.information(None if separation is None else separation.infinite)
         digits, estimates = _digits(problem, found, information), in_order(alpha, rest)
@@ -294,7 +293,7 @@ def _digits(problem: Problem, found: Estimate, information: Information) -> Floa
     """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
     user, optimum = problem.user_scale(), found.optimum
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
-        estimate = in_order(*user.coefficients(optimum.alpha, found.rest))
-        step = in_order(*user.coefficients(optimum.step_alpha, found.step_rest))
-        rounding = in_order(*user.rounding(optimum.alpha, found.rest))
+        estimate = in_order(*user.coefficients(optimum.alpha, found.optimum.rest))
+        step = in_order(*user.coefficients(optimum.step_alpha, optimum.step_rest))
+        rounding = in_order(*user.rounding(optimum.alpha, found.optimum.rest))
         return correct_digits(estimate, np.abs(step) + rounding, information)

@@ -6,27 +6,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._typing import BoolArray, FloatArray
-from ...exceptions import OptionError
+from ..._typing import BoolArray
+from ...exceptions import DataError, OptionError
 from ...model.fit import Information
 from ...model.likelihood.family import Family
-from ...model.likelihood.flexible import FlexibleLink
 from .explore import Point, stay
 from .far.runaway import Runaway, flat, moving, runaway
-from .lambda_search import carried, held_at
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Penalty
 from .problem import Problem
 from .separation import Separation, beside_scales, infinite_direction, separation
 from .start import Start, starting_values
-from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown, in_order
+from .user_scale import InverseInformation, RestrictedInformation, Unknown, in_order
 
 #: How many times its own length an estimate on the way to infinity is moved on.
 _FAR = tuple(10.0 ** (0.5 * k) for k in range(1, 13))
 #: How often the ways are tried one after the other.
 _ROUNDS = 10
-#: A standard error of lambda, as a share of it where that is what matters, beyond which a maximum is doubted.
-_UNKNOWN = 10.0
 #: A gain of the log-likelihood that is not worth the digits that finite estimates lose further out.
 _CLOSE = 2e-7
 
@@ -57,35 +53,10 @@ class Estimation:
         OptionError
             Starting values outside the domain, or a penalty that has no maximum with nominal effects.
         """
-        found = self._within(problem)
-        flexible = problem.flexible
-        if flexible is None or not flexible.further or flexible.end_of(float(found.rest[-1])) == 0:
-            return found
-        return self._beyond(problem, flexible.wider()) or found
-
-    def _beyond(self, problem: Problem, wider: FlexibleLink) -> Estimate | None:
-        """The maximum with lambda beyond its usual range; None where the likelihood has none there."""
-        found = self._within(replace(problem, flexible=wider))
-        inside = found.lam is None and found.problem.flexible is not None and found.gone is None
-        return found if inside and found.optimum.message.startswith("converged") else None
-
-    def _within(self, problem: Problem) -> Estimate:
-        """The estimates with lambda inside its usual range, or at an end of it."""
         start = self._begin(problem)
-        if self._ends(problem, start):
-            found = self._held(problem, start)
-            if found is not None:
-                return found
         optimum = self._maximise(problem, start)
-        if self._ends(problem, start, optimum):
-            held = self._held(problem, starting_values(problem, self.max_iter))
-            if held is not None:
-                return held
         if self.penalty is not None:
             return Estimate(self, problem, start, optimum)
-        level = self._level(problem, start, optimum)
-        if level is not None:
-            return level
         gone = runaway(problem, optimum, self.max_iter)
         if gone is not None:
             optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
@@ -100,7 +71,10 @@ class Estimation:
         if rows.offset is None and rows.scale_offset is None and problem.structure is None:
             return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
         null = problem.without_effects()
-        return replace(self, penalty=None, start=None).of(null).optimum.at.loglik
+        try:
+            return replace(self, penalty=None, start=None).of(null).optimum.at.loglik
+        except DataError:  # lambda has no estimate
+            return float("nan")
 
     def _begin(self, problem: Problem) -> Start:
         """Where Newton's method begins, for the scaled columns."""
@@ -188,48 +162,6 @@ class Estimation:
         there = replace(self, max_iter=0)._maximise(problem, replace(start, alpha=point[0], rest=point[1]))
         return replace(there, logliks=np.append(optimum.logliks, there.at.loglik), message=optimum.message)
 
-    def _ends(self, problem: Problem, start: Start, optimum: Optimum | None = None) -> bool:
-        """Whether lambda starts, or the search stopped without converging, at or beyond an end of its range."""
-        if problem.flexible is None or self.penalty is not None:
-            return False
-        if optimum is None:
-            return problem.flexible.end_of(float(start.rest[-1])) != 0
-        return not optimum.message.startswith("converged") and problem.flexible.end_of(float(optimum.rest[-1])) != 0
-
-    def _held(self, problem: Problem, start: Start) -> Estimate | None:
-        """The fit with lambda held at the end of its range where it starts; None where the likelihood falls there.
-
-        A derivative within the tolerance is no fall: the likelihood is flat in lambda.
-        """
-        assert problem.flexible is not None
-        lam = float(start.rest[-1])
-        end = problem.flexible.end_of(lam)
-        fixed = problem.at_link(problem.flexible.at(lam))
-        optimum = self._maximise(fixed, replace(start, rest=start.rest[:-1]))
-        at = problem.objective().evaluate(optimum.alpha, np.append(optimum.rest, lam))
-        if at is None or end * at.score_rest[-1] < -self.tol:
-            return None
-        return Estimate(self, fixed, start, optimum, lambda_end=end, lam=lam, asked=problem)
-
-    def _level(self, problem: Problem, start: Start, optimum: Optimum) -> Estimate | None:
-        """The fit with lambda at an end of its range, where the likelihood is no lower than at the maximum found."""
-        if problem.flexible is None or not optimum.message.startswith("converged"):
-            return None
-        family, lam = problem.flexible, float(optimum.rest[-1])
-        error = np.sqrt(optimum.unit * optimum.factor.schur_inverse()[-1, -1]) / (abs(lam) if family.relative else 1.0)
-        if not error > _UNKNOWN:
-            return None
-        for end in (family.grid[-1], family.grid[0]):
-            fixed = held_at(problem, end)
-            alpha, rest = carried(problem, (optimum.alpha, optimum.rest[:-1]), family.at(lam), fixed.link)
-            if fixed.objective().evaluate(alpha, rest) is None:
-                continue
-            found = self._maximise(fixed, replace(start, alpha=alpha, rest=rest))
-            if found.at.loglik >= optimum.at.loglik - _CLOSE:
-                end_of = family.end_of(end)
-                return Estimate(self, fixed, start, found, lambda_end=end_of, lam=end, asked=problem)
-        return None
-
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -239,38 +171,18 @@ class Estimate:
     ----------
     by : Estimation
     problem : Problem
-        That of `optimum`: without lambda where it is held at an end of its range, its columns not centred where
-        estimates are infinite along a curve.
+        That of `optimum`: its columns are not centred where estimates are infinite along a curve.
     start : Start
     optimum : Optimum
-    lambda_end : int
-        -1 or 1 where lambda is held at the lower or upper end of its range.
-    lam : float or None
-        Where it is held.
     gone : Runaway or None
         A log-scale effect without a finite estimate.
-    asked : Problem or None
-        The problem with lambda, where it is held.
     """
 
     by: Estimation
     problem: Problem
     start: Start
     optimum: Optimum
-    lambda_end: int = 0
-    lam: float | None = None
     gone: Runaway | None = None
-    asked: Problem | None = None
-
-    @property
-    def rest(self) -> FloatArray:
-        """(q,) effects and lambda."""
-        return self.optimum.rest if self.lam is None else np.append(self.optimum.rest, self.lam)
-
-    @property
-    def step_rest(self) -> FloatArray:
-        """(q,) of the Newton step not taken any more."""
-        return self.optimum.step_rest if self.lam is None else np.append(self.optimum.step_rest, 0.0)
 
     @property
     def residual(self) -> float:
@@ -292,11 +204,6 @@ class Estimate:
         seen = "1 maximum" if start.maxima <= 1 else f"{start.maxima} local maxima, of which this is the highest,"
         return f"{self.optimum.message}; {seen} seen from {start.tried} starts"
 
-    @property
-    def whole(self) -> Problem:
-        """The problem with lambda, also where it is held."""
-        return self.problem if self.asked is None else self.asked
-
     def loglik(self) -> float:
         """The log-likelihood, without the penalty."""
         if self.by.penalty is None:
@@ -308,32 +215,16 @@ class Estimate:
     @property
     def separated(self) -> bool:
         """Whether estimates are infinite."""
-        return (
-            self.gone is not None or self.lam is not None or infinite_direction(self.problem, self.optimum) is not None
-        )
+        return self.gone is not None or infinite_direction(self.problem, self.optimum) is not None
 
     def separation(self) -> Separation | None:
         """Estimates that are infinite or left open, on the user's scale; None where all are finite."""
         if self.gone is not None:
             return beside_scales(self.problem, self.optimum, self.gone.direction)
-        found = self._separation()
-        if self.lam is None:
-            return found
-        if found is None:
-            return _alone(np.append(np.zeros(self.optimum.alpha.size + self.optimum.rest.size), self.lambda_end))
-        return Separation(np.append(found.direction, 0.0), np.append(found.undetermined, False))
-
-    def _separation(self) -> Separation | None:
         return separation(self.problem, self.optimum)
 
     def information(self, infinite: BoolArray | None) -> Information:
-        """Information about the estimates on the user's scale; lambda that is held has no variance."""
-        if self.lam is None:
-            return self._information(infinite)
-        inner = None if infinite is None or not infinite[:-1].any() else infinite[:-1]
-        return Held(self._information(inner))
-
-    def _information(self, infinite: BoolArray | None) -> Information:
+        """Information about the estimates on the user's scale."""
         optimum, user = self.optimum, self.problem.user_scale()
         still_moving = self.problem.far and not optimum.message.startswith("converged")
         unsettled = optimum.lost and (still_moving or optimum.at.largest_score > optimum.tolerance)
@@ -349,8 +240,3 @@ class Estimate:
         if factor is None:
             return Unknown(optimum.alpha.size + optimum.rest.size)
         return InverseInformation(shape=shape, factor=factor, user=user)
-
-
-def _alone(direction: FloatArray) -> Separation:
-    """Estimates that are infinite, none being left open."""
-    return Separation(direction / np.abs(direction).max(), np.zeros(direction.size, dtype=bool))

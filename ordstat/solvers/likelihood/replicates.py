@@ -51,7 +51,7 @@ def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, pla
             f"replicate {place} has no finite estimates ({found.message}): its weights leave too few rows for the "
             "model. Take out a column, merge levels, or fit with penalty=."
         )
-    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.rest))
+    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.optimum.rest))
 
 
 def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:

@@ -2,7 +2,7 @@
 
 Where there are many rows an easier problem, every tenth of them, is fitted first. The likelihoods that may have several
 local maxima are followed from several starts (`explore.py`): models nearby (no scale effects, the logit and the probit
-for the cauchit, lambda on a grid), log-scale effects either way, and where a plain search leads (`plain_search.py`).
+for the cauchit), log-scale effects either way, and where a plain search leads (`plain_search.py`).
 """
 
 from __future__ import annotations
@@ -119,12 +119,10 @@ def _inside(problem: Problem, *points: Point) -> Point:
 
 
 def _along_lambda(problem: Problem, max_iter: int) -> Start:
-    """The best lambda of a grid: lambda and thresholds are nearly collinear, and Newton's steps far from it wild."""
-    assert problem.flexible is not None
-    fixed = starting_values(replace(problem, flexible=None), max_iter)
-    found = search_lambda(problem, (fixed.alpha, fixed.rest), max_iter)
-    point = _refined(problem, found.point, max_iter)
-    return Start(*point, tried=fixed.tried + found.tried, maxima=max(fixed.maxima, found.maxima))
+    """The best lambda: it and the thresholds are nearly collinear, and Newton's steps far from it are wild."""
+    fixed = starting_values(problem.at_link(problem.link), max_iter)
+    point = search_lambda(problem, (fixed.alpha, fixed.rest), max_iter)
+    return Start(*_refined(problem, point, max_iter), tried=fixed.tried, maxima=fixed.maxima)
 
 
 def _refined(problem: Problem, point: Point, max_iter: int) -> Point:
