@@ -39,16 +39,7 @@ _TAILS: dict[str, tuple[Function, Function]] = {
 
 
 def tails(link: str, shape: float) -> tuple[Function, Function]:
-    """Distribution function of a link and its complement; `shape` is lambda of the two that have one.
-
-    Where that is infinite it is the limit of F(|lambda| x): exponential, for log-gamma at +infinity its mirror image.
-    """
-    if np.isinf(shape):
-        right: Function = lambda x: np.exp(-np.maximum(x, 0.0))  # noqa: E731
-        left: Function = lambda x: np.exp(np.minimum(x, 0.0))  # noqa: E731
-        if link == "log-gamma" and shape > 0.0:
-            return left, lambda x: -np.expm1(np.minimum(x, 0.0))
-        return lambda x: -np.expm1(-np.maximum(x, 0.0)), right
+    """Distribution function of a link and its complement; `shape` is lambda of the two that have one."""
     if link == "aranda-ordaz":
         above: Function = lambda x: np.exp(-np.logaddexp(0.0, np.log(shape) + x) / shape)  # noqa: E731
         return lambda x: 1.0 - above(x), above
@@ -122,18 +113,9 @@ class Rows:
             return float(self.weights @ np.log(self.probabilities(parameters)))
 
     def highest(self, parameters: np.ndarray, n_held: int = 0) -> float:
-        """The highest log-likelihood found from some parameters, with the last of them held.
-
-        At an infinite lambda the domain has ends, which a search without derivatives passes along.
-        """
+        """The highest log-likelihood found from some parameters, with the last of them held."""
         free, held = np.split(parameters, [parameters.size - n_held])
-        how: dict[str, Any] = {"method": "BFGS", "tol": 1e-8}
-        if np.isinf(held).any():
-            how = {
-                "method": "Nelder-Mead",
-                "options": {"adaptive": True, "maxfev": 20_000, "xatol": 1e-9, "fatol": 1e-11},
-            }
-        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, **how)
+        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
         return -float(found.fun)
 
     def followed(self, parameters: np.ndarray, place: int, value: float) -> float:

@@ -37,7 +37,7 @@ def explanation(case: Case | Heights, check: Check) -> Fault | None:
     if isinstance(case, Heights):
         return WAY if WAY.explains(case, check) else None
     if check.kind in LOGLIKS and float(check.theirs[0]) > float(check.ours[0]) + ABOVE:
-        return next((fault for fault in (CONTRASTS, MISCOMPUTED, BEYOND, WAY) if fault.explains(case, check)), None)
+        return next((fault for fault in (CONTRASTS, MISCOMPUTED, WAY) if fault.explains(case, check)), None)
     return next((fault for fault in FAULTS if fault.explains(case, check)), None)
 
 
@@ -51,12 +51,6 @@ MISCOMPUTED = Fault(
     "log-likelihood miscomputed",
     "R's log-likelihood is not that of its estimates, which NumPy finds no higher than ours.",
     proofs.miscomputed,
-)
-BEYOND = Fault(
-    "lambda without end",
-    "the likelihood rises as lambda moves on: ours holds it at the last value searched and says so, and there NumPy "
-    "finds nothing higher; R stops further out without an end either, or where NumPy finds it still rising.",
-    proofs.beyond_our_lambda,
 )
 WAY = Fault(
     "stops on a way without end",
@@ -73,7 +67,6 @@ FAULTS = (
     ),
     CONTRASTS,
     MISCOMPUTED,
-    BEYOND,
     WAY,
     Fault(
         "types I and II without weights",

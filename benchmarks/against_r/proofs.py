@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from benchmarks.against_r import ours as ordstat_side
-from benchmarks.against_r.case import LEFT_OUT, MENDS, Case
+from benchmarks.against_r.case import MENDS, Case
 from benchmarks.against_r.columns import FACTORS
 from benchmarks.against_r.compare import (
     ABOVE,
@@ -78,26 +78,6 @@ def miscomputed(case: Case, check: Check) -> bool:
         return False
     exact = case.loglik_of_theirs()
     return exact < case.theirs.number("loglik") - ABOVE and exact <= case.ours.number("loglik") + ABOVE
-
-
-def beyond_our_lambda(case: Case, check: Check) -> bool:
-    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and R no end, or NumPy more.
-
-    More than R's log-likelihood, or than that of R's estimates, where R has computed it wrongly.
-    """
-    if check.kind != NO_END or case.spec.link not in FLEXIBLE or has_end(case.ours):
-        return False
-    ours, theirs = (side.numbers["estimates"][-1] for side in (case.ours, case.theirs))
-    start = LEFT_OUT[case.spec.link]
-    if not min(start, theirs) < ours < max(start, theirs):
-        return False
-    if case.highest_at_lambda(ours) > case.ours.number("loglik") + ABOVE:
-        return False
-    if not has_end(case.theirs):
-        return True
-    beyond = (case.highest_at_lambda(value) for value in (2.0 * theirs - ours, np.copysign(np.inf, theirs)))
-    theirs_really = min(case.theirs.number("loglik"), case.loglik_of_theirs())
-    return any(higher > theirs_really for higher in beyond)
 
 
 def further_on_the_way(case: Case | Heights, check: Check) -> bool:

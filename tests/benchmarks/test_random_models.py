@@ -123,31 +123,6 @@ def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_hig
     assert (found and found.name) == name
 
 
-def beyond(answer, here, further, lam=-13.0, limit=-1.0, exact=np.inf):
-    """What is said of a likelihood of R above ours, where ours holds lambda at -8 and R has gone on."""
-    ended = np.append(answer.numbers["estimates"][:-1], -8.0)
-    mine = Answer(answer.numbers | {"estimates": ended, "reached": np.zeros(1)}, {})
-    theirs_at = np.append(ended[:-1], lam)
-    other = theirs(mine, estimates=theirs_at, loglik=answer.numbers["loglik"] + 0.1)
-    (check,) = [check for check in compare(mine, other) if check.kind == NO_END]
-    heights = {-8.0: here, 2.0 * lam + 8.0: further, -np.inf: limit}
-    case = case_of(mine, other, answer.number("loglik") + exact)
-    case.spec = replace(case.spec, link="log-gamma")
-    case.highest_at_lambda = lambda value: answer.number("loglik") + heights[value]
-    found = explanation(case, check)
-    return found and found.name
-
-
-def test_lambda_without_end_is_excused_where_nothing_is_higher_at_ours(answer):
-    assert beyond(answer, here=0.0, further=0.11) == "lambda without end"
-    assert beyond(answer, here=0.01, further=0.11) is None  # ours is no maximum
-    assert beyond(answer, here=0.0, further=0.09) is None  # R's may be one
-    assert beyond(answer, here=0.0, further=0.09, limit=0.11) == "lambda without end"
-    assert beyond(answer, here=0.01, further=0.09, limit=0.11) is None
-    assert beyond(answer, here=0.0, further=0.11, lam=-7.0) is None  # R's is one that ours has passed
-    assert beyond(answer, here=0.0, further=0.09, exact=0.08) == "lambda without end"  # R's is really lower
-
-
 def on_a_way(answer, limit, **words):
     """What is said of a likelihood of R above ours where neither has an end; the way from ours leads to a height."""
     mine = Answer(answer.numbers | {"reached": np.zeros(1)}, words)
@@ -249,15 +224,6 @@ def test_tails_of_a_gamma_variable_below_the_least_number(shape):
     x = np.array([-45.0]) * np.sign(shape)
     np.testing.assert_allclose(small(x), float(expected), rtol=1e-13)
     np.testing.assert_allclose(large(x), float(1 - expected), rtol=1e-13)
-
-
-@pytest.mark.parametrize(("link", "side"), [("aranda-ordaz", 1.0), ("log-gamma", 1.0), ("log-gamma", -1.0)])
-def test_the_limit_of_lambda_is_the_one_it_comes_to(link, side):
-    x = np.concatenate([-np.geomspace(1.5, 0.2, 8), np.geomspace(0.2, 1.5, 8)])
-    limit, near = tails(link, side * np.inf), tails(link, side * 18.0)
-    for curve, expected in zip(near, limit, strict=True):
-        np.testing.assert_allclose(curve(18.0 * x), expected(x), atol=0.13 if link == "aranda-ordaz" else 0.02)
-    np.testing.assert_allclose(limit[0](x) + limit[1](x), 1.0, rtol=1e-15)
 
 
 def rows(link="logit"):

@@ -146,7 +146,7 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         found = self._estimation.of(self._problem(sample))
-        layout = Layout.of(found.whole)
+        layout = Layout.of(found.problem)
         known = {"facts": self._facts(), **self._known(found, layout)}
         if sample.rows.random is None:
             return self._independent(sample, found, layout, known)
@@ -155,7 +155,7 @@ class OrdinalRegression(Method):
 
     def _known(self, found: Estimate, layout: Layout) -> dict[str, Any]:
         """Fields of a fit that random effects leave as they are."""
-        problem = found.whole
+        problem = found.problem
         return {
             "n_alpha": layout.n_alpha,
             "n_beta": layout.n_beta,
@@ -169,13 +169,12 @@ class OrdinalRegression(Method):
             "threshold_names": () if layout.structure is None else layout.structure.names,
             "jacobian": layout.jacobian,
             "confounded": layout.confounded(problem.confounded),
-            "lambda_end": found.lambda_end,
         }
 
     def _independent(self, sample: Sample, found: Estimate, layout: Layout, known: dict[str, Any]) -> LikelihoodFit:
         """The fit of independent rows."""
-        problem, optimum = found.whole, found.optimum
-        alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
+        problem, optimum = found.problem, found.optimum
+        alpha, rest = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
         rule = layout.rule(alpha, rest, found.family, self.cost_matrix)
         information = found.information()
         digits, estimates = _digits(problem, found, information), in_order(alpha, rest)
@@ -204,8 +203,6 @@ class OrdinalRegression(Method):
                 threshold=self.threshold,
                 estimates=estimates,
                 separation=found.separation,
-                lambda_end=found.lambda_end,
-                error=float(np.sqrt(information.variances()[-1])) if problem.n_lambda else float("nan"),
             ),
         )
 
@@ -289,7 +286,7 @@ def _digits(problem: Problem, found: Estimate, information: Information) -> Floa
     """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
     user, optimum = problem.user_scale(), found.optimum
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
-        estimate = in_order(*user.coefficients(optimum.alpha, found.rest))
-        step = in_order(*user.coefficients(optimum.step_alpha, found.step_rest))
-        rounding = in_order(*user.rounding(optimum.alpha, found.rest))
+        estimate = in_order(*user.coefficients(optimum.alpha, found.optimum.rest))
+        step = in_order(*user.coefficients(optimum.step_alpha, optimum.step_rest))
+        rounding = in_order(*user.rounding(optimum.alpha, found.optimum.rest))
         return correct_digits(estimate, np.abs(step) + rounding, information)

@@ -113,8 +113,8 @@ def with_random_effects(
     from ...solvers.likelihood.mixed.at_estimates import MarginalAtEstimates
     from ...solvers.likelihood.mixed.estimate import Covariance, mixed_estimate
 
-    problem, plain_loglik = found.whole, found.loglik()
-    mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty)
+    problem, plain_loglik = found.problem, found.loglik()
+    mixed = mixed_estimate(problem, (found.optimum.alpha, found.optimum.rest), quadrature, max_iter, penalty)
     marginal = mixed.marginal(plain_loglik)
     if known["separation"] is not None and plain_loglik > -_CERTAIN:  # whatever the variances are
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))

@@ -123,8 +123,6 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
     if names:
         yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
     yield from ((DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded)
-    if fit.lambda_end:
-        yield ConvergenceWarning, _lambda_at_end(fit)
     if np.isinf(fit.limits).any():
         unknown = bool(np.isnan(fit.information.variances()).all())
         yield SeparationWarning, _separated(fit.limits, parameters, unknown, fit.marginal is None)
@@ -144,22 +142,6 @@ def _constant(design: Design) -> list[str]:
     X = sample.X[sample.case_weights > 0]
     varies = np.ptp(X, axis=0) > _LEVEL * np.abs(X).max(axis=0)
     return [name for name, moves in zip(design.names, varies, strict=True) if not moves]
-
-
-def _lambda_at_end(fit: LikelihoodFit) -> str:
-    """A parameter of the link without a finite estimate."""
-    lam, link = float(fit.coefficients[-1]), dict(fit.facts)["link"]
-    held = f"the estimates and standard errors shown are those with lambda held at {lam:.4g}"
-    if link == "aranda-ordaz" and fit.lambda_end < 0:
-        return (
-            f"the likelihood rises as lambda falls to 0, where the link is 'cloglog': {held}. Fit with link='cloglog'."
-        )
-    towards = "grows" if fit.lambda_end > 0 else "falls"
-    return (
-        f"the likelihood goes on rising, perhaps without end, as lambda {towards}: {held}, the last of the values that "
-        f"are searched. Fix lambda, as in link=({link!r}, {1.0 if link == 'aranda-ordaz' else 0.5}), or choose another "
-        "link."
-    )
 
 
 def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:

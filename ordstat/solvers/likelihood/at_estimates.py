@@ -16,7 +16,6 @@ from .problem import Problem
 from .sandwich import score_products, score_totals
 
 if TYPE_CHECKING:
-    from .flexible_profile import FlexibleProfile
     from .profile import ProfileLikelihood
 
 
@@ -32,9 +31,6 @@ class LikelihoodAtEstimates:
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
     separation : (P',) or None
         Direction of infinite estimates.
-    lambda_end : int
-    error : float
-        Standard error of lambda, the last of the estimates where it is estimated.
     """
 
     estimation: Estimation
@@ -42,8 +38,6 @@ class LikelihoodAtEstimates:
     threshold: str
     estimates: FloatArray
     separation: FloatArray | None
-    lambda_end: int
-    error: float
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of outer products of score rows, the filling of a sandwich.
@@ -108,17 +102,10 @@ class LikelihoodAtEstimates:
         step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
         return float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest)
 
-    def profile(self) -> ProfileLikelihood | FlexibleProfile:
+    def profile(self) -> ProfileLikelihood:
         """The profile likelihood of the estimated parameters, penalised where the fit is."""
-        from .flexible_profile import FlexibleProfile
-
-        start = self.problem.from_user(self.estimates)
-        if self.problem.flexible is None:
-            return self._profile(start)
-        return FlexibleProfile(self.problem, start, self._profile(start), self.lambda_end, self.error)
-
-    def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         from .profile import ProfileLikelihood
 
-        objective = self.estimation.objective(self.problem)
-        return ProfileLikelihood(objective.evaluate, self.problem.user_scale(), start, self.separation)
+        evaluate = self.estimation.objective(self.problem).evaluate
+        point = self.problem.from_user(self.estimates)
+        return ProfileLikelihood(evaluate, self.problem.user_scale(), point, self.separation)

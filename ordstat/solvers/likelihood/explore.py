@@ -71,7 +71,7 @@ def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS, n
         optimum = maximised(problem, point, near, min(steps, max_iter), at)
     except DataError:  # it leads to where the information overflows
         return Reached(point)
-    ends = optimum.message.startswith("converged") and optimum.damping == 0.0
+    ends = optimum.converged and optimum.damping == 0.0
     return Reached((optimum.alpha, optimum.rest), optimum.at.loglik, ends, optimum)
 
 

@@ -134,6 +134,11 @@ class Optimum:
         return int(self.logliks.size) - 1
 
     @property
+    def converged(self) -> bool:
+        """Whether the search ended because the score vanished, by the tolerance or to rounding."""
+        return self.message.startswith("converged")
+
+    @property
     def indefinite(self) -> bool:
         """Whether the information is not that of a maximum, by more than rounding."""
         return self.damping > _INDEFINITE

@@ -45,12 +45,12 @@ def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, pla
     if estimation.penalty is None or not estimation.penalty.determines:
         _check_determined(reweighted, place)
     found = estimation.of(reweighted)
-    if found.separation is not None or found.endless.any() or not found.optimum.message.startswith("converged"):
+    if found.separation is not None or found.endless.any() or not found.optimum.converged:
         raise DataError(
             f"replicate {place} has no finite estimates ({found.optimum.message}): its weights leave too few rows for "
             "the model. Take out a column, merge levels, or fit with penalty=."
         )
-    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.rest))
+    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.optimum.rest))
 
 
 def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:

@@ -91,10 +91,9 @@ def _inside(problem: Problem, *points: Point) -> Point:
 
 
 def _along_lambda(problem: Problem, max_iter: int) -> Point:
-    """The best lambda of a grid: lambda and thresholds are nearly collinear, and Newton's steps far from it wild."""
-    assert problem.flexible is not None
-    fixed = starting_values(replace(problem, flexible=None), max_iter)
-    return _refined(problem, search_lambda(problem, fixed, max_iter).point, max_iter)
+    """The best lambda: it and the thresholds are nearly collinear, and Newton's steps far from it are wild."""
+    fixed = starting_values(problem.at_link(problem.link), max_iter)
+    return _refined(problem, search_lambda(problem, fixed, max_iter), max_iter)
 
 
 def _refined(problem: Problem, point: Point, max_iter: int) -> Point:

@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray
-from ...model.fit import Information
 from .blocks import Blocks, Factor
 
 #: Means and deviations of columns.
@@ -140,19 +139,6 @@ class Unknown:
 
     def covariance(self) -> FloatArray:
         return np.full((self.size, self.size), np.nan)
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """The covariance of all parameters but the last, which is held at a value; NaN for that."""
-
-    others: Information
-
-    def variances(self) -> FloatArray:
-        return np.append(self.others.variances(), np.nan)
-
-    def covariance(self) -> FloatArray:
-        return np.pad(self.others.covariance(), (0, 1), constant_values=np.nan)
 
 
 #: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
