@@ -220,15 +220,6 @@ def test_a_note_on_small_groups_names_quadrature_only_where_there_is_some() -> N
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
-def test_a_model_without_a_start_has_no_test() -> None:
-    """Scale effects of 29 rows beside nested groups: nowhere near the plain fit is the likelihood finite."""
-    frame, options = data_set(105)
-    found = ordfit(data=frame, **options).scale_test()
-    assert np.isnan(found.loc["x1", "lrt"])
-    assert any("no maximum of the likelihood was reached in the model of x1" in note for note in found.attrs["notes"])
-
-
-@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 def test_no_distances_where_no_parameter_has_an_error() -> None:
     frame, options = data_set(113)
     fit = ordfit(data=frame, **options)
