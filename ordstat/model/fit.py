@@ -218,10 +218,6 @@ class LikelihoodAtEstimates(Protocol):
     def profile(self) -> Profile:
         """The profile likelihood of the estimated parameters."""
 
-    def ends(self, combinations: FloatArray) -> FloatArray:
-        """(h,) where combinations (h, P') of the estimates go as the likelihood rises to its supremum; see `ends` of
-        the fit."""
-
 
 class Profile(Protocol):
     """The profile likelihood of single parameters, by their place among the estimated ones."""
@@ -326,120 +322,6 @@ class LikelihoodFit(Fit):
         if self.separation is None:
             return self.coefficients.copy()
         return np.where(self.infinite, np.copysign(np.inf, self.separation), self.coefficients)
-
-    def ends(self, combinations: FloatArray) -> FloatArray:
-        """(h,) where combinations (h, P') of the estimates go as the likelihood rises to its supremum; see `ends` of
-        the fit."""
-
-
-class Profile(Protocol):
-    """The profile likelihood of single parameters, by their place among the estimated ones."""
-
-    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is not finite."""
-
-    def curve(self, place: int, values: FloatArray) -> FloatArray:
-        """Maximised log-likelihood at values of the parameter."""
-
-
-@dataclass(frozen=True, eq=False)
-class Confounded:
-    """A parameter that the cell probabilities of a model cannot tell from others, so that it is not estimated.
-
-    Attributes
-    ----------
-    place : int
-        Among the coefficients.
-    others : (n,) places of those that it cannot be told from; empty where it moves no probability at all
-    """
-
-    place: int
-    others: IntArray
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LikelihoodFit(Fit):
-    """A maximum likelihood fit, on the user's scale of the columns.
-
-    Attributes
-    ----------
-    coefficients : (P,)
-        alpha (t threshold parameters; with q nominal columns (1 + q) t, intercepts first, then column by
-        column), beta (D), zeta (r), lambda of a flexible link; NaN where aliased. t = K - 1 and alpha are the
-        thresholds themselves unless `jacobian` says otherwise.
-    n_alpha, n_beta, n_zeta, n_lambda : int
-        P = n_alpha + n_beta + n_zeta + n_lambda.
-    aliased : (P,) bool
-        Parameters not estimated: those of columns that depend on earlier ones, and those of `confounded`.
-    information : Information
-        Standard errors and covariance of the estimated parameters, in the order of `coefficients`.
-    digits : (P,)
-        Estimated number of correct significant digits of each coefficient; NaN where aliased.
-    loglik, null_loglik : float
-        At the optimum; with thresholds only (plus offset).
-    n_obs : float
-        Sum of weights.
-    separation : (P,) or None
-        A direction along which the likelihood never falls, in the order of `coefficients`, 0 for finite estimates; None
-        where every estimate is finite.
-    null_edf : int
-        Parameters behind `null_loglik`.
-    threshold_names : tuple of str
-        Names of the t threshold parameters of a structure ("central.1", "spacing"); empty for flexible thresholds.
-    jacobian : (K-1, t) or None
-        Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite beside levels without
-        rows); None for flexible thresholds.
-    confounded : tuple of Confounded
-        Log-scale effects, and lambda, that the cell probabilities do not determine.
-    likelihood : LikelihoodAtEstimates
-        For profiles, sandwiches and score tests.
-    marginal : Marginal or None
-        Random effects; the estimates are then those with them integrated out.
-    """
-
-    coefficients: FloatArray
-    n_alpha: int
-    n_beta: int
-    n_zeta: int
-    aliased: BoolArray
-    information: Information
-    digits: FloatArray
-    loglik: float
-    null_loglik: float
-    n_obs: float
-    likelihood: LikelihoodAtEstimates
-    separation: FloatArray | None = None
-    null_edf: int = 0
-    n_lambda: int = 0
-    threshold_names: tuple[str, ...] = ()
-    jacobian: FloatArray | None = None
-    confounded: tuple[Confounded, ...] = ()
-    marginal: Marginal | None = None
-
-    @property
-    def infinite(self) -> BoolArray:
-        """(P,) estimates that separation makes infinite."""
-        return np.zeros(self.coefficients.size, dtype=bool) if self.separation is None else self.separation != 0.0
-
-    @property
-    def unbounded(self) -> BoolArray:
-        """(P,) estimates without standard errors, as the likelihood has no maximum and the search was given up."""
-        unknown = np.zeros(self.coefficients.size, dtype=bool)
-        if np.isnan(self.certificate.value):
-            unknown[~self.aliased] = np.isnan(self.information.variances())
-        return unknown & ~self.infinite
-
-    @property
-    def limits(self) -> FloatArray:
-        """(P,) `coefficients`, infinite where separation makes them so.
-
-        A lambda at the end of what is searched stays there, where the others are estimated.
-        """
-        values, last = self.coefficients.copy(), self.coefficients.size - self.n_lambda
-        if self.separation is not None:
-            infinite = self.infinite[:last]
-            values[:last][infinite] = np.copysign(np.inf, self.separation[:last][infinite])
-        return values
 
     def ends(self, combinations: FloatArray) -> FloatArray:
         """(h,) what combinations (h, P') of the estimates tend to: 0 if finite, infinite, or NaN.

@@ -76,6 +76,17 @@ def test_no_statistic_of_a_model_without_a_maximum(name, formula, options, term)
     assert any("no maximum of the likelihood was reached in the model of" in note for note in tests.attrs["notes"])
 
 
+@pytest.mark.parametrize("seed", [1, 4, 6])
+def test_no_scale_test_of_a_group_in_one_level(seed: int) -> None:
+    rng, n = np.random.default_rng(seed), 60
+    data = pd.DataFrame({"y": rng.integers(1, 4, n), "x": rng.normal(size=n), "g": rng.choice(list("ab"), n)})
+    data.loc[data["g"] == "b", "y"] = 2
+    tests = ordfit("y ~ x + g", data).scale_test()
+    assert np.isnan(tests.loc["g", ["lrt", "p_value"]].to_numpy(dtype=float)).all()
+    assert np.isfinite(tests.loc["x", "lrt"])
+    assert "no maximum of the likelihood was reached in the model of g." in " ".join(tests.attrs["notes"])
+
+
 @pytest.mark.parametrize("level", [1, 3])
 def test_a_group_in_one_end_level_has_an_infinite_location_and_no_scale(level: int) -> None:
     """R has no errors at all there ("parameters are not uniquely determined")."""

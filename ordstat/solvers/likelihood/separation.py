@@ -83,7 +83,7 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
 
     used = np.argsort(slack @ guess, kind="stable")[: _ROWS * guess.size]
     while True:
-        found = linprog(
+        found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
             -total,
             A_ub=-slack[used],
             b_ub=np.zeros(used.size),
