@@ -16,7 +16,7 @@ Point = tuple[FloatArray, FloatArray]
 #: Newton steps towards a maximum.
 _STEPS = 30
 #: Score that is near enough to know a maximum.
-NEAR = 1e-3
+_NEAR = 1e-3
 #: Rows that the starts are followed on, for each parameter and at least.
 _ROWS_EACH, _ROWS = 40, 1000
 
@@ -62,13 +62,13 @@ def maximised(problem: Problem, point: Point, tol: float, max_iter: int, at: Eva
     return maximise(evaluate, *point, tol=tol, max_iter=max_iter, total_weight=total_weight, at=at)
 
 
-def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS, near: float = NEAR) -> Reached:
-    """Close to the maximum that Newton's method reaches from a point; `near` is its `tol`."""
+def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS) -> Reached:
+    """Close to the maximum that Newton's method reaches from a point."""
     at = evaluated(problem, point)
     if at is None:
         return Reached(point)
     try:
-        optimum = maximised(problem, point, near, min(steps, max_iter), at)
+        optimum = maximised(problem, point, _NEAR, min(steps, max_iter), at)
     except DataError:  # it leads to where the information overflows
         return Reached(point)
     ends = optimum.converged and optimum.damping == 0.0

@@ -71,9 +71,5 @@ class MarginalAtEstimates:
         """The profile likelihood of fixed parameters and standard deviations."""
         return MixedProfile(self.marginal.likelihood)
 
-    def ends(self, combinations: FloatArray) -> FloatArray:
-        """NaN: where infinite estimates go against each other, variances decide."""
-        return np.full(len(combinations), np.nan)
-
     def _refuse(self, what: str) -> NoReturn:
         raise UnavailableError(f"{what} is not available of a fit with random effects.")
