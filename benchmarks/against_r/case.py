@@ -102,12 +102,6 @@ class Case:
         rows, start = self._rows_of_theirs(), _estimated(self.theirs)
         return rows.highest(start) - rows.loglik(start)
 
-    def highest_at_lambda(self, value: float) -> float:
-        """The highest log-likelihood that NumPy finds from R's estimates, with lambda held, also at +-infinity."""
-        *others, lam = _estimated(self.theirs)
-        start = np.append(np.multiply(others, _stretch(lam, value)), value)
-        return self._rows_of_theirs().highest(start, n_held=1)
-
     def _rows_of_theirs(self) -> Rows:
         self._answer(mends=())
         return Rows.of(self.spec.link, self.session.rows())
@@ -164,13 +158,6 @@ class Case:
         """Place of the first location effect among the estimates."""
         n_lambda = int(self.spec.link in FLEXIBLE)
         return self.estimates.size - self.ours.numbers["profile"].size // 2 - n_lambda
-
-
-def _stretch(lam: float, value: float) -> float:
-    """How estimates grow, far out, as lambda goes from one value to another: F(|lambda| x) goes to a limit."""
-    if np.isinf(value):
-        return 1.0 / abs(lam)
-    return abs(value / lam) if min(abs(value), abs(lam)) > 1.0 else 1.0
 
 
 def settled(link: str, ours: Answer) -> np.ndarray:

@@ -61,7 +61,7 @@ class Check:
 def compare(ours: Answer, theirs: Answer, slack: float = SLACK) -> list[Check]:
     """All comparisons that can be made of two answers.
 
-    Without an end on either side there is no estimate to compare, and only R's log-likelihood above ours counts.
+    If both sides say that they did not converge, they agree, and there is nothing more to compare.
     """
     refused = ["fit.error" in answer.words for answer in (ours, theirs)]
     if any(refused):
@@ -69,6 +69,8 @@ def compare(ours: Answer, theirs: Answer, slack: float = SLACK) -> list[Check]:
         return [Check("refusal", all(refused), *words)]
     ends = has_end(ours), has_end(theirs)
     checks = [Check("convergence", ends[0] == ends[1], *(_state(answer) for answer in (ours, theirs)))]
+    if not any(ends):
+        return checks
     checks.append(_loglik(ours, theirs, all(ends)))
     if all(ends) and checks[-1].agrees:
         checks += _figures(ours, theirs, slack + 2.0 * last_step(theirs))

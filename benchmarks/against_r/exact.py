@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog, minimize
+from scipy.optimize import minimize
 from scipy.special import expit, gammainc, gammaincc, gammaln, ndtr
 
 from benchmarks.against_r.session import Answer
@@ -25,8 +25,6 @@ _RANK = 1e-6
 _UNDERFLOW = -600.0
 #: Values of a held parameter on the way to the last.
 _STAGES = 21
-#: How far a direction without end is followed.
-_FAR = tuple(10.0**k for k in range(13))
 
 #: Distribution functions and their complements.
 _TAILS: dict[str, tuple[Function, Function]] = {
@@ -39,16 +37,7 @@ _TAILS: dict[str, tuple[Function, Function]] = {
 
 
 def tails(link: str, shape: float) -> tuple[Function, Function]:
-    """Distribution function of a link and its complement; `shape` is lambda of the two that have one.
-
-    Where that is infinite it is the limit of F(|lambda| x): exponential, for log-gamma at +infinity its mirror image.
-    """
-    if np.isinf(shape):
-        right: Function = lambda x: np.exp(-np.maximum(x, 0.0))  # noqa: E731
-        left: Function = lambda x: np.exp(np.minimum(x, 0.0))  # noqa: E731
-        if link == "log-gamma" and shape > 0.0:
-            return left, lambda x: -np.expm1(np.minimum(x, 0.0))
-        return lambda x: -np.expm1(-np.maximum(x, 0.0)), right
+    """Distribution function of a link and its complement; `shape` is lambda of the two that have one."""
     if link == "aranda-ordaz":
         above: Function = lambda x: np.exp(-np.logaddexp(0.0, np.log(shape) + x) / shape)  # noqa: E731
         return lambda x: 1.0 - above(x), above
@@ -122,18 +111,9 @@ class Rows:
             return float(self.weights @ np.log(self.probabilities(parameters)))
 
     def highest(self, parameters: np.ndarray, n_held: int = 0) -> float:
-        """The highest log-likelihood found from some parameters, with the last of them held.
-
-        At an infinite lambda the domain has ends, which a search without derivatives passes along.
-        """
+        """The highest log-likelihood found from some parameters, with the last of them held."""
         free, held = np.split(parameters, [parameters.size - n_held])
-        how: dict[str, Any] = {"method": "BFGS", "tol": 1e-8}
-        if np.isinf(held).any():
-            how = {
-                "method": "Nelder-Mead",
-                "options": {"adaptive": True, "maxfev": 20_000, "xatol": 1e-9, "fatol": 1e-11},
-            }
-        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, **how)
+        found = minimize(lambda moved: _finite(-self.loglik(np.append(moved, held))), free, method="BFGS", tol=1e-8)
         return -float(found.fun)
 
     def followed(self, parameters: np.ndarray, place: int, value: float) -> float:
@@ -148,23 +128,6 @@ class Rows:
 
             way[free] = minimize(fall, way[free], method="BFGS", tol=1e-8).x
         return self.loglik(way)
-
-    def limit(self, parameters: np.ndarray) -> float:
-        """The highest log-likelihood on a straight way from some parameters on which no row's probability falls.
-
-        Such ways move thresholds and location effects alone: P(y <= k) then grows at rows of the lowest level, and
-        shrinks at those of the highest [Albert and Anderson 1984]. One is taken on which every end moves that can.
-        """
-        rises = np.vstack([self.upper[np.isfinite(self.upper_offset)], -self.lower[np.isfinite(self.lower_offset)]])
-        n, P = rises.shape
-        moves = np.hstack([-rises, np.eye(n)])  # every end by its share, from 0 to 1, at least
-        found = linprog(
-            np.repeat([0.0, -1.0], [P, n]), A_ub=moves, b_ub=np.zeros(n), bounds=[(None, None)] * P + [(0.0, 1.0)] * n
-        )
-        way = np.zeros_like(parameters)
-        way[:P] = found.x[:P]
-        seen = (self.loglik(parameters + far * way) for far in _FAR)
-        return max((value for value in seen if np.isfinite(value)), default=-np.inf)
 
     def slopes(self, parameters: np.ndarray) -> np.ndarray:
         """(N, P) derivatives of `probabilities`, by central differences."""

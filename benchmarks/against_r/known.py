@@ -31,13 +31,13 @@ class Fault:
 def explanation(case: Case | Heights, check: Check) -> Fault | None:
     """The fault behind a disagreement, None where it may be ours.
 
-    R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for,
-    computed it wrongly, or went on where ours says that there is no end.
+    R's log-likelihood above ours is a fault of ours, unless R fitted another model than the one it was asked for, or
+    computed it wrongly.
     """
     if isinstance(case, Heights):
-        return WAY if WAY.explains(case, check) else None
+        return None
     if check.kind in LOGLIKS and float(check.theirs[0]) > float(check.ours[0]) + ABOVE:
-        return next((fault for fault in (CONTRASTS, MISCOMPUTED, BEYOND, WAY) if fault.explains(case, check)), None)
+        return next((fault for fault in (CONTRASTS, MISCOMPUTED) if fault.explains(case, check)), None)
     return next((fault for fault in FAULTS if fault.explains(case, check)), None)
 
 
@@ -52,18 +52,6 @@ MISCOMPUTED = Fault(
     "R's log-likelihood is not that of its estimates, which NumPy finds no higher than ours.",
     proofs.miscomputed,
 )
-BEYOND = Fault(
-    "lambda without end",
-    "the likelihood rises as lambda moves on: ours holds it at the last value searched and says so, and there NumPy "
-    "finds nothing higher; R stops further out without an end either, or where NumPy finds it still rising.",
-    proofs.beyond_our_lambda,
-)
-WAY = Fault(
-    "stops on a way without end",
-    "neither side has an end, as ours says; NumPy comes from our estimates to R's log-likelihood or above it, by a way "
-    "on which no row's probability falls.",
-    proofs.further_on_the_way,
-)
 FAULTS = (
     Fault(
         "cauchit cut off",
@@ -73,8 +61,6 @@ FAULTS = (
     ),
     CONTRASTS,
     MISCOMPUTED,
-    BEYOND,
-    WAY,
     Fault(
         "types I and II without weights",
         "R leaves case weights out of these contrasts; with repeated rows it agrees.",

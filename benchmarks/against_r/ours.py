@@ -101,19 +101,13 @@ def _refits(name: str) -> Callable[[Answer, Any, bool], None]:
 
 
 def profile_point(fit: Any, place: int, value: float) -> np.ndarray | None:
-    """The estimates with one parameter held at a value, at the highest maximum found on the way there."""
+    """The estimates with one parameter held at a value; None where the profile is not followed there."""
     profile = fit.fit.likelihood.profile()
     if not isinstance(profile, ProfileLikelihood):
         return None
-    a, best = profile._functional(place), profile.top
-    for held in np.linspace(float(a @ best.x), value, _STAGES)[1:]:
-        found = [profile._held(a, best, float(held)), profile._elsewhere(a, float(held), -np.inf)]
-        points = [point for point in found if point is not None]
-        if not points:
-            return None
-        best = max(points, key=lambda point: point.at.loglik)
-    x = best.x
-    return np.array([profile._functional(one) @ x for one in range(x.size)])
+    way = np.linspace(profile.user_values(profile.top)[place], value, _STAGES)[1:]
+    point = profile.held(place, way)[-1]
+    return None if point is None else profile.user_values(point)
 
 
 def _table(found: Answer, name: str, tests: pd.DataFrame, statistic: str) -> None:

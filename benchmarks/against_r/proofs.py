@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from benchmarks.against_r import ours as ordstat_side
-from benchmarks.against_r.case import LEFT_OUT, MENDS, Case
+from benchmarks.against_r.case import MENDS, Case
 from benchmarks.against_r.columns import FACTORS
 from benchmarks.against_r.compare import (
     ABOVE,
@@ -26,7 +26,6 @@ from benchmarks.against_r.compare import (
     has_end,
     spline_error,
 )
-from benchmarks.against_r.likelihoods import Heights
 from benchmarks.against_r.specs import FLEXIBLE
 
 #: R's deviance at a right profile limit is the chi-squared quantile within this.
@@ -78,36 +77,6 @@ def miscomputed(case: Case, check: Check) -> bool:
         return False
     exact = case.loglik_of_theirs()
     return exact < case.theirs.number("loglik") - ABOVE and exact <= case.ours.number("loglik") + ABOVE
-
-
-def beyond_our_lambda(case: Case, check: Check) -> bool:
-    """R's lambda is beyond ours, which has no end; NumPy finds nothing higher at ours, and R no end, or NumPy more.
-
-    More than R's log-likelihood, or than that of R's estimates, where R has computed it wrongly.
-    """
-    if check.kind != NO_END or case.spec.link not in FLEXIBLE or has_end(case.ours):
-        return False
-    ours, theirs = (side.numbers["estimates"][-1] for side in (case.ours, case.theirs))
-    start = LEFT_OUT[case.spec.link]
-    if not min(start, theirs) < ours < max(start, theirs):
-        return False
-    if case.highest_at_lambda(ours) > case.ours.number("loglik") + ABOVE:
-        return False
-    if not has_end(case.theirs):
-        return True
-    beyond = (case.highest_at_lambda(value) for value in (2.0 * theirs - ours, np.copysign(np.inf, theirs)))
-    theirs_really = min(case.theirs.number("loglik"), case.loglik_of_theirs())
-    return any(higher > theirs_really for higher in beyond)
-
-
-def further_on_the_way(case: Case | Heights, check: Check) -> bool:
-    """Neither side has an end, ours says so, and a straight way without end leads from ours to R's height or above."""
-    refused = any("fit.error" in side.words for side in (case.ours, case.theirs))
-    if refused or "fit.warning" not in case.ours.words:
-        return False
-    if has_end(case.ours) or has_end(case.theirs):
-        return False
-    return case.rows.limit(case.estimates) >= case.theirs.number("loglik")
 
 
 def several(case: Case, check: Check) -> bool:
@@ -216,7 +185,7 @@ def _stopped_short(case: Case, kind: str, term: str, ours: float, theirs: float)
         return False
     if np.isnan(theirs) and (stopped or model.theirs.number("code") < 0.0):
         return True
-    return model.higher() or _below_a_way_of_which_ours_tells(model)
+    return model.higher()
 
 
 def _on_the_way(model: Case) -> bool:
@@ -224,17 +193,6 @@ def _on_the_way(model: Case) -> bool:
     return not has_end(model.ours) or (
         "fit.error" not in model.theirs.words and not model.rows.identified(model.estimates)
     )
-
-
-def _below_a_way_of_which_ours_tells(model: Case) -> bool:
-    """Ours is a local maximum, with a warning of how far the likelihood rises elsewhere; R's is below that, and none.
-
-    A maximum of R's may be one that the ends of the line, which it cuts off, have made.
-    """
-    beyond = model.fit.fit.beyond
-    if beyond is None or "fit.error" in model.theirs.words or beyond < model.theirs.number("loglik"):
-        return False
-    return model.above_theirs() > _ON_THE_WAY
 
 
 def aliased_columns(case: Case, check: Check) -> bool:

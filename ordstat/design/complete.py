@@ -72,13 +72,7 @@ class Kept:
         """What stays of a value of all rows."""
         return value if self.rows is None or value is None else take(value, self.rows)
 
-    def design(
-        self,
-        rows: Rows,
-        notes: tuple[str, ...] = (),
-        nominal_groups: tuple[tuple[int, ...], ...] = (),
-        **described: Any,
-    ) -> Design:
+    def design(self, rows: Rows, notes: tuple[str, ...] = (), **described: Any) -> Design:
         """The design of model matrices of these rows; `described` is what else is to be said of them."""
         beside, response, used = self.beside, self.beside.response, self.used
         survey = self._survey()
@@ -90,7 +84,6 @@ class Kept:
             weights=self.take(self.weights) if survey is None else _shares(self.take(self.weights)),
             costs=self.take(costs),
             cluster=self._cluster() if survey is None else survey.cluster,
-            nominal_groups=nominal_groups,
         )
         return Design(
             sample=sample,
@@ -174,7 +167,6 @@ def complete(
     design = kept.design(
         replace(_add_offset(built.rows, kept), random=random_rows),
         (*notes, *random_notes, *_without_values(built.location)),
-        spec.sharing(built.nominal.terms),
         formula=recipe.formula,
         names=built.location.names,
         nominal_names=built.nominal.names,

@@ -313,19 +313,6 @@ class FormulaSpec:
         trees = [one.tree for one in (self.parts.factors() | self.parts.offsets()).values()]
         return all(dotted_name(tree) == name for tree in trees if name in named(tree))
 
-    def sharing(self, terms: Mapping[str, slice]) -> tuple[tuple[int, ...], ...]:
-        """The columns of these terms in groups: terms that share a variable of the data, if only through others."""
-        if not terms:
-            return ()
-        variables, groups = self.variables(), list[tuple[frozenset[str], tuple[int, ...]]]()
-        for term, columns in terms.items():
-            names, places = variables[term], tuple(range(columns.start, columns.stop))
-            touching = [group for group in groups if group[0] & names]
-            groups = [group for group in groups if not group[0] & names]
-            joined = frozenset().union(names, *(group[0] for group in touching))
-            groups.append((joined, sum((group[1] for group in touching), ()) + places))
-        return tuple(tuple(sorted(places)) for _, places in groups)
-
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
         return hypotheses(self.parts.location, self._location_codings(), KINDS[contrasts])

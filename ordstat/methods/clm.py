@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..checks import one_of
+from ..exceptions import OptionError
 from ..model.likelihood.adjacent import Adjacent
 from ..model.likelihood.cumulative import Cumulative
 from ..model.likelihood.family import Family
@@ -13,8 +14,15 @@ from .base import Needs, option
 from .shared.likelihood import OrdinalRegression
 from .shared.papers import AGRESTI
 
-#: What may become of rows whose thresholds are out of order.
-CROSSING = ("warn", "raise", "prevent")
+
+def _checked_crossing(name: str, value: Any, of: Any) -> None:
+    """What to do about rows whose thresholds are out of order."""
+    if value == "prevent":
+        raise OptionError(
+            "crossing='prevent' is not available. Use crossing='raise' to be told of thresholds that cross, and avoid "
+            "them with fewer columns in nominal=."
+        )
+    one_of(name, value, ("warn", "raise"), of=of)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -41,14 +49,10 @@ class CumulativeLink(OrdinalRegression):
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
         cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
         best of the fits that models nearby lead to, see `solvers/likelihood/start.py`.
-    crossing : {"warn", "raise", "prevent"}
+    crossing : {"warn", "raise"}
         What to do where nominal effects put the thresholds of a row out of order, so that a probability is negative:
         warn, at the fit of its own rows and at predictions of new ones, or raise a DataError. The estimates are the
-        same. "prevent" maximises the likelihood under the constraint that thresholds are in order for every
-        combination of the observed values of the nominal columns: the range of a number, the levels of a factor, the
-        observed values of columns that share a variable. Where that holds back no estimate the fit is the same to the
-        last digit; else the summary says where thresholds meet, standard errors take these constraints for equations
-        that were known, and likelihood ratios, which have no chi-squared distribution then, are refused.
+        same.
     cost : str or K x K matrix
         What predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
         median rank; ties go to the lower rank. The estimates do not depend on it.
@@ -84,7 +88,7 @@ class CumulativeLink(OrdinalRegression):
     (array([3.0351, 1.214 ]), -2.478)
     """
 
-    crossing: str = option("warn", one_of, CROSSING)
+    crossing: str = option("warn", _checked_crossing)
 
     family: ClassVar[type[Family]] = Cumulative
     papers: ClassVar[tuple[str, ...]] = (
@@ -97,10 +101,6 @@ class CumulativeLink(OrdinalRegression):
     @property
     def refuses_crossing(self) -> bool:
         return self.crossing == "raise"
-
-    @property
-    def keeps_order(self) -> bool:
-        return self.crossing == "prevent"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -12,7 +12,6 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .calibration import Calibration
 from .likelihood.bias_reduced import BiasReduced
 from .likelihood.marginal import Marginal
-from .likelihood.region import KeptOrder
 from .rules import Rule
 from .sample import Sample
 
@@ -219,22 +218,15 @@ class LikelihoodAtEstimates(Protocol):
     def profile(self) -> Profile:
         """The profile likelihood of the estimated parameters."""
 
-    def ends(self, combinations: FloatArray) -> FloatArray:
-        """(h,) where combinations (h, P') of the estimates go as the likelihood rises to its supremum; see `ends` of
-        the fit."""
-
 
 class Profile(Protocol):
     """The profile likelihood of single parameters, by their place among the estimated ones."""
 
     def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is infinite."""
+        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is not finite."""
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """Maximised log-likelihood at values of the parameter."""
-
-    def span(self, place: int) -> tuple[float, float]:
-        """The values that `curve` knows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,9 +269,6 @@ class LikelihoodFit(Fit):
     separation : (P,) or None
         A direction along which the likelihood never falls, in the order of `coefficients`, 0 for finite estimates; None
         where every estimate is finite.
-    undetermined : (P,) bool or None
-        Estimates that rise along some such directions and fall along others, so that the supremum of the likelihood is
-        approached with any value of theirs; None where every estimate is finite.
     null_edf : int
         Parameters behind `null_loglik`.
     threshold_names : tuple of str
@@ -287,20 +276,12 @@ class LikelihoodFit(Fit):
     jacobian : (K-1, t) or None
         Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite beside levels without
         rows); None for flexible thresholds.
-    beyond : float or None
-        A log-likelihood above that of the estimates, a local maximum, on a way where it rises without end; None where
-        none was seen.
     confounded : tuple of Confounded
         Log-scale effects, and lambda, that the cell probabilities do not determine.
-    lambda_end : int
-        -1 or 1 where the likelihood still rises at the lower or upper end of the lambdas that are searched, and the
-        estimates are those with lambda held there; else 0.
     likelihood : LikelihoodAtEstimates
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
-    order : KeptOrder or None
-        Where thresholds were kept in order; None where that was not asked for.
     """
 
     coefficients: FloatArray
@@ -319,50 +300,39 @@ class LikelihoodFit(Fit):
     n_lambda: int = 0
     threshold_names: tuple[str, ...] = ()
     jacobian: FloatArray | None = None
-    beyond: float | None = None
     confounded: tuple[Confounded, ...] = ()
-    lambda_end: int = 0
     marginal: Marginal | None = None
-    undetermined: BoolArray | None = None
-    order: KeptOrder | None = None
 
     @property
     def infinite(self) -> BoolArray:
-        """(P,) estimates that separation makes infinite or leaves open."""
-        moving = np.zeros(self.coefficients.size, dtype=bool) if self.separation is None else self.separation != 0.0
-        return np.asarray(moving if self.undetermined is None else moving | self.undetermined)
+        """(P,) estimates that separation makes infinite."""
+        return np.zeros(self.coefficients.size, dtype=bool) if self.separation is None else self.separation != 0.0
 
     @property
-    def _moving(self) -> BoolArray:
-        """(P,) `infinite`, without lambda."""
-        return np.asarray(self.infinite & (np.arange(self.coefficients.size) < self.coefficients.size - self.n_lambda))
+    def unbounded(self) -> BoolArray:
+        """(P,) estimates without standard errors, as the likelihood has no maximum and the search was given up."""
+        unknown = np.zeros(self.coefficients.size, dtype=bool)
+        if np.isnan(self.certificate.value):
+            unknown[~self.aliased] = np.isnan(self.information.variances())
+        return unknown & ~self.infinite
 
     @property
     def limits(self) -> FloatArray:
-        """(P,) `coefficients`; infinite where separation makes them so, NaN where it leaves them open.
-
-        A lambda at the end of what is searched stays there, where the others are estimated.
-        """
-        values, infinite = self.coefficients.copy(), self._moving
-        if self.separation is not None:
-            values[infinite] = np.copysign(np.inf, self.separation[infinite])
-        if self.undetermined is not None:
-            values[self.undetermined] = np.nan
-        return values
+        """(P,) `coefficients`, infinite where separation makes them so."""
+        if self.separation is None:
+            return self.coefficients.copy()
+        return np.where(self.infinite, np.copysign(np.inf, self.separation), self.coefficients)
 
     def ends(self, combinations: FloatArray) -> FloatArray:
-        """(h,) where combinations (h, P') of the estimated parameters end: 0 finite, infinite, NaN left open."""
-        moving = self._moving[~self.aliased]
-        if not moving.any():
-            return np.zeros(len(combinations))
-        own = combinations[:, moving]
-        pulls = np.where(own == 0.0, 0.0, np.sign(own * np.sign(self.limits[~self.aliased][moving])))
+        """(h,) what combinations (h, P') of the estimates tend to: 0 if finite, infinite, or NaN.
+
+        NaN if infinite estimates pull a combination both ways.
+        """
+        limits = self.limits[~self.aliased]
+        signs = np.where(np.isinf(limits), np.sign(limits), 0.0)
+        pulls = np.sign(combinations) * signs
         up, down = (pulls > 0.0).any(axis=1), (pulls < 0.0).any(axis=1)
-        found = np.where(up, np.inf, np.where(down, -np.inf, 0.0))
-        mixed = (up & down) | np.isnan(pulls).any(axis=1)
-        if mixed.any():  # infinite estimates against each other, or what is left open
-            found[mixed] = self.likelihood.ends(combinations[mixed])
-        return found
+        return np.where(up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, 0.0)))
 
     @property
     def edf(self) -> int:

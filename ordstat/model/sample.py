@@ -90,8 +90,6 @@ class Sample:
         Rows of one cluster are not independent.
     restrictions : (R, D) or None
         Rows a of a'w <= 0, which the effects w of the columns of X must obey.
-    nominal_groups : tuple of tuples of int
-        Nominal columns that vary together, as those of a factor do; empty where that is not known.
     categories : (D,) or None
         How many categories a column of X has, whose codes 0, 1, ... it holds, and 0 of numbers; None of numbers alone.
     groups : tuple of tuples of int
@@ -105,7 +103,6 @@ class Sample:
     costs: FloatArray | None = None
     cluster: IntArray | None = None
     restrictions: FloatArray | None = None
-    nominal_groups: tuple[tuple[int, ...], ...] = ()
     categories: IntArray | None = None
     groups: tuple[tuple[int, ...], ...] = ()
 

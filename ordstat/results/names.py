@@ -24,7 +24,7 @@ INTERNAL = frozenset((
     "random_parameters", "robust", "rule", "summary_data", "target", "threshold_names", "trace", "training",
     "training_errors", "training_margins", "training_note", "z_values",
     # figures of glance() and discrimination(), columns of tables
-    "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "held_in_order", "kind", "lr_chi2", "lr_df",
+    "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "kind", "lr_chi2", "lr_df",
     "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "t_df", "threshold_se", "title", "whole_covariance",
     "without_aic",
 ))  # fmt: skip

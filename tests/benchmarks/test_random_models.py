@@ -13,7 +13,6 @@ from benchmarks.against_r import command, ours, precise
 from benchmarks.against_r.compare import ABOVE, NO_END, Check, compare
 from benchmarks.against_r.exact import Rows, tails
 from benchmarks.against_r.known import explanation
-from benchmarks.against_r.likelihoods import Heights
 from benchmarks.against_r.session import Answer, write_csv
 from benchmarks.against_r.specs import KINDS, LINKS, THRESHOLDS, cauchit_or_scale_spec, random_spec
 
@@ -123,60 +122,10 @@ def test_a_likelihood_that_is_not_that_of_the_estimates_is_when_theirs_is_no_hig
     assert (found and found.name) == name
 
 
-def beyond(answer, here, further, lam=-13.0, limit=-1.0, exact=np.inf):
-    """What is said of a likelihood of R above ours, where ours holds lambda at -8 and R has gone on."""
-    ended = np.append(answer.numbers["estimates"][:-1], -8.0)
-    mine = Answer(answer.numbers | {"estimates": ended, "reached": np.zeros(1)}, {})
-    theirs_at = np.append(ended[:-1], lam)
-    other = theirs(mine, estimates=theirs_at, loglik=answer.numbers["loglik"] + 0.1)
-    (check,) = [check for check in compare(mine, other) if check.kind == NO_END]
-    heights = {-8.0: here, 2.0 * lam + 8.0: further, -np.inf: limit}
-    case = case_of(mine, other, answer.number("loglik") + exact)
-    case.spec = replace(case.spec, link="log-gamma")
-    case.highest_at_lambda = lambda value: answer.number("loglik") + heights[value]
-    found = explanation(case, check)
-    return found and found.name
-
-
-def test_lambda_without_end_is_excused_where_nothing_is_higher_at_ours(answer):
-    assert beyond(answer, here=0.0, further=0.11) == "lambda without end"
-    assert beyond(answer, here=0.01, further=0.11) is None  # ours is no maximum
-    assert beyond(answer, here=0.0, further=0.09) is None  # R's may be one
-    assert beyond(answer, here=0.0, further=0.09, limit=0.11) == "lambda without end"
-    assert beyond(answer, here=0.01, further=0.09, limit=0.11) is None
-    assert beyond(answer, here=0.0, further=0.11, lam=-7.0) is None  # R's is one that ours has passed
-    assert beyond(answer, here=0.0, further=0.09, exact=0.08) == "lambda without end"  # R's is really lower
-
-
-def on_a_way(answer, limit, **words):
-    """What is said of a likelihood of R above ours where neither has an end; the way from ours leads to a height."""
-    mine = Answer(answer.numbers | {"reached": np.zeros(1)}, words)
-    lost = np.full_like(answer.numbers["se"], np.nan)
-    other = theirs(mine, se=lost, loglik=answer.numbers["loglik"] + 0.1)
-    (check,) = [check for check in compare(mine, other) if check.kind == NO_END]
-    case = case_of(mine, other)
-    case.estimates, case.rows = None, SimpleNamespace(limit=lambda estimates: answer.number("loglik") + limit)
-    found = explanation(case, check)
-    return found and found.name
-
-
-def test_r_further_out_is_excused_where_the_way_from_ours_leads_as_high(answer):
-    assert on_a_way(answer, 0.11, **{"fit.warning": "separated"}) == "stops on a way without end"
-    assert on_a_way(answer, 0.09, **{"fit.warning": "separated"}) is None  # R is higher than that way
-    assert on_a_way(answer, 0.11) is None  # ours says nothing of it
-
-
-def test_log_likelihoods_alone_are_excused_by_that_way_and_nothing_else(answer):
-    mine = Answer(answer.numbers | {"reached": np.zeros(1), "confounded": np.zeros(0)}, {"fit.warning": "separated"})
-    lost = np.full_like(answer.numbers["se"], np.nan)
-    higher = theirs(mine, loglik=answer.numbers["loglik"] + 0.1, se=lost)
-    heights = Heights(random_spec(1, 9), mine, (higher,), None)
-    (check,) = heights.checks
-    assert (check.kind, check.agrees) == ("loglik: R without end, ours without end", False)
-    for limit, name in ((0.11, "stops on a way without end"), (0.09, None)):
-        vars(heights)["rows"] = SimpleNamespace(limit=lambda at, limit=limit: answer.number("loglik") + limit)
-        found = explanation(heights, check)
-        assert (found and found.name) == name
+def test_both_sides_without_an_end_agree(answer):
+    mine = Answer(answer.numbers | {"reached": np.zeros(1)}, {})
+    other = theirs(mine, se=np.full_like(answer.numbers["se"], np.nan), loglik=answer.numbers["loglik"] + 0.1)
+    assert [(check.kind, check.agrees) for check in compare(mine, other)] == [("convergence", True)]
 
 
 def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
@@ -251,15 +200,6 @@ def test_tails_of_a_gamma_variable_below_the_least_number(shape):
     np.testing.assert_allclose(large(x), float(1 - expected), rtol=1e-13)
 
 
-@pytest.mark.parametrize(("link", "side"), [("aranda-ordaz", 1.0), ("log-gamma", 1.0), ("log-gamma", -1.0)])
-def test_the_limit_of_lambda_is_the_one_it_comes_to(link, side):
-    x = np.concatenate([-np.geomspace(1.5, 0.2, 8), np.geomspace(0.2, 1.5, 8)])
-    limit, near = tails(link, side * np.inf), tails(link, side * 18.0)
-    for curve, expected in zip(near, limit, strict=True):
-        np.testing.assert_allclose(curve(18.0 * x), expected(x), atol=0.13 if link == "aranda-ordaz" else 0.02)
-    np.testing.assert_allclose(limit[0](x) + limit[1](x), 1.0, rtol=1e-15)
-
-
 def rows(link="logit"):
     """Three levels and one column: theta_1, theta_2 and beta, without a scale."""
     x, y = np.array([0.0, 1.0, 2.0, -1.0]), np.array([0, 1, 2, 1])
@@ -318,26 +258,6 @@ def test_the_likelihood_with_an_effect_held_is_followed_from_the_maximum():
     expected = np.array([1.0, 3.0, 1.0]) @ np.log([0.2, 0.6, 0.2])
     assert rows().followed(start, 2, 0.0) == pytest.approx(expected, abs=1e-8)
     assert rows().followed(start, 2, start[2]) == pytest.approx(rows().loglik(start), abs=1e-8)
-
-
-def test_the_limit_of_a_likelihood_without_end():
-    """The column separates the level 0 from 1 and 2, which share the rest: 2 of 3 in the middle, 1 of 3 above."""
-    apart = Rows(
-        link="cauchit",
-        upper=np.array([[1.0, 0.0, 0.0], [0.0, 1.0, -1.0], [0.0, 0.0, 0.0]]),
-        lower=np.array([[0.0, 0.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, -1.0]]),
-        scale=np.zeros((3, 0)),
-        upper_offset=np.array([0.0, 0.0, np.inf]),
-        lower_offset=np.array([-np.inf, 0.0, 0.0]),
-        scale_offset=np.ones(3),
-        weights=np.array([1.0, 2.0, 1.0]),
-    )
-    expected = 2.0 * np.log(2.0 / 3.0) + np.log(1.0 / 3.0)
-    near = np.array([5.0, 30.0 + np.tan(np.pi / 6.0), 30.0])
-    assert apart.loglik(near) < expected - 0.05
-    assert apart.limit(near) == pytest.approx(expected, abs=1e-4)
-    ended = np.array([-1.0, 1.0, 0.5])
-    assert rows().limit(ended) == pytest.approx(rows().loglik(ended), abs=1e-9)
 
 
 def test_a_column_twice_is_not_identified():

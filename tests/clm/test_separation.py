@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from scipy.optimize import linprog
 
 from ordstat import ordfit
 from ordstat.exceptions import SeparationWarning
-from ordstat.methods.clm import CumulativeLink
+from ordstat.methods.clm import AdjacentCategory, CumulativeLink
 from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
@@ -131,17 +132,6 @@ def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_error
     assert np.isnan(variances[found.separation != 0.0]).all()
 
 
-def test_log_scale_that_runs_away() -> None:
-    """In one group only the extreme levels occur, evenly: its scale grows for ever and the likelihood with it."""
-    rng = np.random.default_rng(3)
-    group = np.arange(120) < 20
-    y = np.where(group, 2 * (np.arange(120) % 2), rng.integers(0, 3, size=120))
-    sample = Sample(rows=Rows(X=np.zeros((120, 0)), scale=group.astype(float)[:, None]), y=y, n_levels=3)
-    found = fit(sample)
-    assert found.separation is not None
-    np.testing.assert_array_equal(found.separation, [0.0, 0.0, 1.0])
-
-
 def separates(X, y, n_levels):
     """Whether thresholds and effects can move so that no row comes nearer to an end, by a programme of SciPy."""
     upper, lower = np.eye(n_levels)[y, :-1], np.eye(n_levels)[y, 1:]
@@ -170,14 +160,87 @@ def test_the_programme_is_never_needed_where_it_is_not_run(seed: int) -> None:
 
 @pytest.mark.filterwarnings("ignore:Column g is a factor:ordstat.exceptions.DataWarning")
 def test_a_warning_of_many_infinite_estimates_names_five_and_counts_the_rest():
-    """Level 1 of the response, that of the reference group, is the lowest: groups in it may lie anywhere below."""
-    levels = [f"g{i:03d}" for i in range(200)]
-    y = np.arange(200) % 3 + 1
-    data = pd.DataFrame({"g": np.repeat(levels, 2), "y": np.repeat(y, 2)})
-    assert (y[1:] > 1).sum() == 133 and (y[1:] == 1).sum() == 66
-    infinite = r"\(g\[T.g001\] to \+infinity, (g\[.*?\+infinity, ){4}and 128 more\)"
-    left = r"The data do not determine g\[T.g003\], (g\[T.g\d+\], ){4}and 61 more:"
-    with pytest.warns(SeparationWarning, match=f"{infinite}. {left}") as found:
+    data = pd.DataFrame({"g": np.repeat([f"g{i:03d}" for i in range(200)], 2), "y": np.repeat(np.arange(200) % 3, 2)})
+    with pytest.warns(SeparationWarning, match=r"\((g\[.*? to [+-]infinity, ){5}and \d+ more\)") as heard:
         ordfit("y ~ g", data)
-    separated = [one for one in found if one.category is SeparationWarning]
+    separated = [each for each in heard if each.category is SeparationWarning]
     assert len(separated) == 1 and len(str(separated[0].message)) < 700
+
+
+def slacks(sample: Sample, family: str) -> np.ndarray:
+    """(R, P) how fast log-odds that favour each row's level rise, on the user's scale: thresholds, then beta.
+
+    Of a cumulative model those of its interval's ends; of the adjacent-category logit log P(y) - log P(k), a sum of the
+    log odds between y and k.
+    """
+    K, rows = sample.n_levels, []
+    for x, y in zip(sample.X, sample.y, strict=True):
+        odds = np.hstack([np.eye(K - 1), np.tile(-x, (K - 1, 1))])  # of the lower of two neighbours
+        if family == "cumulative":
+            rows += ([odds[y]] if y < K - 1 else []) + ([-odds[y - 1]] if y > 0 else [])
+        else:
+            above = [odds[j:].sum(axis=0) for j in range(K)]
+            rows += [above[y] - above[k] for k in range(K) if k != y]
+    return np.unique(np.array(rows), axis=0)
+
+
+def extreme_rays(S: np.ndarray) -> np.ndarray:
+    """(n, P) all directions in which S d >= 0 and P - 1 independent rows of S are 0: they span the cone, if pointed."""
+    rays = []
+    for chosen in combinations(S, S.shape[1] - 1):
+        _, sizes, vectors = np.linalg.svd(np.array(chosen))
+        if sizes[-1] > 1e-9:
+            rays += [ray for ray in (vectors[-1], -vectors[-1]) if (S @ ray).min() > -1e-9]
+    return np.array(rays).reshape(-1, S.shape[1])
+
+
+@pytest.mark.parametrize(("family", "method"), [("cumulative", CumulativeLink()), ("adjacent", AdjacentCategory())])
+@pytest.mark.parametrize("seed", range(10))
+def test_against_all_extreme_rays(family: str, method: CumulativeLink, seed: int) -> None:
+    """Estimates that are infinite on every way to the supremum are named with their sign; finite ones never are."""
+    rng, seen = np.random.default_rng(seed), 0
+    while seen < 4:
+        n, p, K = int(rng.integers(6, 10)), int(rng.integers(1, 4)), int(rng.integers(2, 4))
+        X, y = rng.integers(-2, 3, size=(n, p)).astype(float), rng.integers(0, K, size=n)
+        if np.linalg.matrix_rank(np.column_stack([np.ones(n), X])) <= p or np.unique(y).size < K:
+            continue
+        sample = Sample(rows=Rows(X=X), y=y, n_levels=K)
+        rays = extreme_rays(slacks(sample, family))
+        rises, falls = (rays > 1e-9).any(axis=0), (rays < -1e-9).any(axis=0)
+        found = method.fit(sample, np.random.default_rng(0))
+        assert (found.separation is not None) == (len(rays) > 0)
+        signs = np.zeros(rises.size) if found.separation is None else np.sign(found.separation)
+        np.testing.assert_array_equal(signs[rises != falls], np.where(rises, 1.0, -1.0)[rises != falls])
+        np.testing.assert_array_equal(signs[~(rises | falls)], 0.0)
+        seen += len(rays) > 0
+
+
+def test_columns_of_any_unit() -> None:
+    """The estimate of a column in units of 1e-9 is infinite as that of one in ones is."""
+    rng = np.random.default_rng(0)
+    top, lowest = np.arange(90) % 9 == 0, np.arange(90) % 9 == 1
+    y = np.where(top, 2, np.where(lowest, 0, rng.integers(0, 3, 90)))
+    X = np.column_stack([top * 1e9, lowest.astype(float), rng.normal(size=90)])
+    found = fit(Sample(rows=Rows(X=X), y=y, n_levels=3))
+    assert found.separation is not None and np.sign(found.separation).tolist() == [0.0, 0.0, 1.0, -1.0, 0.0]
+
+
+def test_tables_and_profiles_name_infinite_estimates() -> None:
+    data = pd.DataFrame({"x": [-3.0, -2, -1, 1, 2, 3, 4, 5], "y": [1, 1, 1, 2, 2, 2, 3, 3]})
+    with pytest.warns(SeparationWarning, match=r"\(x to \+infinity\)"):
+        found = ordfit("y ~ x", data)
+    assert found.se.isna().all() and found.params["x"] == np.inf
+    for table in (found.tidy(), found.confint()):
+        assert "The response is separated; infinite: " in str(table) and "x (+)" in str(table)
+    assert found.confint(type="profile").loc["x", "upper"] == np.inf
+
+
+def test_differences_of_infinite_estimates_have_no_value() -> None:
+    """Sums of estimates that go the same way are infinite."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"g": rng.choice(list("abc"), 150), "x": rng.normal(size=150), "y": rng.integers(1, 4, 150)})
+    data.loc[data["g"] != "a", "y"] = 3
+    with pytest.warns(SeparationWarning, match=r"g\[T.b\] to \+infinity, g\[T.c\] to \+infinity"):
+        found = ordfit("y ~ g + x", data)
+    L = np.array([[0.0, 0, 1, 1, 0], [0, 0, 1, -1, 0], [0, 0, 0, 0, 1], [0, 0, 0, -1, 1]])
+    np.testing.assert_array_equal(found.fit.ends(L), [np.inf, np.nan, 0.0, -np.inf])

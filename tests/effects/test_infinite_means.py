@@ -78,14 +78,14 @@ def test_probabilities_stay(upward):
     np.testing.assert_allclose(found["c"], [0.0, 0.0, 1.0], atol=1e-8)
 
 
-def test_infinite_estimates_that_cancel_out(fits):
-    """Of the rows that are left: the difference of two infinite effects, and slopes, which need no threshold."""
+def test_differences_of_infinite_estimates_have_no_value_and_slopes_keep_theirs(fits):
+    """Slopes need no threshold: they are those of the rows that are left."""
     fit, left = fits
-    assert fit.test("g[T.c] = g[T.b]")["difference"].iloc[0] == pytest.approx(left.coef["g[T.c]"], rel=1e-6)
+    assert np.isnan(fit.test("g[T.c] = g[T.b]")["difference"].iloc[0])
     with pytest.warns(DataWarning):
         pairs = fit.emmeans("g").contrasts().set_index("contrast")["estimate"]
         along = fit.emmeans("z", at={"z": [0, 1]})
-    assert pairs["c - b"] == pytest.approx(left.coef["g[T.c]"], rel=1e-6) and pairs["b - a"] == np.inf
+    assert np.isnan(pairs["c - b"]) and pairs["b - a"] == np.inf
     for found in (
         fit.emtrends("g", "z").frame,
         along.contrasts(),
@@ -96,32 +96,18 @@ def test_infinite_estimates_that_cancel_out(fits):
         np.testing.assert_allclose(found["std_error"], left.se["z"], rtol=1e-5)
 
 
-def test_what_is_left_open_is_no_number():
-    """Complete separation, with a gap between the levels: the mean of x may lie on either side of a threshold."""
+def test_an_infinite_threshold_less_an_infinite_effect_is_no_number():
     with pytest.warns(SeparationWarning):
         fit = ordfit("y ~ x", pd.DataFrame({"x": np.arange(12.0), "y": np.repeat([1, 2, 3], 4)}))
     assert np.isposinf(fit.params).all()
     with pytest.warns(DataWarning):
         means = fit.emmeans("x", at={"x": [0.0, 5.5, 11.0]})
-    np.testing.assert_array_equal(means.frame["estimate"], [-np.inf, np.nan, np.inf])
-    assert "NA: what these leave open" in " ".join(str(means).split())
-    assert np.isnan(fit.test("2 * 2|3 = 15 * x")["difference"].iloc[0])
-    assert fit.test("2|3 = 8 * x")["difference"].iloc[0] == -np.inf
+    np.testing.assert_array_equal(means.frame["estimate"], [-np.inf, np.nan, np.nan])
+    assert "a difference of infinite estimates, which has no value" in " ".join(str(means).split())
+    assert np.isnan(fit.test("2|3 = 8 * x")["difference"].iloc[0])
 
 
 def test_scores_say_that_the_search_stopped(upward):
     found = upward.predict(rated().tail(2), type="score", se=True)
     assert np.isfinite(found["estimate"]).all() and "where the search stopped" in str(found)
     assert "where the search stopped" not in str(upward.predict(rated().head(2), type="score", se=True))
-
-
-def test_many_combinations_take_no_time(fits):
-    """The same one for all rows of a group; of very many different ones, those that are not looked into are NaN."""
-    fit, _ = fits
-    with pytest.warns(DataWarning):
-        found = fit.marginal_effects("g", at="rows", scale="latent").frame
-    assert len(found) == 180 and np.isposinf(found["estimate"]).all()
-    L = np.zeros((400, 5))
-    L[:, 2], L[:, 3] = np.linspace(1.0, 2.0, 400), -np.linspace(3.0, 1.0, 400)
-    ends = fit.fit.ends(L)
-    assert np.isnan(ends).sum() >= 200 and np.isinf(ends[:100]).all()

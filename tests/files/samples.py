@@ -47,7 +47,6 @@ FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "offset": ("rating ~ temp + offset(known)", "clm", {}),
     "nominal": ("rating ~ temp", "clm", {"nominal": "~ contact"}),
     "scale": ("rating ~ temp", "probit", {"scale": "~ contact"}),
-    "thresholds in order": ("rating ~ temp", "clm", {"nominal": "~ contact + x", "crossing": "prevent"}),
     "equidistant": (MEAN, "clm", {"threshold": "equidistant"}),
     "symmetric": (MEAN, "clm", {"threshold": "symmetric"}),
     "aranda-ordaz": (MEAN, "clm", {"link": "aranda-ordaz"}),

@@ -31,7 +31,6 @@ from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
 from ...solvers.likelihood.rows import CHUNK
-from ...solvers.likelihood.separation import Separation
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
@@ -118,11 +117,6 @@ class OrdinalRegression(Method):
         """Whether rows with thresholds out of order are an error, rather than a warning."""
         return False
 
-    @property
-    def keeps_order(self) -> bool:
-        """Whether thresholds are to be in order all over the range of the nominal columns."""
-        return False
-
     def at_nodes(self, nodes: int) -> Self:
         """The method with random effects integrated out by so many nodes."""
         return replace(self, quadrature=nodes)
@@ -151,21 +145,17 @@ class OrdinalRegression(Method):
         cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
-        found, order = self._estimation.of(self._problem(sample)), None
-        if self.keeps_order:
-            from ...solvers.likelihood.order.estimate import kept_in_order
-
-            found, order = kept_in_order(found)
-        layout, separation = Layout.of(found.whole), None if self.penalty is not None else found.separation()
-        known = {"facts": self._facts(), **self._known(found, layout, separation), "order": order}
+        found = self._estimation.of(self._problem(sample))
+        layout = Layout.of(found.problem)
+        known = {"facts": self._facts(), **self._known(found, layout)}
         if sample.rows.random is None:
-            return self._independent(sample, found, layout, separation, known)
+            return self._independent(sample, found, layout, known)
         asked = self.quadrature, self.max_iter, self.random_penalty
         return with_random_effects(sample, found, layout, cost, *asked, known)
 
-    def _known(self, found: Estimate, layout: Layout, separation: Separation | None) -> dict[str, Any]:
+    def _known(self, found: Estimate, layout: Layout) -> dict[str, Any]:
         """Fields of a fit that random effects leave as they are."""
-        problem = found.whole
+        problem = found.problem
         return {
             "n_alpha": layout.n_alpha,
             "n_beta": layout.n_beta,
@@ -175,29 +165,24 @@ class OrdinalRegression(Method):
             "null_loglik": self._estimation.null_loglik(problem),
             "null_edf": problem.n_null_parameters,
             "n_obs": float(problem.counts.sum()),
-            "separation": None if separation is None else np.nan_to_num(layout.spread(separation.direction)),
-            "undetermined": None if separation is None else layout.spread(separation.undetermined.astype(float)) == 1.0,
+            "separation": None if found.separation is None else np.nan_to_num(layout.spread(found.separation)),
             "threshold_names": () if layout.structure is None else layout.structure.names,
             "jacobian": layout.jacobian,
             "confounded": layout.confounded(problem.confounded),
-            "lambda_end": found.lambda_end,
         }
 
-    def _independent(
-        self, sample: Sample, found: Estimate, layout: Layout, separation: Separation | None, known: dict[str, Any]
-    ) -> LikelihoodFit:
+    def _independent(self, sample: Sample, found: Estimate, layout: Layout, known: dict[str, Any]) -> LikelihoodFit:
         """The fit of independent rows."""
-        problem, optimum, order = found.whole, found.optimum, known["order"]
-        alpha, rest = problem.user_scale().coefficients(optimum.alpha, found.rest)
+        problem, optimum = found.problem, found.optimum
+        alpha, rest = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
         rule = layout.rule(alpha, rest, found.family, self.cost_matrix)
-        information = found.information(None if separation is None else separation.infinite)
+        information = found.information()
         digits, estimates = _digits(problem, found, information), in_order(alpha, rest)
-        loglik, beyond = found.loglik(), found.start.beyond
         return LikelihoodFit(
             **known,
             rule=rule,
             certificate=Certificate(
-                name="max |gradient|" if order is None or not order.binding else "KKT residual",
+                name="max |gradient|",
                 value=found.residual,
                 tolerance=optimum.tolerance,
                 details=(
@@ -206,23 +191,18 @@ class OrdinalRegression(Method):
                     ("correct digits", int(digits.min())),
                 ),
             ),
-            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=found.message),
+            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
             scores=rule.scores(sample.rows),
             coefficients=layout.spread(estimates),
             information=information,
             digits=layout.spread(digits),
-            loglik=loglik,
-            beyond=beyond if beyond is not None and beyond > loglik else None,
+            loglik=found.loglik(),
             likelihood=LikelihoodAtEstimates(
                 estimation=self._estimation,
                 problem=replace(problem),  # without the columns that it has made
                 threshold=self.threshold,
                 estimates=estimates,
-                separation=None if separation is None else separation.direction,
-                undetermined=None if separation is None else separation.undetermined,
-                lambda_end=found.lambda_end,
-                error=float(np.sqrt(information.variances()[-1])) if problem.n_lambda else float("nan"),
-                keeps_order=self.keeps_order,
+                separation=found.separation,
             ),
         )
 
@@ -306,7 +286,7 @@ def _digits(problem: Problem, found: Estimate, information: Information) -> Floa
     """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
     user, optimum = problem.user_scale(), found.optimum
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
-        estimate = in_order(*user.coefficients(optimum.alpha, found.rest))
-        step = in_order(*user.coefficients(optimum.step_alpha, found.step_rest))
-        rounding = in_order(*user.rounding(optimum.alpha, found.rest))
+        estimate = in_order(*user.coefficients(optimum.alpha, found.optimum.rest))
+        step = in_order(*user.coefficients(optimum.step_alpha, optimum.step_rest))
+        rounding = in_order(*user.rounding(optimum.alpha, found.optimum.rest))
         return correct_digits(estimate, np.abs(step) + rounding, information)

@@ -65,7 +65,7 @@ def ridge(
         part = Rows(X=np.ascontiguousarray(rows.X[np.ix_(used, free)]), offset=offset)
         problem = Problem.of(Sample(rows=part, y=codes, n_levels=n_levels, weights=own), family, None, "flexible")
         found = Estimation(penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS).of(problem)
-        alpha, rest = problem.user_scale().coefficients(found.optimum.alpha, found.rest)
+        alpha, rest = problem.user_scale().coefficients(found.optimum.alpha, found.optimum.rest)
         rule = Layout.of(problem).rule(alpha, rest, found.family, CostMatrix.absolute())
         slopes[:] = 0.0
         slopes[free] = rule.beta

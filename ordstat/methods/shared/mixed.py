@@ -111,11 +111,10 @@ def with_random_effects(
     from ...solvers.likelihood.mixed.at_estimates import MarginalAtEstimates
     from ...solvers.likelihood.mixed.estimate import Covariance, mixed_estimate
 
-    problem, plain_loglik = found.whole, found.loglik()
-    infinite = None
-    if known["separation"] is not None:
-        infinite = ((known["separation"] != 0.0) | known["undetermined"])[~known["aliased"]]
-    mixed = mixed_estimate(problem, (found.optimum.alpha, found.rest), quadrature, max_iter, penalty, infinite)
+    problem, plain_loglik = found.problem, found.loglik()
+    infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
+    start = (found.optimum.alpha, found.optimum.rest)
+    mixed = mixed_estimate(problem, start, quadrature, max_iter, penalty, infinite)
     marginal = mixed.marginal(plain_loglik)
     if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))

@@ -8,7 +8,7 @@ at 0, and 1 - F(-t; -lambda) for lambda < 0: cloglog at 1, loglog at -1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import factorial
 from typing import Any
@@ -43,16 +43,11 @@ class FlexibleLink:
         Open ends of the range of lambda.
     relative : bool
         Whether the family varies with log lambda rather than lambda.
-    grid : tuple of float
-        Values of lambda that a search looks at, increasing, `start` among them; the first and the last are its ends.
-        Beyond them the density falls from its mode to nothing within a hundredth of the quartiles' distance, and the
-        likelihood is no longer smooth.
+    bounds : (float, float)
+        Where lambda is estimated. Beyond them the density falls from its mode to nothing within a hundredth of the
+        quartiles' distance, and the likelihood is no longer smooth.
     members : tuple of str
         Links without a parameter that belong to it, at a lambda or as its limit.
-    near : float
-        How far from `start` (as a ratio, or a distance) they are always looked at; beyond it while they are better.
-    further : tuple of float
-        Values beyond the grid, increasing, for the samples whose likelihood has a maximum among them.
     """
 
     name: str
@@ -61,27 +56,8 @@ class FlexibleLink:
     lower: float
     upper: float
     relative: bool
-    grid: tuple[float, ...]
-    near: float
+    bounds: tuple[float, float]
     members: tuple[str, ...]
-    further: tuple[float, ...] = ()
-
-    def usual(self, lam: float) -> bool:
-        """Whether a search always looks at this lambda."""
-        distance = abs(np.log(lam / self.start)) if self.relative else abs(lam - self.start)
-        return bool(distance <= (np.log(self.near) if self.relative else self.near) + 1e-9)
-
-    def between(self, lam: float, other: float) -> float:
-        """Half way between two values, by their ratio where that is what matters."""
-        return float(np.sqrt(lam * other)) if self.relative else 0.5 * (lam + other)
-
-    def wider(self) -> FlexibleLink:
-        """The same with a grid that goes further."""
-        return replace(self, grid=tuple(sorted((*self.grid, *self.further))), further=())
-
-    def end_of(self, lam: float) -> int:
-        """-1 or 1 at or beyond the lower or upper end of the grid, else 0."""
-        return int(lam >= self.grid[-1]) - int(lam <= self.grid[0])
 
 
 # --------------------------------------------------------------------------------------- Aranda-Ordaz
@@ -343,8 +319,7 @@ FLEXIBLE: dict[str, FlexibleLink] = {
         0.0,
         1e6,
         relative=True,
-        grid=tuple(4.0**j for j in range(-6, 5)),
-        near=16.0,
+        bounds=(2.0**-12, 256.0),
         members=("logit", "cloglog"),
     ),
     "log-gamma": FlexibleLink(
@@ -354,10 +329,8 @@ FLEXIBLE: dict[str, FlexibleLink] = {
         -30.0,
         30.0,
         relative=False,
-        grid=(-8.0, -5.5, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.5, 8.0),
-        near=2.0,
+        bounds=(-8.0, 8.0),
         members=("probit", "cloglog", "loglog"),
-        further=(-16.0, -11.0, 11.0, 16.0),
     ),
 }
 

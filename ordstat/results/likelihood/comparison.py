@@ -15,7 +15,6 @@ from ...model.likelihood.flexible import FLEXIBLE
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood
 from .mixed.comparison import boundary_test, check_same_rule, random_within
-from .order import refuse_binding
 from .parameters import refuse_survey
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
@@ -101,8 +100,7 @@ def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
 
 
 def check_maximum(fit: FittedLikelihood, name: str) -> None:
-    """OptionError where a penalty, or the order of thresholds, keeps a fit from the maximum of the likelihood."""
-    refuse_binding(fit.fit, name, "anova() or test() of location effects")
+    """OptionError where a penalty keeps a fit from the maximum of the likelihood."""
     if any(label == "penalty" for label, _ in fit.fit.facts):
         raise OptionError(
             f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "

@@ -402,15 +402,9 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only; NaN if penalised, held in order or with robust errors."""
+        """Likelihood ratio statistic against thresholds only; NaN if penalised or with robust errors."""
         refuse_survey(self.design, "lr_chi2")
-        refused = bool(self.without_aic) or self.held_in_order
-        return float("nan") if refused else 2.0 * (self.loglik - self.null_loglik)
-
-    @property
-    def held_in_order(self) -> bool:
-        """Whether crossing="prevent" holds estimates back."""
-        return self.fit.order is not None and bool(self.fit.order.binding)
+        return float("nan") if self.without_aic else 2.0 * (self.loglik - self.null_loglik)
 
     @property
     def lr_df(self) -> int:
@@ -467,7 +461,7 @@ class FittedLikelihood(FittedRanker):
         text = crossing_text(crossed, used, labels, "rows of the fit")
         if self.method.refuses_crossing:
             raise DataError(text)
-        return [(DataWarning, f"{text} crossing='prevent' fits with thresholds in order all over the data.")]
+        return [(DataWarning, text)]
 
 
 def of_errors(r: FittedLikelihood) -> tuple[str, ...]:

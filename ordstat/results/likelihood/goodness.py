@@ -29,7 +29,6 @@ from ..report.warnings import not_reached
 from .fitted import FittedLikelihood
 from .mixed.draws import check_simulated, simulated_sample
 from .nested_wald import check_likelihood
-from .order import refuse_binding
 from .parameters import refuse_survey
 from .residuals import finite_only, penalised
 from .single_terms import unstarted
@@ -127,7 +126,6 @@ def goodness_of_fit(
     check_likelihood(r, "gof", "use test() of terms added to the model, a Wald test then")
     if groups is not None:
         whole("groups", groups, 3)
-    refuse_binding(r.fit, "gof", "residuals()")
     finite_only(r, "gof()")
     if penalised(r):
         raise OptionError("gof() compares with the maximum of the likelihood: fit without penalty=.")

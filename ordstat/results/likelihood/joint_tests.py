@@ -15,7 +15,6 @@ from ..report.cells import MOST_TERMS, first_few
 from ..report.noted import NotedFrame
 from .comparison import chi2_frame
 from .fitted import FittedLikelihood
-from .order import refuse_on_held
 from .parameters import Covariance
 from .standard_errors import places
 
@@ -47,7 +46,6 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Jo
         Of the estimated parameters.
     difference : (h,) L b - r
     """
-    refuse_on_held(r, L)
     if len(L) > r.own_covariance.most_at_once and (rank := _rank(L)) > r.own_covariance.most_at_once:
         return Joint(float("nan"), rank)
     statistic, df = wald_test(L, difference, r._covariance(None))

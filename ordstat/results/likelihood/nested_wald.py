@@ -35,9 +35,9 @@ def is_wald(test: str, fits: Iterable[FittedLikelihood], also: tuple[str, ...] =
 
 
 def effects_test(r: FittedLikelihood) -> Joint:
-    """Against thresholds only: all nominal, location and scale effects are 0; NaN where they are held back."""
+    """Against thresholds only: all nominal, location and scale effects are 0."""
     effects = r.parameters.of("nominal", "location", "scale")
-    return Joint(np.nan, effects.size) if r.held_in_order else zero(r, effects)
+    return zero(r, effects)
 
 
 def dropped_by_wald(r: FittedLikelihood, terms: Sequence[str]) -> pd.DataFrame:
@@ -211,8 +211,6 @@ def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
         return name, "none: thresholds only"
     if name == "LR test" and r.method.penalty is not None:
         return name, "none: a penalised fit is no maximum of the likelihood"
-    if r.held_in_order:
-        return name, "none: the order of thresholds holds estimates back"
     test = Joint(r.lr_chi2, r.lr_df) if name == "LR test" else effects_test(r)
     return name, _words(test, r.own_covariance)
 

@@ -395,15 +395,14 @@ def adjusted_scores(fit: LikelihoodFit, chosen: Covariance) -> BiasReduced:
     Raises
     ------
     OptionError
-        One cluster, infinite estimates, a penalty, or thresholds held in order.
+        One cluster, infinite estimates, or a penalty.
     """
     assert chosen.cluster is not None
     chosen.factor(fit.n_obs, 0)  # refuses a single cluster
-    held = fit.order is not None and bool(fit.order.binding)
-    if fit.separation is not None or held or any(label == "penalty" for label, _ in fit.facts):
+    if fit.separation is not None or any(label == "penalty" for label, _ in fit.facts):
         raise OptionError(
-            "vcov='CR2' takes finite estimates of maximum likelihood; these are penalised, held back by "
-            "crossing='prevent' or infinite (see .alerts()). "
+            "vcov='CR2' takes finite estimates of maximum likelihood; these are penalised or infinite (see "
+            ".alerts()). "
             "Use {'cluster': ...} without a type, or bootstrap(cluster=...)."
         )
     return fit.likelihood.bias_reduced(chosen.cluster)

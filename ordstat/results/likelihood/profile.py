@@ -17,11 +17,10 @@ from ...words import told_arguments
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood, of_errors
 from .nested_wald import check_likelihood
-from .order import refuse_binding
 from .parameters import check_determined, refuse_survey
 from .standard_errors import symmetric_limits
 
-#: Limits of a profile without an end, in standard errors (or in units of the parameter where it has none).
+#: Limits of a profile without a finite end, in standard errors (or in units of the parameter where it has none).
 _OPEN = 5.0
 
 
@@ -49,8 +48,8 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     Returns
     -------
     pandas.DataFrame
-        Profile limits may be infinite, or NaN where the profile cannot be followed; `attrs["reasons"]` then says
-        why, by (parameter, "lower" or "upper").
+        Profile limits are infinite where the estimate is, and NaN where the likelihood does not fall far enough;
+        `attrs["reasons"]` then says why, by (parameter, "lower" or "upper").
 
     Raises
     ------
@@ -73,7 +72,6 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
         frame = _frame(r, chosen, _wald_limits(r, level)[chosen])
         return NotedFrame.of(frame, of_errors(r), f"Wald limits, {100 * level:g} %")
     refuse_survey(r.design, "type='profile'", "type='wald'")
-    refuse_binding(r.fit, "type='profile'", "type='wald'")
     if r.covariance != "model":
         raise OptionError(
             f"type='profile' knows no {r.covariance} covariance, as it rests on the likelihood alone: use type='wald', "
@@ -126,7 +124,7 @@ def _frame(r: FittedLikelihood, chosen: IntArray, values: FloatArray) -> pd.Data
 def _profile_limits(
     r: FittedLikelihood, level: float, chosen: IntArray
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
-    """Limits (n, 2), NaN where aliased, and the reason of each infinite one."""
+    """Limits (n, 2), NaN where aliased, and the reason of each that is not finite."""
     profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
     aliased, names = r.fit.aliased, _names(r)
     aliased = np.append(aliased, np.zeros(len(names) - aliased.size, dtype=bool))  # random effects have none
@@ -154,8 +152,6 @@ def profiles(
         Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
     level : float in (0, 1)
         Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
-        The parameter of a link stays where its likelihood is smooth: from 2^-12 to 256 for Aranda-Ordaz, from -8 to 8
-        for log-gamma.
     points : int
         Values of each parameter, half on either side of the estimate.
 
@@ -182,7 +178,6 @@ def profiles(
     whole("points", points, 3)
     refuse_survey(r.design, "profile", "confint()")
     check_likelihood(r, "profile", "use confint()")
-    refuse_binding(r.fit, "profile", "confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
         _refuse_random(r, places(r, parm))
@@ -211,8 +206,6 @@ def _profile(r: FittedLikelihood, profiler: Profile, place: int, among: int, dro
     reach = _OPEN * (error if np.isfinite(error) else 1.0)
     ends = [profiler.end(among, direction, drop)[0] for direction in (-1, 1)]
     low, high = (end if np.isfinite(end) else estimate + sign * reach for end, sign in zip(ends, (-1, 1), strict=True))
-    least, most = profiler.span(among)
-    low, high = min(max(low, least), estimate), max(min(high, most), estimate)
     half = points // 2
     values = np.concatenate([np.linspace(low, estimate, half + 1), np.linspace(estimate, high, half + 1)[1:]])
     loglik = profiler.curve(among, values)

@@ -19,7 +19,6 @@ from ..report.noted import NotedFrame
 from .comparison import check_maximum, check_unpenalised, chi2_frame, joined
 from .fitted import FittedLikelihood
 from .nested_wald import check_likelihood
-from .order import refuse_binding
 from .parameters import refuse_survey
 from .single_terms import coded_anew, fitted, refit_table, terms_in, unstarted
 from .wider_wald import extended_by_wald
@@ -157,7 +156,6 @@ def omnibus_score_test(r: FittedLikelihood) -> tuple[float, int, float]:
 
 def _check_score_test(r: FittedLikelihood) -> None:
     refuse_survey(r.design, "score_test")
-    refuse_binding(r.fit, "score_test", "test()")
     check_likelihood(r, "score_test", "use nominal_test(), a Wald test then")
     _check_proportional(r, "score_test")
     if r.fit.jacobian is not None or r.fit.n_lambda:

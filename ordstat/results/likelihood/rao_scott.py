@@ -15,7 +15,6 @@ from ..report.noted import NotedFrame
 from .comparison import described
 from .fitted import FittedLikelihood
 from .nested_wald import check_droppable, check_nested, dropped_hypothesis, further
-from .order import refuse_binding
 
 #: The name of the test.
 RAO_SCOTT = "rao-scott"
@@ -68,7 +67,6 @@ def _zero(large: FittedLikelihood, places: IntArray) -> FloatArray:
 
 def _tested(large: FittedLikelihood, L: FloatArray, small: float) -> dict[str, float]:
     """The likelihood ratio of the larger fit over the smaller one, in which L (h, P') times the estimates is 0."""
-    refuse_binding(large.fit, "test='rao-scott'", "test() of location effects")
     errors = large.se.to_numpy()[~large.fit.aliased]
     known = len(L) > 0 and np.isfinite(small) and np.isfinite(errors[(L != 0.0).any(axis=0)]).all()
     lambdas = eigenvalues(L, large.fit.information.covariance(), large.vcov().to_numpy()) if known else np.zeros(0)

@@ -65,10 +65,6 @@ def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np
 # Influence
 
 
-#: Share of the largest variance that is none.
-_HELD = 1e-15
-
-
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Influence(Reported):
     """What every row does to the estimates; shown as a table of the rows of largest Cook's distance.
@@ -228,8 +224,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     eigenvalues = np.full(int(kept.sum()), np.nan)
     if np.isfinite(covariance).all():
         variances = np.linalg.eigvalsh(covariance)
-        held = r.held_in_order & (variances <= _HELD * variances[-1])
-        eigenvalues = np.where(held, np.inf, 1.0 / np.where(held, 1.0, variances))
+        eigenvalues = 1.0 / variances
     return Convergence(
         table=NotedFrame.of(frame, title="How exactly estimates are known", formats=formats),
         eigenvalues=eigenvalues,

@@ -63,8 +63,6 @@ class Refit:
     def of(cls, fit: LikelihoodFit) -> Refit:
         """A fit that reached its maximum, or the limit of the likelihood under separation."""
         separated = fit.separation is not None
-        if fit.order is not None and fit.order.binding:  # no maximum of the likelihood
-            return NO_FIT
         # A search that was given up on the way to infinity has not come near the limit.
         given_up = fit.trace.message.startswith("stopped") or fit.certificate.value > _STEEP
         if given_up if separated else not fit.certificate.reached:
@@ -113,8 +111,7 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
     if columns is not None:
         changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
         rows = replace(design.sample.rows, **changes)
-        groups = () if role == "nominal" else design.sample.nominal_groups
-        return replace(design.sample, rows=rows, nominal_groups=groups)
+        return replace(design.sample, rows=rows)
     text = design.spec.marginality().texts[changed]
     change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
     new = design.updated(**{role: change})

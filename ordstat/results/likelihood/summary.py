@@ -24,7 +24,6 @@ from ..report.sections import (
 from .fitted import FittedLikelihood
 from .mixed.summary import random_header, random_notes, random_table
 from .nested_wald import test_figures, test_of_effects
-from .order import order_notes
 from .parameters import own_covariance
 from .survey import survey_figures, survey_header
 from .tables import effect_tables, screen_tables, threshold_estimates
@@ -116,7 +115,7 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
         title=r.title,
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
-        notes=(*alert_notes(r), *random_notes(r), *order_notes(r)),
+        notes=(*alert_notes(r), *random_notes(r)),
         of_margins=_margin_notes(r),
     )
 

@@ -15,7 +15,6 @@ from ...model.fit import LikelihoodFit
 from ...model.row_blocks import row_blocks
 from ..report.cells import p_value
 from .fitted import FittedLikelihood
-from .order import refuse_binding
 from .parameters import cluster_codes
 from .single_terms import unstarted
 from .wald_tests import linear_hypotheses
@@ -153,7 +152,6 @@ def _clusters(r: FittedLikelihood, cluster: Any) -> IntArray:
 
 
 def _check(r: FittedLikelihood, L: FloatArray, clusters: int) -> None:
-    refuse_binding(r.fit, "wild_bootstrap", "test()")
     if r.method.penalty is not None:
         raise OptionError("wild_bootstrap takes estimates of maximum likelihood; these are penalised.")
     if np.any(L[:, ~_location(r)] != 0.0):

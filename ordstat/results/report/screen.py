@@ -15,9 +15,9 @@ from ...assess.errors import Predictions, error_table
 from ...checks import one_of
 from ...model.costs import sample_costs
 from ..fitted import FittedRanker
-from .cells import column_cells, count, number
+from .cells import column_cells, count, counted, number
 from .render import SCREEN, Line, Report, Summary, Table, lines_of
-from .sections import effort, levels_of
+from .sections import levels_of
 
 #: Parts of a summary, in the order of all of them.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
@@ -201,7 +201,7 @@ def _bound_line(found: MarginBounds) -> Line:
 def _certificate_line(r: FittedRanker) -> Line:
     c = r.certificate
     sign = "<=" if c.reached else "> (NOT REACHED)"
-    items = (f"{c.name} {c.value:.2g} {sign} {c.tolerance:.2g}", effort(r.trace))
+    items = (f"{c.name} {c.value:.2g} {sign} {c.tolerance:.2g}", counted(r.trace.iterations, "iteration"))
     return Line(head="Certificate:", items=items)
 
 

@@ -43,14 +43,7 @@ def certificate_text(certificate: Certificate, trace: Trace) -> str:
     text = f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"
     # Some methods list their iterations once more.
     details = "".join(f"; {label} {_figure(value)}" for label, value in certificate.details if label != "iterations")
-    return f"{text}; {effort(trace)}{details}"
-
-
-def effort(trace: Trace) -> str:
-    """Iterations, or starts where a search of several has ended at the optimum already."""
-    if trace.iterations == 0 and "seen from" in trace.message:
-        return trace.message.rpartition("; ")[2]
-    return counted(trace.iterations, "iteration")
+    return f"{text}; {counted(trace.iterations, 'iteration')}{details}"
 
 
 def _figure(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..._typing import BoolArray, FloatArray
+from ..._typing import FloatArray
 from ...exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
 from ...model.calibration import Calibration
 from ...model.fit import Fit, LikelihoodFit, MarginFit
@@ -30,8 +30,8 @@ _LEVEL = 1e-7
 # Estimates that a warning names; it counts the others.
 _NAMED = 5
 
-# Of combinations of infinite estimates; very many different ones are not looked into.
-_OPEN = " NA: what these leave open, or takes long to tell."
+# Of combinations of infinite estimates.
+_OPEN = " NA: a difference of infinite estimates, which has no value."
 
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
@@ -48,7 +48,7 @@ _BALANCED = (
 def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
     """Rows and levels left out, a certificate not reached, and scores that are rounding."""
     yield from ((DataWarning, note) for note in design.notes)
-    if not fit.certificate.reached and not _runs_off(fit):
+    if not fit.certificate.reached and not (isinstance(fit, LikelihoodFit) and fit.unbounded.any()):
         yield ConvergenceWarning, not_reached(fit) + _off_centre(design)
     if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
         yield (
@@ -59,14 +59,6 @@ def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
         )
     if fit.calibration is not None:
         yield from calibration_alerts(fit.calibration)
-
-
-def _runs_off(fit: Fit) -> bool:
-    """Whether log-scale effects have no finite estimates, which is told by itself: no optimum is to be reached."""
-    if not isinstance(fit, LikelihoodFit) or fit.separation is None:
-        return False
-    first = fit.n_alpha + fit.n_beta
-    return bool(fit.infinite[first : first + fit.n_zeta].any())
 
 
 def calibration_alerts(calibration: Calibration) -> Iterator[Alert]:
@@ -117,7 +109,7 @@ def _off_centre(design: Design) -> str:
 
 
 def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
-    """Aliased columns, infinite estimates, and maxima that are local."""
+    """Aliased columns, infinite estimates, and likelihoods without a maximum."""
     confounded = [one.place for one in fit.confounded]
     names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in confounded]
     if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
@@ -131,18 +123,16 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
     if names:
         yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
     yield from ((DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded)
-    if fit.lambda_end:
-        yield ConvergenceWarning, _lambda_at_end(fit)
-    if fit.infinite[: fit.infinite.size - fit.n_lambda].any():
+    if np.isinf(fit.limits).any():
         unknown = bool(np.isnan(fit.information.variances()).all())
-        yield SeparationWarning, _separated(fit.limits, fit.infinite, parameters, unknown, fit.marginal is None)
-    if fit.beyond is not None:
+        yield SeparationWarning, _separated(fit.limits, parameters, unknown, fit.marginal is None)
+    if fit.unbounded.any():
+        listed = _first([parameters.names[i] for i in np.flatnonzero(fit.unbounded)])
         yield (
             ConvergenceWarning,
-            f"the estimates are a local maximum, of log-likelihood {fit.loglik:.6g}: far from it the likelihood rises "
-            f"further (to {fit.beyond:.6g} where the search was given up) as the scale effects run off, as it does "
-            "where few levels must tell scale effects from location effects. These estimates are those to use; "
-            "penalty=1.0 keeps all of the likelihood from running off.",
+            f"the likelihood has no maximum: it rises without end along {listed}. The estimates are those where "
+            "the search stopped, and have no standard errors. Drop a scale effect, merge levels, or fit with a ridge "
+            f"(penalty=1.0).{_off_centre(design) if design is not None else ''}",
         )
 
 
@@ -152,22 +142,6 @@ def _constant(design: Design) -> list[str]:
     X = sample.X[sample.case_weights > 0]
     varies = np.ptp(X, axis=0) > _LEVEL * np.abs(X).max(axis=0)
     return [name for name, moves in zip(design.names, varies, strict=True) if not moves]
-
-
-def _lambda_at_end(fit: LikelihoodFit) -> str:
-    """A parameter of the link without a finite estimate."""
-    lam, link = float(fit.coefficients[-1]), dict(fit.facts)["link"]
-    held = f"the estimates and standard errors shown are those with lambda held at {lam:.4g}"
-    if link == "aranda-ordaz" and fit.lambda_end < 0:
-        return (
-            f"the likelihood rises as lambda falls to 0, where the link is 'cloglog': {held}. Fit with link='cloglog'."
-        )
-    towards = "grows" if fit.lambda_end > 0 else "falls"
-    return (
-        f"the likelihood goes on rising, perhaps without end, as lambda {towards}: {held}, the last of the values that "
-        f"are searched. Fix lambda, as in link=({link!r}, {1.0 if link == 'aranda-ordaz' else 0.5}), or choose another "
-        "link."
-    )
 
 
 def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
@@ -183,33 +157,27 @@ def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
         yield DataWarning, _BALANCED.format(counts[0])
 
 
-def _separated(limits: FloatArray, infinite: BoolArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
-    moving = np.flatnonzero(infinite)
-    effects = [i for i in moving if parameters.kinds[i] != "threshold"] or list(moving)
-    gone = [i for i in effects if np.isinf(limits[i])]
-    ends = _first([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in gone])
-    open_ = _first([parameters.names[i] for i in effects if np.isnan(limits[i])])
-    left = f" The data do not determine {open_}: any value comes as near to that limit." if open_ else ""
+def _separated(limits: FloatArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
+    infinite = np.flatnonzero(np.isinf(limits))
+    effects = [i for i in infinite if parameters.kinds[i] != "threshold"] or list(infinite)
+    ends = _first([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in effects])
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
     held = "; the other estimates and their standard errors hold"
     others = ", nor have the others, which depend on them" if unknown else held
     firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
     penalty = f"fit with {firth}a ridge (penalty=1.0), " if penalties else ""
     return (
-        f"the response is separated, so that some maximum likelihood estimates are not finite"
-        f"{f' ({ends})' if ends else ''}.{left} They have no standard errors{others}. drop1() tests terms. For finite "
-        f"estimates {penalty}merge levels, or drop the column."
+        f"the response is separated, so that some maximum likelihood estimates are not finite ({ends}). They have no "
+        f"standard errors{others}. drop1() tests terms. For finite estimates {penalty}merge levels, or drop the column."
     )
 
 
 def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = False) -> Iterator[str]:
-    """Estimates that separation makes infinite or leaves open, for the foot of a table; of combinations of them too."""
+    """Estimates that separation makes infinite, for the foot of a table; of combinations of them too."""
     limits = fit.limits
     infinite = [f"{parameters.names[i]} ({'+' if limits[i] > 0 else '-'})" for i in np.flatnonzero(np.isinf(limits))]
-    open_ = [parameters.names[i] for i in np.flatnonzero(fit.infinite & np.isnan(limits))]
-    found = [f"infinite: {_first(infinite)}"] * bool(infinite) + [f"not determined: {_first(open_)}"] * bool(open_)
-    if found:
-        yield f"The response is separated; {'; '.join(found)}.{_OPEN * combined}"
+    if infinite:
+        yield f"The response is separated; infinite: {_first(infinite)}.{_OPEN * combined}"
 
 
 def _first(names: list[str]) -> str:

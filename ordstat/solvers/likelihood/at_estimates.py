@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._typing import BoolArray, FloatArray, IntArray
+from ..._typing import FloatArray, IntArray
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.sample import Sample
 from .estimate import Estimation
 from .identified import identified
 from .problem import Problem
 from .sandwich import score_products, score_totals
-from .separation import ends_of
-from .start import elsewhere
 
 if TYPE_CHECKING:
-    from .flexible_profile import FlexibleProfile
     from .profile import ProfileLikelihood
 
 
@@ -35,13 +31,6 @@ class LikelihoodAtEstimates:
     estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
     separation : (P',) or None
         Direction of infinite estimates.
-    undetermined : (P',) bool or None
-        Estimates that separation leaves open.
-    lambda_end : int
-    error : float
-        Standard error of lambda, the last of the estimates where it is estimated.
-    keeps_order : bool
-        Whether thresholds were to be in order all over the range of the nominal columns.
     """
 
     estimation: Estimation
@@ -49,10 +38,6 @@ class LikelihoodAtEstimates:
     threshold: str
     estimates: FloatArray
     separation: FloatArray | None
-    lambda_end: int
-    error: float
-    keeps_order: bool = False
-    undetermined: BoolArray | None = None
 
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of outer products of score rows, the filling of a sandwich.
@@ -86,7 +71,7 @@ class LikelihoodAtEstimates:
         """
         from .replicates import replicated_estimates
 
-        return replicated_estimates(self.estimation, self.problem, self.estimates, weights, self.keeps_order)
+        return replicated_estimates(self.estimation, self.problem, self.estimates, weights)
 
     def bias_reduced(self, cluster: IntArray) -> BiasReduced:
         """Adjusted score sums of the clusters (N,), for their CR2 covariance."""
@@ -117,32 +102,10 @@ class LikelihoodAtEstimates:
         step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
         return float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest)
 
-    def ends(self, combinations: FloatArray) -> FloatArray:
-        """(h,) where combinations (h, P') of the estimates end: 0 finite, infinite, NaN left open.
-
-        NaN, too, where a scale effect runs off, lambda is estimated or thresholds are held in order.
-        """
-        scales = int(self.problem.scale.kept.sum())
-        run_off = bool(scales) and self.separation is not None and bool(self.separation[-scales:].any())
-        if self.keeps_order or self.problem.flexible is not None or run_off:
-            return np.full(len(combinations), np.nan)
-        alpha, rest = self.problem.from_user(self.estimates)
-        return ends_of(self.problem, alpha, rest, combinations)
-
-    def profile(self) -> ProfileLikelihood | FlexibleProfile:
+    def profile(self) -> ProfileLikelihood:
         """The profile likelihood of the estimated parameters, penalised where the fit is."""
-        from .flexible_profile import FlexibleProfile
-
-        start = self.problem.from_user(self.estimates)
-        if self.problem.flexible is None:
-            return self._profile(start)
-        return FlexibleProfile(self.problem, start, self._profile(start), self.lambda_end, self.error)
-
-    def _profile(self, start: tuple[FloatArray, FloatArray]) -> ProfileLikelihood:
         from .profile import ProfileLikelihood
 
-        objective = self.estimation.objective(self.problem)
-        others = partial(elsewhere, self.problem, self.estimation.max_iter)
-        return ProfileLikelihood(
-            objective.evaluate, self.problem.user_scale(), start, self.separation, self.undetermined, others
-        )
+        evaluate = self.estimation.objective(self.problem).evaluate
+        point = self.problem.from_user(self.estimates)
+        return ProfileLikelihood(evaluate, self.problem.user_scale(), point, self.separation)

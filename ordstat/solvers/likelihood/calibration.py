@@ -80,8 +80,7 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
     )
     problem = Problem.of(sample, Cumulative(LINKS["logit"]))
     if problem.sample.X.shape[1] == 1:
-        start = starting_values(problem, _MAX_ITER)
-        optimum = maximised(problem, (start.alpha, start.rest), _TOL, _MAX_ITER)
+        optimum = maximised(problem, starting_values(problem, _MAX_ITER), _TOL, _MAX_ITER)
         theta, slope = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
         if slope[0] > 0.0:
             return ScoreMap(theta[:, 0], float(slope[0]))

@@ -7,7 +7,7 @@ before it is below 1e-7 of its own deviation is aliased.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,10 +36,6 @@ class Columns:
     def part(self, index: slice | BoolArray) -> Columns:
         """Some of the columns."""
         return Columns(self.mean[index], self.deviation[index], self.kept[index])
-
-    def uncentred(self, far: float) -> Columns:
-        """With means of 0, but for those of more than `far` deviations."""
-        return replace(self, mean=np.where(np.abs(self.mean) > far * self.deviation, self.mean, 0.0))
 
 
 def survey(X: FloatArray, weights: FloatArray | None) -> Columns:

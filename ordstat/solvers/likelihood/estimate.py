@@ -1,34 +1,26 @@
-"""From a problem to its estimates: where to begin, what to maximise, and what is known of the maximum found."""
+"""From a problem to its estimates: where to begin, what to maximise, and what is known of the maximum."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray
-from ...exceptions import OptionError
+from ...exceptions import DataError, OptionError
 from ...model.fit import Information
 from ...model.likelihood.family import Family
-from ...model.likelihood.flexible import FlexibleLink
-from .explore import Point, stay
-from .far.runaway import Runaway, flat, moving, runaway
-from .lambda_search import carried, held_at
+from .explore import Point
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Penalty
 from .problem import Problem
-from .separation import Separation, beside_scales, infinite_direction, separation
-from .start import Start, starting_values
-from .user_scale import Held, InverseInformation, RestrictedInformation, Unknown, in_order
+from .separation import separation
+from .start import starting_values
+from .user_scale import InverseInformation, RestrictedInformation, Unknown
 
-#: How many times its own length an estimate on the way to infinity is moved on.
-_FAR = tuple(10.0 ** (0.5 * k) for k in range(1, 13))
-#: How often the ways are tried one after the other.
-_ROUNDS = 10
-#: A standard error of lambda, as a share of it where that is what matters, beyond which a maximum is doubted.
-_UNKNOWN = 10.0
-#: A gain of the log-likelihood that is not worth the digits that finite estimates lose further out.
-_CLOSE = 2e-7
+#: Log-scale effects, per deviation, that still move by this, or have this standard error, have no finite estimate.
+_MOVING, _ENDLESS = 1e-2, 50.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,42 +49,15 @@ class Estimation:
         OptionError
             Starting values outside the domain, or a penalty that has no maximum with nominal effects.
         """
-        found = self._within(problem)
-        flexible = problem.flexible
-        if flexible is None or not flexible.further or flexible.end_of(float(found.rest[-1])) == 0:
-            return found
-        return self._beyond(problem, flexible.wider()) or found
-
-    def _beyond(self, problem: Problem, wider: FlexibleLink) -> Estimate | None:
-        """The maximum with lambda beyond its usual range; None where the likelihood has none there."""
-        found = self._within(replace(problem, flexible=wider))
-        inside = found.lam is None and found.problem.flexible is not None and found.gone is None
-        return found if inside and found.optimum.message.startswith("converged") else None
-
-    def _within(self, problem: Problem) -> Estimate:
-        """The estimates with lambda inside its usual range, or at an end of it."""
-        start = self._begin(problem)
-        if self._ends(problem, start):
-            found = self._held(problem, start)
-            if found is not None:
-                return found
-        optimum = self._maximise(problem, start)
-        if self._ends(problem, start, optimum):
-            held = self._held(problem, starting_values(problem, self.max_iter))
-            if held is not None:
-                return held
-        if self.penalty is not None:
-            return Estimate(self, problem, start, optimum)
-        level = self._level(problem, start, optimum)
-        if level is not None:
-            return level
-        gone = runaway(problem, optimum, self.max_iter)
-        if gone is not None:
-            optimum = self._maximise(problem, replace(start, alpha=gone.point[0], rest=gone.point[1]))
-            gone = None if optimum.message.startswith("converged") else gone
-        problem, optimum, gone = self._outwards(problem, start, optimum, gone)
-        gone = flat(problem, optimum, self.max_iter) if gone is None else gone
-        return Estimate(self, problem, start, optimum, gone=gone)
+        optimum = maximise(
+            self.objective(problem).evaluate,
+            *self._begin(problem),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            total_weight=float(problem.counts.sum()),
+            slope=problem.slope() if self.penalty is None else None,
+        )
+        return Estimate(self, problem, optimum)
 
     def null_loglik(self, problem: Problem) -> float:
         """Log-likelihood, without the penalty, of thresholds and offsets alone."""
@@ -100,135 +65,28 @@ class Estimation:
         if rows.offset is None and rows.scale_offset is None and problem.structure is None:
             return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
         null = problem.without_effects()
-        return replace(self, penalty=None, start=None).of(null).optimum.at.loglik
+        try:
+            return replace(self, penalty=None, start=None).of(null).optimum.at.loglik
+        except DataError:  # lambda has no estimate
+            return float("nan")
 
-    def _begin(self, problem: Problem) -> Start:
+    def objective(self, problem: Problem) -> Likelihood:
+        """What is maximised: the log-likelihood, penalised where asked."""
+        return problem.objective() if self.penalty is None else self.penalty.on(problem)
+
+    def _begin(self, problem: Problem) -> Point:
         """Where Newton's method begins, for the scaled columns."""
         if self.start is None:
-            return starting_values(problem, self.max_iter) if self.penalty is None else Start(*problem.start())
-        start = Start(*problem.from_user(np.array(self.start)))
-        at = problem.objective().evaluate(start.alpha, start.rest)
+            return starting_values(problem, self.max_iter) if self.penalty is None else problem.start()
+        point = problem.from_user(np.array(self.start))
+        at = problem.objective().evaluate(*point)
         if at is None or not at.finite:
             raise OptionError(
                 "start must give a finite likelihood with finite derivatives: thresholds increasing at every row, "
                 "lambda inside its range, scores within reach of the thresholds. Start nearer to the estimates, or "
                 "leave it out."
             )
-        return start
-
-    def objective(self, problem: Problem) -> Likelihood:
-        """What is maximised: the log-likelihood, penalised where asked."""
-        return problem.objective() if self.penalty is None else self.penalty.on(problem)
-
-    def _maximise(self, problem: Problem, start: Start) -> Optimum:
-        return maximise(
-            self.objective(problem).evaluate,
-            start.alpha,
-            start.rest,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            total_weight=float(problem.counts.sum()),
-            slope=problem.slope() if self.penalty is None else None,
-        )
-
-    def _outwards(
-        self, problem: Problem, start: Start, optimum: Optimum, gone: Runaway | None
-    ) -> tuple[Problem, Optimum, Runaway | None]:
-        """From a point on the way to infinite estimates as far out as the likelihood rises, by curves and by lines."""
-        for _ in range(_ROUNDS):
-            before = optimum.at.loglik
-            if optimum.lost and problem.sample.rows.scale is not None:
-                problem, optimum, further = self._climbed(problem, start, optimum)
-                gone = further if gone is None else gone
-            if gone is None and not problem.family.concave:
-                optimum = self._further(problem, start, optimum)
-            if optimum.at.loglik <= before + _CLOSE:
-                break
-        return problem, optimum, gone
-
-    def _further(self, problem: Problem, start: Start, optimum: Optimum) -> Optimum:
-        """From a point on the way to infinite estimates to one so far that the likelihood is all but its limit.
-
-        The tails of the Cauchy distribution are so heavy that Newton's method stops at a visible distance from that.
-        """
-        direction = infinite_direction(problem, optimum)
-        if direction is None:
-            return optimum
-        move_alpha, move_rest = problem.from_user(direction)
-        size = max(np.abs(optimum.alpha).max(), np.abs(optimum.rest).max(initial=0.0))
-        point, loglik = (optimum.alpha, optimum.rest), optimum.at.loglik
-        for far in _FAR:
-            moved = stay(problem, (optimum.alpha + far * size * move_alpha, optimum.rest + far * size * move_rest))
-            if moved.loglik <= loglik + _CLOSE:
-                break
-            point, loglik = moved.point, moved.loglik
-        return optimum if loglik == optimum.at.loglik else self._moved(problem, start, optimum, point)
-
-    def _climbed(self, problem: Problem, start: Start, optimum: Optimum) -> tuple[Problem, Optimum, Runaway | None]:
-        """From a point on the way to infinite estimates to one further out, and the log-scale effects that moved.
-
-        The columns are not centred any more: thresholds would take part in the infinite effects and lose their digits.
-        """
-        from .far.climb import climb
-
-        user, own = problem.user_scale(), problem.far_out()
-        estimates = in_order(*user.coefficients(optimum.alpha, optimum.rest))
-        point = climb(own, own.from_user(estimates), optimum.at.loglik)
-        if point is None:
-            return problem, optimum, None
-        there = self._moved(own, start, optimum, point)
-        further = self._maximise(own, replace(start, alpha=point[0], rest=point[1]))
-        if further.at.loglik > there.at.loglik + _CLOSE:  # with the digits that these columns leave
-            there = self._moved(own, start, further, (further.alpha, further.rest))
-        gone = moving(own, there.rest - optimum.rest, point)
-        return own, there, None if gone is None or infinite_direction(own, there) is not None else gone
-
-    def _moved(self, problem: Problem, start: Start, optimum: Optimum, point: Point) -> Optimum:
-        """The optimum taken to another point."""
-        there = replace(self, max_iter=0)._maximise(problem, replace(start, alpha=point[0], rest=point[1]))
-        return replace(there, logliks=np.append(optimum.logliks, there.at.loglik), message=optimum.message)
-
-    def _ends(self, problem: Problem, start: Start, optimum: Optimum | None = None) -> bool:
-        """Whether lambda starts, or the search stopped without converging, at or beyond an end of its range."""
-        if problem.flexible is None or self.penalty is not None:
-            return False
-        if optimum is None:
-            return problem.flexible.end_of(float(start.rest[-1])) != 0
-        return not optimum.message.startswith("converged") and problem.flexible.end_of(float(optimum.rest[-1])) != 0
-
-    def _held(self, problem: Problem, start: Start) -> Estimate | None:
-        """The fit with lambda held at the end of its range where it starts; None where the likelihood falls there.
-
-        A derivative within the tolerance is no fall: the likelihood is flat in lambda.
-        """
-        assert problem.flexible is not None
-        lam = float(start.rest[-1])
-        end = problem.flexible.end_of(lam)
-        fixed = problem.at_link(problem.flexible.at(lam))
-        optimum = self._maximise(fixed, replace(start, rest=start.rest[:-1]))
-        at = problem.objective().evaluate(optimum.alpha, np.append(optimum.rest, lam))
-        if at is None or end * at.score_rest[-1] < -self.tol:
-            return None
-        return Estimate(self, fixed, start, optimum, lambda_end=end, lam=lam, asked=problem)
-
-    def _level(self, problem: Problem, start: Start, optimum: Optimum) -> Estimate | None:
-        """The fit with lambda at an end of its range, where the likelihood is no lower than at the maximum found."""
-        if problem.flexible is None or not optimum.message.startswith("converged"):
-            return None
-        family, lam = problem.flexible, float(optimum.rest[-1])
-        error = np.sqrt(optimum.unit * optimum.factor.schur_inverse()[-1, -1]) / (abs(lam) if family.relative else 1.0)
-        if not error > _UNKNOWN:
-            return None
-        for end in (family.grid[-1], family.grid[0]):
-            fixed = held_at(problem, end)
-            alpha, rest = carried(problem, (optimum.alpha, optimum.rest[:-1]), family.at(lam), fixed.link)
-            if fixed.objective().evaluate(alpha, rest) is None:
-                continue
-            found = self._maximise(fixed, replace(start, alpha=alpha, rest=rest))
-            if found.at.loglik >= optimum.at.loglik - _CLOSE:
-                end_of = family.end_of(end)
-                return Estimate(self, fixed, start, found, lambda_end=end_of, lam=end, asked=problem)
-        return None
+        return point
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,63 +97,18 @@ class Estimate:
     ----------
     by : Estimation
     problem : Problem
-        That of `optimum`: without lambda where it is held at an end of its range, its columns not centred where
-        estimates are infinite along a curve.
-    start : Start
     optimum : Optimum
-    lambda_end : int
-        -1 or 1 where lambda is held at the lower or upper end of its range.
-    lam : float or None
-        Where it is held.
-    gone : Runaway or None
-        A log-scale effect without a finite estimate.
-    asked : Problem or None
-        The problem with lambda, where it is held.
     """
 
     by: Estimation
     problem: Problem
-    start: Start
     optimum: Optimum
-    lambda_end: int = 0
-    lam: float | None = None
-    gone: Runaway | None = None
-    asked: Problem | None = None
-
-    @property
-    def rest(self) -> FloatArray:
-        """(q,) effects and lambda."""
-        return self.optimum.rest if self.lam is None else np.append(self.optimum.rest, self.lam)
-
-    @property
-    def step_rest(self) -> FloatArray:
-        """(q,) of the Newton step not taken any more."""
-        return self.optimum.step_rest if self.lam is None else np.append(self.optimum.step_rest, 0.0)
-
-    @property
-    def residual(self) -> float:
-        """What is left of the first order conditions."""
-        return self.optimum.at.largest_score
 
     @property
     def family(self) -> Family:
         """The family, at the estimate of lambda."""
         family, flexible = self.problem.family, self.problem.flexible
         return family if flexible is None else family.at(flexible.at(float(self.optimum.rest[-1])))
-
-    @property
-    def message(self) -> str:
-        """How the search ended, and how many maxima it saw."""
-        start = self.start
-        if start.tried == 1:
-            return self.optimum.message
-        seen = "1 maximum" if start.maxima <= 1 else f"{start.maxima} local maxima, of which this is the highest,"
-        return f"{self.optimum.message}; {seen} seen from {start.tried} starts"
-
-    @property
-    def whole(self) -> Problem:
-        """The problem with lambda, also where it is held."""
-        return self.problem if self.asked is None else self.asked
 
     def loglik(self) -> float:
         """The log-likelihood, without the penalty."""
@@ -305,52 +118,46 @@ class Estimate:
         assert at is not None
         return at.loglik
 
+    @cached_property
+    def separation(self) -> FloatArray | None:
+        """(P',) a direction of infinite estimates on the user's scale; None where all are finite, or penalised."""
+        return None if self.by.penalty is not None else separation(self.problem, self.optimum)
+
+    @cached_property
+    def endless(self) -> BoolArray:
+        """(P',) parameters without a maximum: log-scale effects along which the likelihood rises without end.
+
+        All parameters if the search ended at a point that is no maximum.
+        """
+        optimum, r = self.optimum, int(self.problem.scale.kept.sum())
+        endless = np.zeros(self.problem.n_parameters, dtype=bool)
+        if self.by.penalty is not None:
+            return endless
+        if r:
+            first = optimum.rest.size - r - int(self.problem.flexible is not None)
+            scales = slice(first, first + r)
+            moving = np.abs(optimum.step_rest[scales]) > (np.inf if optimum.converged else _MOVING)
+            variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[scales]
+            endless[optimum.alpha.size :][scales] = moving | (variances > _ENDLESS**2)
+        if optimum.indefinite and self.separation is None and not endless.any():
+            endless[:] = True
+        return endless
+
     @property
-    def separated(self) -> bool:
-        """Whether estimates are infinite."""
-        return (
-            self.gone is not None or self.lam is not None or infinite_direction(self.problem, self.optimum) is not None
-        )
+    def residual(self) -> float:
+        """Largest score; NaN where the likelihood has no maximum."""
+        return float("nan") if self.endless.any() else self.optimum.at.largest_score
 
-    def separation(self) -> Separation | None:
-        """Estimates that are infinite or left open, on the user's scale; None where all are finite."""
-        if self.gone is not None:
-            return beside_scales(self.problem, self.optimum, self.gone.direction)
-        found = self._separation()
-        if self.lam is None:
-            return found
-        if found is None:
-            return _alone(np.append(np.zeros(self.optimum.alpha.size + self.optimum.rest.size), self.lambda_end))
-        return Separation(np.append(found.direction, 0.0), np.append(found.undetermined, False))
-
-    def _separation(self) -> Separation | None:
-        return separation(self.problem, self.optimum)
-
-    def information(self, infinite: BoolArray | None) -> Information:
-        """Information about the estimates on the user's scale; lambda that is held has no variance."""
-        if self.lam is None:
-            return self._information(infinite)
-        inner = None if infinite is None or not infinite[:-1].any() else infinite[:-1]
-        return Held(self._information(inner))
-
-    def _information(self, infinite: BoolArray | None) -> Information:
+    def information(self) -> Information:
+        """Information about the estimates on the user's scale."""
         optimum, user = self.optimum, self.problem.user_scale()
-        still_moving = self.problem.far and not optimum.message.startswith("converged")
-        unsettled = optimum.lost and (still_moving or optimum.at.largest_score > optimum.tolerance)
-        if (unsettled and infinite is not None) or (self.gone is not None and (optimum.lost or self.gone.blurred)):
-            return Unknown(optimum.alpha.size + optimum.rest.size)
-        shape = user.c.size, user.G.shape[0]
-        if infinite is not None:
-            return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=infinite)
-        if self.by.penalty is None:
-            factor = None if optimum.indefinite else optimum.factor
-        else:
+        size, shape = self.problem.n_parameters, (user.c.size, user.G.shape[0])
+        if self.by.penalty is not None:
             factor = self.by.penalty.factor(self.problem, optimum)
-        if factor is None:
-            return Unknown(optimum.alpha.size + optimum.rest.size)
-        return InverseInformation(shape=shape, factor=factor, user=user)
-
-
-def _alone(direction: FloatArray) -> Separation:
-    """Estimates that are infinite, none being left open."""
-    return Separation(direction / np.abs(direction).max(), np.zeros(direction.size, dtype=bool))
+            return Unknown(size) if factor is None else InverseInformation(shape=shape, factor=factor, user=user)
+        infinite = self.endless if self.separation is None else self.endless | (self.separation != 0.0)
+        if not infinite.any():
+            return InverseInformation(shape=shape, factor=optimum.factor, user=user)
+        if self.endless.any() and not optimum.converged:
+            return Unknown(size)
+        return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=infinite)

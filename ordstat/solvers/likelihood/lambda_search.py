@@ -1,100 +1,77 @@
-"""The parameter lambda of a link: its profile likelihood on a grid, from which Newton's method starts.
+"""The parameter lambda of a link: one bounded search over the profile likelihood, from which Newton's method starts.
 
 At one lambda the other parameters are soon found: from one lambda to the next, thresholds and effects keep the shares
-that they stand for when they move and stretch as the median and the quartiles of the link do. The grid is widened while
-the likelihood rises towards an end of it. A maximum beyond the last values is looked for by another search, on a wider
-grid (`estimate.py`).
+that they stand for when they move and stretch as the median and the quartiles of the link do.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 
 import numpy as np
 
-from ...model.likelihood.flexible import FlexibleLink
+from ...exceptions import DataError
 from ...model.likelihood.links import Link
-from .explore import Point, Reached, follow, stay, thinned
+from .explore import Point, follow, stay, thinned
 from .problem import Problem
 
-#: Steps at each lambda.
-_STEPS = 20
+#: Newton steps at each lambda, and accuracy of the search in lambda or its logarithm.
+_STEPS, _ACCURACY = 20, 0.02
+#: A log-likelihood at a bound that is lower by no more than this is as high.
+_SAME = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class LambdaSearch:
-    """What the profile of lambda shows.
+def search_lambda(problem: Problem, start: Point, max_iter: int) -> Point:
+    """The best lambda, the last of `rest`, from the estimates at the first lambda of the family.
 
-    Attributes
-    ----------
-    point : Point
-        At the best lambda of the grid, which is the last component of `rest`.
-    maxima : int
-        Number of maxima of the profile on the grid.
-    tried : int
-        Values of the grid.
+    Raises
+    ------
+    DataError
+        The likelihood is as high at a bound of lambda, and has no maximum inside.
     """
-
-    point: Point
-    maxima: int
-    tried: int
-
-
-def search_lambda(problem: Problem, start: Point, max_iter: int) -> LambdaSearch:
-    """The best lambda on a grid, from the estimates `start` at the first lambda of the family."""
+    for part in (thinned(problem), problem):  # all rows only where some of them lead to a bound
+        point, bound = _searched(part, start, max_iter)
+        if bound is None:
+            return point
     assert problem.flexible is not None
-    family, part = problem.flexible, thinned(problem)
-    first = family.start, follow(held_at(part, family.start), start, max_iter, _STEPS)
-    below, above = (_walk(part, family, first, side, max_iter) for side in (-1, 1))
-    profile = [*reversed(below), first, *above]
-    logliks = np.array([-np.inf, *(found.loglik for _, found in profile), -np.inf])
-    best = int(np.argmax(logliks[1:-1]))
-    lam, found = max([profile[best], *_beside(part, profile, best, max_iter)], key=lambda one: one[1].loglik)
-    maxima = (logliks[1:-1] > logliks[:-2]) & (logliks[1:-1] >= logliks[2:])
-    alpha, rest = found.point
-    return LambdaSearch((alpha, np.append(rest, lam)), int(np.count_nonzero(maxima)), len(profile))
+    name = problem.flexible.name
+    if name == "aranda-ordaz" and bound < 1.0:
+        raise DataError("lambda has no estimate: the likelihood rises as it falls to 0. Use link='cloglog'.")
+    raise DataError(
+        f"lambda has no estimate: the likelihood does not fall up to lambda = {bound:g}. Fix it, as in "
+        f"link=({name!r}, {0.5 * bound:g}), or choose another link."
+    )
 
 
-def _beside(
-    problem: Problem, profile: list[tuple[float, Reached]], best: int, max_iter: int
-) -> list[tuple[float, Reached]]:
-    """Half way from the best lambda to those on both sides: between values far apart the profile may be higher."""
+def _searched(problem: Problem, start: Point, max_iter: int) -> tuple[Point, float | None]:
+    """The highest point of the search, and the bound of lambda where the likelihood is as high; None if neither is."""
+    from scipy.optimize import minimize_scalar
+
     assert problem.flexible is not None
-    lam, near = profile[best]
-    found = []
-    for place in (best - 1, best + 1):
-        if 0 <= place < len(profile):
-            between = problem.flexible.between(lam, profile[place][0])
-            fixed = held_at(problem, between)
-            begin = stay(fixed, carried(problem, near.point, problem.flexible.at(lam), fixed.link))
-            found.append((between, follow(fixed, begin.point, max_iter, _STEPS)))
-    return [one for one in found if np.isfinite(one[1].loglik)]
+    family = problem.flexible
+    last = follow(problem.at_link(family.at(family.start)), start, max_iter, _STEPS)
+    best, last_lam = (last, family.start), family.start
 
+    def loglik(coordinate: float) -> float:
+        nonlocal best, last, last_lam
+        lam = math.exp(coordinate) if family.relative else coordinate
+        fixed = problem.at_link(family.at(lam))
+        points = carried(problem, last.point, family.at(last_lam), fixed.link), last.point
+        begin = max((stay(fixed, point) for point in points), key=lambda one: one.loglik)
+        maximum = follow(fixed, begin.point, max_iter, _STEPS)
+        if math.isfinite(maximum.loglik):
+            last, last_lam = maximum, lam
+            best = max(best, (maximum, lam), key=lambda pair: pair[0].loglik)
+        return maximum.loglik
 
-def _walk(
-    problem: Problem, family: FlexibleLink, first: tuple[float, Reached], side: int, max_iter: int
-) -> list[tuple[float, Reached]]:
-    """The lambdas on one side, the nearest first; those far from the usual ones while the likelihood rises."""
-    path = [first]
-    lams = [lam for lam in family.grid if (lam - family.start) * side > 0.0]
-    for lam in sorted(lams, key=lambda lam: side * lam):
-        last, near = path[-1]
-        if not family.usual(lam) and near.loglik <= path[-2][1].loglik:
-            break
-        fixed = held_at(problem, lam)
-        moved = carried(problem, near.point, family.at(last), fixed.link)
-        begin = max((stay(fixed, point) for point in (moved, near.point)), key=lambda one: one.loglik)
-        found = follow(fixed, begin.point, max_iter, _STEPS)
-        if not np.isfinite(found.loglik):
-            break
-        path.append((lam, found))
-    return path[1:]
-
-
-def held_at(problem: Problem, lam: float) -> Problem:
-    """The problem at one lambda."""
-    assert problem.flexible is not None
-    return problem.at_link(problem.flexible.at(lam))
+    ends = [math.log(bound) if family.relative else bound for bound in family.bounds]
+    minimize_scalar(lambda c: -loglik(c), bounds=ends, method="bounded", options={"xatol": _ACCURACY})
+    inside, lam = best
+    point = inside.point[0], np.append(inside.point[1], lam)
+    logliks = [loglik(end) for end in ends]
+    if max(logliks) < inside.loglik - _SAME or follow(problem, point, max_iter).ends:
+        return point, None
+    return point, family.bounds[int(np.argmax(logliks))]
 
 
 def carried(problem: Problem, point: Point, old: Link, new: Link) -> Point:

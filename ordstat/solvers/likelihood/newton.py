@@ -134,11 +134,9 @@ class Optimum:
         return int(self.logliks.size) - 1
 
     @property
-    def lost(self) -> bool:
-        """Whether it is no maximum: the search did not end, or rounding ended it where the information is singular."""
-        if self.message.startswith("converged"):
-            return self.message != "converged" and self.damping > 0.0
-        return True
+    def converged(self) -> bool:
+        """Whether the search ended because the score vanished, by the tolerance or to rounding."""
+        return self.message.startswith("converged")
 
     @property
     def indefinite(self) -> bool:

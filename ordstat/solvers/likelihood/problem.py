@@ -26,8 +26,6 @@ from .user_scale import UserScale
 
 #: Rows a parameter, of a plain cumulative model and of others, whose passes over the rows cost more.
 _MANY, _MANY_TERMS = 800, 200
-#: Means of more deviations than this are far from 0.
-_FAR = 10.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,8 +55,6 @@ class Problem:
         Columns of the log scale that are independent, estimated or not.
     used : (N,) or None
         Places of the rows in the original sample; None where all have a positive weight.
-    far : bool
-        Whether points on the way to infinity are inside the domain.
     """
 
     sample: Sample
@@ -74,7 +70,6 @@ class Problem:
     n_lambda: int
     independent: BoolArray
     used: IntArray | None = None
-    far: bool = False
 
     @classmethod
     def of(
@@ -147,11 +142,6 @@ class Problem:
         """The link of the family."""
         return self.family.link
 
-    def far_out(self) -> Problem:
-        """The same for points on the way to infinity: with columns that are scaled alone, but for those far from 0."""
-        location, nominal = (part.uncentred(_FAR) for part in (self.location, self.nominal))
-        return replace(self, location=location, nominal=nominal, far=True)
-
     def at_link(self, link: Link) -> Problem:
         """The same at another link that is known."""
         return replace(self, family=self.family.at(link), flexible=None)
@@ -186,6 +176,13 @@ class Problem:
         """The log-likelihood in the parameters that are estimated."""
         rows = self.rows()
         return rows if self.structure is None else self.structured(rows.evaluate)
+
+    def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
+        """Whether the thresholds of all rows are in order, and log scales inside the domain."""
+        rows = self.rows()
+        return rows.inside(
+            alpha if self.structure is None else self.structured(rows.evaluate).expand(alpha, rest), rest
+        )
 
     def structured(self, objective: Objective) -> Structured:
         """An objective in all thresholds as one in the parameters of the structure."""
@@ -250,7 +247,7 @@ class Problem:
     @cached_property
     def term_rows(self) -> TermRows:
         """The log-likelihood by the terms of rows, for any family and any effects."""
-        return TermRows.of(self.sample, self._scaled(), self.family, self.flexible, self.far)
+        return TermRows.of(self.sample, self._scaled(), self.family, self.flexible)
 
     def start(self) -> tuple[FloatArray, FloatArray]:
         """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""

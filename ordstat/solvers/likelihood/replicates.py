@@ -16,7 +16,7 @@ from .user_scale import in_order
 
 
 def replicated_estimates(
-    estimation: Estimation, problem: Problem, estimates: FloatArray, weights: FloatArray, keeps_order: bool = False
+    estimation: Estimation, problem: Problem, estimates: FloatArray, weights: FloatArray
 ) -> FloatArray:
     """(R, P') estimates on the user's scale, one row a replicate.
 
@@ -28,8 +28,6 @@ def replicated_estimates(
         Of the fit, on the user's scale; where the search begins.
     weights : (N, R), >= 0
         For all rows of the fit, those of weight 0 among them.
-    keeps_order : bool
-        Keep the thresholds of every replicate in order, too.
 
     Raises
     ------
@@ -38,28 +36,21 @@ def replicated_estimates(
     """
     used = weights if problem.used is None else weights[problem.used]
     began = replace(estimation, start=tuple(estimates.tolist()))
-    found = [_estimate(began, problem, column, place, keeps_order) for place, column in enumerate(used.T, 1)]
+    found = [_estimate(began, problem, column, place) for place, column in enumerate(used.T, 1)]
     return np.array(found)
 
 
-def _estimate(
-    estimation: Estimation, problem: Problem, weights: FloatArray, place: int, keeps_order: bool
-) -> FloatArray:
+def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, place: int) -> FloatArray:
     reweighted = _reweighted(problem, weights, place)
     if estimation.penalty is None or not estimation.penalty.determines:
         _check_determined(reweighted, place)
     found = estimation.of(reweighted)
-    if keeps_order:
-        from .order.estimate import kept_in_order
-
-        found, _ = kept_in_order(found)
-    infinite = estimation.penalty is None and found.separated
-    if infinite or not found.optimum.message.startswith("converged"):
+    if found.separation is not None or found.endless.any() or not found.optimum.converged:
         raise DataError(
-            f"replicate {place} has no finite estimates ({found.message}): its weights leave too few rows for the "
-            "model. Take out a column, merge levels, or fit with penalty=."
+            f"replicate {place} has no finite estimates ({found.optimum.message}): its weights leave too few rows for "
+            "the model. Take out a column, merge levels, or fit with penalty=."
         )
-    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.rest))
+    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.optimum.rest))
 
 
 def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:

@@ -32,8 +32,6 @@ LARGEST_LOG_SCALE = 100.0
 #: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
 #: the rounding.
 _KNOWN = 1e-5
-#: Far out a larger share will do where log p hangs on them so little that rounding changes it by less than this.
-_ROUGHLY, _UNSEEN = 0.1, 1e-9
 #: Links whose terms have a compiled pass.
 CLOSED = ("logit", "aranda-ordaz")
 #: Thresholds and effects up to this many times the latent spread always have known differences.
@@ -70,15 +68,12 @@ class ObservedRows:
     family : Family
     flexible : FlexibleLink or None
         Where the parameter of the link is estimated, the last component of `rest`.
-    far : bool
-        Whether predictors lost in rounding are inside the domain where their log p is not.
     """
 
     rows: ModelRows
     y: IntArray
     family: Family
     flexible: FlexibleLink | None
-    far: bool = False
 
     def take(self, some: slice | IntArray) -> ObservedRows:
         """Some of the rows."""
@@ -90,16 +85,11 @@ class ObservedRows:
         predictor = self.rows.at(alpha, rest[:p], rest[p : p + r])
         if np.abs(predictor.tau).max() > LARGEST_LOG_SCALE:
             return None
-        share, lost = _lost(predictor, self.rows, rest[:p], self.y)
-        if not np.all(share <= (_ROUGHLY if self.far else _KNOWN)):
+        if not np.all(_lost(predictor, self.rows, rest[:p], self.y) <= _KNOWN):
             return None
         if self.flexible is not None:
             return lambda_terms(self.family, self.flexible, float(rest[-1]), predictor, self.y, second)
-        terms = self.family.terms(predictor, self.y, second)
-        if terms is None or not self.far:
-            return terms
-        moved = lost * np.abs(terms.score[: len(terms.places)]).max(axis=0)
-        return terms if np.all((share <= _KNOWN) | (moved <= _UNSEEN)) else None
+        return self.family.terms(predictor, self.y, second)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,14 +109,12 @@ class TermRows:
     columns: FloatArray
 
     @classmethod
-    def of(
-        cls, sample: Sample, scaled: Scaled, family: Family, flexible: FlexibleLink | None, far: bool = False
-    ) -> TermRows:
+    def of(cls, sample: Sample, scaled: Scaled, family: Family, flexible: FlexibleLink | None) -> TermRows:
         """Rows whose columns are those of `scaled`."""
         columns, p, r, w = scaled
         patterns = Patterns.among(w) if family.local else None
         own = ModelRows.on(sample.rows, columns[:, :p], w, columns[:, p : p + r], patterns)
-        observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible, far=far)
+        observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible)
         return cls(observed=observed, weights=sample.case_weights, columns=columns)
 
     @property
@@ -203,15 +191,15 @@ class TermRows:
         return float(interval_sums(*given, *tables, rest, *limits, *into, second))
 
 
-def _lost(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> tuple[FloatArray, FloatArray]:
-    """What rounding takes from differences of thresholds and scores, (n,): as a share of the ends, and itself."""
+def _lost(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> FloatArray:
+    """(n,) what rounding takes from differences of thresholds and scores, as a share of the ends."""
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
     if largest * predictor.s.max() <= FARTHEST:
-        return np.zeros(1), np.zeros(1)
+        return np.zeros(1)
     upper, lower, _ = predictor.ends(y)
     nearest = np.maximum(np.minimum(np.abs(upper), np.abs(lower)), 1.0)
-    lost = 2.0**-52 * (np.abs(rows.x) @ np.abs(beta) + np.abs(rows.w) @ np.abs(predictor.alpha).max(axis=0))
-    return predictor.s * lost / nearest, lost
+    lost = np.abs(rows.x) @ np.abs(beta) + np.abs(rows.w) @ np.abs(predictor.alpha).max(axis=0)
+    return np.asarray(predictor.s * 2.0**-52 * lost / nearest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray
-from ...model.fit import Information
 from .blocks import Blocks, Factor
 
 #: Means and deviations of columns.
@@ -142,21 +141,10 @@ class Unknown:
         return np.full((self.size, self.size), np.nan)
 
 
-@dataclass(frozen=True, eq=False)
-class Held:
-    """The covariance of all parameters but the last, which is held at a value; NaN for that."""
-
-    others: Information
-
-    def variances(self) -> FloatArray:
-        return np.append(self.others.variances(), np.nan)
-
-    def covariance(self) -> FloatArray:
-        return np.pad(self.others.covariance(), (0, 1), constant_values=np.nan)
-
-
 #: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
 _FLAT = 1e-6
+#: Part of a parameter along flat directions, above which the likelihood does not determine it.
+_LEFT = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -190,8 +178,9 @@ class RestrictedInformation:
     def _covariance(self) -> FloatArray:
         values, vectors = np.linalg.eigh(self.blocks.dense())
         steep = values > _FLAT * values[-1]
-        root = (vectors[:, steep] / np.sqrt(values[steep])).T
-        rows = [in_order(*self.user.coefficients(*parted(row, self.shape))) for row in root]
-        full = np.array(rows).T @ np.array(rows)
-        full[self.infinite], full[:, self.infinite] = np.nan, np.nan
-        return np.asarray(full)
+        rows = np.array([in_order(*self.user.coefficients(*parted(row, self.shape))) for row in vectors.T])
+        full = (rows[steep].T / values[steep]) @ rows[steep]
+        size = np.linalg.norm(rows, axis=0)
+        unknown = self.infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * size)
+        full[unknown], full[:, unknown] = np.nan, np.nan
+        return full

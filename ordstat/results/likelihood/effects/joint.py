@@ -17,7 +17,6 @@ from ...report.cells import counted
 from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
 from ..joint_tests import Joint, by_estimated, joint_frame, joint_test
-from ..order import refuse_binding
 from ..parameters import listed, texts
 from ..standard_errors import infinite_parameters
 from .average import Averager
@@ -87,7 +86,6 @@ def joint_tests(
     >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
     [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
     """
-    refuse_binding(r.fit, "joint_tests", "emmeans().contrasts()")
     averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(texts("by", by))
     for name in groups:
         rows.check(name)

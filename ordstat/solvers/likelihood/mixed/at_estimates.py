@@ -38,6 +38,3 @@ class MarginalAtEstimates:
         """The profile likelihood of fixed parameters and standard deviations."""
         return MixedProfile(self.marginal.likelihood)
 
-    def ends(self, combinations: FloatArray) -> FloatArray:
-        """NaN: where infinite estimates go against each other, variances decide."""
-        return np.full(len(combinations), np.nan)

@@ -1,1 +1,0 @@
-"""Likelihoods that rise without end: how far out they are followed."""
