@@ -63,8 +63,8 @@ def _searched(problem: Problem, start: Point, max_iter: int) -> Point:
             best = max(best, (maximum, lam), key=lambda pair: pair[0].loglik)
         return -maximum.loglik
 
-    bounds = [math.log(bound) if family.relative else bound for bound in family.bounds]
-    minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
+    low, high = (math.log(bound) if family.relative else bound for bound in family.bounds)
+    minimize_scalar(fall, bounds=(low, high), method="bounded", options={"xatol": _ACCURACY})
     (alpha, rest), lam = best[0].point, best[1]
     return alpha, np.append(rest, lam)
 
