@@ -44,8 +44,7 @@ class FlexibleLink:
     relative : bool
         Whether the family varies with log lambda rather than lambda.
     bounds : (float, float)
-        Where lambda is estimated. Beyond them the density falls from its mode to nothing within a hundredth of the
-        quartiles' distance, and the likelihood is no longer smooth.
+        Where a first estimate of lambda is sought.
     members : tuple of str
         Links without a parameter that belong to it, at a lambda or as its limit.
     """
@@ -319,7 +318,7 @@ FLEXIBLE: dict[str, FlexibleLink] = {
         0.0,
         1e6,
         relative=True,
-        bounds=(2.0**-12, 256.0),
+        bounds=(1.0 / 16.0, 16.0),
         members=("logit", "cloglog"),
     ),
     "log-gamma": FlexibleLink(
@@ -329,7 +328,7 @@ FLEXIBLE: dict[str, FlexibleLink] = {
         -30.0,
         30.0,
         relative=False,
-        bounds=(-8.0, 8.0),
+        bounds=(-2.0, 2.0),
         members=("probit", "cloglog", "loglog"),
     ),
 }

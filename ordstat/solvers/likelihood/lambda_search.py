@@ -1,4 +1,4 @@
-"""The parameter lambda of a link: one bounded search over the profile likelihood, from which Newton's method starts.
+"""The parameter lambda of a link: one bounded search of the profile likelihood, from which Newton's method starts.
 
 At one lambda the other parameters are soon found: from one lambda to the next, thresholds and effects keep the shares
 that they stand for when they move and stretch as the median and the quartiles of the link do.
@@ -16,43 +16,42 @@ from .explore import Point, follow, stay, thinned
 from .problem import Problem
 
 #: Newton steps at each lambda, and accuracy of the search in lambda or its logarithm.
-_STEPS, _ACCURACY = 20, 0.02
-#: A log-likelihood at a bound that is lower by no more than this is as high.
-_SAME = 1e-6
+_STEPS, _ACCURACY = 20, 0.05
 
 
 def search_lambda(problem: Problem, start: Point, max_iter: int) -> Point:
-    """The best lambda, the last of `rest`, from the estimates at the first lambda of the family.
+    """Where Newton's method for all parameters, lambda the last of `rest`, comes to a maximum from the best lambda.
 
     Raises
     ------
     DataError
-        The likelihood is as high at a bound of lambda, and has no maximum inside.
+        It comes to none.
     """
-    for part in (thinned(problem), problem):  # all rows only where some of them lead to a bound
-        point, bound = _searched(part, start, max_iter)
-        if bound is None:
-            return point
+    for part in (thinned(problem), problem):  # all rows only where some of them have no maximum
+        point = _searched(part, start, max_iter)
+        reached = follow(part, point, max_iter)
+        if reached.ends:
+            return reached.point
     assert problem.flexible is not None
-    name = problem.flexible.name
-    if name == "aranda-ordaz" and bound < 1.0:
+    name, lam = problem.flexible.name, float(point[1][-1])
+    if name == "aranda-ordaz" and lam < 1.0:
         raise DataError("lambda has no estimate: the likelihood rises as it falls to 0. Use link='cloglog'.")
     raise DataError(
-        f"lambda has no estimate: the likelihood does not fall up to lambda = {bound:g}. Fix it, as in "
-        f"link=({name!r}, {0.5 * bound:g}), or choose another link."
+        f"lambda has no estimate: the likelihood has no maximum from lambda = {lam:.3g} on. Fix it, as in "
+        f"link=({name!r}, {lam:.3g}), or choose another link."
     )
 
 
-def _searched(problem: Problem, start: Point, max_iter: int) -> tuple[Point, float | None]:
-    """The highest point of the search, and the bound of lambda where the likelihood is as high; None if neither is."""
+def _searched(problem: Problem, start: Point, max_iter: int) -> Point:
+    """The highest point found with lambda inside its bounds."""
     from scipy.optimize import minimize_scalar
 
     assert problem.flexible is not None
     family = problem.flexible
-    last = follow(problem.at_link(family.at(family.start)), start, max_iter, _STEPS)
-    best, last_lam = (last, family.start), family.start
+    last, last_lam = follow(problem.at_link(family.at(family.start)), start, max_iter, _STEPS), family.start
+    best = last, last_lam
 
-    def loglik(coordinate: float) -> float:
+    def fall(coordinate: float) -> float:
         nonlocal best, last, last_lam
         lam = math.exp(coordinate) if family.relative else coordinate
         fixed = problem.at_link(family.at(lam))
@@ -62,16 +61,12 @@ def _searched(problem: Problem, start: Point, max_iter: int) -> tuple[Point, flo
         if math.isfinite(maximum.loglik):
             last, last_lam = maximum, lam
             best = max(best, (maximum, lam), key=lambda pair: pair[0].loglik)
-        return maximum.loglik
+        return -maximum.loglik
 
-    ends = [math.log(bound) if family.relative else bound for bound in family.bounds]
-    minimize_scalar(lambda c: -loglik(c), bounds=ends, method="bounded", options={"xatol": _ACCURACY})
-    inside, lam = best
-    point = inside.point[0], np.append(inside.point[1], lam)
-    logliks = [loglik(end) for end in ends]
-    if max(logliks) < inside.loglik - _SAME or follow(problem, point, max_iter).ends:
-        return point, None
-    return point, family.bounds[int(np.argmax(logliks))]
+    low, high = (math.log(bound) if family.relative else bound for bound in family.bounds)
+    minimize_scalar(fall, bounds=(low, high), method="bounded", options={"xatol": _ACCURACY})
+    (alpha, rest), lam = best[0].point, best[1]
+    return alpha, np.append(rest, lam)
 
 
 def carried(problem: Problem, point: Point, old: Link, new: Link) -> Point:
