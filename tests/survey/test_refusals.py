@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ordstat import DataError, OptionError, SurveyDesign, ordfit
-from ordstat.exceptions import UnavailableError
 
 from .samples import FORMULA, replicate_weights, sample
 
@@ -104,9 +103,6 @@ BRR = {"weights": "one", "replicates": replicate_weights("BRR"), "type": "BRR"}
 def test_what_takes_independent_rows(fields):
     """Also where weights are equal and no clusters are known."""
     fit = ordfit("pid ~ age", sample().assign(one=1.0), design=SurveyDesign(**fields))
-    for cluster in (None, "psu"):
-        with pytest.raises(UnavailableError, match=r"this fit has a survey design, .* use test\(\)"):
-            fit.wild_bootstrap("age = 0", cluster=cluster)
     with pytest.raises(
         OptionError, match="must be asked of independent rows; those of this fit were drawn by a survey"
     ):

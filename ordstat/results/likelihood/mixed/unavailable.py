@@ -12,7 +12,6 @@ _NULL = "a likelihood without any effects says nothing of the random ones", "ano
 UNAVAILABLE = {
     "score_test": ("its law is that of independent rows", "nominal_test() or scale_test(), by refits"),
     "brant": ("it compares separate binary fits to independent rows", "nominal_test()"),
-    "wild_bootstrap": ("it turns the scores of independent clusters", "bootstrap(), which simulates random effects"),
     "margins": _MARGINS,
     "delta_errors": _MARGINS,
     "bounds": ("bounds of errors take rows for independent, and rows of a group are not", "errors(cv=) or conformal()"),

@@ -54,9 +54,6 @@ class MarginalAtEstimates:
     def bias_reduced(self, cluster: Any) -> NoReturn:
         self._refuse("A CR2 covariance")
 
-    def cluster_scores(self, cluster: Any, values: Any) -> NoReturn:
-        self._refuse("A score bootstrap")
-
     def score_statistic(self, sample: Any, estimates: Any) -> NoReturn:
         self._refuse("A score test")
 
