@@ -42,13 +42,6 @@ def effects_test(r: FittedLikelihood) -> Joint:
 
 def dropped_by_wald(r: FittedLikelihood, terms: Sequence[str]) -> pd.DataFrame:
     """Each term's effects are 0; terms that others contain are refused, as the others would take over their effect."""
-    check_droppable(r, terms)
-    tests = {term: _without(r, r.design.terms[term]) for term in terms}
-    return with_words(joint_frame(tests, tests.values()), "Wald tests of dropping single terms", r.own_covariance)
-
-
-def check_droppable(r: FittedLikelihood, terms: Iterable[str]) -> None:
-    """OptionError for terms that others contain."""
     free = r.design.spec.marginality().droppable()
     for term in terms:
         if term not in free:
@@ -56,14 +49,14 @@ def check_droppable(r: FittedLikelihood, terms: Iterable[str]) -> None:
                 f"drop1 by a Wald test takes terms that no other contains; {term!r} is part of an interaction. Use "
                 "anova(type='III'), or test='LR'."
             )
+    tests = {}
+    for term in terms:
+        L = _dropped_hypothesis(r, r.design.terms[term])
+        tests[term] = joint_test(r, L, L @ r.fit.coefficients[~r.fit.aliased])
+    return with_words(joint_frame(tests, tests.values()), "Wald tests of dropping single terms", r.own_covariance)
 
 
-def _without(r: FittedLikelihood, columns: slice) -> Joint:
-    L = dropped_hypothesis(r, columns)
-    return joint_test(r, L, L @ r.fit.coefficients[~r.fit.aliased])
-
-
-def dropped_hypothesis(r: FittedLikelihood, columns: slice) -> FloatArray:
+def _dropped_hypothesis(r: FittedLikelihood, columns: slice) -> FloatArray:
     """(h, P') location effects that are 0 without a term, but for what aliased columns of others take over then."""
     places, estimated = r.parameters.of("location"), np.flatnonzero(~r.fit.aliased)
     L = np.eye(estimated.size)[np.isin(estimated, places[columns])]

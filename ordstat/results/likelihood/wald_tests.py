@@ -22,7 +22,6 @@ from .joint_tests import joint_frame, joint_test, with_words
 from .mixed.bootstrap_tests import BOOTSTRAP, bootstrap_comparison
 from .nested_wald import TESTS, is_wald, wald_comparison
 from .parameters import check_determined
-from .rao_scott import RAO_SCOTT, is_rao_scott, rao_scott_comparison
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -58,10 +57,9 @@ def analysis_of_variance(
         all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
         factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
         "baseline" its effect at their first levels, which R's ordinal called type III before.
-    test : {"auto", "LR", "Chisq", "Wald", "rao-scott", "bootstrap"}
+    test : {"auto", "LR", "Chisq", "Wald", "bootstrap"}
         Against other fits: "auto" is "Wald", by the covariance of the larger fit, where one has robust or
         cluster-robust errors, whose rows the likelihood ratio would take for independent; else "LR" ("Chisq").
-        "rao-scott", with a survey design: the weighted likelihood ratio against its distribution in the design.
         "bootstrap": against its distribution in responses simulated from the smaller fit (the parametric bootstrap),
         for variances of few groups, and for several at once, of which no distribution is known.
     draws, seed, n_jobs : int
@@ -72,7 +70,7 @@ def analysis_of_variance(
     -------
     pandas.DataFrame
         With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
-        (Wald tests: no_par, df, chisq, p_value; Rao-Scott tests: no_par, df, df_resid, chisq, deff, p_value). Where a
+        (Wald tests: no_par, df, chisq, p_value). Where a
         fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of p_value: a
         variance that is 0 in the smaller model is at its boundary. By the bootstrap, p_asymptotic and draws.
         Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
@@ -105,7 +103,7 @@ def analysis_of_variance(
     {'temp': 22.417, 'contact': 10.275}
     """
     if not others:
-        one_of("test", test, (*TESTS, RAO_SCOTT, BOOTSTRAP))
+        one_of("test", test, (*TESTS, BOOTSTRAP))
         if test not in ("auto", "Wald"):
             raise OptionError(
                 f"anova of one fit has Wald tests; got test={test!r}. Give the smaller fits too, or use "
@@ -115,9 +113,7 @@ def analysis_of_variance(
     fits = comparable([r, *others])
     if test == BOOTSTRAP:
         return bootstrap_comparison(fits, draws, seed, n_jobs)
-    if is_rao_scott(r, test):
-        return rao_scott_comparison(fits)
-    return wald_comparison(fits) if is_wald(test, fits, (RAO_SCOTT, BOOTSTRAP)) else likelihood_ratio_tests(fits)
+    return wald_comparison(fits) if is_wald(test, fits, (BOOTSTRAP,)) else likelihood_ratio_tests(fits)
 
 
 def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
