@@ -167,7 +167,7 @@ def test_too_few_clusters():
 @pytest.mark.parametrize(
     ("ask", "match"),
     [
-        (lambda r: r.step(test="AIC"), "takes the rows for independent.*with_vcov"),
+        (lambda r: r.step(), "takes the rows for independent.*with_vcov"),
         (lambda r: r.drop1("temp"), "'temp' is part of an interaction"),
         (lambda r: r.with_vcov("model").anova(r.update("~ temp")), "give both the same"),
         (lambda r: r.anova(r.update(". ~ temp", method="probit")), "does not contain"),

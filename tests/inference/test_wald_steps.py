@@ -1,4 +1,4 @@
-"""Selection by Wald tests, step by step by hand; beside robust errors nothing takes the rows for independent."""
+"""Beside robust errors nothing takes the rows for independent."""
 
 from __future__ import annotations
 
@@ -35,85 +35,10 @@ KINDS = {
 }
 
 
-def by_hand(terms, upper, rows, arguments, enter, stay):
-    """Every model fitted by itself, its terms tested by `test`."""
-    trace = []
-    while True:
-        fit = ordfit("y ~ " + (" + ".join(terms) or "1"), rows, **arguments)
-        p = {term: fit.test(f"{term} = 0")["p_value"].iloc[0] for term in terms}
-        worst = max(p, key=p.get, default=None)
-        if worst is not None and p[worst] >= stay:
-            terms = [term for term in terms if term != worst]
-            trace.append((f"- {worst}", p[worst]))
-            continue
-        p = {}
-        for term in upper:
-            if term not in terms:
-                wider = ordfit("y ~ " + " + ".join([*terms, term]), rows, **arguments)
-                p[term] = wider.test(f"{term} = 0")["p_value"].iloc[0]
-        best = min(p, key=p.get, default=None)
-        if best is None or p[best] >= enter:
-            return terms, trace
-        terms = [*terms, best]
-        trace.append((f"+ {best}", p[best]))
-
-
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("start", [[], NAMES, ["x4"]])
-def test_steps_by_hand(kind, start, rows):
-    fit = ordfit("y ~ " + (" + ".join(start) or "1"), rows, **KINDS[kind])
-    for enter, stay in ((0.05, 0.10), (0.6, 0.7)):
-        found = fit.step("~ x1 + x2 + x3 + x4", enter=enter, stay=stay)
-        terms, trace = by_hand(start, NAMES, rows, KINDS[kind], enter, stay)
-        assert found.trace["change"].tolist() == ["", *(change for change, _ in trace)]
-        np.testing.assert_allclose(found.trace["p_value"].iloc[1:], [p for _, p in trace], rtol=1e-7)
-        assert list(found.fit.design.terms) == terms and found.fit.covariance == fit.covariance
-        told = repr(found)
-        assert f"a term stays if p < {stay:g}" in " ".join(told.split()) and "AIC is not used" in told
-        assert "aic" not in found.trace and "loglik" not in found.trace
-
-
-def test_directions_scope_and_asked_for(rows):
-    fit = ordfit("y ~ x1 + x2 + x3 + x4", rows, cluster="g")
-    must = fit.step({"lower": "~ x4"}).fit
-    assert "x4" in must.design.terms and "x4" not in fit.step().fit.design.terms
-    forward = ordfit("y ~ x4", rows, cluster="g").step("~ . + x1", direction="forward")
-    assert list(forward.fit.design.terms) == ["x4", "x1"]
-    asked = fit.with_vcov("model").step(test="Wald")
-    assert "observed information: a term stays" in " ".join(repr(asked).split())
-    penalised = ordfit("y ~ x1 + x4", rows, penalty=1.0).step(test="Wald").fit
-    assert list(penalised.design.terms) == ["x1"] and penalised.method.penalty == 1.0
-    assert fit.step(max_steps=1).trace.shape[0] == 2
-
-
-def test_terms_without_a_test(rows):
-    """Aliased terms go first; infinite estimates have no test, stay, and are told."""
-    with pytest.warns(match="aliased"):
-        fit = ordfit("y ~ x1 + x2 + x5", rows.assign(x5=rows["x1"] + rows["x2"]), cluster="g")
-    assert fit.step().trace["change"].iloc[1] == "- x5"
-    with pytest.warns(match="separated"):
-        odd = ordfit("y ~ x1 + top", rows.assign(top=(rows["y"] == 2) * (rows["x2"] > 0)), cluster="g")
-    found = odd.step()
-    assert "top" in found.fit.design.terms and "no test of top" in repr(found)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "match"),
-    [
-        ({"k": 3.0}, "k is a penalty of AIC"),
-        ({"enter": 0.2, "stay": 0.1}, "enter must not be above stay"),
-        ({"enter": 0.0}, "enter"),
-        ({"stay": 1.5}, "stay"),
-        ({"test": "AIC"}, "independent.*test='Wald'"),
-        ({"test": "F"}, "'auto', 'AIC', 'Wald'"),
-    ],
-)
-def test_doubtful_calls(arguments, match, rows):
-    with pytest.raises(OptionError, match=match):
-        ordfit("y ~ x1", rows, cluster="g").step(**arguments)
-    if "enter" in arguments or "stay" in arguments:
-        with pytest.raises(OptionError, match="go with Wald tests"):
-            ordfit("y ~ x1", rows).step(**arguments)
+def test_step_needs_a_likelihood_of_independent_rows(kind, rows):
+    with pytest.raises(OptionError, match=r"step (takes the rows for independent|rests on the likelihood).* use "):
+        ordfit("y ~ x1 + x2", rows, **KINDS[kind]).step()
 
 
 ROBUST = {"cluster": {"cluster": "judge"}, "HC0": {"vcov": "HC0"}, "HC1": {"vcov": "HC1"}}

@@ -126,7 +126,7 @@ def test_no_figures_of_a_likelihood(name):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda fit: fit.step(test="AIC"),
+        lambda fit: fit.step(),
         lambda fit: fit.confint(type="profile"),
         lambda fit: fit.profile(),
         lambda fit: fit.bootstrap(10),
