@@ -276,7 +276,7 @@ class FittedLikelihood(FittedRanker):
             "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
             {"cluster": values}: within other clusters, by a column of the data, or one value per row of the fit (or a
             Series with their index). "CR2", or {"cluster": "judge", "type": "CR2"}: for few clusters, with the scores
-            adjusted for the estimation; tests and limits of parameters then are by t, joint tests by F. None: the
+            adjusted for the estimation; tests and limits of single parameters then are by t. None: the
             fit's own (see `covariance`).
 
         Returns
@@ -288,8 +288,8 @@ class FittedLikelihood(FittedRanker):
         CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
         covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
         levels and the logit it equals R's clubSandwich for glm, which has the expected information outside where other
-        links have the observed one here. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
-        those of Hotelling's T2 ("HTZ"). Predictions, effects and means have t limits of the same kind.
+        links have the observed one here. Its t-tests have Satterthwaite's degrees of freedom, and so have the limits of
+        predictions, effects and means. It has no joint tests of several coefficients.
 
         Beside random effects clusters must be whole groups, or unions of them: scores are those of the integrated
         likelihood, and standard deviations and correlations have robust errors too. There is no HC0, HC1 or CR2 then.
@@ -347,7 +347,9 @@ class FittedLikelihood(FittedRanker):
         """(P,) degrees of freedom of tests and limits of single parameters: finite under CR2 and survey designs."""
         if self.bias_reduced is None:
             return np.full(self.fit.aliased.size, self.design_df)
-        return spread(self.bias_reduced.t_df(self.fit.information.covariance()), self.fit)
+        return spread(
+            self.bias_reduced.t_df(self.fit.information.covariance(), np.eye(np.count_nonzero(~self.fit.aliased))), self.fit
+        )
 
     @property
     def z_values(self) -> pd.Series:

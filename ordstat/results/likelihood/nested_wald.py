@@ -221,7 +221,7 @@ def _words(test: Joint, chosen: Covariance) -> str:
 
 def _why_none(test: Joint, chosen: Covariance) -> str:
     if test.df > chosen.most_at_once:
-        return f"none: fewer than {test.df + 1} clusters"
+        return f"none: {chosen.why_no_more}"
     if test.df and chosen.survey is not None:
         return "none: more effects than degrees of freedom of the design"
     return "none: infinite estimates" if test.df == 0 else "none"

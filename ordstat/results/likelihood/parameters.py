@@ -218,8 +218,17 @@ class Covariance:
 
     @property
     def most_at_once(self) -> float:
-        """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0."""
-        return float("inf") if self.cluster is None else np.unique(self.cluster).size - 1.0
+        """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0; one under CR2."""
+        if self.cluster is None:
+            return float("inf")
+        return 1.0 if self.name == "CR2" else np.unique(self.cluster).size - 1.0
+
+    @property
+    def why_no_more(self) -> str:
+        """Why more than `most_at_once` hypotheses have no joint test."""
+        if self.name == "CR2":
+            return "CR2 tests one coefficient at a time; use {'cluster': ...} without a type for joint tests"
+        return f"{np.unique(self.cluster).size} clusters are too few to test so many effects at once"
 
     def factor(self, n_obs: float, n_parameters: int) -> float:
         """Finite-sample factor of the sandwich: n/(n-p) for HC1, G/(G-1) for G clusters, 1 for HC0."""

@@ -221,6 +221,8 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
     table = pd.concat([found, joint_frame(index, tests)], axis=1)
     notes = list(without_end(r.fit, r.parameters, True)) if table["p_value"].isna().any() else []
+    if tests[-1].df > r.own_covariance.most_at_once:
+        notes.append(f"no joint test: {r.own_covariance.why_no_more}.")
     return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 
