@@ -209,7 +209,9 @@ def test_penalised_fits_are_compared_under_one_penalty(test):
 @pytest.mark.parametrize("test", ["score_test", "brant"])
 def test_what_needs_independent_rows(case, test):
     fit, _ = case
-    with pytest.raises(OptionError, match=rf"{test} takes the rows for independent.*use test\(\) of the fit with nominal"):
+    with pytest.raises(
+        OptionError, match=rf"{test} takes the rows for independent.*use test\(\) of the fit with nominal"
+    ):
         getattr(fit, test)()
     assert getattr(fit.with_vcov("model"), test)() is not None
 

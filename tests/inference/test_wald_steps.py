@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from reference_cases import load_data
 
 from ordstat import SurveyDesign, datasets, ordfit, table
 from ordstat.exceptions import OptionError

@@ -348,7 +348,8 @@ class FittedLikelihood(FittedRanker):
         if self.bias_reduced is None:
             return np.full(self.fit.aliased.size, self.design_df)
         return spread(
-            self.bias_reduced.t_df(self.fit.information.covariance(), np.eye(np.count_nonzero(~self.fit.aliased))), self.fit
+            self.bias_reduced.t_df(self.fit.information.covariance(), np.eye(np.count_nonzero(~self.fit.aliased))),
+            self.fit,
         )
 
     @property

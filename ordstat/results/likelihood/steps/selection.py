@@ -65,7 +65,7 @@ class Selection(Exported):
         return NotedFrame.of(self.trace.set_index("change"), told, "Steps")
 
 
-@told_arguments(trace="the .trace of what it gives", steps="max_steps=")
+@told_arguments(trace="the .trace of what it gives", steps="max_steps=", test="drop1() and add1(), which have it")
 def stepwise(
     r: FittedLikelihood,
     scope: Any = None,
