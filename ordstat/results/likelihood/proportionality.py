@@ -278,8 +278,8 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
     if lacking and not notes:
         notes = [
-            f"no test of {', '.join(lacking)}: their covariance, put together from {len(fits)} binary regressions, is "
-            "not positive; use nominal_test() or score_test()."
+            f"no test of {', '.join(lacking)}: the combined covariance of the {len(fits)} binary regressions is not "
+            "positive definite. Use nominal_test() or score_test()."
         ]
     return NotedFrame.of(table, notes, "Brant's tests of proportional odds")
 
