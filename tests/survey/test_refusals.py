@@ -71,9 +71,20 @@ def test_a_replicate_without_a_level():
     data = sample()
     weights = replicate_weights("JK1")
     weights[data["pid"] == 4, 5] = 0.0
-    fit = ordfit(FORMULA, data, design=SurveyDesign(weights="w", replicates=weights, type="JK1"))
     with pytest.raises(DataError, match="replicate 6 gives no weight to level 4 of 7"):
-        _ = fit.se
+        ordfit(FORMULA, data, design=SurveyDesign(weights="w", replicates=weights, type="JK1"))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_separated_replicate_is_refused_by_the_fit(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=80)
+    y = np.digitize(x + rng.logistic(size=80), [-1.0, 1.0])
+    weights = np.ones((80, 4)) + rng.random((80, 4))
+    weights[:, 2] *= y == np.digitize(x, [-0.5, 0.5])
+    design = SurveyDesign(weights=np.ones(80), replicates=weights, type="bootstrap")
+    with pytest.raises(DataError, match="replicate 3 has no finite estimates: its weights leave too few rows"):
+        ordfit("y ~ x", {"x": x, "y": y}, design=design)
 
 
 def test_rscales_have_the_length_of_the_replicates():

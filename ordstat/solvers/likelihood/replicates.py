@@ -56,8 +56,8 @@ def _estimate(
     infinite = estimation.penalty is None and found.separated
     if infinite or not found.optimum.message.startswith("converged"):
         raise DataError(
-            f"replicate {place} has no finite estimates ({found.message}): its weights leave too few rows for the "
-            "model. Take out a column, merge levels, or fit with penalty=."
+            f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
+            "column, merge levels, or fit with penalty=."
         )
     return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.rest))
 
