@@ -141,7 +141,7 @@ def test_hypotheses_refused(pooled, hypotheses, message):
 
 def test_other_methods_are_refused(pooled):
     for ask in (lambda: pooled.test("x1 = 0", method="D2"), lambda: pooled.anova(pooled, method="D3")):
-        with pytest.raises(TypeError, match="method.*D1"):
+        with pytest.raises(TypeError, match=r"method.*D1"):
             ask()
 
 

@@ -14,6 +14,14 @@ from ..._typing import FloatArray
 from ..row_blocks import row_blocks
 
 
+#: Fewer clusters than these make cluster-robust standard errors too small.
+FEW_CLUSTERS = 20
+#: What to use where there is no CR2.
+WITHOUT_CR2 = (
+    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ...}} without a type; with fewer, a random effect, (1 | g)."
+)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BiasReduced:
     """Clusters g = 1..G, in coordinates in which the expected information of the P' estimates is 1.

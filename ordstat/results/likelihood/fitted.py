@@ -172,7 +172,10 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def divisible(self) -> Sample:
-        return super().divisible if self.fit.marginal is None else kept_together(self.design.sample)
+        if self.fit.marginal is not None:
+            return kept_together(self.design.sample)
+        clusters = self.own_covariance.cluster
+        return super().divisible if clusters is None else replace(self.design.sample, cluster=clusters)
 
     @property
     def judge(self) -> Fit:
@@ -458,8 +461,12 @@ class FittedLikelihood(FittedRanker):
         ]
 
     def _covariance_alerts(self) -> list[Alert]:
-        """That there is no CR2 covariance beside infinite estimates."""
-        return [(SeparationWarning, NO_CR2)] if self.covariance == "CR2" and self.fit.separation is not None else []
+        """No CR2 covariance beside infinite estimates; few clusters. Raises where there is no covariance at all."""
+        if self.covariance in ("CR2", "survey"):
+            _ = self.whole_covariance
+        if self.covariance == "CR2" and self.fit.separation is not None:
+            return [(SeparationWarning, NO_CR2)]
+        return [(DataWarning, few)] if (few := self.own_covariance.few_clusters) else []
 
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
