@@ -76,7 +76,7 @@ class GoodnessOfFit(Reported):
 
 def goodness_of_fit(
     r: FittedLikelihood,
-    test: str | None = None,
+    test: str = "hosmer-lemeshow",
     groups: int | None = None,
     *,
     simulations: int | None = None,
@@ -86,11 +86,11 @@ def goodness_of_fit(
 
     Parameters
     ----------
-    test : {"lipsitz", "hosmer-lemeshow", "pulkstenis-robinson"}
-        Lipsitz, if not given: indicators of groups by expected rank, added to the model, likelihood ratio test.
-        Hosmer-Lemeshow, the one where there are random effects: observed against expected counts of the groups by level
-        [Fagerland & Hosmer 2013]. Pulkstenis-Robinson: the same for the patterns of the categorical covariates, each
-        cut at its median expected rank; it needs categorical and numeric covariates.
+    test : {"hosmer-lemeshow", "lipsitz", "pulkstenis-robinson"}
+        Hosmer-Lemeshow: observed against expected counts by level, in groups by expected rank [Fagerland & Hosmer
+        2013]; the only one for random effects. Lipsitz: likelihood ratio test of indicators of these groups, added to
+        the model. Pulkstenis-Robinson: counts for the patterns of the categorical covariates, each cut at its median
+        expected rank; it needs categorical and numeric covariates.
     groups : int, optional
         Groups by expected rank, 10 if not given; not for Pulkstenis-Robinson.
     simulations : int, optional
@@ -121,7 +121,6 @@ def goodness_of_fit(
     [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
     """
     mixed = r.fit.marginal is not None
-    test = ("hosmer-lemeshow" if mixed else "lipsitz") if test is None else test
     one_of("test", test, _TESTS)
     refuse_survey(r.design, "gof", "test() of terms added to the model")
     check_likelihood(r, "gof", "use test() of terms added to the model, a Wald test then")
@@ -221,7 +220,9 @@ def _hosmer_lemeshow(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     n_groups = groups or _GROUPS
     counts = _counts(r, score_groups(_scores(r), r.design.sample.case_weights, n_groups))
     found = [("Pearson chi2", counts.pearson, hosmer_lemeshow_df(n_groups, r.design.sample.n_levels))]
-    return _result(r, "ordinal Hosmer-Lemeshow", counts, found, _groups(n_groups), _small(counts))
+    return _result(
+        r, "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)", counts, found, _groups(n_groups), _small(counts)
+    )
 
 
 def _pulkstenis_robinson(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
@@ -270,8 +271,8 @@ def _location_only(r: FittedLikelihood, test: str) -> None:
 
 
 _TESTS: dict[str, Callable[[FittedLikelihood, int | None], GoodnessOfFit]] = {
-    "lipsitz": _lipsitz,
     "hosmer-lemeshow": _hosmer_lemeshow,
+    "lipsitz": _lipsitz,
     "pulkstenis-robinson": _pulkstenis_robinson,
 }
 
