@@ -13,7 +13,6 @@ import numpy as np
 from ..._typing import FloatArray
 from ..row_blocks import row_blocks
 
-
 #: Fewer clusters than these make cluster-robust standard errors too small.
 FEW_CLUSTERS = 20
 #: What to use where there is no CR2.

@@ -26,12 +26,10 @@ from .mixed.summary import random_header, random_notes, random_table
 from .nested_wald import test_figures, test_of_effects
 from .order import order_notes
 from .parameters import own_covariance
-from .survey import survey_figures, survey_header
 from .tables import effect_tables, screen_tables, threshold_estimates
 
 #: What a fit tells of its likelihood, in the order of a table.
 _FIGURES = ("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic")
-_SHARES = ("mcfadden", "nagelkerke")
 
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
@@ -49,13 +47,39 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     0  72.0 -86.492  184.984     0.166
     """
     if r.design.survey is not None:
-        own = survey_figures(r)
+        own = _survey_figures(r)
     else:
-        if r.fit.marginal is not None:
-            own = _figures(r)
-            return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
-        own = _figures(r) | test_figures(r) | {name: getattr(r, name) for name in _SHARES}
+        own = _figures(r)
+        if r.fit.marginal is None:
+            own |= test_figures(r) | {name: getattr(r, name) for name in ("mcfadden", "nagelkerke")}
     return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
+
+
+def _survey_figures(r: FittedLikelihood) -> dict[str, Any]:
+    """What `glance` shows: differences of a weighted log-likelihood have no chi-squared distribution, and there is no
+    AIC [Lumley and Scott 2015]."""
+    return {
+        "nobs": r.nobs,
+        "edf": r.edf,
+        "design_df": r.design_df,
+        "pseudo_loglik": r.loglik,
+        "mcfadden": r.mcfadden,
+        **test_figures(r),
+    }
+
+
+def _survey_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
+    """Pairs of the summary's header in place of those of a likelihood."""
+    survey = r.design.survey
+    assert survey is not None
+    return (
+        ("Survey design", survey.words),
+        ("Parameters", r.edf),
+        ("Pseudo log-lik.", f"{r.loglik:.4f} (weights of mean 1)"),
+        test_of_effects(r),
+        ("McFadden R2", f"{r.mcfadden:.4f}"),
+        ("Std. errors", r.own_covariance.words),
+    )
 
 
 def _figures(r: FittedLikelihood) -> dict[str, Any]:
@@ -127,17 +151,12 @@ def _margin_notes(r: FittedLikelihood) -> tuple[str, ...]:
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     if r.design.survey is not None:
-        return survey_header(r)
+        return _survey_header(r)
+    size = ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"), ("Log-likelihood", f"{r.loglik:.4f}")
     if r.fit.marginal is not None:
-        return (
-            ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
-            ("Log-likelihood", f"{r.loglik:.4f}"),
-            _criteria(r),
-            *random_header(r),
-        )
+        return (*size, _criteria(r), *random_header(r))
     return (
-        ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
-        ("Log-likelihood", f"{r.loglik:.4f}"),
+        *size,
         *_criteria_and_test(r),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
