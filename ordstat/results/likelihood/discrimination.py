@@ -23,9 +23,8 @@ class Discrimination(pd.Series):  # type: ignore[misc]
         return Discrimination
 
     def __repr__(self) -> str:
-        text = {
-            str(name): short_p_value(v) if str(name).endswith("p_value") else f"{v:.4g}" for name, v in self.items()
-        }
+        names = [str(name) for name in self.index]
+        shown = [short_p_value(v) if n.endswith("p_value") else f"{v:.4g}" for n, v in zip(names, self, strict=True)]
         width = max(map(len, names), default=0)
         lines = zip(names, shown, strict=True)
         return "\n".join(f"{name:<{width}}  {MISSING if text == 'nan' else text:>9}" for name, text in lines)

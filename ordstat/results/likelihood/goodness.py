@@ -21,7 +21,6 @@ from ...assess.likelihood.goodness import (
 from ...assess.likelihood.wald import chi2_tail
 from ...checks import generator, one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
-from ...model.sample import Sample
 from ..report.noted import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
@@ -194,16 +193,10 @@ def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
             "apart: each distinct score has its own effects."
         )
     found = [("likelihood ratio", 2.0 * (fit.loglik - r.loglik), df)]
-    notes = _many_groups(n_groups, sample)
+    most = float(sample.case_weights.sum()) / (5.0 * sample.n_levels)  # [Fagerland and Hosmer 2013]
+    advice = f"{n_groups} groups: 6 or more, and fewer than n / (5 K) = {most:.3g}, are recommended."
+    notes = () if 6 <= n_groups < most else (advice,)
     return _result(r, "Lipsitz, Fitzmaurice and Molenberghs", _counts(r, codes), found, _groups(n_groups), notes)
-
-
-def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
-    """The rule of thumb of Fagerland and Hosmer (2013): 6 <= groups < n / (5 K)."""
-    limit = float(sample.case_weights.sum()) / (5.0 * sample.n_levels)
-    if 6 <= n_groups < limit:
-        return ()
-    return (f"{n_groups} groups: 6 or more, and fewer than n / (5 K) = {limit:.3g}, are recommended.",)
 
 
 def _hosmer_lemeshow(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:

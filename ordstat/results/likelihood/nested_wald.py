@@ -186,20 +186,15 @@ def test_figures(r: FittedLikelihood) -> dict[str, Any]:
     if r.covariance == "model":
         return {name: getattr(r, name) for name in ("lr_chi2", "lr_df", "lr_p_value")}
     test = effects_test(r)
-    if not _by_f(r):
+    if r.covariance not in ("CR2", "survey"):
         return {"wald_chi2": test.statistic, "wald_df": test.df, "wald_p_value": test.p_value}
     names = ("wald_F", "wald_df", "wald_df_resid", "wald_p_value")
     return dict(zip(names, (*test, test.p_value), strict=True))
 
 
-def _by_f(r: FittedLikelihood) -> bool:
-    """Whether Wald tests are by F."""
-    return r.design.survey is not None or r.covariance == "CR2"
-
-
 def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
     """Name and words of the test of all effects, for the summary."""
-    name = "LR test" if r.covariance == "model" else "Wald F test" if _by_f(r) else "Wald test"
+    name = "LR test" if r.covariance == "model" else "Wald F test" if r.covariance in ("CR2", "survey") else "Wald test"
     if r.edf == r.fit.null_edf:
         return name, "none: thresholds only"
     if name == "LR test" and r.method.penalty is not None:
@@ -212,16 +207,12 @@ def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
 
 def _words(test: Joint, chosen: Covariance) -> str:
     if np.isnan(test.statistic):
-        return _why_none(test, chosen)
+        if test.df > chosen.most_at_once:
+            return f"none: {chosen.why_no_more}"
+        if test.df and chosen.survey is not None:
+            return "none: more effects than degrees of freedom of the design"
+        return "none: infinite estimates" if test.df == 0 else "none"
     p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
         return f"{test.statistic:.4g} on {test.df} df, {p}"
     return f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
-
-
-def _why_none(test: Joint, chosen: Covariance) -> str:
-    if test.df > chosen.most_at_once:
-        return f"none: {chosen.why_no_more}"
-    if test.df and chosen.survey is not None:
-        return "none: more effects than degrees of freedom of the design"
-    return "none: infinite estimates" if test.df == 0 else "none"

@@ -49,7 +49,9 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     if r.design.survey is not None:
         own = _survey_figures(r)
     else:
-        own = _figures(r)
+        own = {name: getattr(r, name) for name in _FIGURES}
+        if r.without_aic:
+            own |= {"aic": np.nan, "bic": np.nan}
         if r.fit.marginal is None:
             own |= test_figures(r) | {name: getattr(r, name) for name in ("mcfadden", "nagelkerke")}
     return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
@@ -80,11 +82,6 @@ def _survey_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Std. errors", r.own_covariance.words),
     )
-
-
-def _figures(r: FittedLikelihood) -> dict[str, Any]:
-    told = {name: getattr(r, name) for name in _FIGURES}
-    return told | dict.fromkeys(("aic", "bic"), np.nan) if r.without_aic else told
 
 
 @told_arguments(
@@ -141,12 +138,8 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
         notes=(*alert_notes(r), *random_notes(r), *order_notes(r)),
-        of_margins=_margin_notes(r),
+        of_margins=() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)),
     )
-
-
-def _margin_notes(r: FittedLikelihood) -> tuple[str, ...]:
-    return () if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r))
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
@@ -155,29 +148,19 @@ def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     size = ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"), ("Log-likelihood", f"{r.loglik:.4f}")
     if r.fit.marginal is not None:
         return (*size, _criteria(r), *random_header(r))
+    (criteria, words), (test, result) = _criteria(r), test_of_effects(r)
+    switched = r.covariance == "model" and own_covariance(r.design).name != "model"
     return (
         *size,
-        *_criteria_and_test(r),
+        *([(f"{criteria}, {test}", words)] if words == result else [(criteria, words), (test, result)]),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
-        ("Std. errors", _kind_of_errors(r)),
+        ("Std. errors", "not robust, " * switched + r.own_covariance.words),
     )
 
 
 def _criteria(r: FittedLikelihood) -> tuple[str, str]:
     return "AIC, BIC", f"none: {r.without_aic}" if r.without_aic else f"{r.aic:.2f}, {r.bic:.2f}"
-
-
-def _criteria_and_test(r: FittedLikelihood) -> tuple[tuple[str, str], ...]:
-    """Two entries, or one where there are none of them for the same reason."""
-    (criteria, words), (test, told) = _criteria(r), test_of_effects(r)
-    return ((f"{criteria}, {test}", words),) if words == told else ((criteria, words), (test, told))
-
-
-def _kind_of_errors(r: FittedLikelihood) -> str:
-    """In words that a screen leaves out where nothing else is to be expected."""
-    switched = r.covariance == "model" and own_covariance(r.design).name != "model"
-    return f"not robust, {r.own_covariance.words}" if switched else r.own_covariance.words
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:

@@ -13,7 +13,6 @@ from ...assess.likelihood.wald import quadratic_form, sequential_contrasts
 from ...checks import listed_texts, one_of
 from ...exceptions import OptionError
 from ...model.equations import read
-from ...model.sample import Sample
 from ..report.noted import NotedFrame
 from ..report.warnings import without_end
 from .comparison import comparable, likelihood_ratio_tests
@@ -135,7 +134,9 @@ def _sequential_contrasts(
     r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
 ) -> list[FloatArray]:
     """Types I and II: terms in the order of the formula, or with those that contain a term after it."""
-    design, gram = r.design, _centred_gram(r.design.sample)
+    design, sample = r.design, r.design.sample
+    centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
+    gram = (centred * sample.case_weights[:, None]).T @ centred
     found = []
     for term, columns in design.terms.items():
         own = np.arange(columns.start, columns.stop)
@@ -163,12 +164,6 @@ def _recoded_contrasts(
         else:
             found.append(np.eye(estimated.size)[columns][estimated[columns]])
     return found
-
-
-def _centred_gram(sample: Sample) -> FloatArray:
-    """(D, D) X'WX of the columns less their weighted means."""
-    centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
-    return np.asarray((centred * sample.case_weights[:, None]).T @ centred)
 
 
 def _containing_last(term: str, marginality: Marginality, design: Design) -> IntArray:
@@ -232,7 +227,11 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
     if not text.strip():
         raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
     _refuse_variances(r, text)
-    equations = read(text, _names(r), r.fit.coefficients.size, ("=",))
+    names, location = {name: place for place, name in enumerate(r.parameters.names)}, r.parameters.of("location")
+    for term, columns in r.design.terms.items():
+        if columns.stop - columns.start == 1:
+            names.setdefault(term, int(location[columns.start]))
+    equations = read(text, names, r.fit.coefficients.size, ("=",))
     estimated = ~r.fit.aliased
     for one in equations:
         check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
@@ -251,13 +250,3 @@ def _refuse_variances(r: FittedLikelihood, text: str) -> None:
             f"test must be of fixed parameters; got {name!r}. Fit without the random term by update(), and compare the "
             f"fits by anova(), which knows the law of a variance at its boundary; {own.where_limits([name])}."
         )
-
-
-def _names(r: FittedLikelihood) -> dict[str, int]:
-    """Places of the parameters by name, and of single-column terms by theirs."""
-    names = {name: place for place, name in enumerate(r.parameters.names)}
-    location = r.parameters.of("location")
-    for term, columns in r.design.terms.items():
-        if columns.stop - columns.start == 1:
-            names.setdefault(term, int(location[columns.start]))
-    return names

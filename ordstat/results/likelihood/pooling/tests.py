@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....assess.likelihood.rubin import FTest, Pooled, d1
+from ....assess.likelihood.rubin import FTest, d1
 from ....assess.likelihood.wald import wald_test
 from ....exceptions import OptionError
 from ....words import told_arguments
@@ -19,8 +19,6 @@ from ..nested_wald import further
 from ..wald_tests import JOINT, linear_hypotheses
 from .estimates import PooledEstimates
 from .same_model import in_words
-
-_TITLE = "D1: Wald test, pooled"
 
 
 @told_arguments(method="it without method=, which gives D1")
@@ -65,7 +63,8 @@ def pooled_hypothesis_tests(r: PooledEstimates, hypotheses: str) -> pd.DataFrame
     tests = [d1(shifted.combined(row[None])) for row in np.eye(len(L))]
     difference, errors = shifted.estimate, shifted.std_error
     if len(L) > 1:
-        _require_independent(shifted, hypotheses)
+        if wald_test(np.eye(len(L)), np.zeros(len(L)), shifted.within)[1] < len(L):
+            raise OptionError(f"hypotheses must not follow from each other; got {hypotheses!r}. Leave one of them out.")
         tests.append(d1(shifted))
         names, difference, errors = [*names, JOINT], np.append(difference, np.nan), np.append(errors, np.nan)
     table = _table(tests, names)
@@ -74,21 +73,10 @@ def pooled_hypothesis_tests(r: PooledEstimates, hypotheses: str) -> pd.DataFrame
     return table
 
 
-def _require_independent(pooled: Pooled, hypotheses: str) -> None:
-    k = pooled.Q.shape[1]
-    if wald_test(np.eye(k), np.zeros(k), pooled.within)[1] < k:
-        raise OptionError(f"hypotheses must not follow from each other; got {hypotheses!r}. Leave one of them out.")
-
-
 def _table(tests: list[FTest], names: list[str]) -> pd.DataFrame:
-    columns = {
-        "F": [test.statistic for test in tests],
-        "df": [test.df for test in tests],
-        "df_denom": [test.df_denom for test in tests],
-        "p_value": [test.p_value for test in tests],
-        "riv": [test.riv for test in tests],
-    }
-    return NotedFrame.of(pd.DataFrame(columns, index=names), (), _TITLE)
+    rows = [(test.statistic, test.df, test.df_denom, test.p_value, test.riv) for test in tests]
+    frame = pd.DataFrame(rows, names, ["F", "df", "df_denom", "p_value", "riv"])
+    return NotedFrame.of(frame, (), "D1: Wald test, pooled")
 
 
 @told_arguments(method="it without method=, which gives D1")
