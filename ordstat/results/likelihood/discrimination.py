@@ -15,7 +15,7 @@ from .nested_wald import test_figures
 _TESTS = ["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]
 
 
-class Discrimination(pd.Series):  # type: ignore[misc]
+class Discrimination(pd.Series):
     """The series of `discrimination`, printed without powers of ten."""
 
     @property

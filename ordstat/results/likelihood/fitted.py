@@ -277,10 +277,8 @@ class FittedLikelihood(FittedRanker):
         type : str or dict, optional
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
             "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
-            {"cluster": values}: within other clusters, by a column of the data, or one value per row of the fit (or a
-            Series with their index). "CR2", or {"cluster": "judge", "type": "CR2"}: for few clusters, with the scores
-            adjusted for the estimation; tests and limits of single parameters then are by t. None: the
-            fit's own (see `covariance`).
+            {"cluster": values}: within other clusters, a column of the data or one value per row of the fit. "CR2", or
+            {"cluster": "judge", "type": "CR2"}: for fewer than 20 clusters. None: the fit's own (see `covariance`).
 
         Returns
         -------
@@ -289,13 +287,11 @@ class FittedLikelihood(FittedRanker):
         Notes
         -----
         CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
-        covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
-        levels and the logit it equals R's clubSandwich for glm, which has the expected information outside where other
-        links have the observed one here. Its t-tests have Satterthwaite's degrees of freedom, and so have the limits of
-        predictions, effects and means. It has no joint tests of several coefficients.
+        covariance at the fitted probabilities as working model. With two levels and the logit it equals R's
+        clubSandwich for glm. Tests of single coefficients, and limits of predictions, effects and means, have
+        Satterthwaite's degrees of freedom; there are no joint tests.
 
-        Beside random effects clusters must be whole groups, or unions of them: scores are those of the integrated
-        likelihood, and standard deviations and correlations have robust errors too. There is no HC0, HC1 or CR2 then.
+        Beside random effects clusters must be whole groups, or unions of them, and there is no HC0, HC1 or CR2.
 
         Examples
         --------
@@ -324,12 +320,9 @@ class FittedLikelihood(FittedRanker):
         return None if marginal is None else RandomParameters.of(self.design.random, marginal, self.whole_covariance)
 
     def _covariance(self, choice: Any) -> FloatArray:
-        return self._own_matrix if choice is None else with_covariance(self, choice)._own_matrix
-
-    @property
-    def _own_matrix(self) -> FloatArray:
         own = int(np.count_nonzero(~self.fit.aliased))
-        return self.whole_covariance[:own, :own]
+        chosen = self if choice is None else with_covariance(self, choice)
+        return chosen.whole_covariance[:own, :own]
 
     @cached_property
     def whole_covariance(self) -> FloatArray:
@@ -350,10 +343,8 @@ class FittedLikelihood(FittedRanker):
         """(P,) degrees of freedom of tests and limits of single parameters: finite under CR2 and survey designs."""
         if self.bias_reduced is None:
             return np.full(self.fit.aliased.size, self.design_df)
-        return spread(
-            self.bias_reduced.t_df(self.fit.information.covariance(), np.eye(np.count_nonzero(~self.fit.aliased))),
-            self.fit,
-        )
+        bread = self.fit.information.covariance()
+        return spread(self.bias_reduced.t_df(bread, np.eye(len(bread))), self.fit)
 
     @property
     def z_values(self) -> pd.Series:

@@ -225,8 +225,7 @@ class Covariance:
     @property
     def few_clusters(self) -> str:
         """That there are too few clusters for the sandwich; empty where there are enough, or CR2 corrects for it."""
-        groups = 0 if self.cluster is None else np.unique(self.cluster).size
-        if self.name != "cluster" or groups >= FEW_CLUSTERS:
+        if self.name != "cluster" or self.cluster is None or (groups := np.unique(self.cluster).size) >= FEW_CLUSTERS:
             return ""
         return (
             f"{groups} clusters are few: below {FEW_CLUSTERS}, cluster-robust standard errors are too small. Use "
@@ -238,7 +237,7 @@ class Covariance:
         """Why more than `most_at_once` hypotheses have no joint test."""
         if self.name == "CR2":
             return "CR2 tests one coefficient at a time"
-        return f"{np.unique(self.cluster).size} clusters are too few to test so many effects at once"
+        return f"{self.most_at_once + 1:g} clusters are too few to test so many effects at once"
 
     def factor(self, n_obs: float, n_parameters: int) -> float:
         """Finite-sample factor of the sandwich: n/(n-p) for HC1, G/(G-1) for G clusters, 1 for HC0."""
