@@ -223,8 +223,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def thresholds(self) -> pd.Series:
-        """(K-1,) thresholds "low|high"; with nominal effects, at zero of the nominal columns; infinite (or NaN) where
-        the response is separated."""
+        """(K-1,) thresholds "low|high", at zero of nominal columns; infinite (or NaN) under separation."""
         return pd.Series(np.array(threshold_limits(self.fit)), index=self.threshold_names, name="threshold")
 
     @property
