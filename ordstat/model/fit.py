@@ -209,9 +209,6 @@ class LikelihoodAtEstimates(Protocol):
     def bias_reduced(self, cluster: IntArray) -> BiasReduced:
         """Adjusted score sums of the clusters, for CR2."""
 
-    def cluster_scores(self, cluster: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Score sums of the clusters and their expected information, at other values of the estimates."""
-
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """U' J^-1 U of a wider model at estimates of this one."""
 

@@ -443,7 +443,7 @@ class FittedRanker:
         """
         if self.geometry is None:
             return MarginBounds(bounds=(), notes=(self._why_no_bounds(),))
-        sample = self.design.sample
+        sample = self.divisible
         if self.design.survey is not None:
             return MarginBounds(bounds=(), notes=(DRAWN,))
         if self.no_margins is not None:

@@ -79,10 +79,15 @@ REFUSED = {
     "no numeric": ({"formula": "y ~ f"}, {"test": "pulkstenis-robinson"}, DataError, "no numeric covariate"),
     "nominal": ({"formula": "y ~ x", "nominal": "~ f"}, {"test": "hosmer-lemeshow"}, OptionError, "lipsitz"),
     "scale": ({"scale": "~ z"}, {"test": "pulkstenis-robinson"}, OptionError, "lipsitz"),
-    "unknown": ({}, {"test": "chi2"}, OptionError, "test must be one of 'lipsitz'"),
+    "unknown": ({}, {"test": "chi2"}, OptionError, "test must be one of 'hosmer-lemeshow'"),
     "groups": ({}, {"groups": 2}, OptionError, "groups must be"),
     "groups of patterns": ({}, {"test": "pulkstenis-robinson", "groups": 5}, OptionError, "groups goes with"),
-    "groups are the model": ({"formula": "y ~ f"}, {"groups": 3}, DataError, "already tells those apart"),
+    "groups are the model": (
+        {"formula": "y ~ f"},
+        {"test": "lipsitz", "groups": 3},
+        DataError,
+        "already tells those apart",
+    ),
 }
 
 
@@ -137,3 +142,13 @@ def test_size_under_the_true_model(link: str) -> None:
             rejected[test] += fit.gof(test).p_value < 0.05
     allowed = 4.0 * np.sqrt(0.05 * 0.95 / 1000) + 0.01
     assert all(abs(count / 1000 - 0.05) <= allowed for count in rejected.values()), rejected
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_default_sees_that_odds_are_not_proportional(seed: int) -> None:
+    """And the output names it."""
+    rng = np.random.default_rng(seed)
+    x, u = rng.uniform(-1.0, 1.0, (2, 1500))
+    y = 0 + (u < np.tanh(0.5 + 1.5 * x)) + (u < -0.8)
+    found = ordfit("y ~ x", pd.DataFrame({"x": x, "y": y})).gof()
+    assert found.p_value < 0.01 and "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)" in str(found)

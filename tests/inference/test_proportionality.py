@@ -154,13 +154,22 @@ def test_a_covariance_that_is_none_gives_no_test() -> None:
     assert untested > 0
 
 
-@pytest.mark.parametrize("vcov", [None, "HC1"])
-def test_one_threshold_has_nothing_to_differ_from(vcov) -> None:
+@pytest.mark.parametrize(("seed", "untested"), [(0, ["r", "omnibus"]), (6, ["omnibus"]), (9, ["r", "omnibus"])])
+def test_brant_has_no_test_by_an_indefinite_covariance(seed, untested) -> None:
+    rng, n = np.random.default_rng(seed), 150
+    d = pd.DataFrame({"r": rng.choice(list("abcd"), n, p=[0.55, 0.1, 0.05, 0.3]), "x": rng.normal(size=n)})
+    d["y"] = np.digitize(0.8 * d.x + rng.logistic(size=n), [-2, -1, 1, 1.5, 2])
+    table = ordfit("y ~ r + x", d).brant()
+    assert table.index[table["p_value"].isna()].tolist() == untested and np.isfinite(table.loc["x", "chisq"])
+    assert "covariance of the 5 binary regressions is not positive definite" in table.attrs["notes"][0]
+
+
+def test_one_threshold_has_nothing_to_differ_from() -> None:
     wine = load_data("wine").assign(good=lambda d: d["rating"].astype(int) > 2)
-    table = ordfit("good ~ temp + contact", wine, vcov=vcov).nominal_test()
+    table = ordfit("good ~ temp + contact", wine).nominal_test()
     assert table["p_value"].isna().all()
     assert "one threshold: there is no other" in " ".join(str(table).split())
-    assert "one threshold" not in str(ordfit("rating ~ temp", wine, vcov=vcov).nominal_test())
+    assert "one threshold" not in str(ordfit("rating ~ temp", wine).nominal_test())
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")

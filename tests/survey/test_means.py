@@ -159,4 +159,4 @@ def test_too_few_clusters_are_named() -> None:
     wine["half"] = wine["judge"].astype(int) % 2
     found = ordfit("rating ~ temp + judge", wine, vcov="cluster", cluster="half").joint_tests()
     assert found["p_value"].isna().tolist() == [False, True]
-    assert "NA: 2 clusters are too few to test more than 1 contrast at once." in flat(found)
+    assert "NA: 2 clusters are too few to test so many effects at once." in flat(found)

@@ -24,8 +24,8 @@ def test_fractions_warn_once_and_name_the_remedy(vcov):
     "arguments",
     [
         {"weights": 2.0 * FRACTIONS},
-        {"weights": FRACTIONS, "cluster": "judge"},
-        {"weights": FRACTIONS, "vcov": {"cluster": "judge"}},
+        {"weights": FRACTIONS, "cluster": np.arange(len(WINE)) // 3},
+        {"weights": FRACTIONS, "vcov": {"cluster": np.arange(len(WINE)) // 3}},
         {"design": SurveyDesign(weights=FRACTIONS)},
         {"weights": FRACTIONS, "method": "redsvm"},
     ],

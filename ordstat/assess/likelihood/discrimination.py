@@ -47,7 +47,7 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
         g, gr, gp
             Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
         pdm
-            Mean of |P(Y >= median level) - 1/2|.
+            Mean of |P(Y >= median level) - 1/2|; of the second level where the median is the lowest, as in rms.
         rho
             Spearman's correlation of that order and the ranks.
         c_index, somers_d, gamma, tau_a
@@ -61,7 +61,7 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
     lr = 2.0 * (fit.loglik - fit.null_loglik)
     shares = np.bincount(sample.y, weights, sample.n_levels) / n
     effective = n * (1.0 - float((shares**3).sum()))
-    middle, median = middle_code(sample.n_levels), int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
+    middle, median = middle_code(sample.n_levels), max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
     above, over_median, rps, mean = _probability_figures(rule, fit, sample, (middle, median))
     order = scores if sample.rows.one_scale else mean
     pairs = PairOrder.of(sample.y, order).counts(weights)

@@ -1,8 +1,8 @@
-"""Rubin's rules: estimates of m imputed data sets as one, and their tests D1, D2 and D3.
+"""Rubin's rules: estimates of m imputed data sets as one, and the test D1.
 
 Q are the estimates, U their covariances, B the covariance between imputations, r the relative increase in variance due
 to nonresponse, nu degrees of freedom and k the number of hypotheses, as in the papers. Degrees of freedom and tests are
-those of R's mice 3.15 (by mitml 0.4 for D1 and D2), but for D1 outside the range of Reiter's formula; see `d1`.
+those of R's mice 3.15 (by mitml 0.4 for D1), but for D1 outside the range of Reiter's formula; see `d1`.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _d1_df(r: float, k: int, m: int, df_complete: float) -> float:
 
 
 def large_sample_df(r: float, k: int, m: int) -> float:
-    """Denominator degrees of freedom of D1 and D3 [Li, Raghunathan & Rubin 1991; Meng & Rubin 1992]."""
+    """Denominator degrees of freedom of D1 [Li, Raghunathan & Rubin 1991]."""
     t = k * (m - 1)
     if r <= 0.0:
         return np.inf
@@ -185,27 +185,3 @@ def reiter(r: float, t: int, df_complete: float) -> float | None:
         + c0 * (8.0 * a**2 / c2**2)
     )
     return 4.0 + 1.0 / z
-
-
-def d2(statistics: FloatArray, k: int) -> FTest:
-    """Test from the chi-squared statistics (m,) of each data set alone [Li, Meng, Raghunathan & Rubin 1991]."""
-    m = statistics.size
-    r = (1.0 + 1.0 / m) * float(np.var(np.sqrt(np.maximum(statistics, 0.0)), ddof=1))
-    F = (float(statistics.mean()) / k - (m + 1.0) / (m - 1.0) * r) / (1.0 + r)
-    df = k ** (-3.0 / m) * (m - 1.0) * (1.0 + 1.0 / r) ** 2 if r > 0.0 else np.inf
-    return FTest(statistic=F, df=k, df_denom=df, riv=r)
-
-
-def d3(own: FloatArray, at_pooled: FloatArray, k: int) -> FTest:
-    """Likelihood ratio test [Meng & Rubin 1992].
-
-    Parameters
-    ----------
-    own : (m,) likelihood ratio statistics at the estimates of each data set
-    at_pooled : (m,) the same at the pooled estimates of both models
-    k : int
-        Parameters that the smaller model has less.
-    """
-    m, pooled = own.size, float(at_pooled.mean())
-    r = max((m + 1.0) / (k * (m - 1)) * (float(own.mean()) - pooled), 0.0)
-    return FTest(statistic=pooled / (k * (1.0 + r)), df=k, df_denom=large_sample_df(r, k, m), riv=r)

@@ -46,13 +46,13 @@ def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> 
     """
     spread = quadratic_form(L, covariance)
     known = bool(L.size) and np.isfinite(spread).all() and np.isfinite(difference).all()
-    if not known or np.any(np.diag(spread) < 0.0):  # what was put together from several fits may be no covariance
+    if not known or np.any(np.diag(spread) < 0.0):
         return float("nan"), 0
     size = np.sqrt(np.diag(spread))
     size = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(spread / np.outer(size, size))
     kept = values > _RANK * max(float(values[-1]), 0.0)
-    if not kept.any():
+    if not kept.any() or values[0] < -_RANK * values[-1]:  # indefinite: no covariance
         return float("nan"), 0
     parts = vectors.T @ (difference / size)
     if np.any(np.abs(parts[~kept]) > 1e-6 * (1.0 + np.abs(parts).max())):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -13,40 +11,23 @@ from .fitted import FittedLikelihood
 from .mixed.discrimination import mixed_discrimination
 from .nested_wald import test_figures
 
-#: What "brier" was called before it told its level.
-_BRIER = "brier"
 #: Tests that take the rows for independent.
 _TESTS = ["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]
 
 
 class Discrimination(pd.Series):
-    """The series of `discrimination`; its Brier score of one level answers to "brier" too."""
+    """The series of `discrimination`, printed without powers of ten."""
 
     @property
     def _constructor(self) -> type[Discrimination]:
         return Discrimination
 
     def __repr__(self) -> str:
-        width = max((len(str(name)) for name in self.index), default=0)
-        return "\n".join(f"{name!s:<{width}}  {_figure(str(name), value):>9}" for name, value in self.items())
-
-    def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__([*map(self._known, key)] if isinstance(key, list) else self._known(key))
-
-    def _known(self, key: Any) -> Any:
-        """The name now of what a key names."""
-        if not isinstance(key, str) or key != _BRIER:
-            return key
-        return next((name for name in self.index if str(name).startswith("brier_at_")), key)
-
-
-def _figure(name: str, value: Any, digits: int | None = None) -> str:
-    """A statistic as text: p-values, degrees of freedom and all others."""
-    if np.isnan(value):
-        return MISSING
-    if name.endswith("p_value"):
-        return short_p_value(value)
-    return f"{value:.4g}" if digits is None or name.endswith("_df") else f"{value:.{digits}f}"
+        names = [str(name) for name in self.index]
+        shown = [short_p_value(v) if n.endswith("p_value") else f"{v:.4g}" for n, v in zip(names, self, strict=True)]
+        width = max(map(len, names), default=0)
+        lines = zip(names, shown, strict=True)
+        return "\n".join(f"{name:<{width}}  {MISSING if text == 'nan' else text:>9}" for name, text in lines)
 
 
 def discrimination_series(r: FittedLikelihood) -> pd.Series | pd.DataFrame:
@@ -79,7 +60,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series | pd.DataFrame:
         others = {name: value for name, value in found.items() if name not in _TESTS}
         found = test_figures(r) | others
     level = r.levels[middle_code(len(r.levels))]
-    named = {f"brier_at_{level}" if name == _BRIER else name: value for name, value in found.items()}
+    named = {f"brier_at_{level}" if name == "brier" else name: value for name, value in found.items()}
     series = Discrimination(named, name="value", dtype=np.float64)
     if r.design.survey is not None:
         series[_TESTS] = np.nan

@@ -171,7 +171,10 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def divisible(self) -> Sample:
-        return super().divisible if self.fit.marginal is None else kept_together(self.design.sample)
+        if self.fit.marginal is not None:
+            return kept_together(self.design.sample)
+        clusters = self.own_covariance.cluster
+        return super().divisible if clusters is None else replace(self.design.sample, cluster=clusters)
 
     @property
     def judge(self) -> Fit:
@@ -219,8 +222,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def thresholds(self) -> pd.Series:
-        """(K-1,) thresholds "low|high"; with nominal effects, at zero of the nominal columns; infinite (or NaN) where
-        the response is separated."""
+        """(K-1,) thresholds "low|high", at zero of nominal columns; infinite (or NaN) under separation."""
         return pd.Series(np.array(threshold_limits(self.fit)), index=self.threshold_names, name="threshold")
 
     @property
@@ -273,10 +275,8 @@ class FittedLikelihood(FittedRanker):
         type : str or dict, optional
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
             "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
-            {"cluster": values}: within other clusters, by a column of the data, or one value per row of the fit (or a
-            Series with their index). "CR2", or {"cluster": "judge", "type": "CR2"}: for few clusters, with the scores
-            adjusted for the estimation; tests and limits of parameters then are by t, joint tests by F. None: the
-            fit's own (see `covariance`).
+            {"cluster": values}: within other clusters, a column of the data or one value per row of the fit. "CR2", or
+            {"cluster": "judge", "type": "CR2"}: for fewer than 20 clusters. None: the fit's own (see `covariance`).
 
         Returns
         -------
@@ -285,13 +285,11 @@ class FittedLikelihood(FittedRanker):
         Notes
         -----
         CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
-        covariance at the fitted probabilities as working model: its expectation is right where that holds. With two
-        levels and the logit it equals R's clubSandwich for glm, which has the expected information outside where other
-        links have the observed one here. Its t-tests have Satterthwaite's degrees of freedom, its F-tests
-        those of Hotelling's T2 ("HTZ"). Predictions, effects and means have t limits of the same kind.
+        covariance at the fitted probabilities as working model. With two levels and the logit it equals R's
+        clubSandwich for glm. Tests of single coefficients, and limits of predictions, effects and means, have
+        Satterthwaite's degrees of freedom; there are no joint tests.
 
-        Beside random effects clusters must be whole groups, or unions of them: scores are those of the integrated
-        likelihood, and standard deviations and correlations have robust errors too. There is no HC0, HC1 or CR2 then.
+        Beside random effects clusters must be whole groups, or unions of them, and there is no HC0, HC1 or CR2.
 
         Examples
         --------
@@ -320,12 +318,9 @@ class FittedLikelihood(FittedRanker):
         return None if marginal is None else RandomParameters.of(self.design.random, marginal, self.whole_covariance)
 
     def _covariance(self, choice: Any) -> FloatArray:
-        return self._own_matrix if choice is None else with_covariance(self, choice)._own_matrix
-
-    @property
-    def _own_matrix(self) -> FloatArray:
         own = int(np.count_nonzero(~self.fit.aliased))
-        return self.whole_covariance[:own, :own]
+        chosen = self if choice is None else with_covariance(self, choice)
+        return chosen.whole_covariance[:own, :own]
 
     @cached_property
     def whole_covariance(self) -> FloatArray:
@@ -346,7 +341,8 @@ class FittedLikelihood(FittedRanker):
         """(P,) degrees of freedom of tests and limits of single parameters: finite under CR2 and survey designs."""
         if self.bias_reduced is None:
             return np.full(self.fit.aliased.size, self.design_df)
-        return spread(self.bias_reduced.t_df(self.fit.information.covariance()), self.fit)
+        bread = self.fit.information.covariance()
+        return spread(self.bias_reduced.t_df(bread, np.eye(len(bread))), self.fit)
 
     @property
     def z_values(self) -> pd.Series:
@@ -448,8 +444,12 @@ class FittedLikelihood(FittedRanker):
         ]
 
     def _covariance_alerts(self) -> list[Alert]:
-        """That there is no CR2 covariance beside infinite estimates."""
-        return [(SeparationWarning, NO_CR2)] if self.covariance == "CR2" and self.fit.separation is not None else []
+        """No CR2 covariance beside infinite estimates; few clusters. Raises where there is no covariance at all."""
+        if self.covariance in ("CR2", "survey"):
+            _ = self.whole_covariance
+        if self.covariance == "CR2" and self.fit.separation is not None:
+            return [(SeparationWarning, NO_CR2)]
+        return [(DataWarning, few)] if (few := self.own_covariance.few_clusters) else []
 
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -22,7 +21,6 @@ from ...assess.likelihood.goodness import (
 from ...assess.likelihood.wald import chi2_tail
 from ...checks import generator, one_of, whole
 from ...exceptions import ConvergenceWarning, DataError, OptionError
-from ...model.sample import Sample
 from ..report.noted import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
@@ -75,7 +73,7 @@ class GoodnessOfFit(Reported):
 
 def goodness_of_fit(
     r: FittedLikelihood,
-    test: str | None = None,
+    test: str = "hosmer-lemeshow",
     groups: int | None = None,
     *,
     simulations: int | None = None,
@@ -85,11 +83,11 @@ def goodness_of_fit(
 
     Parameters
     ----------
-    test : {"lipsitz", "hosmer-lemeshow", "pulkstenis-robinson"}
-        Lipsitz, if not given: indicators of groups by expected rank, added to the model, likelihood ratio test.
-        Hosmer-Lemeshow, the one where there are random effects: observed against expected counts of the groups by level
-        [Fagerland & Hosmer 2013]. Pulkstenis-Robinson: the same for the patterns of the categorical covariates, each
-        cut at its median expected rank; it needs categorical and numeric covariates.
+    test : {"hosmer-lemeshow", "lipsitz", "pulkstenis-robinson"}
+        Hosmer-Lemeshow: observed against expected counts by level, in groups by expected rank [Fagerland & Hosmer
+        2013]; the only one for random effects. Lipsitz: likelihood ratio test of indicators of these groups, added to
+        the model. Pulkstenis-Robinson: counts for the patterns of the categorical covariates, each cut at its median
+        expected rank; it needs categorical and numeric covariates.
     groups : int, optional
         Groups by expected rank, 10 if not given; not for Pulkstenis-Robinson.
     simulations : int, optional
@@ -120,7 +118,6 @@ def goodness_of_fit(
     [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
     """
     mixed = r.fit.marginal is not None
-    test = ("hosmer-lemeshow" if mixed else "lipsitz") if test is None else test
     one_of("test", test, _TESTS)
     refuse_survey(r.design, "gof", "test() of terms added to the model")
     check_likelihood(r, "gof", "use test() of terms added to the model, a Wald test then")
@@ -151,13 +148,11 @@ def _simulated(
     n_groups = groups or _GROUPS
     found = _counts(r, score_groups(_scores(r), r.design.sample.case_weights, n_groups))
     draws = [_redrawn(r, n_groups, rng) for _ in range(simulations)]
-    known = np.array([one for one in draws if isinstance(one, float)])
+    known = np.array([one for one in draws if np.isfinite(one)])
     p = (1.0 + float((known >= found.pearson * (1.0 - 1e-12)).sum())) / (1.0 + known.size)
     notes = [f"Expected counts are at the modes of the random effects; p-value by {known.size} simulated data sets."]
-    why = Counter(one for one in draws if isinstance(one, str))
-    if why:
-        reasons = "; ".join(f"{reason} ({count})" for reason, count in why.most_common())
-        notes.append(f"{simulations - known.size} more have no statistic, and are left out: {reasons}.")
+    if known.size < simulations:
+        notes.append(f"{simulations - known.size} more gave no finite estimates, or too few groups: left out.")
     made = _result(
         r, "Hosmer-Lemeshow at the modes", found, [("Pearson", found.pearson, 0)], _groups(n_groups), tuple(notes)
     )
@@ -165,26 +160,20 @@ def _simulated(
     return replace(made, table=table)
 
 
-def _redrawn(r: FittedLikelihood, n_groups: int, rng: np.random.Generator) -> float | str:
-    """The statistic of a simulated data set and its own fit, or why it has none."""
+def _redrawn(r: FittedLikelihood, n_groups: int, rng: np.random.Generator) -> float:
+    """The statistic of a simulated data set and its own fit; NaN without finite estimates of all levels, or groups."""
     sample = simulated_sample(r, rng)
     if np.any(np.bincount(sample.y, sample.case_weights, minlength=sample.n_levels) == 0.0):
-        return "a level was drawn for no row"
+        return float("nan")
     try:
         fit = unstarted(r).fit(sample, rng)
-        if not fit.certificate.reached:
-            return "the fit did not reach its maximum"
-        if fit.separation is not None:
-            return "the response was separated"
-    except DataError as error:
-        return f"no fit ({str(error).rstrip('.')})"
-    try:
+        if not fit.certificate.reached or fit.separation is not None:
+            return float("nan")
         probabilities = fit.rule.probabilities(sample.rows, fit.scores)
         codes = score_groups(ordinal_scores(probabilities), sample.case_weights, n_groups)
     except DataError:
-        return "too few distinct scores for the groups"
-    found = Counts.of(codes, sample.y, sample.case_weights, probabilities).pearson
-    return found if np.isfinite(found) else "a level was expected nowhere"
+        return float("nan")
+    return Counts.of(codes, sample.y, sample.case_weights, probabilities).pearson
 
 
 def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
@@ -202,16 +191,10 @@ def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
             "apart: each distinct score has its own effects."
         )
     found = [("likelihood ratio", 2.0 * (fit.loglik - r.loglik), df)]
-    notes = _many_groups(n_groups, sample)
+    most = float(sample.case_weights.sum()) / (5.0 * sample.n_levels)  # [Fagerland and Hosmer 2013]
+    advice = f"{n_groups} groups: 6 or more, and fewer than n / (5 K) = {most:.3g}, are recommended."
+    notes = () if 6 <= n_groups < most else (advice,)
     return _result(r, "Lipsitz, Fitzmaurice and Molenberghs", _counts(r, codes), found, _groups(n_groups), notes)
-
-
-def _many_groups(n_groups: int, sample: Sample) -> tuple[str, ...]:
-    """The rule of thumb of Fagerland and Hosmer (2013): 6 <= groups < n / (5 K)."""
-    limit = float(sample.case_weights.sum()) / (5.0 * sample.n_levels)
-    if 6 <= n_groups < limit:
-        return ()
-    return (f"{n_groups} groups: 6 or more, and fewer than n / (5 K) = {limit:.3g}, are recommended.",)
 
 
 def _hosmer_lemeshow(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
@@ -219,7 +202,9 @@ def _hosmer_lemeshow(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     n_groups = groups or _GROUPS
     counts = _counts(r, score_groups(_scores(r), r.design.sample.case_weights, n_groups))
     found = [("Pearson chi2", counts.pearson, hosmer_lemeshow_df(n_groups, r.design.sample.n_levels))]
-    return _result(r, "ordinal Hosmer-Lemeshow", counts, found, _groups(n_groups), _small(counts))
+    return _result(
+        r, "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)", counts, found, _groups(n_groups), _small(counts)
+    )
 
 
 def _pulkstenis_robinson(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
@@ -268,8 +253,8 @@ def _location_only(r: FittedLikelihood, test: str) -> None:
 
 
 _TESTS: dict[str, Callable[[FittedLikelihood, int | None], GoodnessOfFit]] = {
-    "lipsitz": _lipsitz,
     "hosmer-lemeshow": _hosmer_lemeshow,
+    "lipsitz": _lipsitz,
     "pulkstenis-robinson": _pulkstenis_robinson,
 }
 

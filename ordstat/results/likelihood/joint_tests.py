@@ -38,7 +38,7 @@ class Joint(NamedTuple):
 
 
 def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
-    """Wald test of L b = r; NaN where there are too few clusters for it, or an estimate is infinite.
+    """Wald test of L b = r; NaN under CR2 for several hypotheses, with too few clusters, or of infinite estimates.
 
     Parameters
     ----------
@@ -46,30 +46,23 @@ def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Jo
         Of the estimated parameters.
     difference : (h,) L b - r
     """
-    if len(L) > r.own_covariance.most_at_once and (rank := _rank(L)) > r.own_covariance.most_at_once:
-        return Joint(float("nan"), rank)
+    if len(L) > r.own_covariance.most_at_once:
+        rank = int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
+        if rank > r.own_covariance.most_at_once:
+            return Joint(float("nan"), rank)
     statistic, df = wald_test(L, difference, r._covariance(None))
-    if not np.isinf(r.design_df) and df:
-        return _hotelling(statistic, df, r.design_df) if np.isfinite(statistic) else Joint(float("nan"), df)
-    if r.bias_reduced is None or not np.isfinite(statistic):
+    if not df:
         return Joint(statistic, df)
-    return _hotelling(statistic, df, r.bias_reduced.f_df(r.fit.information.covariance(), independent(L, df)))
-
-
-def _rank(L: FloatArray) -> int:
-    """How many hypotheses there are, those left out that follow from others."""
-    return int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
-
-
-def _hotelling(statistic: float, df: int, eta: float) -> Joint:
-    """F of a Hotelling statistic with eta degrees of freedom; NaN where these are too few."""
-    left = eta - df + 1.0
-    return Joint(statistic * left / (eta * df), df, left) if left > 0.0 else Joint(float("nan"), df)
-
-
-def independent(L: FloatArray, rank: int) -> FloatArray:
-    """(rank, P') hypotheses that say the same as L and do not depend on each other."""
-    return L if rank == len(L) else np.asarray(np.linalg.svd(L)[2][:rank])
+    if r.bias_reduced is None:
+        eta = r.design_df
+    else:  # one hypothesis, and others that follow from it
+        row = L[[int(np.abs(L).sum(axis=1).argmax())]]
+        eta = float(r.bias_reduced.t_df(r.fit.information.covariance(), row)[0])
+    if np.isinf(eta):
+        return Joint(statistic, df)
+    left = eta - df + 1.0  # of the F statistic that is left of Hotelling's
+    known = left > 0.0 and np.isfinite(statistic)
+    return Joint(statistic * left / (eta * df), df, left) if known else Joint(float("nan"), df)
 
 
 def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
@@ -84,16 +77,12 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
 def with_words(table: pd.DataFrame, title: str, chosen: Covariance) -> pd.DataFrame:
     """The table with its title, and notes on tests that have no value."""
     lacking = table["df"][table["p_value"].isna() & table["df"].notna()]
-    few = [f"no test of {name}: {_too_few(df, chosen)}" for name, df in lacking.items() if df > chosen.most_at_once]
+    few = [f"no test of {name}: {chosen.why_no_more}." for name, df in lacking.items() if df > chosen.most_at_once]
     others = [str(name) for name, df in lacking.items() if not df > chosen.most_at_once]
     apart = [f"no test of {name}: its {_NONE} its effect." for name in others]
     together = [f"no test of {first_few(others, MOST_TERMS)}: their {_NONE} their effects."]
     notes = few + (apart if len(others) <= _APART else together)
     return NotedFrame.of(table, notes, f"{title}, {chosen.words}")
-
-
-def _too_few(df: Any, chosen: Covariance) -> str:
-    return f"{chosen.most_at_once + 1:g} clusters are too few to test {float(df):g} effects at once."
 
 
 def zero(r: FittedLikelihood, places: Any) -> Joint:
@@ -117,5 +106,5 @@ def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
     if r.bias_reduced is None:
         return np.full(jacobian.shape[:-1], r.design_df)
     rows = by_estimated(r, jacobian).reshape(-1, int(np.count_nonzero(~r.fit.aliased)))
-    found = r.bias_reduced.t_df_of(r.fit.information.covariance(), rows)
+    found = r.bias_reduced.t_df(r.fit.information.covariance(), rows)
     return np.asarray(found.reshape(jacobian.shape[:-1]))

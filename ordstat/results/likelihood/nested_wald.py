@@ -42,13 +42,6 @@ def effects_test(r: FittedLikelihood) -> Joint:
 
 def dropped_by_wald(r: FittedLikelihood, terms: Sequence[str]) -> pd.DataFrame:
     """Each term's effects are 0; terms that others contain are refused, as the others would take over their effect."""
-    check_droppable(r, terms)
-    tests = {term: _without(r, r.design.terms[term]) for term in terms}
-    return with_words(joint_frame(tests, tests.values()), "Wald tests of dropping single terms", r.own_covariance)
-
-
-def check_droppable(r: FittedLikelihood, terms: Iterable[str]) -> None:
-    """OptionError for terms that others contain."""
     free = r.design.spec.marginality().droppable()
     for term in terms:
         if term not in free:
@@ -56,14 +49,14 @@ def check_droppable(r: FittedLikelihood, terms: Iterable[str]) -> None:
                 f"drop1 by a Wald test takes terms that no other contains; {term!r} is part of an interaction. Use "
                 "anova(type='III'), or test='LR'."
             )
+    tests = {}
+    for term in terms:
+        L = _dropped_hypothesis(r, r.design.terms[term])
+        tests[term] = joint_test(r, L, L @ r.fit.coefficients[~r.fit.aliased])
+    return with_words(joint_frame(tests, tests.values()), "Wald tests of dropping single terms", r.own_covariance)
 
 
-def _without(r: FittedLikelihood, columns: slice) -> Joint:
-    L = dropped_hypothesis(r, columns)
-    return joint_test(r, L, L @ r.fit.coefficients[~r.fit.aliased])
-
-
-def dropped_hypothesis(r: FittedLikelihood, columns: slice) -> FloatArray:
+def _dropped_hypothesis(r: FittedLikelihood, columns: slice) -> FloatArray:
     """(h, P') location effects that are 0 without a term, but for what aliased columns of others take over then."""
     places, estimated = r.parameters.of("location"), np.flatnonzero(~r.fit.aliased)
     L = np.eye(estimated.size)[np.isin(estimated, places[columns])]
@@ -193,20 +186,15 @@ def test_figures(r: FittedLikelihood) -> dict[str, Any]:
     if r.covariance == "model":
         return {name: getattr(r, name) for name in ("lr_chi2", "lr_df", "lr_p_value")}
     test = effects_test(r)
-    if not _by_f(r):
+    if r.covariance not in ("CR2", "survey"):
         return {"wald_chi2": test.statistic, "wald_df": test.df, "wald_p_value": test.p_value}
     names = ("wald_F", "wald_df", "wald_df_resid", "wald_p_value")
     return dict(zip(names, (*test, test.p_value), strict=True))
 
 
-def _by_f(r: FittedLikelihood) -> bool:
-    """Whether Wald tests are by F."""
-    return r.design.survey is not None or r.covariance == "CR2"
-
-
 def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
     """Name and words of the test of all effects, for the summary."""
-    name = "LR test" if r.covariance == "model" else "Wald F test" if _by_f(r) else "Wald test"
+    name = "LR test" if r.covariance == "model" else "Wald F test" if r.covariance in ("CR2", "survey") else "Wald test"
     if r.edf == r.fit.null_edf:
         return name, "none: thresholds only"
     if name == "LR test" and r.method.penalty is not None:
@@ -217,16 +205,12 @@ def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
 
 def _words(test: Joint, chosen: Covariance) -> str:
     if np.isnan(test.statistic):
-        return _why_none(test, chosen)
+        if test.df > chosen.most_at_once:
+            return f"none: {chosen.why_no_more}"
+        if test.df and chosen.survey is not None:
+            return "none: more effects than degrees of freedom of the design"
+        return "none: infinite estimates" if test.df == 0 else "none"
     p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
         return f"{test.statistic:.4g} on {test.df} df, {p}"
     return f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
-
-
-def _why_none(test: Joint, chosen: Covariance) -> str:
-    if test.df > chosen.most_at_once:
-        return f"none: fewer than {test.df + 1} clusters"
-    if test.df and chosen.survey is not None:
-        return "none: more effects than degrees of freedom of the design"
-    return "none: infinite estimates" if test.df == 0 else "none"

@@ -15,7 +15,7 @@ from ..._typing import FloatArray, IntArray
 from ...checks import one_of
 from ...exceptions import DataError, OptionError, UnavailableError
 from ...model.fit import Confounded, LikelihoodFit
-from ...model.likelihood.bias_reduced import BiasReduced
+from ...model.likelihood.bias_reduced import FEW_CLUSTERS, WITHOUT_CR2, BiasReduced
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.random_effects import check_whole_groups
 from ...model.survey import Survey
@@ -100,8 +100,7 @@ def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
 
 
 NO_CR2 = (
-    "a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors: use "
-    "{'cluster': ...} without a type, which has those of the finite ones."
+    f"a CR2 covariance is not defined where estimates are infinite, so that there are no standard errors. {WITHOUT_CR2}"
 )
 
 
@@ -218,8 +217,27 @@ class Covariance:
 
     @property
     def most_at_once(self) -> float:
-        """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0."""
-        return float("inf") if self.cluster is None else np.unique(self.cluster).size - 1.0
+        """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0; one under CR2."""
+        if self.cluster is None:
+            return float("inf")
+        return 1.0 if self.name == "CR2" else np.unique(self.cluster).size - 1.0
+
+    @property
+    def few_clusters(self) -> str:
+        """That there are too few clusters for the sandwich; empty where there are enough, or CR2 corrects for it."""
+        if self.name != "cluster" or self.cluster is None or (groups := np.unique(self.cluster).size) >= FEW_CLUSTERS:
+            return ""
+        return (
+            f"{groups} clusters are few: below {FEW_CLUSTERS}, cluster-robust standard errors are too small. Use "
+            "{'cluster': ..., 'type': 'CR2'}, or a random effect, (1 | g)."
+        )
+
+    @property
+    def why_no_more(self) -> str:
+        """Why more than `most_at_once` hypotheses have no joint test."""
+        if self.name == "CR2":
+            return "CR2 tests one coefficient at a time"
+        return f"{self.most_at_once + 1:g} clusters are too few to test so many effects at once"
 
     def factor(self, n_obs: float, n_parameters: int) -> float:
         """Finite-sample factor of the sandwich: n/(n-p) for HC1, G/(G-1) for G clusters, 1 for HC0."""
@@ -272,8 +290,7 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
     chosen = _named_covariance(choice, design)
     if chosen.name == "CR2" and penalty is not None:
         raise OptionError(
-            "vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes others: use {'cluster': ...} "
-            "without a type, or bootstrap(cluster=...)."
+            f"vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes others. {WITHOUT_CR2}"
         )
     if design.sample.rows.random is not None:
         _check_beside_random(chosen, choice, design)
@@ -401,9 +418,8 @@ def adjusted_scores(fit: LikelihoodFit, chosen: Covariance) -> BiasReduced:
     chosen.factor(fit.n_obs, 0)  # refuses a single cluster
     if fit.separation is not None or any(label == "penalty" for label, _ in fit.facts):
         raise OptionError(
-            "vcov='CR2' takes finite estimates of maximum likelihood; these are penalised or infinite (see "
-            ".alerts()). "
-            "Use {'cluster': ...} without a type, or bootstrap(cluster=...)."
+            "vcov='CR2' takes finite estimates of maximum likelihood; these are penalised or "
+            f"infinite (see .alerts()). {WITHOUT_CR2}"
         )
     return fit.likelihood.bias_reduced(chosen.cluster)
 

@@ -21,7 +21,6 @@ from .fitted import FittedLikelihood
 from .nested_wald import check_likelihood
 from .parameters import refuse_survey
 from .single_terms import coded_anew, fitted, refit_table, terms_in, unstarted
-from .wider_wald import extended_by_wald
 
 _ONE_THRESHOLD = "The response has 2 levels, and so one threshold: there is no other whose effects could differ."
 
@@ -29,7 +28,7 @@ OMNIBUS = "omnibus"
 
 
 def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Likelihood-ratio (or Wald) tests of proportional odds: each term given an effect of its own at every threshold.
+    """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold.
 
     Parameters
     ----------
@@ -40,9 +39,12 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     -------
     pandas.DataFrame
         Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN where the
-        wider model has no maximum; `attrs["notes"]` tells of infinite estimates. Beside robust or cluster-robust
-        errors, and with a survey design: Wald tests in the wider models by that covariance; a row a term, columns df,
-        chisq (or df_resid, F), p_value.
+        wider model has no maximum; `attrs["notes"]` tells of infinite estimates.
+
+    Raises
+    ------
+    OptionError
+        A penalised fit, robust standard errors or a survey design.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
     >>> fit.nominal_test()["p_value"].round(3).to_dict()
     {'<none>': nan, 'temp': 0.365, 'contact': 0.904}
     """
-    check_maximum(r, "nominal_test")
+    _check_refits(r, "nominal")
     terms = _scope(r, [*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
     table = _extended(r, "nominal", r.design.nominal_terms, terms)
     if r.design.sample.n_levels == 2:
@@ -74,17 +76,22 @@ def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -
     temp     1.0 -86.439  186.879  0.105    0.746
     contact  1.0 -86.355  186.711  0.273    0.601
     """
-    check_maximum(r, "scale_test")
+    _check_refits(r, "scale")
     terms = _scope(r, r.design.terms, r.design.scale_terms, scope)
     return _extended(r, "scale", r.design.scale_terms, terms)
 
 
 def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterable[str]) -> pd.DataFrame:
     """Tests of the model against those with each term in the nominal or scale formula too."""
-    if r.covariance != "model":
-        return extended_by_wald(r, role, old, list(terms))
     fits = {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
     return refit_table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
+
+
+def _check_refits(r: FittedLikelihood, role: str) -> None:
+    wald = f"test() of the fit with {role}='~ x'"
+    refuse_survey(r.design, f"{role}_test", wald)
+    check_maximum(r, f"{role}_test")
+    check_likelihood(r, f"{role}_test", f"use {wald}")
 
 
 def _scope(r: FittedLikelihood, terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
@@ -156,7 +163,7 @@ def omnibus_score_test(r: FittedLikelihood) -> tuple[float, int, float]:
 
 def _check_score_test(r: FittedLikelihood) -> None:
     refuse_survey(r.design, "score_test")
-    check_likelihood(r, "score_test", "use nominal_test(), a Wald test then")
+    check_likelihood(r, "score_test", "use test() of the fit with nominal='~ x'")
     _check_proportional(r, "score_test")
     if r.fit.jacobian is not None or r.fit.n_lambda:
         raise OptionError("score_test takes flexible thresholds and a link without a parameter: use nominal_test().")
@@ -248,7 +255,7 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     omnibus  10  75.670    0.000
     """
     check_unpenalised([r], "brant")
-    check_likelihood(r, "brant", "use nominal_test(), a Wald test then")
+    check_likelihood(r, "brant", "use test() of the fit with nominal='~ x'")
     _check_proportional(r, "brant")
     r.family.require_latent("brant")
     rows = r.design.sample.rows
@@ -269,8 +276,8 @@ def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
     if lacking and not notes:
         notes = [
-            f"no test of {', '.join(lacking)}: their covariance, put together from {len(fits)} binary regressions, is "
-            "not positive; use nominal_test() or score_test()."
+            f"no test of {', '.join(lacking)}: the combined covariance of the {len(fits)} binary regressions is not "
+            "positive definite. Use nominal_test() or score_test()."
         ]
     return NotedFrame.of(table, notes, "Brant's tests of proportional odds")
 

@@ -228,7 +228,11 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     return Convergence(
         table=NotedFrame.of(frame, title="How exactly estimates are known", formats=formats),
         eigenvalues=eigenvalues,
-        condition=_condition(r),
+        condition=float(
+            dict(fit.certificate.details).get("condition number", np.nan)
+            if fit.marginal is None
+            else fit.marginal.likelihood.condition
+        ),
         message=certificate_text(fit.certificate, fit.trace),
         warnings=tuple(message for _, message in r.issued()),
     )
@@ -246,10 +250,3 @@ def _left_over(r: FittedLikelihood, covariance: FloatArray) -> tuple[FloatArray,
     error = spread(np.abs(covariance @ gradient[~fit.aliased]), fit)
     gradient[fit.aliased] = np.nan
     return gradient, error
-
-
-def _condition(r: FittedLikelihood) -> float:
-    """Of the information on scaled columns."""
-    if r.fit.marginal is not None:
-        return float(r.fit.marginal.likelihood.condition)
-    return float(dict(r.fit.certificate.details).get("condition number", np.nan))

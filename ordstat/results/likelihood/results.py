@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .steps.selection import stepwise
     from .uncertainty import prediction_with_errors, simulated
     from .wald_tests import analysis_of_variance, hypothesis_tests
-    from .wild_bootstrap import wild_score_bootstrap
 else:
     _later = partial(Later, __package__)
     bootstrapped = _later(".bootstrap", "bootstrapped")
@@ -57,7 +56,6 @@ else:
     simulated = _later(".uncertainty", "simulated")
     analysis_of_variance = _later(".wald_tests", "analysis_of_variance")
     hypothesis_tests = _later(".wald_tests", "hypothesis_tests")
-    wild_score_bootstrap = _later(".wild_bootstrap", "wild_score_bootstrap")
 
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
@@ -110,7 +108,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     confint = confidence_limits
     profile = profiles
     bootstrap = bootstrapped
-    wild_bootstrap = wild_score_bootstrap
 
     predict = prediction_with_errors
     effects = average_effects

@@ -20,7 +20,6 @@ from .comparison import as_independent, check_unpenalised, without_rounding
 from .fitted import FittedLikelihood
 from .nested_wald import added_by_wald, dropped_by_wald, is_wald
 from .parameters import not_fixed, terms_of
-from .rao_scott import RAO_SCOTT, dropped_by_rao_scott, is_rao_scott
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -130,10 +129,9 @@ def dropped_terms(
         Location terms, or their formula, "~ x1 + x2"; all that are part of no other term if not given. What is left is
         coded as its formula asks:
         without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
-    test : {"auto", "LR", "Chisq", "Wald", "rao-scott", None}
+    test : {"auto", "LR", "Chisq", "Wald", None}
         Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
-        "auto": Wald tests beside robust or cluster-robust errors, else likelihood ratios. "rao-scott", with a survey
-        design: weighted likelihood ratios against their distribution in the design, as R's regTermTest(method="LRT").
+        "auto": Wald tests beside robust or cluster-robust errors and in surveys, else likelihood ratios.
     k : float
         Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
 
@@ -141,7 +139,7 @@ def dropped_terms(
     -------
     pandas.DataFrame
         Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests: a row
-        a term; columns df, chisq, p_value. Rao-Scott tests: df, df_resid, chisq, deff, p_value.
+        a term; columns df, chisq, p_value.
 
     Notes
     -----
@@ -156,10 +154,7 @@ def dropped_terms(
     {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
     """
     terms = r.design.spec.marginality().droppable() if scope is None else terms_in(r, scope, r.design.terms)
-    if is_rao_scott(r, test):
-        fits = drop_fits(r, terms)
-        return dropped_by_rao_scott(r, {term: np.nan if fit.separated else fit.loglik for term, fit in fits.items()})
-    if test is not None and is_wald(test, [r], (RAO_SCOTT,)):
+    if test is not None and is_wald(test, [r]):
         return dropped_by_wald(r, terms)
     check_unpenalised([r], "drop1")
     return refit_table(r, drop_fits(r, terms), -1.0, test, k)
@@ -180,7 +175,7 @@ def added_terms(
     ----------
     scope : str or sequence of str
         A formula, "~ . + x3 + x4", or terms. Terms enter whose margins are in the model.
-    test, k : see `drop1`, without "rao-scott"
+    test, k : see `drop1`
     data : data frame, optional
         The data of the fit if not given.
 

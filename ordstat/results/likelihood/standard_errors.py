@@ -188,23 +188,17 @@ def _moved(link: Link, change: FloatArray) -> Link:
     return family.at(link.lam * math.exp(step / link.lam) if family.relative else link.lam + step)
 
 
-#: What has a standard error.
-UNCERTAIN = ("prob", "cum_prob", "score", "linear_predictor", "mean")
-
-
-def predicted(rule: LikelihoodRule, rows: Rows, type: str) -> FloatArray:
-    """(n, M) values of a type of `UNCERTAIN`."""
-    return _VALUES[type](rule, rows)
-
-
-def _mean(rule: LikelihoodRule, rows: Rows) -> FloatArray:
-    return np.asarray((rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None])
-
-
 _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     "prob": lambda rule, rows: rule.probabilities(rows),
     "cum_prob": lambda rule, rows: rule.cum_probabilities(rows),
     "score": lambda rule, rows: rule.scores(rows)[:, None],
     "linear_predictor": lambda rule, rows: rule.eta(rows),
-    "mean": _mean,
+    "mean": lambda rule, rows: (rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None],
 }
+#: What has a standard error.
+UNCERTAIN = tuple(_VALUES)
+
+
+def predicted(rule: LikelihoodRule, rows: Rows, type: str) -> FloatArray:
+    """(n, M) values of a type of `UNCERTAIN`."""
+    return _VALUES[type](rule, rows)

@@ -25,12 +25,10 @@ from .fitted import FittedLikelihood
 from .mixed.summary import random_header, random_notes, random_table
 from .nested_wald import test_figures, test_of_effects
 from .parameters import own_covariance
-from .survey import survey_figures, survey_header
 from .tables import effect_tables, screen_tables, threshold_estimates
 
 #: What a fit tells of its likelihood, in the order of a table.
 _FIGURES = ("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic")
-_SHARES = ("mcfadden", "nagelkerke")
 
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
@@ -48,18 +46,41 @@ def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     0  72.0 -86.492  184.984     0.166
     """
     if r.design.survey is not None:
-        own = survey_figures(r)
+        own = _survey_figures(r)
     else:
-        if r.fit.marginal is not None:
-            own = _figures(r)
-            return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
-        own = _figures(r) | test_figures(r) | {name: getattr(r, name) for name in _SHARES}
+        own = {name: getattr(r, name) for name in _FIGURES}
+        if r.without_aic:
+            own |= {"aic": np.nan, "bic": np.nan}
+        if r.fit.marginal is None:
+            own |= test_figures(r) | {name: getattr(r, name) for name in ("mcfadden", "nagelkerke")}
     return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
 
 
-def _figures(r: FittedLikelihood) -> dict[str, Any]:
-    told = {name: getattr(r, name) for name in _FIGURES}
-    return told | dict.fromkeys(("aic", "bic"), np.nan) if r.without_aic else told
+def _survey_figures(r: FittedLikelihood) -> dict[str, Any]:
+    """What `glance` shows: differences of a weighted log-likelihood have no chi-squared distribution, and there is no
+    AIC [Lumley and Scott 2015]."""
+    return {
+        "nobs": r.nobs,
+        "edf": r.edf,
+        "design_df": r.design_df,
+        "pseudo_loglik": r.loglik,
+        "mcfadden": r.mcfadden,
+        **test_figures(r),
+    }
+
+
+def _survey_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
+    """Pairs of the summary's header in place of those of a likelihood."""
+    survey = r.design.survey
+    assert survey is not None
+    return (
+        ("Survey design", survey.words),
+        ("Parameters", r.edf),
+        ("Pseudo log-lik.", f"{r.loglik:.4f} (weights of mean 1)"),
+        test_of_effects(r),
+        ("McFadden R2", f"{r.mcfadden:.4f}"),
+        ("Std. errors", r.own_covariance.words),
+    )
 
 
 @told_arguments(
@@ -116,48 +137,29 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
         header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
         notes=(*alert_notes(r), *random_notes(r)),
-        of_margins=_margin_notes(r),
+        of_margins=() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)),
     )
-
-
-def _margin_notes(r: FittedLikelihood) -> tuple[str, ...]:
-    return () if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r))
 
 
 def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     if r.design.survey is not None:
-        return survey_header(r)
+        return _survey_header(r)
+    size = ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"), ("Log-likelihood", f"{r.loglik:.4f}")
     if r.fit.marginal is not None:
-        return (
-            ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
-            ("Log-likelihood", f"{r.loglik:.4f}"),
-            _criteria(r),
-            *random_header(r),
-        )
+        return (*size, _criteria(r), *random_header(r))
+    (criteria, words), (test, result) = _criteria(r), test_of_effects(r)
+    switched = r.covariance == "model" and own_covariance(r.design).name != "model"
     return (
-        ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"),
-        ("Log-likelihood", f"{r.loglik:.4f}"),
-        *_criteria_and_test(r),
+        *size,
+        *([(f"{criteria}, {test}", words)] if words == result else [(criteria, words), (test, result)]),
         ("McFadden R2", f"{r.mcfadden:.4f}"),
         ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
-        ("Std. errors", _kind_of_errors(r)),
+        ("Std. errors", "not robust, " * switched + r.own_covariance.words),
     )
 
 
 def _criteria(r: FittedLikelihood) -> tuple[str, str]:
     return "AIC, BIC", f"none: {r.without_aic}" if r.without_aic else f"{r.aic:.2f}, {r.bic:.2f}"
-
-
-def _criteria_and_test(r: FittedLikelihood) -> tuple[tuple[str, str], ...]:
-    """Two entries, or one where there are none of them for the same reason."""
-    (criteria, words), (test, told) = _criteria(r), test_of_effects(r)
-    return ((f"{criteria}, {test}", words),) if words == told else ((criteria, words), (test, told))
-
-
-def _kind_of_errors(r: FittedLikelihood) -> str:
-    """In words that a screen leaves out where nothing else is to be expected."""
-    switched = r.covariance == "model" and own_covariance(r.design).name != "model"
-    return f"not robust, {r.own_covariance.words}" if switched else r.own_covariance.words
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:

@@ -13,7 +13,6 @@ from ...assess.likelihood.wald import quadratic_form, sequential_contrasts
 from ...checks import listed_texts, one_of
 from ...exceptions import OptionError
 from ...model.equations import read
-from ...model.sample import Sample
 from ..report.noted import NotedFrame
 from ..report.warnings import without_end
 from .comparison import comparable, likelihood_ratio_tests
@@ -21,7 +20,6 @@ from .fitted import FittedLikelihood, with_covariance
 from .joint_tests import joint_frame, joint_test, with_words
 from .nested_wald import TESTS, is_wald, wald_comparison
 from .parameters import check_determined
-from .rao_scott import RAO_SCOTT, is_rao_scott, rao_scott_comparison
 
 if TYPE_CHECKING:
     from ...design.design import Design
@@ -49,16 +47,15 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
         all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
         factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
         "baseline" its effect at their first levels, which R's ordinal called type III before.
-    test : {"auto", "LR", "Chisq", "Wald", "rao-scott"}
+    test : {"auto", "LR", "Chisq", "Wald"}
         Against other fits: "auto" is "Wald", by the covariance of the larger fit, where one has robust or
         cluster-robust errors, whose rows the likelihood ratio would take for independent; else "LR" ("Chisq").
-        "rao-scott", with a survey design: the weighted likelihood ratio against its distribution in the design.
 
     Returns
     -------
     pandas.DataFrame
         With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
-        (Wald tests: no_par, df, chisq, p_value; Rao-Scott tests: no_par, df, df_resid, chisq, deff, p_value). Where a
+        (Wald tests: no_par, df, chisq, p_value). Where a
         fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of p_value: a
         variance that is 0 in the smaller model is at its boundary.
         Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
@@ -91,7 +88,7 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
     {'temp': 22.417, 'contact': 10.275}
     """
     if not others:
-        one_of("test", test, (*TESTS, RAO_SCOTT))
+        one_of("test", test, TESTS)
         if test not in ("auto", "Wald"):
             raise OptionError(
                 f"anova of one fit has Wald tests; got test={test!r}. Give the smaller fits too, or use "
@@ -99,9 +96,7 @@ def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", tes
             )
         return wald_anova(r, type)
     fits = comparable([r, *others])
-    if is_rao_scott(r, test):
-        return rao_scott_comparison(fits)
-    return wald_comparison(fits) if is_wald(test, fits, (RAO_SCOTT,)) else likelihood_ratio_tests(fits)
+    return wald_comparison(fits) if is_wald(test, fits) else likelihood_ratio_tests(fits)
 
 
 def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
@@ -123,7 +118,9 @@ def _sequential_contrasts(
     r: FittedLikelihood, kind: str, marginality: Marginality, estimated: BoolArray
 ) -> list[FloatArray]:
     """Types I and II: terms in the order of the formula, or with those that contain a term after it."""
-    design, gram = r.design, _centred_gram(r.design.sample)
+    design, sample = r.design, r.design.sample
+    centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
+    gram = (centred * sample.case_weights[:, None]).T @ centred
     found = []
     for term, columns in design.terms.items():
         own = np.arange(columns.start, columns.stop)
@@ -151,12 +148,6 @@ def _recoded_contrasts(
         else:
             found.append(np.eye(estimated.size)[columns][estimated[columns]])
     return found
-
-
-def _centred_gram(sample: Sample) -> FloatArray:
-    """(D, D) X'WX of the columns less their weighted means."""
-    centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
-    return np.asarray((centred * sample.case_weights[:, None]).T @ centred)
 
 
 def _containing_last(term: str, marginality: Marginality, design: Design) -> IntArray:
@@ -209,6 +200,8 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
     found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
     table = pd.concat([found, joint_frame(index, tests)], axis=1)
     notes = list(without_end(r.fit, r.parameters, True)) if table["p_value"].isna().any() else []
+    if tests[-1].df > r.own_covariance.most_at_once:
+        notes.append(f"no joint test: {r.own_covariance.why_no_more}.")
     return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 
@@ -218,7 +211,11 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
     if not text.strip():
         raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
     _refuse_variances(r, text)
-    equations = read(text, _names(r), r.fit.coefficients.size, ("=",))
+    names, location = {name: place for place, name in enumerate(r.parameters.names)}, r.parameters.of("location")
+    for term, columns in r.design.terms.items():
+        if columns.stop - columns.start == 1:
+            names.setdefault(term, int(location[columns.start]))
+    equations = read(text, names, r.fit.coefficients.size, ("=",))
     estimated = ~r.fit.aliased
     for one in equations:
         check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
@@ -237,13 +234,3 @@ def _refuse_variances(r: FittedLikelihood, text: str) -> None:
             f"test must be of fixed parameters; got {name!r}. Fit without the random term by update(), and compare the "
             f"fits by anova(), which knows the law of a variance at its boundary; {own.where_limits([name])}."
         )
-
-
-def _names(r: FittedLikelihood) -> dict[str, int]:
-    """Places of the parameters by name, and of single-column terms by theirs."""
-    names = {name: place for place, name in enumerate(r.parameters.names)}
-    location = r.parameters.of("location")
-    for term, columns in r.design.terms.items():
-        if columns.stop - columns.start == 1:
-            names.setdefault(term, int(location[columns.start]))
-    return names

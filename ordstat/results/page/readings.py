@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import DataError, DataWarning, OptionError, SeparationWarning
+from ...exceptions import DataWarning, OptionError, SeparationWarning
 from ..fitted import FittedRanker
 from ..likelihood.proportionality import OMNIBUS
 from ..report.cells import count, counted, p_in_words
@@ -45,8 +45,6 @@ def _separation(fit: FittedRanker) -> str:
 def _proportional(fit: Any) -> str:
     if not hasattr(fit, "score_test"):
         return "Not tested: there is no such test of a fit with random effects."
-    if fit.covariance != "model":
-        return _proportional_by_wald(fit)
     try:
         table = fit.score_test()
     except OptionError as problem:
@@ -64,22 +62,6 @@ def _proportional(fit: Any) -> str:
         f"({p_in_words(table.loc[worst, 'p_value'])}). With many rows small differences show: look at the picture of "
         f"parallel effects, and try nominal='~ {worst}'."
     )
-
-
-def _proportional_by_wald(fit: Any) -> str:
-    """Beside robust errors and in surveys: each term freed by itself, the smallest p-value times their number."""
-    try:
-        p = fit.nominal_test()["p_value"].dropna()
-    except (OptionError, DataError) as problem:
-        return f"Not tested: {problem}"
-    if p.empty:
-        return "Not tested: no term has such a test here."
-    worst, adjusted = p.idxmin(), min(1.0, p.min() * p.size)
-    smallest = f"smallest {p_in_words(float(adjusted))} for {worst}, adjusted by Bonferroni"
-    shown = f"Wald tests, {fit.own_covariance.words}, {smallest}"
-    if adjusted >= _DOUBTFUL:
-        return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
-    return f"Effects seem to differ between thresholds ({shown}): try nominal='~ {worst}'."
 
 
 def _data(fit: FittedRanker) -> str:

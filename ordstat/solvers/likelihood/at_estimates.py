@@ -79,12 +79,6 @@ class LikelihoodAtEstimates:
 
         return bias_reduced(self.problem, self.estimates, cluster)
 
-    def cluster_scores(self, cluster: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(G, P') score sums of the clusters (N,) and their (G, P', P') expected information, at other values."""
-        from .clusters.scores import cluster_information, cluster_scores
-
-        return cluster_scores(self.problem, values, cluster), cluster_information(self.problem, values, cluster)
-
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
         """Rao's statistic U' J^-1 U of a wider model; NaN where its observed information J is not positive definite.
 

@@ -47,8 +47,8 @@ def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, pla
     found = estimation.of(reweighted)
     if found.separation is not None or found.endless.any() or not found.optimum.converged:
         raise DataError(
-            f"replicate {place} has no finite estimates ({found.optimum.message}): its weights leave too few rows for "
-            "the model. Take out a column, merge levels, or fit with penalty=."
+            f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
+            "column, merge levels, or fit with penalty=."
         )
     return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.optimum.rest))
 

@@ -13,7 +13,6 @@ from ...._typing import FloatArray
 from ....checks import mapping
 from ....exceptions import OptionError
 from ....model.sample import Rows
-from ...report.cells import counted
 from ...report.noted import NotedFrame
 from ..fitted import FittedLikelihood
 from ..joint_tests import Joint, by_estimated, joint_frame, joint_test
@@ -181,8 +180,6 @@ def _notes(r: FittedLikelihood, by: tuple[str, ...], table: pd.DataFrame) -> lis
     ]
     if (table["df"] == 0).any():
         notes.append("NA: the data do not determine any of the contrasts.")
-    most = r.own_covariance.most_at_once
-    if (table["df"] > most).any():
-        several = counted(int(most), "contrast")
-        notes.append(f"NA: {most + 1:g} clusters are too few to test more than {several} at once.")
+    if (table["df"] > r.own_covariance.most_at_once).any():
+        notes.append(f"NA: {r.own_covariance.why_no_more}.")
     return notes

@@ -22,7 +22,6 @@ UNAVAILABLE = {
     "lr_p_value": (_NULL[0], "anova() with the fit to compare with"),
     "mcfadden": _NULL,
     "nagelkerke": _NULL,
-    "wild_bootstrap": (_ROWS, "bootstrap(), which simulates random effects"),
 }
 
 

@@ -114,7 +114,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     -------
     PooledResults
         `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`, `.tidy()`, `.summary()`; tests
-        by `.test("x1 = 0, x2 = 0")` and `.anova(pool(smaller_fits), method="D3")`.
+        by `.test("x1 = 0, x2 = 0")` and `.anova(pool(smaller_fits))`.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     Notes
     -----
     Estimates are means, T = U + (1 + 1/m) B their covariance: U the mean covariance of the fits and B that of the
-    estimates between them [Rubin 1987]. Figures are those of R's mice (`pool`, `D1`, `D2`).
+    estimates between them [Rubin 1987]. Figures are those of R's mice (`pool`, `D1`).
 
     Examples
     --------

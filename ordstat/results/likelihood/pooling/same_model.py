@@ -18,7 +18,9 @@ _LONGEST = 200
 
 def likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
     """The fits, where they are two or more likelihood fits of one model with finite estimates."""
-    given = _listed(fits)
+    if not isinstance(fits, Iterable) or isinstance(fits, (str, dict)):
+        raise OptionError(f"fits must be a list of fits, one for each imputed frame; got {in_words(fits)}.")
+    given = tuple(fits)
     for place, fit in enumerate(given):
         require_likelihood(fit, f"fit {place + 1} of {len(given)}")
     if len(given) < 2:
@@ -28,12 +30,6 @@ def likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
     for require in (_require_one_model, _require_one_set_of_parameters, _require_finite):
         require(given)
     return given
-
-
-def _listed(fits: Any) -> tuple[Any, ...]:
-    if isinstance(fits, Iterable) and not isinstance(fits, (str, dict)):
-        return tuple(fits)
-    raise OptionError(f"fits must be a list of fits, one for each imputed frame; got {in_words(fits)}.")
 
 
 def in_words(given: Any) -> str:
@@ -64,12 +60,12 @@ _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
         "levels=[...].",
     ),
     ("covariance", lambda fit: fit.covariance, "Take the same vcov for all."),
-    ("weights", lambda fit: _weights(fit), "Fit all of them with weights=, or none."),
+    (
+        "weights",
+        lambda fit: "none" if fit.design.sample.weights is None else "weights",
+        "Fit all of them with weights=, or none.",
+    ),
 )
-
-
-def _weights(fit: FittedLikelihood) -> str:
-    return "none" if fit.design.sample.weights is None else "weights"
 
 
 def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:

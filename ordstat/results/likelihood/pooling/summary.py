@@ -61,13 +61,13 @@ def pooled_report(r: PooledEstimates, level: float = 0.95) -> Report:
         Confidence level of the limits.
     """
     tables = [_table(r, kind, title, level) for kind, title in _TITLES.items() if kind in r.parameters.kinds]
-    first = r.fits[0]
+    first, most = r.fits[0], max(fit.nobs for fit in r.fits)
     return Report(
         title=f"Pooled over {r.n_imputations} imputations: {first.family.name}, {described(first)}",
         header=(
             ("Link", dict(first.fit.facts)["link"]),
             ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
-            ("Observations", _rows(r)),
+            ("Observations", count(r.nobs) if most == r.nobs else f"{count(r.nobs)} to {count(most)}"),
             ("Complete-data df", f"{r.df_complete:g}"),
         ),
         tables=tuple(tables),
@@ -89,11 +89,6 @@ def _table(r: PooledEstimates, kind: str, title: str, level: float) -> Table:
     heads = _HEADS | {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%", "fmi": "FMI"}
     frame = tidy[list(heads)].rename(columns=heads)
     return shortened(Table(title=title, frame=frame, formats={"df": ".1f", "p": "p", "FMI": ".2f"}), ".tidy()")
-
-
-def _rows(r: PooledEstimates) -> str:
-    most = max(fit.nobs for fit in r.fits)
-    return count(r.nobs) if most == r.nobs else f"{count(r.nobs)} to {count(most)}"
 
 
 def _notes(r: PooledEstimates) -> list[str]:

@@ -1,4 +1,4 @@
-"""Terms dropped and added one by one: by AIC where rows are independent, else by Wald tests."""
+"""Terms dropped and added one by one while AIC falls."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from ...refit import updated
 from ...report.noted import NotedFrame
 from ..comparison import check_unpenalised
 from ..fitted import FittedLikelihood
-from ..nested_wald import check_likelihood, is_wald
+from ..nested_wald import check_likelihood
 from ..single_terms import add_fits, check_rows, drop_fits, enterable, unstarted, widest
-from .by_wald import ENTER, STAY, Levels, wald_steps
 
 if TYPE_CHECKING:
     from ....design.terms import Marginality
@@ -37,8 +36,7 @@ class Selection:
     fit : LikelihoodResults
         The model at which no single term improves the criterion.
     trace : pandas.DataFrame
-        One row a step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k); by Wald tests: change,
-        df, chisq (or df_resid, F), p_value, edf.
+        One row a step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
     """
 
     fit: FittedLikelihood
@@ -55,22 +53,16 @@ class Selection:
         return NotedFrame.of(self.trace.set_index("change"), told, "Steps")
 
 
-@told_arguments(trace="the .trace of what it gives", steps="max_steps=")
+@told_arguments(trace="the .trace of what it gives", steps="max_steps=", test="drop1() and add1(), which have it")
 def stepwise(
     r: FittedLikelihood,
     scope: Any = None,
     *,
     direction: str | None = None,
-    test: str = "auto",
     k: float = _AIC,
-    enter: float = ENTER,
-    stay: float = STAY,
     max_steps: int = 1000,
 ) -> Selection:
     """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
-
-    Beside robust or cluster-robust errors and in surveys, where AIC has no meaning, by Wald tests: the term of the
-    largest p-value goes unless that is below `stay`, then the term of the smallest comes if that is below `enter`.
 
     Parameters
     ----------
@@ -78,12 +70,8 @@ def stepwise(
         Formula of the largest model, and of the terms that must stay.
     direction : {"both", "backward", "forward"}, optional
         "both" with a largest model, else "backward".
-    test : {"auto", "AIC", "Wald"}
-        "auto": Wald tests by the covariance of the fit where that is not the model's, else AIC.
     k : float
         Penalty of a parameter (2: AIC, log(n): BIC).
-    enter, stay : float in (0, 1)
-        p-values of Wald tests, `enter` not above `stay`.
     max_steps : int
 
     Returns
@@ -94,8 +82,8 @@ def stepwise(
     Raises
     ------
     OptionError
-        Another direction, "forward" without a largest model, a negative `k`, or one beside Wald tests, `enter` and
-        `stay` beside AIC. AIC of a penalised fit, or of one with robust errors, as it takes the rows for independent.
+        Another direction, "forward" without a largest model, a negative `k`; a penalised fit, a survey design or
+        robust errors, which have no AIC.
     DataError
         A term that comes or goes is missing in some rows: models are compared on the same rows.
 
@@ -105,23 +93,16 @@ def stepwise(
     >>> wine = datasets.load("wine")
     >>> ordfit("rating ~ temp * contact", wine).step().trace["change"].tolist()
     ['', '- temp:contact']
-    >>> ordfit("rating ~ temp * contact", wine, cluster="judge").step().trace["p_value"].round(3).tolist()
-    [nan, 0.656]
     """
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
     lower, upper = _limits(r, scope)
-    one_of("test", test, ("auto", "AIC", "Wald"))
     chosen = direction or ("backward" if upper is None else "both")
     one_of("direction", chosen, ("both", "backward", "forward"))
     if upper is None and chosen == "forward":
         raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
     wanted = upper if chosen != "backward" else None
-    by_tests = is_wald("LR" if test == "AIC" else test, [r])
-    levels = _levels(by_tests, k, enter, stay)
-    if by_tests:
-        return Selection(*wald_steps(r, lower, wanted, chosen != "forward", levels, max_steps))
     check_unpenalised([r], "step")
-    check_likelihood(r, "step(test='AIC')", "use test='Wald'")
+    check_likelihood(r, "step", "use drop1() and add1(), Wald tests then")
     rows = [("", r)]
     for _ in range(max_steps):
         best = _best_change(r, lower, wanted, chosen != "forward", k)
@@ -133,18 +114,6 @@ def stepwise(
         r = changed
         rows.append((change, r))
     return Selection(r, _trace(rows, k))
-
-
-def _levels(by_tests: bool, k: float, enter: float, stay: float) -> Levels:
-    """The p-values; OptionError for what the kind of selection does not ask for."""
-    if by_tests and k != _AIC:
-        raise OptionError(f"k is a penalty of AIC, and the steps are by Wald tests; got k={k!r}. Use enter= and stay=.")
-    if not by_tests and (enter, stay) != (ENTER, STAY):
-        raise OptionError(
-            f"enter and stay go with Wald tests, and the steps are by AIC; got enter={enter!r}, stay={stay!r}. Use "
-            "test='Wald', or k=."
-        )
-    return Levels(enter, stay)
 
 
 def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Marginality | None]:

@@ -12,7 +12,7 @@ from scipy.linalg import block_diag, helmert
 
 from ...._typing import FloatArray, IntArray
 from ....exceptions import OptionError
-from ....model.likelihood.bias_reduced import BiasReduced
+from ....model.likelihood.bias_reduced import WITHOUT_CR2, BiasReduced
 from ..problem import Problem
 from ..sandwich import row_scores
 
@@ -89,6 +89,6 @@ def _check_size(codes: IntArray, n_levels: int) -> None:
     largest = int(np.bincount(np.unique(codes, return_inverse=True)[1]).max())
     if largest * (n_levels - 1) > _LARGEST:
         raise OptionError(
-            f"CR2 adjusts up to {_LARGEST} answers (rows times K - 1) of a cluster at once; the largest has {largest} "
-            f"rows of {n_levels} levels. Use {{'cluster': ...}} without a type."
+            f"vcov='CR2' must have at most {_LARGEST} rows times (K - 1) in a cluster; the largest has {largest} rows "
+            f"of {n_levels} levels. {WITHOUT_CR2}"
         )
