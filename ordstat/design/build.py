@@ -7,10 +7,8 @@ evaluates any Python in it; never do that with a formula from somebody else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -23,20 +21,16 @@ from .complete import Beside, complete
 from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_factors
-from .expressions import column_expression, parse_expression
+from .expressions import Interpreter, column_expression, contrast_of, parse_expression
 from .frames import as_frame, has_column, shown_labels, suggest
 from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
-from .interpreter import Interpreter, contrast_of
-from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
+from .parse import Part, ResponseName, parse_formula, parse_one_sided, power_notes, uses_dot
 from .recipe import Context, Recipe
 from .response import Response, check_levels, read_response
 from .spec import Parts, evaluate
 from .survey import survey_of
 
 __all__ = ["build", "from_arrays", "make"]
-
-#: A power of one variable.
-_POWER = re.compile(r"(?<![\w.)`])(`[^`]+`|[^\W\d][\w.]*)\s*(?:\^|\*\*)\s*\d+")
 
 
 def build(formula: str, data: Any, **arguments: Any) -> Design:
@@ -119,7 +113,7 @@ def make(recipe: Recipe, data: Any) -> Design:
         design,
         notes=(
             *_intercept_note(parts),
-            *_power_notes(recipe),
+            *(note for text in (recipe.formula, recipe.nominal, recipe.scale) if text for note in power_notes(text)),
             *notes,
             *_factor_notes(parts, interpreter),
             *design.notes,
@@ -229,25 +223,6 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
     if all(part.intercept for part in parts.all()):
         return ()
     return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)
-
-
-def _power_notes(recipe: Recipe) -> tuple[str, ...]:
-    """Of powers of one variable, which are that variable: (a + b)^2 has a meaning, and x^2 inside I()."""
-    return _notes_of_powers(tuple(str(formula) for formula in (recipe.formula, recipe.nominal, recipe.scale)))
-
-
-@lru_cache(maxsize=256)
-def _notes_of_powers(formulas: tuple[str, ...]) -> tuple[str, ...]:
-    found: dict[str, str] = {}
-    for formula in formulas:
-        text, before = formula, ""
-        while text != before:  # from the innermost parentheses outwards
-            text, before = re.sub(r"[\w.]*\([^()]*\)", ")", text), text
-        found |= {match[0]: match[1] for match in _POWER.finditer(text)}
-    return tuple(
-        f"{power} is {name} alone in a formula, as in R: write I({power.replace('^', '**')}) for the power."
-        for power, name in found.items()
-    )
 
 
 def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:

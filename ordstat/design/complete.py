@@ -19,9 +19,9 @@ from .coding import Assembled, Coding, FactorCoding, column_categories, fit_codi
 from .columns import Value, take
 from .contrasts import Contrast
 from .design import Design, Levels
+from .expressions import Interpreter
 from .frames import row_name, shown_labels
 from .inputs import Given, check_costs, cluster_codes, cost_columns, numbers, weights_of
-from .interpreter import Interpreter
 from .parse import Part
 from .random_terms import fit_random_terms
 from .recipe import Recipe

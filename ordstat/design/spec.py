@@ -20,10 +20,9 @@ from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, asse
 from .columns import Columns, Factor, Value, read, take, with_gaps
 from .contrasts import KINDS
 from .design import Design, NewRows
-from .expressions import Expression, dotted_name, named, variables
+from .expressions import Expression, Interpreter, coded_column, dotted_name, variables
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
-from .interpreter import Interpreter, coded_column
 from .parse import Part, RandomPart
 from .random_terms import RandomTerm
 from .response import known_codes
@@ -311,7 +310,7 @@ class FormulaSpec:
     def linear_in(self, name: str) -> bool:
         """Whether a number enters the columns as it is, alone or times others, and in no transform."""
         trees = [one.tree for one in (self.parts.factors() | self.parts.offsets()).values()]
-        return all(dotted_name(tree) == name for tree in trees if name in named(tree))
+        return all(dotted_name(tree) == name for tree in trees if name in variables(tree))
 
     def sharing(self, terms: Mapping[str, slice]) -> tuple[tuple[int, ...], ...]:
         """The columns of these terms in groups: terms that share a variable of the data, if only through others."""
