@@ -13,14 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from ..checks import mapping, one_of
+from ..checks import flag, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .columns import Columns
 from .complete import Beside, complete
 from .contrasts import Contrast, contrast
 from .design import Design
-from .doubtful import doubtful_factors
+from .doubtful import doubtful_columns
 from .expressions import Interpreter, column_expression, contrast_of, parse_expression
 from .frames import as_frame, has_column, shown_labels, suggest
 from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
@@ -77,9 +77,9 @@ def make(recipe: Recipe, data: Any) -> Design:
     if not isinstance(recipe, Recipe):  # what looks like one, from a forged file, has not been checked
         raise DataError(f"A design must be made from a Recipe; got {type(recipe).__name__}.")
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
-    if recipe.context is not None and recipe.safe:
+    if recipe.context is not None and recipe.safe is True:
         raise OptionError("context= must go with safe=False; set it, or leave context= out.")
-    context = None if recipe.safe else Context(recipe.context or {})
+    context = None if flag("safe", recipe.safe) else Context(recipe.context or {})
     whole = as_frame(data)
     recipe.check()
     survey = None if recipe.design is None else survey_of(recipe.design, whole, context)
@@ -109,13 +109,14 @@ def make(recipe: Recipe, data: Any) -> Design:
         },
     )
     design = complete(parts, found, beside, interpreter, coded, recipe)
+    predictors = frozenset[str]().union(*(factor.names for factor in parts.factors().values()))
     design = replace(
         design,
         notes=(
             *_intercept_note(parts),
             *(note for text in (recipe.formula, recipe.nominal, recipe.scale) if text for note in power_notes(text)),
             *notes,
-            *_factor_notes(parts, interpreter),
+            *doubtful_columns(interpreter.columns, [name for name in found.columns if name in predictors]),
             *design.notes,
         ),
         data=data,
@@ -223,10 +224,3 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
     if all(part.intercept for part in parts.all()):
         return ()
     return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)
-
-
-def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:
-    columns = interpreter.columns
-    declared = columns.declared()
-    used = [factor.label for factor in parts.factors().values() if factor.label in declared]
-    return doubtful_factors(declared, used, columns.texts)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
+from ..checks import check_memory
 from ..exceptions import DataError, FormulaError
 from ..model.table import stack
 from .columns import Factor, Value, factor_of, recode
@@ -20,6 +21,8 @@ from .expressions import MAX_COLUMNS, Expression, shown
 from .frames import shown_labels
 from .parse import Part, Term
 
+#: Times that the columns of a design are held in memory at once.
+_COPIES = 3
 #: Name and values of a column of a model matrix.
 Named = tuple[str, AnyArray]
 
@@ -144,6 +147,8 @@ def fit_coding(
         raise DataError(
             f"{expression.label!r} has one level only in the rows used, {shown_labels(levels)}: drop the term."
         )
+    what = f"The contrasts of the {len(levels):,} levels of {expression.label!r}"
+    check_memory(8.0 * len(levels) ** 2, what, "join levels, or give each its random effect, as in (1 | group)")
     asked = factor.contrast or contrast
     matrix, suffixes = (asked or Contrast()).coding(levels)
     return FactorCoding(expression.label, levels, matrix, suffixes, whole and asked is None, factor.ordered), unused
@@ -185,20 +190,24 @@ def term_columns(
     return columns
 
 
-def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings: Mapping[str, Coding]) -> None:
-    """FormulaError for more columns than a formula may give; they are counted, not formed."""
+def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings: Mapping[str, Coding], n: int) -> None:
+    """An error for more columns than a formula may give, or the memory may hold; they are counted, not formed."""
     sizes = [
         prod(codings[factor.key].count(flag) for factor, flag in zip(term.factors, full, strict=True))
         if len(term.factors) > 1
         else codings[term.factors[0].key].count_alone(full[0])
         for term, full in zip(terms, fulls, strict=True)
     ]
+    if not sizes:
+        return
+    largest = f"{max(sizes):,} of them come from {shown(terms[sizes.index(max(sizes))].label)}"
     if sum(sizes) > MAX_COLUMNS:
-        largest = terms[sizes.index(max(sizes))].label
         raise FormulaError(
-            f"The formula gives {sum(sizes):,} columns, and may give at most {MAX_COLUMNS:,}; {max(sizes):,} of them "
-            f"come from {shown(largest)}: leave out interactions, or join levels."
+            f"The formula gives {sum(sizes):,} columns, and may give at most {MAX_COLUMNS:,}; {largest}: "
+            "leave out interactions, or join levels."
         )
+    what = f"The formula gives {sum(sizes):,} columns for {n:,} rows; {largest}. They"
+    check_memory(_COPIES * 8.0 * n * sum(sizes), what, "leave out interactions, or join levels")
 
 
 def column_categories(part: Part, codings: Mapping[str, Coding]) -> IntArray | None:
@@ -235,7 +244,7 @@ def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Codi
     columns: list[Named] = []
     slices: dict[str, slice] = {}
     fulls = full_codings(part.terms)
-    _check_size(part.terms, fulls, codings)
+    _check_size(part.terms, fulls, codings, n)
     for term, full in zip(part.terms, fulls, strict=True):
         start = len(columns)
         columns += term_columns(term, full, values, codings)

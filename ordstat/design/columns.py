@@ -146,7 +146,10 @@ def _objects(column: pd.Series) -> Column:
     if kind == "boolean":
         return _booleans(column)
     if kind in NUMBERS:
-        return _numbers(pd.to_numeric(column).astype(float))
+        try:
+            return _numbers(pd.to_numeric(column).astype(float))
+        except OverflowError as error:
+            raise DataError(f"Column {column.name!r} holds a whole number that is too large; rescale it.") from error
     raise DataError(
         f"Column {column.name!r} holds {kind} values; it must hold numbers, booleans, text or categoricals. Convert it "
         "(dates to a number of days, mixtures with .astype(str) or pd.to_numeric)."

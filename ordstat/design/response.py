@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._typing import IntArray
+from ..checks import brief
 from ..exceptions import DataError
 from .columns import Column, Factor, Value, factor_of, matched
 from .doubtful import doubtful_response
@@ -112,8 +114,12 @@ def check_levels(levels: Any) -> tuple[Any, ...]:
             "levels= must be a list of labels in order, lowest first; got a mapping. Rename the labels in the data "
             "first, as in data[y].map(names), and give the new names in order."
         )
+    if not isinstance(levels, Iterable):
+        raise DataError(f"levels= must be a list of labels in order, lowest first; got {levels!r}.")
     labels = tuple(plain(label) for label in levels)
-    if any(label is None or label != label for label in labels):
+    if any(not isinstance(label, Hashable) for label in labels):
+        raise DataError(f"levels= must be a list of labels in order, lowest first; got {brief(list(levels))}.")
+    if any(label is None or label is pd.NA or label != label for label in labels):
         raise DataError(
             "levels= names a missing value (None or NaN). Drop it: rows without a response are left out anyway."
         )
