@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .exceptions import DataError, DataWarning, OptionError
-from .words import MEASURES, NEAREST, OTHER_NAMES
+from .words import NEAREST, OTHER_NAMES
 
 T = TypeVar("T")
 
@@ -239,7 +239,7 @@ def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     """The end of a message about an unknown name; empty where no known one is near."""
     known = list(known)
-    usual = {**NEAREST, **MEASURES}.get(_plain(name)) if isinstance(name, str) else None
+    usual = NEAREST.get(_plain(name)) if isinstance(name, str) else None
     close = [usual] if usual is not None and usual in known else nearest(name, known)
     return f" Did you mean {close[0]!r}?" if close else ""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import AnyArray
+from .._typing import AnyArray, BoolArray
 from .columns import Column, Columns, Factor
 from .frames import shown_labels
 
@@ -76,7 +76,7 @@ def _column(name: str, column: Column, plain_text: bool) -> str:
             return ""
         seen = value if column.missing is None else value[~column.missing]
         codes, others = codes_apart(seen)
-        what = f"the value{'s' * (len(codes) > 1)} {shown_labels(codes)} in {int(np.isin(seen, codes).sum())} rows"
+        what = f"the value{'s' * (len(codes) > 1)} {shown_labels(codes)} in {_rows(np.isin(seen, codes))}"
         why = f"far from the others ({others}): if that is a code for a missing answer, {rest}"
         return f"Column {name} has {what}, {why}." if codes else ""
     texts = [level for level in value.levels if isinstance(level, str)]
@@ -86,9 +86,9 @@ def _column(name: str, column: Column, plain_text: bool) -> str:
             f"here; make them one, as data[{name!r}].str.strip() does, if they mean the same."
         )
     silent = [code for code, level in enumerate(value.levels) if isinstance(level, str) and _NO_ANSWER.search(level)]
-    if count := int(np.isin(value.codes, silent).sum()):
+    if (rows := np.isin(value.codes, silent)).any():
         what = f"the level{'s' * (len(silent) > 1)} {shown_labels(value.levels[code] for code in silent)}"
-        return f"Column {name} has {what} in {count} rows: if that is not an answer, {rest}."
+        return f"Column {name} has {what} in {_rows(rows)}: if that is not an answer, {rest}."
     if plain_text and len(texts) > _MANY_TEXTS and all(_NUMBER.match(level) for level in texts):
         return (
             f"Column {name} is text that reads as numbers, and a factor of {len(texts)} levels here: convert it with "
@@ -128,6 +128,10 @@ def codes_apart(values: AnyArray) -> tuple[list[int], str]:
 def _far(code: int, gap: float, low: float, high: float) -> bool:
     """Whether a code lies beyond a gap wider than the range; next to a single value a code must have two digits."""
     return gap > max(high - low, 3.0) and (low < high or abs(code) > 9)
+
+
+def _rows(rows: BoolArray) -> str:
+    return f"{int(rows.sum())} row{'s' * (int(rows.sum()) > 1)}"
 
 
 def _same_but_for_blanks(texts: list[str]) -> list[str]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
-from ..words import FUNCTIONS, advice
+from ..words import advice
 from .columns import Columns, Factor, Value, factor_of
 from .contrasts import Contrast, contrast
 from .frames import shown_labels, suggest
@@ -189,7 +189,7 @@ def _why(error: Exception, label: str) -> str:
     why = error.msg.split(". ")[0] if isinstance(error, SyntaxError) else str(error)
     call = _R_CALL.match(label)
     if call is not None:
-        return f"{call.group(1)} is R's.{advice(FUNCTIONS, call.group(1))}"
+        return f"{call.group(1)} is R's.{advice('function', call.group(1))}"
     if "$" in label:
         return NO_DOLLAR
     if _SINGLE_EQUALS.match(label):
@@ -446,7 +446,7 @@ class Interpreter:
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     """The error for a call of a function that formulas do not have."""
-    if name is not None and (hint := advice(FUNCTIONS, name)):
+    if name is not None and (hint := advice("function", name)):
         return FormulaError(f"Formulas do not have the function {name!r} of {_said(node)}.{hint}")
     if name is None or "__" in name or "." in name:
         return refusal(node)

@@ -14,7 +14,7 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from ..exceptions import FormulaError
-from ..words import FUNCTIONS, advice
+from ..words import advice
 from .bars import FORM, Piece, without_bars
 from .expressions import (
     MAX_CHARACTERS,
@@ -255,7 +255,7 @@ def parse_response(text: str) -> ResponseName:
         inner = dotted_name(node.args[0])
         if inner is not None and set(given) <= {"levels", "ordered"}:
             return ResponseName(inner, given.get("levels"))
-    hint = advice(FUNCTIONS, function or "") or " Make it a column of the data first."
+    hint = advice("function", function or "") or " Make it a column of the data first."
     raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
 
 

@@ -261,8 +261,6 @@ def test_questions_about_random_terms_are_pointed_to_where_they_are_answered(fit
         fit.vcov({"cluster": "bottle"})
     with pytest.raises(AttributeError, match=r"Use \.varcorr\(\)\."):
         _ = fit.VarCorr
-    with pytest.raises(AttributeError, match=r"Use \.ranef\(\)\."):
-        _ = fit.random_effects
 
 
 def test_the_effects_of_one_grouping() -> None:
