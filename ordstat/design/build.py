@@ -7,30 +7,37 @@ evaluates any Python in it; never do that with a formula from somebody else.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from .._typing import BoolArray, FloatArray
 from ..checks import flag, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
-from .columns import Columns
-from .complete import Beside, complete
+from .coding import Assembled, Coding, FactorCoding, column_categories, fit_coding
+from .columns import Columns, Value
+from .complete import kept_rows, unused_note
 from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_columns
 from .expressions import Interpreter, column_expression, contrast_of, parse_expression
 from .frames import as_frame, has_column, shown_labels, suggest
-from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
+from .inputs import Given, cost_columns, cost_matrix, is_expression, numbers, subset_mask, vector
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, power_notes, uses_dot
+from .random_terms import fit_random_terms
 from .recipe import Context, Recipe
 from .response import Response, check_levels, read_response
-from .spec import Parts, evaluate
+from .spec import FormulaSpec, Parts, evaluate, matrices
 from .survey import survey_of
 
 __all__ = ["build", "from_arrays", "make"]
+
+#: Sums of squares below this have lost digits.
+_LEAST = 1e-290
 
 
 def build(formula: str, data: Any, **arguments: Any) -> Design:
@@ -87,38 +94,75 @@ def make(recipe: Recipe, data: Any) -> Design:
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
     frame = whole if rows is None else whole[rows]
-    response, parts = _parse(recipe, frame)
+    response_name, parts = _parse(recipe, frame)
     interpreter = Interpreter(Columns(frame), {}, context)
     interpreter.columns.look_over(parts.factors())
     expressions = parts.factors() | parts.offsets() | parts.groups()
-    found = evaluate(expressions, interpreter, frame.index, parts.gapped(recipe.na_action))
-    coded, notes = _in_use(recipe, parts, found.columns, frame)
-    weights = recipe.weights if recipe.design is None else recipe.design.weights
-    given = {"weights": weights, "offset": recipe.offset, "cluster": recipe.cluster}
-    if isinstance(recipe.offset, str):  # among the parts already
-        del given["offset"]
-    beside = Beside(
-        index=frame.index,
-        response=_response(response, recipe.levels, interpreter),
+    values, missing, used = evaluate(expressions, interpreter, frame.index, parts.gapped(recipe.na_action))
+    contrasts, idle = _in_use(recipe, parts, used, frame)
+
+    def given(value: Any, role: str) -> Given | None:
+        return None if value is None else vector(value, role, interpreter, rows, whole.index)
+
+    offset = given(None if isinstance(recipe.offset, str) else recipe.offset, "offset")  # a name is among the parts
+    kept = kept_rows(
+        frame.index,
+        _response(response_name, recipe.levels, interpreter),
+        missing,
+        weights=given(recipe.weights if recipe.design is None else recipe.design.weights, "weights"),
+        offset=offset,
+        cluster=given(recipe.cluster, "cluster"),
         costs=None if recipe.costs is None else cost_matrix(recipe.costs, frame, rows, whole.index),
         survey=survey if survey is None or rows is None else survey.take(rows),
-        **{
-            role: vector(value, role, interpreter, rows, whole.index)
-            for role, value in given.items()
-            if value is not None
-        },
+        na_action=recipe.na_action,
     )
-    design = complete(parts, found, beside, interpreter, coded, recipe)
+    values = {key: kept.take(value) for key, value in values.items()}
+    codings, unused = _fit_codings(parts, values, contrasts, recipe.as_categories)
+    model_rows, location, nominal, scale = matrices(parts, values, codings, kept.n)
+    for part in (location, nominal, scale):
+        _check_sizes(part)
+    random, random_rows, random_notes = fit_random_terms(parts.random, values, codings, kept.n, recipe.cov)
+    if offset is not None:
+        extra = kept.take(numbers(offset, "offset", frame.index))
+        model_rows = replace(model_rows, offset=extra if model_rows.offset is None else model_rows.offset + extra)
     predictors = frozenset[str]().union(*(factor.names for factor in parts.factors().values()))
-    design = replace(
-        design,
-        notes=(
+    only_groups = _only_groups(parts)
+    categorical = _categorical_terms(parts.location, codings)
+    spec = FormulaSpec(
+        parts=parts,
+        codings=codings,
+        states=dict(interpreter.states),
+        columns=tuple(name for name in used if name not in only_groups),
+        declared={name: factor for name, factor in interpreter.columns.declared().items() if name not in only_groups},
+        response_name=response_name.column,
+        levels=kept.levels.values,
+        context=context,
+        cost_names=cost_columns(recipe.costs),
+        array_offset=offset is not None,
+        random=random,
+        na_action=recipe.na_action,
+    )
+    design = kept.design(
+        replace(model_rows, random=random_rows),
+        before=(
             *_intercept_note(parts),
             *(note for text in (recipe.formula, recipe.nominal, recipe.scale) if text for note in power_notes(text)),
-            *notes,
-            *doubtful_columns(interpreter.columns, [name for name in found.columns if name in predictors]),
-            *design.notes,
+            *idle,
+            *doubtful_columns(interpreter.columns, [name for name in used if name in predictors]),
         ),
+        after=(*unused, *random_notes, *_beside_fixed(parts, categorical), *_without_values(location)),
+        nominal_groups=spec.sharing(nominal.terms),
+        categories=column_categories(parts.location, codings),
+        formula=recipe.formula,
+        names=location.names,
+        nominal_names=nominal.names,
+        scale_names=scale.names,
+        terms=location.terms,
+        nominal_terms=nominal.terms,
+        scale_terms=scale.terms,
+        categorical=categorical,
+        random=random,
+        spec=spec,
         data=data,
         recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context),
         make=make,
@@ -224,3 +268,72 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
     if all(part.intercept for part in parts.all()):
         return ()
     return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)
+
+
+def _beside_fixed(parts: Parts, fixed: Collection[str]) -> tuple[str, ...]:
+    """Notes on random intercepts of groups among the `fixed` terms."""
+    return tuple(
+        f"{random.text} stands beside fixed effects of {random.group.label}, which leave its intercept no variance: "
+        "take one of them out."
+        for random in parts.random
+        if random.columns.intercept and random.group.label in fixed
+    )
+
+
+def _only_groups(parts: Parts) -> set[str]:
+    """Names of columns that make groups and nothing else: new data may lack them, or have other levels."""
+    groups = parts.groups().values()
+    if not groups:
+        return set()
+    others = [*parts.factors().values(), *parts.offsets().values()]
+    used = set().union(*(expression.names for expression in others))
+    return {name for factor in groups for name in factor.names} - used
+
+
+def _sound(squares: FloatArray) -> BoolArray:
+    """Which sums of squares have neither overflowed nor vanished."""
+    return (squares > _LEAST) & (squares < np.inf)
+
+
+def _check_sizes(part: Assembled) -> None:
+    """DataError for a column whose squares overflow or vanish, by its name."""
+    squares, matrix = part.squares, part.matrix
+    if _sound(squares).all():
+        return
+    if np.isnan(squares).any():  # of columns with missing values
+        matrix = np.nan_to_num(matrix)
+        squares = (matrix**2).sum(axis=0)
+    bad = [j for j in np.flatnonzero(~_sound(squares)) if matrix[:, j].any()]
+    if bad:
+        raise DataError(
+            f"Column {part.names[bad[0]]!r} reaches {np.abs(matrix[:, bad[0]]).max():g}: rescale it, so that its "
+            "squares neither overflow nor vanish."
+        )
+
+
+def _without_values(part: Assembled) -> tuple[str, ...]:
+    """A note on columns whose values are all missing."""
+    suspects = np.flatnonzero(np.isnan(part.squares))
+    names = [part.names[j] for j in suspects if np.isnan(part.matrix[:, j]).all()]
+    return (f"Columns without a value in the rows used: {shown_labels(names)}.",) if names else ()
+
+
+def _categorical_terms(part: Part, codings: Mapping[str, Coding]) -> tuple[str, ...]:
+    """Labels of the terms made of categorical factors alone."""
+    return tuple(
+        term.label
+        for term in part.terms
+        if all(isinstance(codings[factor.key], FactorCoding) for factor in term.factors)
+    )
+
+
+def _fit_codings(
+    parts: Parts, values: Mapping[str, Value], contrasts: Mapping[str, Contrast], whole: bool
+) -> tuple[dict[str, Coding], tuple[str, ...]]:
+    """A coding for every factor of the formula, and notes on levels without rows."""
+    codings: dict[str, Coding] = {}
+    notes: list[str] = []
+    for key, factor in parts.factors().items():
+        codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), whole)
+        notes += unused_note(unused, factor.label)
+    return codings, tuple(notes)
