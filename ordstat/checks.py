@@ -90,9 +90,10 @@ def whole(name: str, value: Any, least: int, most: int | None = None, *, of: Any
         ...
     ordstat.exceptions.OptionError: bins must be a whole number, 1 or more; got 0.
     """
-    if not is_whole(value) or not least <= value <= (_MOST_WHOLE if most is None else most):
-        large = is_whole(value) and value > least
-        bounds = f", {least} or more" if most is None and not large else f" from {least} to {most or _MOST_WHOLE}"
+    largest = most if most is not None else 2**53 if of is None else _MOST_WHOLE
+    if not is_whole(value) or not least <= value <= largest:
+        open_end = most is None and not (is_whole(value) and value > least)
+        bounds = f", {least} or more" if open_end else f" from {least} to {largest}"
         raise _wrong(name, value, f"a whole number{bounds}{also}", of)
     return int(value)
 

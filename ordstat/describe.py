@@ -17,9 +17,9 @@ from ._typing import BoolArray, FloatArray, IntArray
 from .assess.ridits import Ridits, logit_limits, superiority
 from .checks import fraction
 from .design.columns import Columns, Factor, factor_of, read
-from .design.expressions import Interpreter
 from .design.frames import as_frame, find_column
 from .design.inputs import vector, weights_of
+from .design.interpreter import Interpreter
 from .design.response import read_items
 from .exceptions import DataError, DataWarning, OptionError
 from .results.report.cells import counted

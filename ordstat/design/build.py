@@ -20,13 +20,14 @@ from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
 from .coding import Assembled, Coding, FactorCoding, column_categories, fit_coding
 from .columns import Columns, Value
-from .complete import kept_rows, unused_note
+from .complete import Kept, kept_rows, unused_note
 from .contrasts import Contrast, contrast
 from .design import Design
 from .doubtful import doubtful_columns
-from .expressions import Interpreter, column_expression, contrast_of, parse_expression
+from .expressions import column_expression, parse_expression
 from .frames import as_frame, has_column, shown_labels, suggest
 from .inputs import Given, cost_columns, cost_matrix, is_expression, numbers, subset_mask, vector
+from .interpreter import Interpreter, contrast_of
 from .parse import Part, ResponseName, parse_formula, parse_one_sided, power_notes, uses_dot
 from .random_terms import fit_random_terms
 from .recipe import Context, Recipe
@@ -116,6 +117,29 @@ def make(recipe: Recipe, data: Any) -> Design:
         survey=survey if survey is None or rows is None else survey.take(rows),
         na_action=recipe.na_action,
     )
+    extra = None if offset is None else kept.take(numbers(offset, "offset", frame.index))
+    design = _design(recipe, kept, parts, values, interpreter, used, contrasts, idle, extra)
+    design = replace(
+        design, data=data, recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context), make=make
+    )
+    return _constrained(design, recipe.constraints, recipe.interactions)
+
+
+def _design(
+    recipe: Recipe,
+    kept: Kept,
+    parts: Parts,
+    values: Mapping[str, Value],
+    interpreter: Interpreter,
+    used: Collection[str],
+    contrasts: Mapping[str, Contrast],
+    idle: tuple[str, ...],
+    offset: FloatArray | None,
+) -> Design:
+    """The design of the rows kept, from the values of all factors and offsets; `used` are the columns in them.
+
+    `offset` was given as an array, and is added to those of the formula.
+    """
     values = {key: kept.take(value) for key, value in values.items()}
     codings, unused = _fit_codings(parts, values, contrasts, recipe.as_categories)
     model_rows, location, nominal, scale = matrices(parts, values, codings, kept.n)
@@ -123,8 +147,7 @@ def make(recipe: Recipe, data: Any) -> Design:
         _check_sizes(part)
     random, random_rows, random_notes = fit_random_terms(parts.random, values, codings, kept.n, recipe.cov)
     if offset is not None:
-        extra = kept.take(numbers(offset, "offset", frame.index))
-        model_rows = replace(model_rows, offset=extra if model_rows.offset is None else model_rows.offset + extra)
+        model_rows = replace(model_rows, offset=offset if model_rows.offset is None else model_rows.offset + offset)
     predictors = frozenset[str]().union(*(factor.names for factor in parts.factors().values()))
     only_groups = _only_groups(parts)
     categorical = _categorical_terms(parts.location, codings)
@@ -134,15 +157,15 @@ def make(recipe: Recipe, data: Any) -> Design:
         states=dict(interpreter.states),
         columns=tuple(name for name in used if name not in only_groups),
         declared={name: factor for name, factor in interpreter.columns.declared().items() if name not in only_groups},
-        response_name=response_name.column,
+        response_name=kept.response.name,
         levels=kept.levels.values,
-        context=context,
+        context=interpreter.context,
         cost_names=cost_columns(recipe.costs),
         array_offset=offset is not None,
         random=random,
         na_action=recipe.na_action,
     )
-    design = kept.design(
+    return kept.design(
         replace(model_rows, random=random_rows),
         before=(
             *_intercept_note(parts),
@@ -163,11 +186,7 @@ def make(recipe: Recipe, data: Any) -> Design:
         categorical=categorical,
         random=random,
         spec=spec,
-        data=data,
-        recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context),
-        make=make,
     )
-    return _constrained(design, recipe.constraints, recipe.interactions)
 
 
 def _constrained(design: Design, constraints: Any, interactions: Any) -> Design:

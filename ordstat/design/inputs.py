@@ -14,8 +14,9 @@ from ..checks import brief
 from ..exceptions import DataError, OptionError
 from ..model.sample import HEAVIEST, LIGHTEST, extreme
 from .columns import Column, Columns, Factor, read
-from .expressions import Interpreter, parse_expression
+from .expressions import parse_expression
 from .frames import find_column, has_column, refuse, shown_labels
+from .interpreter import Interpreter
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,10 @@ from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, asse
 from .columns import Columns, Factor, Value, read, take, with_gaps
 from .contrasts import KINDS
 from .design import Design, NewRows
-from .expressions import Expression, Interpreter, coded_column, dotted_name, variables
+from .expressions import Expression, coded_column, dotted_name, variables
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
+from .interpreter import Interpreter
 from .parse import Part, RandomPart
 from .random_terms import RandomTerm
 from .response import known_codes

@@ -14,8 +14,9 @@ import pandas as pd
 from .._typing import BoolArray, IntArray
 from ..exceptions import OrdstatError
 from .columns import Columns, factor_of
-from .expressions import Expression, Interpreter, variables
+from .expressions import Expression, variables
 from .frames import as_frame, find_column, has_column, shown_labels
+from .interpreter import Interpreter
 from .parse import RandomPart
 
 

@@ -14,9 +14,9 @@ from ..checks import flag, fraction, number, one_of
 from ..exceptions import DataError, OptionError
 from ..model.survey import LONELY, Linearised, Replicates, Survey
 from .columns import Columns, Factor, read
-from .expressions import Interpreter
 from .frames import find_column, refuse
 from .inputs import Given, numbers, values_of
+from .interpreter import Interpreter
 
 #: Kinds of replicate weights.
 TYPES = ("BRR", "Fay", "JK1", "JKn", "bootstrap")
