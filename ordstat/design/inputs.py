@@ -69,7 +69,7 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
 def shape_of(values: Any) -> tuple[int, ...] | None:
     """The shape of nested lists or an array; None where the lists differ in length."""
     try:
-        return np.shape(values)
+        return tuple(np.shape(values))
     except ValueError:
         return None
 

@@ -219,10 +219,10 @@ def _tokens(text: str) -> tuple[Token, ...]:
         match = _TOKEN.match(text, place)
         assert match is not None
         kind, place = match.lastgroup, match.end()
-        if kind == "name" and (_CALL.match(text, place)):
+        if kind == "name" and _CALL.match(text, place):
             kind = "call"
-            while (call := _CALL.match(text, place)) or (attribute := _ATTRIBUTE.match(text, place)):
-                place = _closing(text, place) if call else attribute.end()
+            while more := _CALL.match(text, place) or _ATTRIBUTE.match(text, place):
+                place = more.end() if more.group()[0] == "." else _closing(text, place)
         if kind is not None:
             found.append(Token(kind, text[match.start() : place], match.start(), place))
     return tuple(found)
