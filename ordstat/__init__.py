@@ -137,9 +137,9 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("ordstat")
-    from .words import PACKAGE, advice
+    from .words import advice
 
-    hint = advice(PACKAGE, name)
+    hint = advice("package", name)
     raise AttributeError(f"module 'ordstat' has no attribute {name!r}{hint and '.' + hint}")
 
 

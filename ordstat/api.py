@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from ._typing import AnyArray, Progress
-from .checks import flag, generator, one_of
+from .checks import brief, flag, generator, one_of
 from .design.build import build
 from .design.design import Design
-from .design.inputs import check_cost_labels
+from .design.inputs import check_cost_labels, shape_of
 from .design.survey import SurveyDesign
 from .exceptions import DataWarning, OptionError
 from .methods import Method
@@ -163,8 +163,6 @@ def ordfit(
             f"method {method!r} stands for the cost {fixed!r}, and rows' own costs would make it another: leave cost= "
             f"out, or name the method by its value, method={type(value).__name__}(...)."
         )
-    if na_action == "keep" and not value.needs.missing:
-        raise OptionError(missing_refused(type(value).__name__))
     value.check_constraints(constraints)
     built = build(
         formula,
@@ -187,6 +185,8 @@ def ordfit(
         safe=safe,
         context=context,
     )
+    if na_action == "keep" and not value.needs.missing:
+        raise OptionError(missing_refused(type(value).__name__))
     if isinstance(cost, pd.DataFrame):
         check_cost_labels(cost, built.levels.values, built.levels.unused, by_row=row_costs is not None)
     results = fit_design(
@@ -275,12 +275,14 @@ def refit(
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
     """(clusters of the design, covariance to ask of the results): {"cluster": ...} is the long form of cluster=."""
-    if not isinstance(vcov, Mapping):
+    if isinstance(vcov, str) and vcov == "robust":
+        raise OptionError("vcov='robust' is vcov='HC1' here; give that.")
+    if vcov is None or isinstance(vcov, str):
         return cluster, vcov
-    if set(vcov) - {"type"} != {"cluster"}:
+    if not isinstance(vcov, Mapping) or set(vcov) - {"type"} != {"cluster"}:
         raise OptionError(
             f"vcov must be 'model', 'HC0', 'HC1', 'CR2' or {{'cluster': column or values, 'type': 'CR1' or 'CR2'}}; "
-            f"got {vcov!r}."
+            f"got {brief(vcov)}."
         )
     kind = vcov.get("type", "CR1")
     one_of("the type of vcov", kind, ("CR1", "CR2"))
@@ -291,15 +293,15 @@ def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
 
 def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
     """(costs of every row, cost of all rows): at most one of them is not None."""
-    if not isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame)):
+    if cost is None or isinstance(cost, str):
         return None, cost
     if isinstance(cost, (list, tuple)) and all(isinstance(name, str) for name in cost):
         return list(cost), None
+    shape = shape_of(cost) if isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame)) else ()
+    if shape is None or len(shape) != 2:
+        got = "lists of different lengths" if shape is None else f"shape {shape}"
+        raise OptionError(f"cost must be a name, a K x K table, an N x K table or a list of K column names; got {got}.")
     table: AnyArray = np.asarray(cost)
-    if table.ndim != 2:
-        raise OptionError(
-            f"cost must be a name, a K x K table, an N x K table or a list of K column names; got shape {table.shape}."
-        )
     if table.shape[0] == table.shape[1]:
         if table.shape[0] == len(data):
             raise OptionError(

@@ -6,19 +6,25 @@ by the caller.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from .exceptions import DataWarning, OptionError
-from .words import MEASURES, NEAREST, OTHER_NAMES
+from .exceptions import DataError, DataWarning, OptionError
+from .words import NEAREST, OTHER_NAMES
 
 T = TypeVar("T")
+
+#: The largest whole numbers: of an option, which compiled loops count with, of threads, and as a float.
+_MOST_WHOLE, _MOST_JOBS, _MOST_FLOAT = 2**31 - 1, 10_000, 10**308
 
 
 def number(
@@ -46,6 +52,7 @@ def number(
     inside = (
         isinstance(value, (int, float, np.integer, np.floating))
         and not isinstance(value, bool)
+        and not (is_whole(value) and abs(int(value)) > _MOST_FLOAT)
         and bool(np.isfinite(value))
         and (above is None or value > above)
         and (least is None or value >= least)
@@ -83,8 +90,10 @@ def whole(name: str, value: Any, least: int, most: int | None = None, *, of: Any
         ...
     ordstat.exceptions.OptionError: bins must be a whole number, 1 or more; got 0.
     """
-    if not is_whole(value) or value < least or (most is not None and value > most):
-        bounds = f", {least} or more" if most is None else f" from {least} to {most}"
+    largest = most if most is not None else 2**53 if of is None else _MOST_WHOLE
+    if not is_whole(value) or not least <= value <= largest:
+        open_end = most is None and not (is_whole(value) and value > least)
+        bounds = f", {least} or more" if open_end else f" from {least} to {largest}"
         raise _wrong(name, value, f"a whole number{bounds}{also}", of)
     return int(value)
 
@@ -111,8 +120,8 @@ def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
 
 def jobs(value: Any, *, of: Any = None) -> int:
     """n_jobs as an int; OptionError where it is no number of jobs."""
-    if not is_whole(value) or value == 0:
-        raise _wrong("n_jobs", value, "a whole number other than 0 (-1 for all processors)", of)
+    if not is_whole(value) or not 1 <= abs(value) <= _MOST_JOBS:
+        raise _wrong("n_jobs", value, f"a whole number other than 0, {_MOST_JOBS} at most (-1 for all processors)", of)
     return int(value)
 
 
@@ -166,8 +175,8 @@ def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = No
         raise unknown(name, value, names, of=of, also=also)
 
 
-#: Names that an error lists.
-_MOST = 24
+#: Names that an error lists, and characters of a value.
+_MOST, _LONGEST = 24, 500
 
 
 def unknown(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> OptionError:
@@ -231,7 +240,7 @@ def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     """The end of a message about an unknown name; empty where no known one is near."""
     known = list(known)
-    usual = {**NEAREST, **MEASURES}.get(_plain(name)) if isinstance(name, str) else None
+    usual = NEAREST.get(_plain(name)) if isinstance(name, str) else None
     close = [usual] if usual is not None and usual in known else nearest(name, known)
     return f" Did you mean {close[0]!r}?" if close else ""
 
@@ -246,7 +255,39 @@ def generator(seed: Any, name: str = "seed", also: str = " or a numpy Generator"
 
 def _wrong(name: str, value: Any, expected: str, of: Any = None, hint: str = "") -> OptionError:
     owner = "" if of is None else f" of {of if isinstance(of, str) else type(of).__name__}"
-    return OptionError(f"{name}{owner} must be {expected}; got {value!r}.{hint}")
+    return OptionError(f"{name}{owner} must be {expected}; got {brief(value)}.{hint}")
+
+
+def brief(value: Any) -> str:
+    """A value as Python writes it, cut short where that is long."""
+    if is_whole(value) and abs(value) > 10**20:
+        return "a whole number of more than 20 digits"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def memory() -> float:
+    """Bytes of memory that this process may have: those of the machine, or less where a limit is set."""
+    limits = [8.0 * 2**30]
+    with suppress(AttributeError, OSError, ValueError):
+        limits = [float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))]
+    with suppress(ImportError):
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        limits += [float(soft)] * (soft != resource.RLIM_INFINITY)
+    with suppress(OSError, ValueError):  # the limit of a Linux control group, as containers have
+        limits.append(float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return min(limits)
+
+
+def check_memory(size: float, what: str, instead: str) -> None:
+    """DataError where `size` bytes are more than half of the memory."""
+    if size > 2**24 and size > 0.5 * memory():
+        raise DataError(
+            f"{what} would take about {size / 2**30:.2g} GiB, and there are {memory() / 2**30:.2g} GiB of "
+            f"memory: {instead}."
+        )
 
 
 def warn_of_data(text: str) -> None:

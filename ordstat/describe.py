@@ -20,7 +20,7 @@ from .design.columns import Columns, Factor, factor_of, read
 from .design.frames import as_frame, find_column
 from .design.inputs import vector, weights_of
 from .design.interpreter import Interpreter
-from .design.items import read_items
+from .design.response import read_items
 from .exceptions import DataError, DataWarning, OptionError
 from .results.report.cells import counted
 from .results.report.noted import NotedFrame
@@ -180,27 +180,27 @@ def describe_ordinal(
     """
     frame, names = as_frame(df), _names(rows)
     fraction("level", level)
-    items = read_items(frame, names, levels)
+    shared, all_codes, item_notes = read_items(frame, names, levels)
     groups, labels = _groups(frame, by, names)
     case_weights, known = _weights(frame, weights)
     keep, note = _kept(groups >= 0, known, by)
     if note:
         warnings.warn(note, DataWarning, stacklevel=2)
-    codes, w = items.codes[keep], case_weights[keep]
-    counts, missing = _counts(codes, groups[keep], w, len(labels), len(items.levels))
+    codes, w = all_codes[keep], case_weights[keep]
+    counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
     if not counts.sum() > 0.0:
         raise DataError(f"rows={names!r} has no answer to describe: all are missing, or have a weight of 0.")
     index, told = _index(names, by, labels), f"Limits: {100 * level:g} %."
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
-        counts=pd.DataFrame(counts.reshape(len(index), -1), index=index, columns=pd.Index(items.levels, dtype=object)),
+        counts=pd.DataFrame(counts.reshape(len(index), -1), index=index, columns=pd.Index(shared, dtype=object)),
         missing=pd.Series(missing.ravel(), index=index, name="missing"),
         ridits=NotedFrame.of(_ridits(counts, codes, w, index, level), [told], "Mean ridits"),
         mann_whitney=NotedFrame.of(
             _mann_whitney(counts, names, by, labels, level), [told], "Mann-Whitney probabilities"
         ),
         level=level,
-        notes=(*items.notes, *((note,) if note else ())),
+        notes=(*item_notes, *((note,) if note else ())),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from .checks import did_you_mean, unknown
 from .exceptions import OptionError
 from .methods import METHODS, Entry, Method, spelled
-from .words import NO_METHODS, OPTIONS, advice
+from .words import advice
 
 
 def resolve(method: str | Method, options: Mapping[str, Any] | None = None, arguments: Iterable[str] = ()) -> Method:
@@ -48,7 +48,7 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
         raise OptionError(f"method must be a value, not its class: write {method.__name__}().")
     entry = _entry(method)
     if entry is None:
-        hint = advice(NO_METHODS, method) if isinstance(method, str) else ""
+        hint = advice("method", method) if isinstance(method, str) else ""
         also = ", or a method value such as REDSVM(C=10) (`ordstat methods` lists all)"
         raise OptionError(f"{unknown('method', method, METHODS, also=also)}{hint}")
     if options:
@@ -101,7 +101,7 @@ def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: 
         if name not in valid:
             other_case = name.casefold() in {known.casefold() for known in valid}
             near = "" if name in also else did_you_mean(name, (*valid, *also))
-            meant = ("" if other_case else advice(OPTIONS, name)) or near
+            meant = ("" if other_case else advice("option", name)) or near
             if name in _OF_KERNELS and "kernel" in valid:
                 meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
             raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")

@@ -23,7 +23,7 @@ from ordstat.exceptions import OptionError
         (lambda: whole("n", 1.0, 1), "n must be a whole number, 1 or more; got 1.0."),
         (lambda: whole("n", True, 0), "n must be a whole number, 0 or more; got True."),
         (lambda: whole("n", 6, 1, 5), "n must be a whole number from 1 to 5; got 6."),
-        (lambda: jobs(0), "n_jobs must be a whole number other than 0 (-1 for all processors); got 0."),
+        (lambda: jobs(0), "n_jobs must be a whole number other than 0, 10000 at most (-1 for all processors); got 0."),
         (lambda: flag("force", 1), "force must be True or False; got 1."),
         (lambda: one_of("by", "x", ["split", None]), "by must be one of 'split', None; got 'x'."),
         (lambda: one_of("by", [], ["split", None]), "by must be one of 'split', None; got []."),

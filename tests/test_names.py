@@ -129,7 +129,6 @@ def test_names_of_other_packages_in_ordstat_itself():
     for name, hint in (
         ("clm", "Use ordfit"),
         ("OrderedModel", "Use ordfit"),
-        ("etable", "Use table"),
         ("nothing", "'$"),
     ):
         with pytest.raises(AttributeError, match=f"no attribute '{name}'.*{hint}" if hint[0] != "'" else f"'{name}'$"):

@@ -13,7 +13,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows
 from .columns import Column, read
-from .complete import Beside, kept_rows
+from .complete import kept_rows
 from .design import Design, NewRows
 from .frames import as_frame, find_column, refuse, row_name, shown_labels
 from .inputs import Given, values_of
@@ -167,14 +167,14 @@ def from_arrays(
     if labels.codes.size != n:
         raise DataError(f"y must have a value for each of the {n} rows of X; got {labels.codes.size}.")
     refuse(labels.codes < 0, index, "y", "missing", ": leave them out.")
-    beside = Beside(
-        index=index,
-        response=labels,
+    kept = kept_rows(
+        index,
+        labels,
+        {},
         weights=_given(weights, "weights", index),
         cluster=_given(cluster, "cluster", index),
         costs=None if costs is None else np.asarray(costs, dtype=float),
     )
-    kept = kept_rows(beside, {})
     given = found if names is None else names
     chosen = tuple(f"x{j + 1}" for j in range(width)) if given is None else tuple(str(name) for name in given)
     return kept.design(

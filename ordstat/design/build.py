@@ -7,36 +7,38 @@ evaluates any Python in it; never do that with a formula from somebody else.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ..checks import mapping, one_of
+from .._typing import BoolArray, FloatArray
+from ..checks import flag, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from .arrays import from_arrays
-from .columns import Columns
-from .complete import Beside, complete
+from .coding import Assembled, Coding, FactorCoding, column_categories, fit_coding
+from .columns import Columns, Value
+from .complete import Kept, kept_rows, unused_note
 from .contrasts import Contrast, contrast
 from .design import Design
-from .doubtful import doubtful_factors
+from .doubtful import doubtful_columns
 from .expressions import column_expression, parse_expression
 from .frames import as_frame, has_column, shown_labels, suggest
-from .inputs import cost_columns, cost_matrix, is_expression, subset_mask, vector
+from .inputs import Given, cost_columns, cost_matrix, is_expression, numbers, subset_mask, vector
 from .interpreter import Interpreter, contrast_of
-from .parse import Part, ResponseName, parse_formula, parse_one_sided, uses_dot
+from .parse import Part, ResponseName, parse_formula, parse_one_sided, power_notes, uses_dot
+from .random_terms import fit_random_terms
 from .recipe import Context, Recipe
 from .response import Response, check_levels, read_response
-from .spec import Parts, evaluate
+from .spec import FormulaSpec, Parts, evaluate, matrices
 from .survey import survey_of
 
 __all__ = ["build", "from_arrays", "make"]
 
-#: A power of one variable.
-_POWER = re.compile(r"(?<![\w.)`])(`[^`]+`|[^\W\d][\w.]*)\s*(?:\^|\*\*)\s*\d+")
+#: Sums of squares below this have lost digits.
+_LEAST = 1e-290
 
 
 def build(formula: str, data: Any, **arguments: Any) -> Design:
@@ -83,9 +85,9 @@ def make(recipe: Recipe, data: Any) -> Design:
     if not isinstance(recipe, Recipe):  # what looks like one, from a forged file, has not been checked
         raise DataError(f"A design must be made from a Recipe; got {type(recipe).__name__}.")
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
-    if recipe.context is not None and recipe.safe:
+    if recipe.context is not None and recipe.safe is True:
         raise OptionError("context= must go with safe=False; set it, or leave context= out.")
-    context = None if recipe.safe else Context(recipe.context or {})
+    context = None if flag("safe", recipe.safe) else Context(recipe.context or {})
     whole = as_frame(data)
     recipe.check()
     survey = None if recipe.design is None else survey_of(recipe.design, whole, context)
@@ -93,42 +95,97 @@ def make(recipe: Recipe, data: Any) -> Design:
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
     frame = whole if rows is None else whole[rows]
-    response, parts = _parse(recipe, frame)
+    response_name, parts = _parse(recipe, frame)
     interpreter = Interpreter(Columns(frame), {}, context)
     interpreter.columns.look_over(parts.factors())
     expressions = parts.factors() | parts.offsets() | parts.groups()
-    found = evaluate(expressions, interpreter, frame.index, parts.gapped(recipe.na_action))
-    coded, notes = _in_use(recipe, parts, found.columns, frame)
-    weights = recipe.weights if recipe.design is None else recipe.design.weights
-    given = {"weights": weights, "offset": recipe.offset, "cluster": recipe.cluster}
-    if isinstance(recipe.offset, str):  # among the parts already
-        del given["offset"]
-    beside = Beside(
-        index=frame.index,
-        response=_response(response, recipe.levels, interpreter),
+    values, missing, used = evaluate(expressions, interpreter, frame.index, parts.gapped(recipe.na_action))
+    contrasts, idle = _in_use(recipe, parts, used, frame)
+
+    def given(value: Any, role: str) -> Given | None:
+        return None if value is None else vector(value, role, interpreter, rows, whole.index)
+
+    offset = given(None if isinstance(recipe.offset, str) else recipe.offset, "offset")  # a name is among the parts
+    kept = kept_rows(
+        frame.index,
+        _response(response_name, recipe.levels, interpreter),
+        missing,
+        weights=given(recipe.weights if recipe.design is None else recipe.design.weights, "weights"),
+        offset=offset,
+        cluster=given(recipe.cluster, "cluster"),
         costs=None if recipe.costs is None else cost_matrix(recipe.costs, frame, rows, whole.index),
         survey=survey if survey is None or rows is None else survey.take(rows),
-        **{
-            role: vector(value, role, interpreter, rows, whole.index)
-            for role, value in given.items()
-            if value is not None
-        },
+        na_action=recipe.na_action,
     )
-    design = complete(parts, found, beside, interpreter, coded, recipe)
+    extra = None if offset is None else kept.take(numbers(offset, "offset", frame.index))
+    design = _design(recipe, kept, parts, values, interpreter, used, contrasts, idle, extra)
     design = replace(
-        design,
-        notes=(
-            *_intercept_note(parts),
-            *_power_notes(recipe),
-            *notes,
-            *_factor_notes(parts, interpreter),
-            *design.notes,
-        ),
-        data=data,
-        recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context),
-        make=make,
+        design, data=data, recipe=replace(recipe, settled=tuple(recipe.contrasts or ()), context=context), make=make
     )
     return _constrained(design, recipe.constraints, recipe.interactions)
+
+
+def _design(
+    recipe: Recipe,
+    kept: Kept,
+    parts: Parts,
+    values: Mapping[str, Value],
+    interpreter: Interpreter,
+    used: Collection[str],
+    contrasts: Mapping[str, Contrast],
+    idle: tuple[str, ...],
+    offset: FloatArray | None,
+) -> Design:
+    """The design of the rows kept, from the values of all factors and offsets; `used` are the columns in them.
+
+    `offset` was given as an array, and is added to those of the formula.
+    """
+    values = {key: kept.take(value) for key, value in values.items()}
+    codings, unused = _fit_codings(parts, values, contrasts, recipe.as_categories)
+    model_rows, location, nominal, scale = matrices(parts, values, codings, kept.n)
+    for part in (location, nominal, scale):
+        _check_sizes(part)
+    random, random_rows, random_notes = fit_random_terms(parts.random, values, codings, kept.n, recipe.cov)
+    if offset is not None:
+        model_rows = replace(model_rows, offset=offset if model_rows.offset is None else model_rows.offset + offset)
+    predictors = frozenset[str]().union(*(factor.names for factor in parts.factors().values()))
+    only_groups = _only_groups(parts)
+    categorical = _categorical_terms(parts.location, codings)
+    spec = FormulaSpec(
+        parts=parts,
+        codings=codings,
+        states=dict(interpreter.states),
+        columns=tuple(name for name in used if name not in only_groups),
+        declared={name: factor for name, factor in interpreter.columns.declared().items() if name not in only_groups},
+        response_name=kept.response.name,
+        levels=kept.levels.values,
+        context=interpreter.context,
+        cost_names=cost_columns(recipe.costs),
+        array_offset=offset is not None,
+        random=random,
+        na_action=recipe.na_action,
+    )
+    return kept.design(
+        replace(model_rows, random=random_rows),
+        before=(
+            *_intercept_note(parts),
+            *(note for text in (recipe.formula, recipe.nominal, recipe.scale) if text for note in power_notes(text)),
+            *idle,
+            *doubtful_columns(interpreter.columns, [name for name in used if name in predictors]),
+        ),
+        after=(*unused, *random_notes, *_beside_fixed(parts, categorical), *_without_values(location)),
+        categories=column_categories(parts.location, codings),
+        formula=recipe.formula,
+        names=location.names,
+        nominal_names=nominal.names,
+        scale_names=scale.names,
+        terms=location.terms,
+        nominal_terms=nominal.terms,
+        scale_terms=scale.terms,
+        categorical=categorical,
+        random=random,
+        spec=spec,
+    )
 
 
 def _constrained(design: Design, constraints: Any, interactions: Any) -> Design:
@@ -231,27 +288,70 @@ def _intercept_note(parts: Parts) -> tuple[str, ...]:
     return ("A formula removes the intercept; it stays, as the thresholds are the intercepts.",)
 
 
-def _power_notes(recipe: Recipe) -> tuple[str, ...]:
-    """Of powers of one variable, which are that variable: (a + b)^2 has a meaning, and x^2 inside I()."""
-    return _notes_of_powers(tuple(str(formula) for formula in (recipe.formula, recipe.nominal, recipe.scale)))
-
-
-@lru_cache(maxsize=256)
-def _notes_of_powers(formulas: tuple[str, ...]) -> tuple[str, ...]:
-    found: dict[str, str] = {}
-    for formula in formulas:
-        text, before = formula, ""
-        while text != before:  # from the innermost parentheses outwards
-            text, before = re.sub(r"[\w.]*\([^()]*\)", ")", text), text
-        found |= {match[0]: match[1] for match in _POWER.finditer(text)}
+def _beside_fixed(parts: Parts, fixed: Collection[str]) -> tuple[str, ...]:
+    """Notes on random intercepts of groups among the `fixed` terms."""
     return tuple(
-        f"{power} is {name} alone in a formula, as in R: write I({power.replace('^', '**')}) for the power."
-        for power, name in found.items()
+        f"{random.text} stands beside fixed effects of {random.group.label}, which leave its intercept no variance: "
+        "take one of them out."
+        for random in parts.random
+        if random.columns.intercept and random.group.label in fixed
     )
 
 
-def _factor_notes(parts: Parts, interpreter: Interpreter) -> tuple[str, ...]:
-    columns = interpreter.columns
-    declared = columns.declared()
-    used = [factor.label for factor in parts.factors().values() if factor.label in declared]
-    return doubtful_factors(declared, used, columns.texts)
+def _only_groups(parts: Parts) -> set[str]:
+    """Names of columns that make groups and nothing else: new data may lack them, or have other levels."""
+    groups = parts.groups().values()
+    if not groups:
+        return set()
+    others = [*parts.factors().values(), *parts.offsets().values()]
+    used = set().union(*(expression.names for expression in others))
+    return {name for factor in groups for name in factor.names} - used
+
+
+def _sound(squares: FloatArray) -> BoolArray:
+    """Which sums of squares have neither overflowed nor vanished."""
+    return (squares > _LEAST) & (squares < np.inf)
+
+
+def _check_sizes(part: Assembled) -> None:
+    """DataError for a column whose squares overflow or vanish, by its name."""
+    squares, matrix = part.squares, part.matrix
+    if _sound(squares).all():
+        return
+    if np.isnan(squares).any():  # of columns with missing values
+        matrix = np.nan_to_num(matrix)
+        squares = (matrix**2).sum(axis=0)
+    bad = [j for j in np.flatnonzero(~_sound(squares)) if matrix[:, j].any()]
+    if bad:
+        raise DataError(
+            f"Column {part.names[bad[0]]!r} reaches {np.abs(matrix[:, bad[0]]).max():g}: rescale it, so that its "
+            "squares neither overflow nor vanish."
+        )
+
+
+def _without_values(part: Assembled) -> tuple[str, ...]:
+    """A note on columns whose values are all missing."""
+    suspects = np.flatnonzero(np.isnan(part.squares))
+    names = [part.names[j] for j in suspects if np.isnan(part.matrix[:, j]).all()]
+    return (f"Columns without a value in the rows used: {shown_labels(names)}.",) if names else ()
+
+
+def _categorical_terms(part: Part, codings: Mapping[str, Coding]) -> tuple[str, ...]:
+    """Labels of the terms made of categorical factors alone."""
+    return tuple(
+        term.label
+        for term in part.terms
+        if all(isinstance(codings[factor.key], FactorCoding) for factor in term.factors)
+    )
+
+
+def _fit_codings(
+    parts: Parts, values: Mapping[str, Value], contrasts: Mapping[str, Contrast], whole: bool
+) -> tuple[dict[str, Coding], tuple[str, ...]]:
+    """A coding for every factor of the formula, and notes on levels without rows."""
+    codings: dict[str, Coding] = {}
+    notes: list[str] = []
+    for key, factor in parts.factors().items():
+        codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), whole)
+        notes += unused_note(unused, factor.label)
+    return codings, tuple(notes)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
+from ..checks import check_memory
 from ..exceptions import DataError, FormulaError
 from ..model.table import stack
 from .columns import Factor, Value, factor_of, recode
@@ -20,6 +21,8 @@ from .expressions import MAX_COLUMNS, Expression, shown
 from .frames import shown_labels
 from .parse import Part, Term
 
+#: Times that the columns of a design are held in memory at once.
+_COPIES = 3
 #: Name and values of a column of a model matrix.
 Named = tuple[str, AnyArray]
 
@@ -34,19 +37,6 @@ class NumberCoding:
     def count(self, full: bool) -> int:
         """The number of columns; `full` is ignored."""
         return 1 if self.width is None else self.width
-
-    def count_alone(self, full: bool) -> int:
-        """The number of columns of a term of this factor alone."""
-        return self.count(full)
-
-    @property
-    def categories(self) -> int:
-        """0: codes are numbers."""
-        return 0
-
-    def alone(self, value: Value, full: bool) -> list[Named]:
-        """The columns of a term of this factor alone."""
-        return self.columns(value, full)
 
     def columns(self, value: Value, full: bool) -> list[Named]:
         """The columns; `full` is ignored."""
@@ -85,22 +75,6 @@ class FactorCoding:
     def count(self, full: bool) -> int:
         """The number of columns."""
         return len(self.levels) if full else len(self.suffixes)
-
-    def count_alone(self, full: bool) -> int:
-        """The number of columns of a term of this factor alone."""
-        return 1 if self.whole else self.count(full)
-
-    @property
-    def categories(self) -> int:
-        """How many levels without an order a column of codes has; 0 where the codes are numbers as any."""
-        return len(self.levels) if self.whole and not self.ordered and len(self.levels) > 2 else 0
-
-    def alone(self, value: Value, full: bool) -> list[Named]:
-        """The columns of a term of this factor alone: the codes if they are to be `whole`, NaN where missing."""
-        if not self.whole:
-            return self.columns(value, full)
-        codes = recode(value, self.levels, self.label)
-        return [(self.label, np.where(codes < 0, np.nan, codes))]
 
     def columns(self, value: Value, full: bool) -> list[Named]:
         """Indicators of all levels if `full`, else the contrasts; NaN where missing."""
@@ -144,6 +118,8 @@ def fit_coding(
         raise DataError(
             f"{expression.label!r} has one level only in the rows used, {shown_labels(levels)}: drop the term."
         )
+    what = f"The contrasts of the {len(levels):,} levels of {expression.label!r}"
+    check_memory(8.0 * len(levels) ** 2, what, "join levels, or give each its random effect, as in (1 | group)")
     asked = factor.contrast or contrast
     matrix, suffixes = (asked or Contrast()).coding(levels)
     return FactorCoding(expression.label, levels, matrix, suffixes, whole and asked is None, factor.ordered), unused
@@ -171,12 +147,14 @@ def term_columns(
     term: Term, full: Sequence[bool], values: Mapping[str, Value], codings: Mapping[str, Coding]
 ) -> list[Named]:
     """Columns of one term: products of its factors' columns, the first factor varying fastest."""
-    if len(term.factors) == 1:
-        key = term.factors[0].key
-        return codings[key].alone(values[key], full[0])
+    if (alone := _whole(term, codings)) is not None:
+        codes = recode(values[term.factors[0].key], alone.levels, alone.label)
+        return [(alone.label, np.where(codes < 0, np.nan, codes))]
     blocks = [
         codings[factor.key].columns(values[factor.key], flag) for factor, flag in zip(term.factors, full, strict=True)
     ]
+    if len(blocks) == 1:
+        return blocks[0]
     columns = []
     for combination in product(*reversed(blocks)):
         parts = combination[::-1]
@@ -185,34 +163,43 @@ def term_columns(
     return columns
 
 
-def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings: Mapping[str, Coding]) -> None:
-    """FormulaError for more columns than a formula may give; they are counted, not formed."""
-    sizes = [
-        prod(codings[factor.key].count(flag) for factor, flag in zip(term.factors, full, strict=True))
-        if len(term.factors) > 1
-        else codings[term.factors[0].key].count_alone(full[0])
-        for term, full in zip(terms, fulls, strict=True)
-    ]
+def _whole(term: Term, codings: Mapping[str, Coding]) -> FactorCoding | None:
+    """The coding of a term that is one factor as one column of codes; None of other terms."""
+    coding = codings[term.factors[0].key]
+    return coding if len(term.factors) == 1 and isinstance(coding, FactorCoding) and coding.whole else None
+
+
+def _size(term: Term, full: Sequence[bool], codings: Mapping[str, Coding]) -> int:
+    """The number of columns of a term."""
+    flags = zip(term.factors, full, strict=True)
+    return 1 if _whole(term, codings) else prod(codings[factor.key].count(flag) for factor, flag in flags)
+
+
+def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings: Mapping[str, Coding], n: int) -> None:
+    """An error for more columns than a formula may give, or the memory may hold; they are counted, not formed."""
+    sizes = [_size(term, full, codings) for term, full in zip(terms, fulls, strict=True)]
+    if not sizes:
+        return
+    largest = f"{max(sizes):,} of them come from {shown(terms[sizes.index(max(sizes))].label)}"
     if sum(sizes) > MAX_COLUMNS:
-        largest = terms[sizes.index(max(sizes))].label
         raise FormulaError(
-            f"The formula gives {sum(sizes):,} columns, and may give at most {MAX_COLUMNS:,}; {max(sizes):,} of them "
-            f"come from {shown(largest)}: leave out interactions, or join levels."
+            f"The formula gives {sum(sizes):,} columns, and may give at most {MAX_COLUMNS:,}; {largest}: "
+            "leave out interactions, or join levels."
         )
+    what = f"The formula gives {sum(sizes):,} columns for {n:,} rows; {largest}. They"
+    check_memory(_COPIES * 8.0 * n * sum(sizes), what, "leave out interactions, or join levels")
 
 
 def column_categories(part: Part, codings: Mapping[str, Coding]) -> IntArray | None:
-    """(D,) numbers of the categories that columns are codes of, 0 of others; None where there are no such columns."""
-    if not any(coding.categories for coding in codings.values()):
-        return None
+    """(D,) numbers of the categories that columns are codes of, 0 of others; None where there are no such columns.
+
+    Codes of levels in order, and of two levels, are numbers.
+    """
     found = list[int]()
     for term, full in zip(part.terms, full_codings(part.terms), strict=True):
-        alone = codings[term.factors[0].key]
-        if len(term.factors) == 1:
-            found += [alone.categories] * alone.count_alone(full[0])
-        else:
-            flags = zip(term.factors, full, strict=True)
-            found += [0] * prod(codings[factor.key].count(flag) for factor, flag in flags)
+        whole = _whole(term, codings)
+        unordered = whole is not None and not whole.ordered and len(whole.levels) > 2
+        found += [len(whole.levels)] if whole and unordered else [0] * _size(term, full, codings)
     return np.array(found, dtype=np.intp) if any(found) else None
 
 
@@ -235,7 +222,7 @@ def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Codi
     columns: list[Named] = []
     slices: dict[str, slice] = {}
     fulls = full_codings(part.terms)
-    _check_size(part.terms, fulls, codings)
+    _check_size(part.terms, fulls, codings, n)
     for term, full in zip(part.terms, fulls, strict=True):
         start = len(columns)
         columns += term_columns(term, full, values, codings)

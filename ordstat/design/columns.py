@@ -13,7 +13,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from ..model.row_blocks import CACHED, row_blocks
 from .contrasts import Contrast
-from .frames import find_column, has_column, plain, refuse, shown_labels
+from .frames import check_printable, find_column, has_column, plain, refuse, shown_labels
 
 TEXT = ("string", "empty")
 #: Columns whose rows share a line of the cache.
@@ -95,7 +95,7 @@ def read(column: pd.Series, *, finite: bool = False) -> Column:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         levels = tuple(plain(label) for label in dtype.categories.tolist())
-        return _factor(np.asarray(column.array.codes), levels, bool(dtype.ordered))
+        return _factor(np.asarray(column.array.codes), levels, str(column.name), bool(dtype.ordered))
     if pd.api.types.is_bool_dtype(dtype):
         return _booleans(column)
     if pd.api.types.is_complex_dtype(dtype):
@@ -105,7 +105,8 @@ def read(column: pd.Series, *, finite: bool = False) -> Column:
     return _objects(column)
 
 
-def _factor(codes: IntArray, levels: tuple[Any, ...], ordered: bool = False) -> Column:
+def _factor(codes: IntArray, levels: tuple[Any, ...], name: str, ordered: bool = False) -> Column:
+    check_printable(levels, f"Column {name!r}: the level")
     missing = codes < 0
     return Column(Factor(codes=codes, levels=levels, ordered=ordered), missing if missing.any() else None)
 
@@ -141,11 +142,14 @@ def _objects(column: pd.Series) -> Column:
         codes, labels = pd.factorize(column, sort=True)
         if not len(labels):
             return Column(np.full(len(column), np.nan), np.ones(len(column), dtype=bool))
-        return _factor(codes, tuple(plain(label) for label in labels))
+        return _factor(codes, tuple(plain(label) for label in labels), str(column.name))
     if kind == "boolean":
         return _booleans(column)
     if kind in NUMBERS:
-        return _numbers(pd.to_numeric(column).astype(float))
+        try:
+            return _numbers(pd.to_numeric(column).astype(float))
+        except OverflowError as error:
+            raise DataError(f"Column {column.name!r} holds a whole number that is too large; rescale it.") from error
     raise DataError(
         f"Column {column.name!r} holds {kind} values; it must hold numbers, booleans, text or categoricals. Convert it "
         "(dates to a number of days, mixtures with .astype(str) or pd.to_numeric)."
@@ -260,7 +264,7 @@ class Columns:
                 self.texts.add(name)
             if (declared := self.known.get(name)) is not None:
                 codes = recode(column.value, declared.levels, name, self.used)
-                column = _factor(codes, declared.levels, declared.ordered)
+                column = _factor(codes, declared.levels, name, declared.ordered)
             self._read[name] = column
         return self._read[name]
 

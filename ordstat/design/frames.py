@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from .._typing import AnyArray, BoolArray
 from ..checks import nearest
 from ..exceptions import DataError
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of column name to values"
 
 
@@ -77,11 +79,19 @@ def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
         if not matches:
             raise DataError(f"The data have no column {name!r}, needed for {role}; {suggest(name, frame.columns)}")
         key = matches[0]
+    check_printable([name], "The column name")
     column: Any = frame[key]
     if isinstance(column, pd.DataFrame):
         raise DataError(f"The data have {column.shape[1]} columns named {name!r}; rename them so that {role} is clear.")
     series: pd.Series = column
     return series
+
+
+def check_printable(names: Iterable[Any], where: str) -> None:
+    """DataError where a name holds a control character, which would reach the terminal; `where` says what it names."""
+    for name in names:
+        if isinstance(name, str) and _CONTROL.search(name):
+            raise DataError(f"{where} {name!r} has a control character; rename it.")
 
 
 def has_column(frame: pd.DataFrame, name: str) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..checks import brief
 from ..exceptions import DataError, OptionError
 from ..model.sample import HEAVIEST, LIGHTEST, extreme
 from .columns import Column, Columns, Factor, read
@@ -58,10 +59,19 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
     if hasattr(given, "to_numpy"):
         given = given.to_numpy()
     values = given if hasattr(given, "dtype") else list(given) if isinstance(given, Iterable) else None
-    if values is None or np.ndim(values) != 1 or len(values) != len(index):
-        got = repr(given) if values is None else f"shape {np.shape(values)}"
+    shape = () if values is None else shape_of(values)
+    if shape != (len(index),):
+        got = brief(given) if values is None else "lists of different lengths" if shape is None else f"shape {shape}"
         raise DataError(f"{role}= must be a column name or {len(index)} values, one per row; got {got}.")
     return pd.Series(values, index=index, name=role)
+
+
+def shape_of(values: Any) -> tuple[int, ...] | None:
+    """The shape of nested lists or an array; None where the lists differ in length."""
+    try:
+        return tuple(np.shape(values))
+    except ValueError:
+        return None
 
 
 def is_expression(text: str, frame: pd.DataFrame) -> bool:
@@ -139,7 +149,10 @@ def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, index: 
         raise DataError(f"cost= must be a list of columns, one per level; got the single name {costs!r}.")
     if isinstance(costs, pd.DataFrame) and not costs.index.equals(index):
         raise DataError("cost= is a frame whose index is not that of the data: reindex it, or give cost.to_numpy().")
-    matrix = np.asarray(costs, dtype=float)
+    try:
+        matrix = np.asarray(costs, dtype=float)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DataError(f"cost= must hold numbers in rows of one length: {error}.") from error
     n_given = len(index)
     if matrix.ndim != 2 or matrix.shape[0] != n_given:
         raise DataError(f"cost= must have {n_given} rows, one per row of the data; got shape {matrix.shape}.")

@@ -1,8 +1,8 @@
 """Evaluates the factors of a formula over the columns of a frame, without Python's eval.
 
-Only names of columns, the functions of `transforms`, arithmetic, comparisons and literals mean anything here; all
-else is refused before it runs. With a context (safe=False) attributes, subscripts and other calls are let through.
-Names of columns and of functions are looked up apart, as R does: a column called `log` does not hide log().
+Only names of columns, the functions of `transforms`, arithmetic, comparisons and literals mean anything; all else is
+refused before it runs. With a context (safe=False) attributes, subscripts and other calls are let through. Columns and
+functions are looked up apart, as in R: a column called `log` does not hide log().
 """
 
 from __future__ import annotations
@@ -20,15 +20,26 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
-from ..words import FUNCTIONS, advice
+from ..words import advice
 from .columns import Columns, Factor, Value, factor_of
 from .contrasts import Contrast, contrast
-from .expressions import CONSTANTS, Expression, dotted_name, literal, options, refusal, shown, source, unquoted
-from .frames import suggest
+from .expressions import (
+    CODED,
+    CONSTANTS,
+    LARGEST,
+    Expression,
+    dotted_name,
+    literal,
+    options,
+    quoted,
+    refusal,
+    said,
+    shown,
+    source,
+    unquoted,
+)
+from .frames import shown_labels, suggest
 from .transforms.named import ELEMENTWISE, FITTED, Transform
-
-_LARGEST = float(np.finfo(float).max)
-_CODED = ("C", "factor", "ordered")
 
 
 class Interpreter:
@@ -86,7 +97,7 @@ class Interpreter:
     def _constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, (bool, str)):
             return node.value
-        if isinstance(node.value, (int, float)) and abs(node.value) <= _LARGEST:
+        if isinstance(node.value, (int, float)) and abs(node.value) <= LARGEST:
             return np.float64(node.value)
         raise refusal(node)
 
@@ -98,18 +109,13 @@ class Interpreter:
             self.used[name] = None
             return self.columns[name].value
         if self.context is not None and (name in self.context or hasattr(builtins, name)):
-            return self._open_name(name)
+            return self.context[name] if name in self.context else getattr(builtins, name)
         if name in CONSTANTS:
             return CONSTANTS[name]
         if name.startswith("__"):
-            raise FormulaError(f"{name!r} is no column of the data, and such names are not allowed in a formula.")
-        known = [str(column) for column in self.columns.frame.columns]
-        raise DataError(f"The data have no column {name!r}, needed by the formula; {suggest(name, known)}")
-
-    def _open_name(self, name: str) -> Any:
-        """A name of the context, else one of Python's own (safe=False only)."""
-        context = self.context or {}
-        return context[name] if name in context else getattr(builtins, name)
+            raise FormulaError(f"{name!r} is not a column of the data, and such names are not allowed in a formula.")
+        columns = [str(column) for column in self.columns.frame.columns]
+        raise DataError(f"The data have no column {name!r}, needed by the formula; {suggest(name, columns)}")
 
     def _attribute(self, node: ast.Attribute) -> Any:
         name = dotted_name(node)
@@ -117,7 +123,7 @@ class Interpreter:
             return self._lookup(name)
         if self.context is None:
             raise refusal(node)
-        return getattr(self._value(node.value), node.attr)
+        return getattr(self._value(node.value), unquoted(node.attr))
 
     # operators
 
@@ -132,8 +138,7 @@ class Interpreter:
         if type(node.op) not in _OPERATORS:
             raise refusal(node)
         read, apply = _OPERATORS[type(node.op)]
-        left, right = read(self._value(node.left), node.left), read(self._value(node.right), node.right)
-        return apply(left, right)
+        return apply(read(self._value(node.left), node.left), read(self._value(node.right), node.right))
 
     def _boolop(self, node: ast.BoolOp) -> Any:
         values = [self._value(part) for part in node.values]
@@ -144,14 +149,11 @@ class Interpreter:
 
     def _compare(self, node: ast.Compare) -> Any:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            found = among(self._value(node.left), literal(node.comparators[0]), node)
-            return found if isinstance(node.ops[0], ast.In) else ~found
+            inside = among(self._value(node.left), literal(node.comparators[0]), node)
+            return inside if isinstance(node.ops[0], ast.In) else ~inside
         values = [self._value(operand) for operand in (node.left, *node.comparators)]
-        outcomes = [
-            compare(left, kind, right, node)
-            for left, kind, right in zip(values[:-1], node.ops, values[1:], strict=True)
-        ]
-        return reduce(operator.and_, outcomes)
+        sides = zip(values[:-1], node.ops, values[1:], strict=True)
+        return reduce(operator.and_, [compare(left, kind, right, node) for left, kind, right in sides])
 
     # calls
 
@@ -161,9 +163,9 @@ class Interpreter:
             return self._value(node.args[0])
         if name == "Q" and len(node.args) == 1 and not node.keywords:
             return self._lookup(str(literal(node.args[0])))
-        if name in (*_CODED, *FITTED) and not node.args:
-            raise FormulaError(f"{source(node)!r} must have a variable in its parentheses.")
-        if name in _CODED:
+        if name in (*CODED, *FITTED) and not node.args:
+            raise FormulaError(f"{said(node)} must have a variable in its parentheses.")
+        if name in CODED:
             return self._coded(node, str(name))
         if name in ELEMENTWISE:
             arguments = [numeric(self._value(argument), node) for argument in node.args]
@@ -172,27 +174,24 @@ class Interpreter:
             return self._fitted(FITTED[name], node)
         if self.context is None:
             raise unknown_function(node, name)
-        arguments = [self._value(argument) for argument in node.args]
-        keywords = {keyword.arg: self._value(keyword.value) for keyword in node.keywords if keyword.arg}
-        return self._function(node, name)(*arguments, **keywords)
-
-    def _function(self, node: ast.Call, name: str | None) -> Any:
-        """What an open call calls: a column of the same name does not hide it."""
         if not isinstance(node.func, ast.Name):
-            return self._value(node.func)
-        if name not in (self.context or {}) and not hasattr(builtins, str(name)):
+            function = self._value(node.func)
+        elif name in self.context or hasattr(builtins, str(name)):  # a column of the same name does not hide it
+            function = self.context.get(str(name), getattr(builtins, str(name), None))
+        else:
             raise unknown_function(node, name)
-        return self._open_name(str(name))
+        arguments = [self._value(argument) for argument in node.args]
+        return function(*arguments, **{key.arg: self._value(key.value) for key in node.keywords if key.arg})
 
     def _fitted(self, fit: Callable[..., Transform], node: ast.Call) -> FloatArray:
         x = np.asarray(numeric(self._value(node.args[0]), node.args[0]), dtype=float)
         if x.ndim != 1:
-            raise FormulaError(f"{source(node)!r}: the first argument must be one column of numbers.")
-        key = source(node)
+            raise FormulaError(f"{said(node)}: the first argument must be one column of numbers.")
+        key = ast.unparse(node)
         if key not in self.states:
             seen = x[np.isfinite(x)]
             if not seen.size:
-                raise DataError(f"{key!r}: no row has a value.")
+                raise DataError(f"{said(node)}: no row has a value.")
             self.states[key] = bound(fit, node, seen, *map(literal, node.args[1:]), **options(node))
         return self.states[key](x)
 
@@ -200,11 +199,8 @@ class Interpreter:
         arguments = {str(keyword.arg): keyword.value for keyword in node.keywords}
         if len(node.args) > 1:
             arguments["contrast" if name == "C" else "levels"] = node.args[1]
-        unknown = set(arguments) - {"contrast", "contrasts", "levels"}
-        if unknown or len(node.args) > 2:
-            raise FormulaError(
-                f"{source(node)!r}: the arguments of {name}() must be a variable, contrast= and levels=."
-            )
+        if set(arguments) - {"contrast", "contrasts", "levels"} or len(node.args) > 2:
+            raise FormulaError(f"{said(node)}: the arguments of {name}() must be a variable, contrast= and levels=.")
         levels = literal(arguments["levels"]) if "levels" in arguments else None
         coding = arguments.get("contrast", arguments.get("contrasts"))
         value = as_factor(self._value(node.args[0]), levels, source(node))
@@ -214,42 +210,36 @@ class Interpreter:
         """Any Python, over columns and context (safe=False only)."""
         names = {unquoted(item.id): item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
         local = {name: self._lookup(column) for column, name in names.items() if column in self.columns}
+        context = {quoted(name): value for name, value in (self.context or {}).items()}
         code = compile(ast.Expression(node), "<formula>", "eval")
-        return eval(code, {**(self.context or {}), **local})
-
-
-def coded_column(tree: ast.expr) -> str | None:
-    """The column that is a factor of the formula itself or inside C(); None of any other expression."""
-    if isinstance(tree, ast.Call) and dotted_name(tree.func) in _CODED and tree.args:
-        tree = tree.args[0]
-    return unquoted(tree.id) if isinstance(tree, ast.Name) else None
+        return eval(code, {**context, **local})
 
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
-    """The error for a call of something that is no known function."""
-    if name is not None and name in FUNCTIONS:
-        return FormulaError(f"{name!r} in {source(node)!r} is no function known to formulas.{advice(FUNCTIONS, name)}")
+    """The error for a call of a function that formulas do not have."""
+    if name is not None and (hint := advice("function", name)):
+        return FormulaError(f"Formulas do not have the function {name!r} of {said(node)}.{hint}")
     if name is None or "__" in name or "." in name:
         return refusal(node)
-    known = ["I", "Q", *_CODED, *FITTED, *ELEMENTWISE, "offset"]
+    functions = ["I", "Q", *CODED, *FITTED, *ELEMENTWISE, "offset"]
     return FormulaError(
-        f"{name!r} in {source(node)!r} is no function known to formulas; {suggest(name, known)} "
+        f"Formulas do not have the function {name!r} of {said(node)}; {suggest(name, functions)} "
         "Make the result a column of the data, or pass safe=False with context= to call functions of your own."
     )
 
 
 def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any) -> Any:
-    """function(*arguments, **keywords), with a message that tells the arguments where they do not fit."""
+    """function(*arguments, **keywords), with a message that names the arguments where they do not fit."""
     signature = inspect.signature((lambda x: x) if isinstance(function, np.ufunc) else function)
     try:
         signature.bind(*arguments, **keywords)
         return function(*arguments, **keywords)
     except (DataError, FormulaError, OptionError) as error:
         kind = DataError if isinstance(error, DataError) else FormulaError
-        raise kind(f"{source(node)!r}: {error}") from error
-    except (TypeError, ValueError) as error:
-        known = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
-        raise FormulaError(f"{source(node)!r}: {error}; the arguments are ({known}).") from error
+        raise kind(f"{said(node)}: {error}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        names = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
+        raise FormulaError(f"{said(node)}: {error}; the arguments are ({names}).") from error
 
 
 # What operators do with numbers, conditions and factors
@@ -259,10 +249,10 @@ def numeric(value: Any, node: ast.AST) -> Any:
     """Numbers for arithmetic: conditions count as 0 and 1, factors and text are refused."""
     if isinstance(value, Factor):
         raise FormulaError(
-            f"{source(node)!r} is not numeric (its levels are {value.levels[:6]!r}): use C() or convert it."
+            f"{said(node)} is not numeric (its levels are {shown_labels(value.levels)}): use C() or convert it."
         )
-    if isinstance(value, str):
-        raise FormulaError(f"Text {value!r} where a number is needed.")
+    if isinstance(value, (str, tuple, type(None))):
+        raise FormulaError(f"{value!r} stands where a number is needed.")
     return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "biu" else value
 
 
@@ -270,7 +260,7 @@ def condition(value: Any, node: ast.AST) -> Any:
     """Booleans for & | ~."""
     if isinstance(value, bool) or (isinstance(value, np.ndarray) and value.dtype == bool):
         return value
-    raise FormulaError(f"{source(node)!r} is no condition, which is true or false in every row as x > 0 is.")
+    raise FormulaError(f"{said(node)} must be true or false in every row, as x > 0 is.")
 
 
 def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> Any:
@@ -285,15 +275,15 @@ def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> Any:
     elif isinstance(left, Factor):
         return _against_label(left, test, right, node)
     elif isinstance(left, str) or isinstance(right, str):
-        raise FormulaError(f"{source(node)!r} compares text with numbers.")
+        raise FormulaError(f"{said(node)} compares text with numbers.")
     return np.asarray(test(left, right), dtype=bool)
 
 
 def _against_label(factor: Factor, test: Callable[[Any, Any], Any], label: Any, node: ast.Compare) -> BoolArray:
     if isinstance(label, np.ndarray) or label not in factor.levels:
-        raise FormulaError(f"{source(node)!r}: compare the factor with one of its levels {factor.levels[:10]!r}.")
+        raise FormulaError(f"{said(node)}: compare the factor with one of its levels {factor.levels[:10]!r}.")
     if test not in (operator.eq, operator.ne) and not factor.ordered:
-        raise FormulaError(f"{source(node)!r}: < and > need an ordered factor; use == or !=.")
+        raise FormulaError(f"{said(node)}: < and > need an ordered factor; use == or !=.")
     return np.asarray(test(factor.codes, factor.levels.index(label)), dtype=bool)
 
 
@@ -304,7 +294,9 @@ def among(value: Any, listed: Any, node: ast.Compare) -> BoolArray:
         tests = [_against_label(value, operator.eq, label, node) for label in wanted]
         return np.asarray(reduce(operator.or_, tests, np.zeros(value.codes.shape, dtype=bool)))
     if any(isinstance(item, str) for item in wanted):
-        raise FormulaError(f"{source(node)!r} compares text with numbers.")
+        raise FormulaError(f"{said(node)} compares text with numbers.")
+    if not all(isinstance(item, (int, float)) and abs(item) <= LARGEST for item in wanted):
+        raise FormulaError(f"{said(node)} must compare with a list of numbers, such as [1, 2].")
     return np.isin(value, np.array(wanted, dtype=float))
 
 
@@ -313,25 +305,26 @@ def contrast_of(node: ast.expr) -> Contrast:
     if isinstance(node, ast.Call):
         values = [literal(argument) for argument in node.args] + list(options(node).values())
         if len(values) > 1:
-            raise FormulaError(f"{source(node)!r}: a contrast must have a base level at most.")
+            raise FormulaError(f"{said(node)}: a contrast must have a base level at most.")
         return contrast(dotted_name(node.func) or source(node), *values)
     if isinstance(node, (ast.Name, ast.Attribute)):
         return contrast(dotted_name(node) or source(node))
     return contrast(literal(node))
 
 
-def as_factor(value: Any, levels: tuple[Any, ...] | None, label: str) -> Factor:
+def as_factor(value: Any, levels: Any, label: str) -> Factor:
     """A factor from numbers (sorted levels), conditions (False, True) or a factor; `levels` sets the order."""
     if not isinstance(value, (Factor, np.ndarray)):
-        raise FormulaError(f"{label!r}: a factor is made of a column, not of {value!r}.")
+        raise FormulaError(f"{label!r}: a factor must be made of a column; got {value!r}.")
     factor = factor_of(value, label)
     if levels is None:
         return factor
-    missing = [known for known in factor.levels if known not in levels]
+    levels = levels if isinstance(levels, tuple) else (levels,)
+    missing = [level for level in factor.levels if level not in levels]
     if missing:
-        raise DataError(f"{label!r}: the data have values outside levels=: {missing[:10]!r}.")
-    order = np.array([levels.index(known) for known in factor.levels] + [-1])
-    return Factor(codes=order[factor.codes], levels=tuple(levels), ordered=factor.ordered)
+        raise DataError(f"{label!r}: the data have values outside levels=: {shown_labels(missing)}.")
+    order = np.array([levels.index(level) for level in factor.levels] + [-1])
+    return Factor(codes=order[factor.codes], levels=levels, ordered=factor.ordered)
 
 
 #: What reads the operands of an operator, and the operator.

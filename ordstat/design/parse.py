@@ -1,26 +1,31 @@
-"""Formula text to terms in R's order. formulaic cuts it up; `expressions` reads the factors, `algebra` the operators.
+"""Formula text to terms in R's order: pieces, operators, random terms, the response.
 
-A plain sum of columns, the usual formula, is read without it: its import takes longer than the fit.
+A set of terms is a dict without values, which keeps their order. A term is a number whose bits are the positions of its
+factors, so that a product of terms is the `|` of their bits; 0 is the intercept.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
-from keyword import iskeyword
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+from operator import or_
+from typing import Any, NamedTuple
 
 from ..exceptions import FormulaError
-from .algebra import Expansion, Symbol, Terms, operators, positions
+from ..words import advice
 from .bars import FORM, Piece, without_bars
 from .expressions import (
     MAX_CHARACTERS,
     MAX_LABELS,
+    MAX_STEPS,
     MAX_TERMS,
+    NAME,
+    NO_DOLLAR,
+    TEXT,
     Expression,
-    check_length,
+    check_text,
     column_expression,
     dotted_name,
     literal,
@@ -29,10 +34,17 @@ from .expressions import (
     too_large,
 )
 
+Terms = dict[int, None]
+#: Largest exponent, as in (a + b)^2.
+MAX_POWER = 99
+
 _OFFSET = re.compile(r"\s*offset\s*\((?P<inside>.*)\)\s*", re.DOTALL)
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
-_NAME = r"[A-Za-z_]\w*"
-_PLAIN_SUM = re.compile(rf"(?:(?P<left>{_NAME})\s*~\s*)?(?P<names>{_NAME}(?:\s*\+\s*{_NAME})*)", re.ASCII)
+_TOKEN = re.compile(
+    rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)", re.DOTALL
+)
+_CALL = re.compile(r"\s*\(|\[")
+_ATTRIBUTE = re.compile(rf"\.{NAME}")
+_BRACKETS = re.compile(rf"{TEXT}|[\[\](){{}}]", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,10 @@ class Part:
     intercept: bool = True
     random: tuple[RandomPart, ...] = ()
 
+    def factors(self) -> dict[str, Expression]:
+        """The factors of the terms by key."""
+        return {factor.key: factor for term in self.terms for factor in term.factors}
+
 
 @dataclass(frozen=True)
 class RandomPart:
@@ -94,37 +110,36 @@ class RandomPart:
     text: str
 
 
-@dataclass(frozen=True)
-class ResponseName:
+class ResponseName(NamedTuple):
     """The column on the left, and the levels its call declares, as in ordered(y, levels=["lo", "hi"])."""
 
     column: str
-    levels: tuple[Any, ...] | None = None
+    levels: Any = None
+
+
+class Token(NamedTuple):
+    """A piece of a formula: a name, a call, a number or an operator, and its place."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
 
 
 @lru_cache(maxsize=256)
 def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Part]:
     """Response and location part; `columns` stand for a dot on the right (the response is left out)."""
+    check_text(text)
     fixed, bars = without_bars(text)
-    response, part = _parse_fixed(fixed, columns)
-    if not bars:
-        return response, part
-    if uses_dot(fixed):
-        raise FormulaError(f"The formula {shown(text)} has a dot, which would take in the groups: name the columns.")
-    return response, replace(part, random=tuple(one for bar in bars for one in _random_parts(bar)))
-
-
-def _parse_fixed(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Part]:
-    """`parse_formula` without random terms."""
-    plain = _plain_sum(text)
-    if plain is not None and plain[0] is not None:
-        return ResponseName(plain[0]), _sum_of(plain[1])
-    left, tilde, right = split_formula(text)
+    left, tilde, right = split_formula(fixed)
     if not tilde or not left.strip():
-        meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
-        raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
+        meant = " Write '~' in place of '='." if "=" in fixed and not tilde else ""
+        raise FormulaError(f"{shown(fixed)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
+    if bars and uses_dot(fixed):
+        raise FormulaError(f"The formula {shown(text)} has a dot, which would take in the groups: name the columns.")
     response = parse_response(left)
-    return response, _parse_part(right, tuple(name for name in columns if name != response.column))
+    part = _parse_part(right, tuple(name for name in columns if name != response.column))
+    return response, replace(part, random=tuple(term for bar in bars for term in _random_parts(bar)))
 
 
 def _random_parts(bar: Piece) -> list[RandomPart]:
@@ -137,10 +152,8 @@ def _random_parts(bar: Piece) -> list[RandomPart]:
             f"The random term {shown(bar.text)} must have one group after its bar. {FORM}; its group is a, a:b or a/b, "
             "and several groups are several terms: (1 | a) + (1 | b)."
         )
-    columns = Part() if left == "1" else _any_part(left)
-    groups = _any_part(right)
-    names = len({factor.key for term in groups.terms for factor in term.factors})
-    nested = [len(term.factors) for term in groups.terms] == list(range(1, names + 1))
+    columns, groups = _parse_part(left, ()), _parse_part(right, ())
+    nested = [len(term.factors) for term in groups.terms] == list(range(1, len(groups.factors()) + 1))
     product = len(groups.terms) == 1
     if columns.offsets or groups.offsets or not groups.terms or not (nested or product) or "*" in right:
         raise FormulaError(f"Cannot read the random term {shown(bar.text)}. {FORM}; its group is a, a:b or a/b.")
@@ -150,18 +163,9 @@ def _random_parts(bar: Piece) -> list[RandomPart]:
     return [RandomPart(columns, group, single, f"({left} {mark} {group.text})") for group in groups.terms]
 
 
-def _any_part(text: str) -> Part:
-    """A right-hand side, without the slower reader where it is a plain sum."""
-    plain = _plain_sum(text)
-    return _sum_of(plain[1]) if plain is not None and plain[0] is None else _parse_part(text, ())
-
-
 @lru_cache(maxsize=256)
 def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
     """The part in nominal="~ x" or scale="~ x"."""
-    plain = _plain_sum(text)
-    if plain is not None and plain[0] is None:
-        return _sum_of(plain[1])
     left, tilde, right = split_formula(text)
     if tilde and left.strip():
         raise FormulaError(f"{argument}= must be a one-sided formula such as '~ x1 + x2'; got {shown(text)}.")
@@ -170,44 +174,21 @@ def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
 
 def uses_dot(text: str) -> bool:
     """Whether a dot stands for all other columns, so that the parse depends on them."""
-    text = without_bars(text)[0]
-    return _plain_sum(text) is None and any(token.token == "." for token in _tokens(text))
-
-
-def _plain_sum(text: str) -> tuple[str | None, list[str]] | None:
-    """The response, if there is one, and the columns of "y ~ a + b"; None for any other formula."""
-    if not isinstance(text, str):
-        return None
-    check_length(text)
-    match = _PLAIN_SUM.fullmatch(text.strip())
-    if match is None:
-        return None
-    names = [name.strip() for name in match["names"].split("+")]
-    if (count := len({*names})) > MAX_TERMS:
-        raise too_large(text, f"gives {count:,} terms")
-    if count < len(names) or any(iskeyword(name) for name in [*names, match["left"] or ""]):
-        return None
-    return match["left"], names
-
-
-def _sum_of(names: Iterable[str]) -> Part:
-    return Part(tuple(Term((column_expression(name),)) for name in names))
+    check_text(text)
+    return any(token.text == "." for token in _tokens(without_bars(text)[0]))
 
 
 def split_formula(text: str) -> tuple[str, str, str]:
     """Left, tilde and right, where a tilde in quotes or calls does not count."""
-    tildes = [token for token in _tokens(text) if token.kind.value == "operator" and "~" in token.token]
-    if not tildes:
-        return text, "", ""
-    position = text.index("~", tildes[0].source_start)
-    if sum(token.token.count("~") for token in tildes) > 1:
+    tildes = [token.start for token in _tokens(text) if token.text == "~"]
+    if len(tildes) > 1:
         raise FormulaError(f"{shown(text)} has more than one '~'.")
-    return text[:position], "~", text[position + 1 :]
+    return (text[: tildes[0]], "~", text[tildes[0] + 1 :]) if tildes else (text, "", "")
 
 
 def substitute_dot(text: str, replacement: str) -> str:
     """The right-hand side with every dot that stands alone replaced by another right-hand side, in parentheses."""
-    dots = [token.source_start for token in _tokens(text) if token.token == "."]
+    dots = [token.start for token in _tokens(text) if token.text == "."]
     inside = f"({replacement.strip()})"
     if (size := len(text) + len(dots) * (len(inside) - 1)) > MAX_CHARACTERS:
         raise too_large(text, f"has {size:,} characters with every dot filled in")
@@ -215,29 +196,46 @@ def substitute_dot(text: str, replacement: str) -> str:
     return inside.join(text[start:end] for start, end in zip(starts, [*dots, len(text)], strict=True)).strip()
 
 
-def _tokens(text: str) -> tuple[Any, ...]:
-    if not isinstance(text, str):
-        raise FormulaError(f"A formula must be a text such as 'rating ~ temp + contact'; got {type(text).__name__}.")
-    check_length(text)
-    return _cut(text)
+def power_notes(text: str) -> list[str]:
+    """Notes on powers of one variable, which are that variable: (a + b)^2 has a meaning, and x^2 inside I()."""
+    tokens = _tokens(without_bars(text)[0])
+    runs = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    found = {
+        name.text: f"{name.text} {sign.text} {number.text}"
+        for name, sign, number in runs
+        if name.kind == "name" and sign.text in ("^", "**") and number.kind == "number"
+    }
+    return [
+        f"{power} is {name} alone in a formula, as in R: write I({power.replace('^', '**')}) for the power."
+        for name, power in found.items()
+    ]
 
 
-@lru_cache(maxsize=4)  # one text is asked for several times in a row
-def _cut(text: str) -> tuple[Any, ...]:
-    from formulaic.errors import FormulaSyntaxError
-    from formulaic.parser.algos.tokenize import tokenize
+@lru_cache(maxsize=16)  # one text is asked for several times in a row
+def _tokens(text: str) -> tuple[Token, ...]:
+    check_text(text)
+    found, place = list[Token](), 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        assert match is not None
+        kind, place = match.lastgroup, match.end()
+        if kind == "name" and _CALL.match(text, place):
+            kind = "call"
+            while more := _CALL.match(text, place) or _ATTRIBUTE.match(text, place):
+                place = more.end() if more.group()[0] == "." else _closing(text, place)
+        if kind is not None:
+            found.append(Token(kind, text[match.start() : place], match.start(), place))
+    return tuple(found)
 
-    try:
-        return tuple(tokenize(text))
-    except FormulaSyntaxError as error:
-        raise FormulaError(f"Cannot read the formula {shown(text)}: {_plain_message(error, text)}") from error
 
-
-def _plain_message(error: Exception, text: str) -> str:
-    """formulaic's message without the colours and the text it quotes, which is not the user's."""
-    if "%" in text.replace("%in%", ""):
-        return "put arithmetic inside I(), as in I(x %% 10)."
-    return _COLOURS.sub("", str(error)).split("\n")[0].strip()
+def _closing(text: str, start: int) -> int:
+    """The place after the bracket that closes the one at `start`."""
+    depth = 0
+    for match in _BRACKETS.finditer(text, start):
+        depth += (match.group() in "([{") - (match.group() in ")]}")
+        if depth == 0 and match.group() in ")]}":
+            return match.end()
+    raise FormulaError(f"Cannot read the formula {shown(text)}: a parenthesis is not closed.")
 
 
 def parse_response(text: str) -> ResponseName:
@@ -257,73 +255,8 @@ def parse_response(text: str) -> ResponseName:
         inner = dotted_name(node.args[0])
         if inner is not None and set(given) <= {"levels", "ordered"}:
             return ResponseName(inner, given.get("levels"))
-    raise FormulaError(
-        f"The response must be one column; got {expression.label!r}. Make it a column of the data first."
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Reader:
-    """Turns the pieces of a right-hand side into factors and operators; keeps the factors in order, each once.
-
-    Attributes
-    ----------
-    text : str
-    dot : tuple of str
-        The columns that a dot stands for.
-    factors : dict of key to Expression
-    places : dict of key to position
-    """
-
-    text: str
-    dot: tuple[str, ...]
-    factors: dict[str, Expression] = field(default_factory=dict)
-    places: dict[str, int] = field(default_factory=dict)
-
-    def symbols(self) -> Iterator[Symbol]:
-        before = ""  # the name just read
-        for token in _tokens(self.text):
-            kind, text = token.kind.value, token.token
-            named = kind in ("name", "python") and text != "."
-            if named and before:
-                raise FormulaError(
-                    f"Cannot read the formula {shown(self.text)}: no operator stands between {shown(before)} and "
-                    f"{shown(text)}. Put + between two terms, or backticks around one name with blanks, as in `a b`."
-                )
-            before = text if named else ""
-            yield from self._read(kind, text)
-
-    def _read(self, kind: str, text: str) -> Iterable[Symbol]:
-        if text == ".":
-            return [self._everything]
-        if kind == "name":
-            return [self._term(column_expression(text))]
-        if kind == "python":
-            return [self._term(parse_expression(text))]
-        if kind == "value":
-            return [self._digits(text)]
-        if "|" in text:
-            raise FormulaError(f"Cannot read the '|' in {shown(self.text)}. {FORM} of the formula itself.")
-        return [":"] if text == "in" else operators(text)  # a %in% b is a:b in R
-
-    def _term(self, factor: Expression) -> Terms:
-        place = self.places.setdefault(factor.key, len(self.places))
-        self.factors.setdefault(factor.key, factor)
-        if place >= MAX_TERMS:
-            raise too_large(self.text, f"has more than {MAX_TERMS:,} variables")
-        return {1 << place: None}
-
-    @cached_property
-    def _everything(self) -> Terms:
-        """The columns of a dot; the intercept where there are none."""
-        return {term: None for name in self.dot for term in self._term(column_expression(name))} or {0: None}
-
-    def _digits(self, text: str) -> str:
-        if not text.isdigit():
-            raise FormulaError(
-                f"{shown(text)} stands alone in the formula; a term is a column, a function of columns or 1."
-            )
-        return text
+    hint = advice("function", function or "") or " Make it a column of the data first."
+    raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
 
 
 def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
@@ -332,10 +265,9 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
     if not text:
         raise FormulaError("A side of the formula is empty; write 1 for no predictors.")
     reader = _Reader(text, dot)
-    found = Expansion(text).terms(reader.symbols())
-    factors = list(reader.factors.values())
+    found = reader.read()
     terms, offsets = [], []
-    for chosen in _products(found, factors, text):
+    for chosen in _products(found, list(reader.factors.values()), text):
         inside = [_offset(factor) for factor in chosen]
         if not any(inside):
             terms.append(Term(chosen))
@@ -352,9 +284,11 @@ def _products(found: Iterable[int], factors: list[Expression], text: str) -> Ite
     room = MAX_LABELS
     for term in found:
         chosen = []
-        for position in positions(term):
-            chosen.append(factors[position])
-            room -= 1 + len(factors[position].label)
+        while term:
+            lowest = term & -term
+            chosen.append(factors[lowest.bit_length() - 1])
+            term ^= lowest
+            room -= 1 + len(chosen[-1].label)
             if room < 0:
                 raise too_large(text, f"takes more than {MAX_LABELS:,} characters to write out")
         if chosen:
@@ -370,3 +304,184 @@ def _offset(factor: Expression) -> Expression | None:
     if match is None or len(tree.args) != 1 or tree.keywords:
         raise FormulaError(f"{factor.label!r}: offset() must have one variable.")
     return parse_expression(match["inside"])
+
+
+class _Reader:
+    """Reads one right-hand side by recursive descent, and forms its terms only as far as the limits allow.
+
+    Attributes
+    ----------
+    factors : dict of key to Expression
+        In the order in which they are first named.
+    places : dict of key to int
+        The number that stands for each factor alone.
+    steps : int
+        Unions and products of terms so far.
+    """
+
+    def __init__(self, text: str, dot: tuple[str, ...]):
+        self.text = text
+        self.dot = dot
+        self.tokens = [*_tokens(text), Token("end", "", len(text), len(text))]
+        self.place = 0
+        self.factors: dict[str, Expression] = {}
+        self.places: dict[str, int] = {}
+        self.steps = 0
+
+    def read(self) -> Terms:
+        """The terms in the order of R before it sorts them by degree, 0 for an intercept that stays."""
+        for before, after in zip(self.tokens, self.tokens[1:], strict=False):
+            if before.kind in ("name", "call") and after.kind in ("name", "call"):
+                raise self._unreadable(
+                    f"no operator stands between {shown(before.text)} and {shown(after.text)}. Put + between two "
+                    "terms, or backticks around one name with blanks, as in `a b`"
+                )
+        terms = self._sum({0: None})
+        token = self._next
+        if token.text == ")":
+            raise self._unreadable("it has a ')' without '('")
+        if token.kind == "operator" and token.text not in "(.":
+            raise self._unreadable(f"{token.text!r} is not an operator of formulas{_meant(token.text)}")
+        if token.kind != "end":
+            raise self._unreadable("an operator is missing between two terms")
+        return terms
+
+    @property
+    def _next(self) -> Token:
+        return self.tokens[self.place]
+
+    def _take(self, *operators: str) -> str:
+        """The next operator, which is passed, if it is one of these; else an empty text."""
+        text = self._next.text
+        if self._next.kind != "operator" or text not in operators:
+            return ""
+        self.place += 1
+        return text
+
+    def _sum(self, terms: Terms) -> Terms:
+        sign = "+"
+        while sign:
+            while again := self._take("+", "-"):  # a second minus undoes the first
+                sign = sign if again == "+" else {"+": "-", "-": "+"}[sign]
+            if self._next.text == "0":  # "+ 0" takes the intercept away
+                self.place += 1
+                sign, right = {"+": "-", "-": "+"}[sign], {0: None}
+            else:
+                right = self._crossed()
+            self._count(len(right))
+            if sign == "+":
+                terms.update(right)
+                self._within(terms)
+            else:
+                for term in right:
+                    terms.pop(term, None)
+            sign = self._take("+", "-")
+        return terms
+
+    def _crossed(self) -> Terms:
+        left = self._interaction()
+        while operator := self._take("*", "/"):
+            right = self._interaction()
+            if operator == "*":
+                left = self._within(left | right | self._product(left, right))
+            else:
+                self._count(len(left))
+                inside = {reduce(or_, left): None} if left else {}
+                left = self._within(left | self._product(inside, right))
+        return left
+
+    def _interaction(self) -> Terms:
+        left = self._power()
+        while self._take(":", "%in%"):  # a %in% b is a:b in R
+            left = self._product(left, self._power())
+        return left
+
+    def _power(self) -> Terms:
+        """A value times itself, until that adds nothing: by then every product of its factors is there."""
+        base = terms = self._value()
+        while self._take("^", "**"):
+            exponent = self._next.text
+            if self._next.kind != "number" or not exponent.isdigit() or not 1 <= int(exponent[:9]) <= MAX_POWER:
+                raise self._unreadable(f"an exponent must be a whole number from 1 to {MAX_POWER}")
+            self.place += 1
+            for _ in range(int(exponent) - 1):
+                size, terms = len(terms), self._product(terms, base)
+                if len(terms) == size:
+                    break
+            base = terms
+        return terms
+
+    def _value(self) -> Terms:
+        kind, text = self._next.kind, self._next.text
+        if kind == "end":
+            raise self._unreadable("it ends where a term should follow")
+        self.place += 1
+        if kind == "call":
+            return self._term(parse_expression(text))
+        if kind == "name":
+            return self._term(column_expression(text.strip("`")))
+        if kind == "number":
+            return self._number(text)
+        if text == ".":  # the intercept where there are no other columns
+            return {term: None for name in self.dot for term in self._term(column_expression(name))} or {0: None}
+        if text == "(":
+            inside = self._sum({})
+            if self._next.kind == "end":
+                raise self._unreadable("a parenthesis is not closed")
+            if not self._take(")"):
+                raise self._unreadable(f"{self._next.text!r} is not an operator of formulas{_meant(self._next.text)}")
+            return inside
+        raise self._unreadable(f"a term should stand before {text!r}{_meant(text)}")
+
+    def _number(self, digits: str) -> Terms:
+        """1 is the intercept; no other number is a term."""
+        if digits == "1":
+            return {0: None}
+        if not digits.isdigit():
+            raise FormulaError(
+                f"{shown(digits)} stands alone in the formula; a term is a column, a function of columns or 1."
+            )
+        raise FormulaError(
+            f"{shown(self.text)} multiplies a term by a number; put arithmetic inside I(), as in I(2 * x)."
+        )
+
+    def _term(self, factor: Expression) -> Terms:
+        place = self.places.setdefault(factor.key, len(self.places))
+        self.factors.setdefault(factor.key, factor)
+        if place >= MAX_TERMS:
+            raise too_large(self.text, f"has more than {MAX_TERMS:,} variables")
+        return {1 << place: None}
+
+    def _product(self, left: Terms, right: Terms) -> Terms:
+        self._count(len(left) * len(right))
+        out: Terms = {}
+        for term in left:
+            out.update(dict.fromkeys([term | other for other in right]))
+            self._within(out)
+        return out
+
+    def _within(self, terms: Terms) -> Terms:
+        if len(terms) - (0 in terms) > MAX_TERMS:
+            raise too_large(self.text, f"gives more than {MAX_TERMS:,} terms")
+        return terms
+
+    def _count(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MAX_STEPS:
+            raise too_large(self.text, f"takes more than {MAX_STEPS:,} sums and products of terms to work out")
+
+    def _unreadable(self, why: str) -> FormulaError:
+        return FormulaError(f"Cannot read the formula {shown(self.text)}: {why}.")
+
+
+def _meant(symbol: str) -> str:
+    """What to write in place of something that is not an operator."""
+    if symbol == "|":
+        return f". {FORM} of the formula itself"
+    if symbol in "<>=!":
+        return "; put conditions inside I(), as in I(x > 40)"
+    if symbol == "%":
+        return "; put arithmetic inside I(), as in I(x %% 10)"
+    if symbol == "$":
+        return f": {NO_DOLLAR.rstrip('.')}"
+    return {",": "; join terms by '+'", "\N{MINUS SIGN}": "; write '-', the minus of the keyboard"}.get(symbol, "")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._typing import IntArray
+from ..checks import brief
 from ..exceptions import DataError
-from .columns import Column, Factor, Value, factor_of, matched
+from .columns import Column, Factor, Value, factor_of, matched, read
 from .doubtful import doubtful_response
-from .frames import plain, shown_labels
+from .frames import find_column, plain, shown_labels
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
 
@@ -112,8 +114,12 @@ def check_levels(levels: Any) -> tuple[Any, ...]:
             "levels= must be a list of labels in order, lowest first; got a mapping. Rename the labels in the data "
             "first, as in data[y].map(names), and give the new names in order."
         )
+    if not isinstance(levels, Iterable):
+        raise DataError(f"levels= must be a list of labels in order, lowest first; got {levels!r}.")
     labels = tuple(plain(label) for label in levels)
-    if any(label is None or label != label for label in labels):
+    if any(not isinstance(label, Hashable) for label in labels):
+        raise DataError(f"levels= must be a list of labels in order, lowest first; got {brief(list(levels))}.")
+    if any(label is None or label is pd.NA or label != label for label in labels):
         raise DataError(
             "levels= names a missing value (None or NaN). Drop it: rows without a response are left out anyway."
         )
@@ -126,7 +132,8 @@ def _by_levels(factor: Factor, levels: tuple[Any, ...], name: str) -> IntArray:
     codes, outside = matched(factor, levels)
     if outside:
         raise DataError(
-            f"The response {name!r} has values outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}."
+            f"The response {name!r} has values outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}, "
+            f"in {int((codes == -2).sum())} rows. Add them to levels=, or set them to missing to leave these rows out."
         )
     return codes
 
@@ -154,3 +161,44 @@ def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArr
     if used.size < 2:
         raise _too_few(name, tuple(declared[code] for code in used))
     return used
+
+
+def read_items(
+    frame: pd.DataFrame, names: Sequence[str], levels: Any = None
+) -> tuple[tuple[Any, ...], IntArray, tuple[str, ...]]:
+    """Levels, (N, J) codes (-1 where missing) and notes of columns that share their levels.
+
+    Numbers have the levels that any of the columns has; other columns must have the same levels.
+
+    Raises
+    ------
+    DataError
+        As for a response; and items of different levels, or fewer than two levels.
+    """
+    given = None if levels is None else check_levels(levels)
+    columns = {name: read(find_column(frame, name, "rows=")) for name in names}
+    found = {name: read_response(column, name, given) for name, column in columns.items()}
+    if given is None and len({one.declared for one in found.values()}) > 1:
+        union = _all_numbers(found)
+        found = {name: read_response(column, name, union) for name, column in columns.items()}
+    shared = found[names[0]].declared
+    if len(shared) < 2:
+        raise DataError(
+            f"rows={list(names)!r} has answers of one level only, {shown_labels(shared) or 'none'}: say which levels "
+            "there are, by levels=[...]."
+        )
+    codes = np.column_stack([one.codes for one in found.values()]).astype(np.intp)
+    return shared, codes, tuple(note for item in found.values() for note in item.notes)
+
+
+def _all_numbers(found: dict[str, Response]) -> tuple[Any, ...]:
+    """The numbers that occur in any item, in order; DataError where an item has other levels than numbers."""
+    (first, one), *others = found.items()
+    for name, other in others:
+        labels = (*one.declared, *other.declared)
+        if one.declared != other.declared and not all(isinstance(label, (int, float)) for label in labels):
+            raise DataError(
+                f"The columns of rows= must have the same levels; {first!r} has {shown_labels(one.declared)}, {name!r} "
+                f"has {shown_labels(other.declared)}. Give levels=[...] for all of them, or describe them one by one."
+            )
+    return tuple(sorted({label for one in found.values() for label in one.declared}))

@@ -20,10 +20,10 @@ from .coding import NOTHING, Assembled, Coding, FactorCoding, NumberCoding, asse
 from .columns import Columns, Factor, Value, read, take, with_gaps
 from .contrasts import KINDS
 from .design import Design, NewRows
-from .expressions import Expression, dotted_name, named, variables
+from .expressions import Expression, coded_column, dotted_name, variables
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
 from .inputs import cost_matrix
-from .interpreter import Interpreter, coded_column
+from .interpreter import Interpreter
 from .parse import Part, RandomPart
 from .random_terms import RandomTerm
 from .response import known_codes
@@ -68,27 +68,16 @@ class Parts:
         return {offset.key: offset for part in self.all() for offset in part.offsets}
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluated:
-    """Values of factors and offsets by key, the missing rows of each column they came from, and those columns."""
-
-    values: dict[str, Value]
-    missing: dict[str, BoolArray]
-    columns: tuple[str, ...]
-
-    def take(self, keep: BoolArray) -> dict[str, Value]:
-        return {key: take(value, keep) for key, value in self.values.items()}
-
-
 def evaluate(
     expressions: Mapping[str, Expression],
     interpreter: Interpreter,
     index: pd.Index,
     gapped: Collection[str] = (),
-) -> Evaluated:
-    """All expressions; a NaN or infinity made from values that are neither raises DataError.
+) -> tuple[dict[str, Value], dict[str, BoolArray], tuple[str, ...]]:
+    """Values of all expressions by key, the missing rows of the columns they came from, and those columns.
 
-    Those of the keys `gapped` are NaN where a column of theirs is missing, and these rows not counted as missing.
+    A NaN or infinity made from values that are neither raises DataError. Values of the keys `gapped` are NaN where a
+    column of theirs is missing, and these rows are not counted as missing.
     """
     values: dict[str, Value] = {}
     missing: dict[str, BoolArray] = {}
@@ -104,7 +93,7 @@ def evaluate(
         masks = {name: interpreter.columns[name].missing for name in names}
         missing |= {name: mask for name, mask in masks.items() if mask is not None}
         values[key] = value
-    return Evaluated(values, missing, tuple(columns))
+    return values, missing, tuple(columns)
 
 
 def _check_created(value: Value, label: str, missing: BoolArray | None, index: pd.Index) -> None:
@@ -117,18 +106,10 @@ def _check_created(value: Value, label: str, missing: BoolArray | None, index: p
     refuse(bad, index, repr(label), "not finite", rest)
 
 
-@dataclass(frozen=True, eq=False)
-class Matrices:
-    """Model matrices of some rows, with their names."""
-
-    rows: Rows
-    location: Assembled
-    nominal: Assembled
-    scale: Assembled
-
-
-def matrices(parts: Parts, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Matrices:
-    """Rows of all roles from complete values."""
+def matrices(
+    parts: Parts, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int
+) -> tuple[Rows, Assembled, Assembled, Assembled]:
+    """Rows of all roles from complete values, and the matrices of location, nominal and scale effects with names."""
 
     def role(part: Part | None) -> Assembled:
         return assemble(part, values, codings, n) if part is not None and part.terms else NOTHING
@@ -142,7 +123,7 @@ def matrices(parts: Parts, values: Mapping[str, Value], codings: Mapping[str, Co
         scale=scale.matrix if scale.names else None,
         scale_offset=None if parts.scale is None else _total(parts.scale, values),
     )
-    return Matrices(rows, location, nominal, scale)
+    return rows, location, nominal, scale
 
 
 def _total(part: Part, values: Mapping[str, Value]) -> FloatArray | None:
@@ -246,19 +227,18 @@ class FormulaSpec:
         known = {term: term.text not in without and self._has_groups(term, frame) for term in self.random}
         groups = {f.key: f for term, at_hand in known.items() if at_hand for f in term.part.group.factors}
         expressions, gapped = self.parts.factors() | self.parts.offsets() | groups, self.parts.gapped(self.na_action)
-        found = evaluate(expressions, interpreter, frame.index, gapped)
+        values, missing, _ = evaluate(expressions, interpreter, frame.index, gapped)
         complete = np.ones(len(frame), dtype=bool)
-        values: dict[str, Value] = found.values
-        if found.missing:
-            complete = ~reduce(or_, found.missing.values())
-            values = found.take(complete)
+        if missing:
+            complete = ~reduce(or_, missing.values())
+            values = {key: take(value, complete) for key, value in values.items()}
         n = int(complete.sum())
-        built = matrices(self.parts, values, self.codings, n)
+        rows, *_ = matrices(self.parts, values, self.codings, n)
         random = [
             term.columns(values, self.codings, term.codes(values) if at_hand else np.full(n, -1, dtype=np.intp))
             for term, at_hand in known.items()
         ]
-        rows = replace(built.rows, random=RandomRows(tuple(random))) if random else built.rows
+        rows = replace(rows, random=RandomRows(tuple(random))) if random else rows
         return NewRows(rows=rows, complete=complete, index=frame.index)
 
     def _has_groups(self, term: RandomTerm, frame: pd.DataFrame) -> bool:
@@ -311,7 +291,7 @@ class FormulaSpec:
     def linear_in(self, name: str) -> bool:
         """Whether a number enters the columns as it is, alone or times others, and in no transform."""
         trees = [one.tree for one in (self.parts.factors() | self.parts.offsets()).values()]
-        return all(dotted_name(tree) == name for tree in trees if name in named(tree))
+        return all(dotted_name(tree) == name for tree in trees if name in variables(tree))
 
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..assess.bounds import MarginBounds
-from ..checks import jobs, one_of
+from ..checks import brief, jobs, one_of
 from ..exceptions import DataError, OptionError
 from ..learners.packages import written
 from ..model.costs import CostMatrix, require_v_shaped, sample_costs
@@ -30,7 +30,12 @@ def option(default: Any, check: Callable[..., Any], *bounds: Any, **settings: An
     """
 
     def checked(name: str, value: Any, method: Any) -> Any:
-        return check(name, value, *bounds, of=method, **settings)
+        try:
+            return check(name, value, *bounds, of=method, **settings)
+        except OptionError:
+            raise
+        except (TypeError, ValueError, OverflowError) as error:  # what no check expects, such as pd.NA
+            raise OptionError(f"{name} of {type(method).__name__} has an unusable value: {brief(value)}.") from error
 
     return field(default=default, metadata={"check": checked})
 

@@ -23,7 +23,7 @@ from ..model.empty_levels import Learner
 from ..model.fit import Certificate, Fit, Geometry, Trace
 from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
-from ..words import ATTRIBUTES, advice
+from ..words import advice
 from .evaluation import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod, evaluate
 from .later import as_method
 from .names import INTERNAL, who_has
@@ -105,7 +105,7 @@ class FittedRanker:
                 return known(self)
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
-            meant = advice(ATTRIBUTES, name)
+            meant = advice("attribute", name)
             called = re.match(r" \.(\w+)", meant)
             there = called is None or hasattr(self, called[1])
             hint = f". Use{meant}." if meant and there else ""

@@ -212,7 +212,7 @@ WRONG = {
         "no file": (["fit", "none.csv", "y ~ x"], "there is no file 'none.csv'"),
         "no column": (["fit", "wine.csv", "rating ~ tmp"], "did you mean 'temp'"),
         "a formula": (["fit", "wine.csv", "rating ~ temp +"], "formula"),
-        "code": (["fit", "wine.csv", "rating ~ open('x')"], "is no function known to formulas"),
+        "code": (["fit", "wine.csv", "rating ~ open('x')"], "Formulas do not have the function"),
         "no order": (["fit", "wine.csv", "temp ~ response"], "Here: --levels LOW,...,HIGH."),
         "no fit": (
             ["predict", "wine.csv", "wine.csv"],

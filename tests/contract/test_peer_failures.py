@@ -137,8 +137,7 @@ def test_a_level_without_rows_is_left_out_with_a_message(frame, empty):
 
 def test_gaps_between_integers_keep_their_labels(frame, fit):
     gappy = frame.assign(y=frame["y"].map({0: 0, 1: 1, 2: 3, 3: 4}))
-    with pytest.warns(DataWarning, match="Response y has no rows of level 2"):
-        other = ordfit(FORMULA, gappy)
+    other = ordfit(FORMULA, gappy)
     _same_fit(other, fit)
     assert other.thresholds.index.tolist() == ["0|1", "1|3", "3|4"]
 
@@ -333,9 +332,9 @@ def test_the_formula_language_of_formulaic(frame, term, columns):
 @pytest.mark.parametrize(
     ("term", "message"),
     [
-        ("lag(u)", r"'lag'.*no function known to formulas.*column of the data"),  # rows have no order in time
-        ("hashed(g)", r"'hashed'.*no function known to formulas"),
-        ("strata(g)", r"'strata'.*no function known to formulas"),
+        ("lag(u)", r"do not have the function 'lag'.*column of the data"),  # rows have no order in time
+        ("hashed(g)", "do not have the function 'hashed'"),
+        ("strata(g)", "do not have the function 'strata'"),
         ("np.log(w)", r"'np.log\(w\)' is not allowed in a formula"),
         ("C(g, contr.custom([[1], [0], [0]]))", r"no known contrast; there are 'treatment'"),
         ("(1 | g):u", r"A random term reads \(1 \| group\)"),

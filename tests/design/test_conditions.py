@@ -75,7 +75,7 @@ def test_quoted_operators_are_text(frame):
         ("is.na(age)", "is.na is R's. Rows with missing values are left out"),
         ("site %in% c('A', 'Z')", r"compare the factor with one of its levels \('A', 'B', 'C', 'D'\)"),
         ("x %in% c('A')", "compares text with numbers"),
-        ("sex & age > 3", "'sex' is no condition, which is true or false in every row"),
+        ("sex & age > 3", "'sex' must be true or false in every row"),
         ("age > 50 &", "invalid syntax"),
         ("d$age > 50", "without 'data\\$' before them"),
     ],

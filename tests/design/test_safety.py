@@ -64,7 +64,7 @@ def test_the_callers_names_are_not_seen():
     secret = np.ones(6)
     with pytest.raises(DataError, match="no column 'secret'"):
         build("y ~ x + secret", DATA)
-    with pytest.raises(FormulaError, match="no function known"):
+    with pytest.raises(FormulaError, match="Formulas do not have the function"):
         build("y ~ secret(x)", DATA)
     assert secret.sum() == 6
 

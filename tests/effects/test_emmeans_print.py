@@ -220,8 +220,6 @@ def test_coefficients_that_do_not_add_up_to_0_are_told():
 def test_names_of_other_packages_say_what_to_ask_for():
     means = ordfit("rating ~ temp", datasets.load("wine")).emmeans("temp")
     for name, hint in (
-        ("pairs", r"no attribute 'pairs'\. Use \.contrasts\(\).* reverse=True as R"),
-        ("contrast", r"Use \.contrasts\('pairwise'\)"),
         ("to_csv", r"The table is the data frame \.frame"),
         ("nothing", r"no attribute 'nothing'\.$"),
     ):

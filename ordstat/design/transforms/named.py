@@ -71,7 +71,7 @@ class Powers:
 
 def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial | Powers:
     """poly(x, degree=1, raw=False); the degree is less than the number of distinct values."""
-    whole("degree", degree, 1, int(np.unique(x).size) - 1)
+    whole("degree", degree, 1, min(int(np.unique(x).size) - 1, 50))
     if raw:
         return Powers(degree)
     polynomial = Polynomial(degree, {})

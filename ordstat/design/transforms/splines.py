@@ -13,6 +13,8 @@ from ...checks import one_of, whole
 from ...exceptions import DataError, FormulaError
 
 Knots = Sequence[float] | float | None
+#: Most knots of a spline, and most columns by df=.
+MAX_KNOTS = 500
 
 
 def _bounds(x: FloatArray, low: float | None = None, high: float | None = None) -> tuple[float, float]:
@@ -42,6 +44,8 @@ def _inner_knots(x: FloatArray, count: int, given: Knots, bounds: tuple[float, f
     """The knots between the bounds: those given, else `count` equally spaced quantiles (R's type 7) of x."""
     if given is None:
         return tuple(np.quantile(_within(x, bounds), np.linspace(0, 1, count + 2)[1:-1]).tolist())
+    if np.size(given) > MAX_KNOTS:
+        raise FormulaError(f"knots must be at most {MAX_KNOTS} numbers; got {np.size(given):,}.")
     knots = tuple(sorted(float(knot) for knot in np.atleast_1d(given)))
     if not all(bounds[0] < knot < bounds[1] for knot in knots):
         raise FormulaError(f"the knots must lie inside {bounds}; got {knots}.")
@@ -50,7 +54,7 @@ def _inner_knots(x: FloatArray, count: int, given: Knots, bounds: tuple[float, f
 
 def _room(df: int | None, least: int, x: FloatArray) -> int:
     """How many inner knots `df` columns of B-splines leave room for beside the `least` number."""
-    return 0 if df is None else whole("df", df, least, int(np.unique(x).size) + 1) - least
+    return 0 if df is None else whole("df", df, least, min(int(np.unique(x).size) + 1, MAX_KNOTS)) - least
 
 
 def _bsplines(
@@ -184,7 +188,7 @@ class RegressionSpline:
         bounds = _bounds(x, lower_bound, upper_bound)
         different = np.unique(_within(x, bounds))
         ends = 2 - int(cls.cyclic) - int(constraints == "center")  # columns that need no inner knot
-        count = 0 if df is None else whole("df", df, max(ends + 1, 1), different.size + ends - 2) - ends
+        count = 0 if df is None else whole("df", df, max(ends + 1, 1), min(different.size + ends - 2, MAX_KNOTS)) - ends
         inner = _inner_knots(different, count, None if knots is None else np.unique(knots).tolist(), bounds)
         spline = cls(knots=(bounds[0], *inner, bounds[1]))
         if constraints is None:

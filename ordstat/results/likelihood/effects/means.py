@@ -12,7 +12,6 @@ import pandas as pd
 from ...._typing import FloatArray
 from ....checks import one_of
 from ....exceptions import OptionError
-from ....words import MEANS, advice
 from ...report.broom import broom_frame
 from ...report.noted import NotedFrame, noted_html, noted_text
 from ..standard_errors import limits_between
@@ -83,9 +82,9 @@ class Emmeans:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Say what stands for names of R's emmeans and of data frames."""
+            """Say where the table is for names of data frames."""
             of_frames = not name.startswith("_") and hasattr(pd.DataFrame, name)
-            hint = advice(MEANS, name) or " The table is the data frame .frame." * of_frames
+            hint = " The table is the data frame .frame." * of_frames
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{hint}")
 
     def __repr__(self) -> str:

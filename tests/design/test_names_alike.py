@@ -1,0 +1,69 @@
+"""Names of columns: those that look alike are different columns, and those with control characters are refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordstat import DataError, FormulaError, ordfit
+
+ALIKE = [
+    ("x", "\uff58"),
+    ("\u00b5g", "\u03bcg"),
+    ("e\u0301", "\u00e9"),
+    ("K", "\u212a"),
+    ("a", "\u1d43"),
+    ("fi", "\ufb01"),
+]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("names", ALIKE, ids=ascii)
+def test_names_that_look_alike_are_different_columns(names, seed):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.uniform(1, 2, (60, 2)), columns=list(names)).assign(y=rng.integers(0, 3, 60))
+    plain = data.set_axis(["one", "other", "y"], axis=1)
+    for call in ("I({}**2)", "log({})", "poly({}, 2)", "{}", "offset({}) + {}", "`{}`", "I({} > 1.5)", "Q('{}')"):
+        for name, stands_for in zip(names, ("one", "other"), strict=True):
+            fit = ordfit(f"y ~ {call.format(name, name)}", data)
+            expected = ordfit(f"y ~ {call.format(stands_for, stands_for)}", plain)
+            np.testing.assert_array_equal(fit.coef, expected.coef)
+            np.testing.assert_array_equal(fit.predict(data), expected.predict(plain))
+    both = ordfit(f"y ~ I({names[0]} + 1) + I({names[1]} + 1)", data)
+    assert len(both.coef.dropna()) == 2
+
+
+def test_look_alike_names_elsewhere():
+    data = pd.DataFrame({"x": np.arange(40.0), "\uff58": np.arange(40.0)[::-1] + 1, "y": np.arange(40) % 3})
+    fit = ordfit("y ~ 1", data, subset="\uff58 > 20", weights="\uff58 + 1")
+    assert fit.design.sample.n == 20
+    with pytest.raises(DataError, match="no column '\uff58\uff58'"):
+        ordfit("y ~ log(\uff58\uff58)", data)
+    double = ordfit("y ~ I([\u00e9 for \u00e9 in x]) + f\u00e9(x)", data, safe=False, context={"f\u00e9": np.sqrt})
+    np.testing.assert_array_equal(double.design.sample.X, np.column_stack([data["x"], np.sqrt(data["x"])]))
+
+
+def test_names_like_those_that_stand_in_for_others():
+    data = pd.DataFrame({"x": np.arange(40.0), "quoted_name_ff": np.arange(40.0)[::-1], "y": np.arange(40) % 3})
+    with pytest.raises(DataError, match="no column 'quoted_name_fe'"):
+        ordfit("y ~ I(quoted_name_fe + 1)", data)
+    fit = ordfit("y ~ I(quoted_name_ff + 1)", data)
+    np.testing.assert_array_equal(fit.design.sample.X[:, 0], data["quoted_name_ff"] + 1)
+    with pytest.raises(FormulaError, match="list of numbers"):
+        ordfit("y ~ I(x in [[1,2],[3]])", data)
+
+
+@pytest.mark.parametrize("character", ["\x1b[31m", "\x07", "\x00", "\n", "\x9b", "\x7f"], ids=ascii)
+@pytest.mark.parametrize("where", ["column", "level", "response", "group"])
+def test_control_characters_in_names_are_refused(character, where):
+    data = pd.DataFrame({"x": list("ab") * 20, "g": list("abcd") * 10, "y": np.arange(40) % 3})
+    bad = f"bad{character}name"
+    formula = "y ~ x + (1 | g)" if where == "group" else "y ~ x"
+    if where == "column":
+        data, formula = data.rename(columns={"x": bad}), "y ~ ."
+    elif where == "response":
+        data["y"] = pd.Categorical.from_codes(data["y"], ["low", bad, "high"], ordered=True)
+    else:
+        data[{"level": "x", "group": "g"}[where]] = data["g"].replace({"a": bad})
+    with pytest.raises(DataError, match="control character") as error:
+        ordfit(formula, data)
+    assert character not in str(error.value)
