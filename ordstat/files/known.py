@@ -31,8 +31,6 @@ FUNCTIONS = (
     "methods.voting.OneVersusOne.tally",
     "model.ensembles.ensembles.hard_sign",
 )
-#: Classes that have moved since a file could be written: old name to new one.
-MOVED: dict[str, str] = {}
 
 
 @cache
@@ -53,7 +51,7 @@ def name_of(kind: type) -> str | None:
 
 def class_of(name: Any) -> type:
     """The dataclass of a name; DataError where the package has none."""
-    module, _, own = MOVED.get(str(name), str(name)).rpartition(".")
+    module, _, own = str(name).rpartition(".")
     if module in _modules():
         found = vars(import_module(f"{_PACKAGE}.{module}")).get(own)
         if isinstance(found, type) and is_dataclass(found) and name_of(found) == f"{module}.{own}":
