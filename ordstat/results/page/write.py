@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...checks import flag
 from ...exceptions import OptionError
+from ...files.write import write_file
 from ..fitted import FittedRanker
 from .content import page_of
 from .html import as_page
@@ -37,6 +37,8 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     ------
     OptionError
         A path of another ending, in a folder that is not there, or of a Word document without python-docx.
+    DataError
+        The file cannot be written.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def page_target(path: Any) -> Path:
 
 
 def _write_html(page: Any, path: Path) -> None:
-    _put({path: as_page(page).encode()})
+    write_file(path, as_page(page).encode())
 
 
 def _write_markdown(page: Any, path: Path) -> None:
@@ -84,25 +86,16 @@ def _write_markdown(page: Any, path: Path) -> None:
     text, files = as_markdown(page, folder.name)
     if files:
         folder.mkdir(exist_ok=True)
-    _put({**{folder / name: data for name, data in files.items()}, path: text.encode()})
+    for name, data in files.items():
+        write_file(folder / name, data)
+    write_file(path, text.encode())
 
 
 def _write_word(page: Any, path: Path) -> None:
     from .word import as_word
 
-    _put({path: as_word(page)})
+    write_file(path, as_word(page))
 
 
 _WORD = ".docx"
 _WRITERS = {".html": _write_html, ".htm": _write_html, ".md": _write_markdown, _WORD: _write_word}
-
-
-def _put(files: Mapping[Path, bytes]) -> None:
-    """Write each file beside its place and move it there, so that none is ever half written."""
-    for path, data in files.items():
-        part = path.with_name(f".{path.name}.part")
-        try:
-            part.write_bytes(data)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
-from pathlib import Path
 
 from ...checks import text as one_text
 from ...checks import whole
-from ...exceptions import DataError, OptionError
+from ...exceptions import OptionError
+from ...files.write import write_file
 from .export.html import html
 from .grid import Grid
 
@@ -191,10 +191,7 @@ class Exported:
         if path is None or not str(path).lower().endswith(".docx"):
             raise OptionError(f"path must be the file to write, such as 'table.docx'; got {path!r}.")
         grids = self._captioned(digits, caption)
-        try:
-            write_docx(grids, _checked(path))
-        except OSError as error:
-            raise not_written(path, error) from error
+        write_file(_checked(path), lambda file: write_docx(grids, file))
 
     def _captioned(self, digits: int | None, caption: str | None) -> list[Grid]:
         """The tables, the first with another title where one is given."""
@@ -208,10 +205,7 @@ class Exported:
         grids = self._captioned(digits, caption)
         text = "\n".join(written(grid, place) for place, grid in enumerate(grids))
         if path is not None:
-            try:
-                Path(_checked(path)).write_text(text, encoding="utf-8")
-            except OSError as error:
-                raise not_written(path, error) from error
+            write_file(_checked(path), text.encode())
         return text
 
 
@@ -221,13 +215,6 @@ def _checked(path: str | PathLike[str]) -> str | PathLike[str]:
     if "\0" in fspath(path):
         raise OptionError(f"path must be the name of a file, which has no null character; got {path!r}.")
     return path
-
-
-def not_written(path: str | PathLike[str], error: OSError) -> DataError:
-    """The error of a file that cannot be written."""
-    return DataError(
-        f"{str(path)!r} cannot be written: {error.strerror or error}. Name a file in a folder that is there."
-    )
 
 
 def _numbered(label: str | None, place: int) -> str | None:

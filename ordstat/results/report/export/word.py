@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike, fspath
-from typing import Any
+from typing import IO, Any
 
 from ..grid import Grid, spans, with_minus
 from .paged import Block, paged
@@ -17,7 +16,7 @@ _FULL, _SMALL = 10.0, 8.5
 _GAP = 15.0
 
 
-def write_docx(grids: Sequence[Grid], path: str | PathLike[str]) -> None:
+def write_docx(grids: Sequence[Grid], file: IO[bytes]) -> None:
     """A document with a table after another, titles above and notes below.
 
     Raises
@@ -28,7 +27,7 @@ def write_docx(grids: Sequence[Grid], path: str | PathLike[str]) -> None:
     document = new_document()
     for grid in grids:
         add_grid(document, grid)
-    document.save(fspath(path))
+    document.save(file)
 
 
 def new_document() -> Any:
