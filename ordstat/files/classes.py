@@ -70,13 +70,13 @@ def functions() -> dict[str, Any]:
 
 def check_fields(made: Any) -> None:
     """DataError if a field of a dataclass holds what its annotation does not allow."""
-    for name, hint in _hints(type(made)).items():
+    for name, hint in _hints(made.__class__).items():
         if not _fits(getattr(made, name), hint):
             raise DataError(f"{name} of {type(made).__name__} must not be a {type(getattr(made, name)).__name__}.")
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     """Types of the fields; names that a module imports for type checkers alone are looked up by `_modules`."""
     texts = " ".join(str(hint) for base in kind.__mro__ for hint in vars(base).get("__annotations__", {}).values())
     imported = {name for base in kind.__mro__ for name in vars(import_module(base.__module__))}
@@ -87,7 +87,8 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    kind, inside = get_origin(hint) or hint, get_args(hint)
+    kind: Any = get_origin(hint) or hint
+    inside = get_args(hint)
     if kind in (Union, UnionType):
         return any(_fits(value, one) for one in inside)
     if kind is np.ndarray:

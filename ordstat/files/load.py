@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
+import struct
 import zipfile
+import zlib
 from dataclasses import replace
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -14,9 +18,14 @@ import numpy as np
 from .._typing import AnyArray
 from ..checks import whole
 from ..exceptions import DataError, OptionError, OrdstatError
-from .packing import Unpacking
+from .packing import fit_of
 from .save import FORMAT, MOST_JSON, MOST_VALUES, TREE, VERSION, n_values
-from .sound import check_whole
+
+#: What reading a damaged or forged file can end in.
+_UNREADABLE = (
+    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, SyntaxError),
+    *(TypeError, ValueError, TokenError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+)
 
 
 def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3) -> Any:
@@ -65,7 +74,7 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 *
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     except OrdstatError as error:
         raise DataError(f"{path} cannot be loaded: {error}") from None
-    except Exception as error:  # whatever a damaged file leads to
+    except _UNREADABLE as error:
         raise DataError(f"{path} cannot be loaded: it is not a file that fit.save() wrote ({error}).") from error
     return fit if data is None else replace(fit, design=fit.design.beside(data))
 
@@ -103,15 +112,3 @@ def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """The content of a member, no longer than it declares."""
     with archive.open(member) as stream:
         return stream.read(member.file_size)
-
-
-def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
-    """The fit of a document and arrays, checked."""
-    unpacking = Unpacking(arrays)
-    for entry in tree["objects"]:
-        unpacking.add(entry)
-    fit = unpacking.unpack(tree["fit"])
-    if not hasattr(type(fit), "save"):
-        raise DataError("it holds something other than a fit.")
-    check_whole(fit)
-    return fit

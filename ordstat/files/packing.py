@@ -16,7 +16,7 @@ from .._typing import AnyArray
 from ..exceptions import DataError, OptionError
 from .classes import check_fields, class_of, classes_named
 from .models import as_model, model_parts
-from .sound import check_sound
+from .sound import check_sound, check_whole
 from .values import VALUES
 
 _TAGS = {kind: tag for tag, (kind, _, _) in VALUES.items()}
@@ -109,3 +109,15 @@ class Unpacking:
             return (self.objects if tag == "object" else self.arrays)[inside]
         parts = [self.unpack(part) for part in inside]
         return as_model(*parts) if tag == "model" else VALUES[tag][2](*parts)
+
+
+def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
+    """The fit of a document and arrays, checked."""
+    unpacking = Unpacking(arrays)
+    for entry in tree["objects"]:
+        unpacking.add(entry)
+    fit = unpacking.unpack(tree["fit"])
+    if not hasattr(type(fit), "save"):
+        raise DataError("it holds something other than a fit.")
+    check_whole(fit)
+    return fit

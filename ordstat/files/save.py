@@ -54,8 +54,7 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
     [2, 2]
     """
     check_name(path)
-    from .load import fit_of
-    from .packing import Packing
+    from .packing import Packing, fit_of
 
     recipe = fit.design.recipe
     if recipe is not None and not recipe.safe:

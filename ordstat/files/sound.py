@@ -153,7 +153,7 @@ def _whole(fit: Any) -> Iterable[bool]:
     yield len(fit.design.levels.values) == levels
     if hasattr(fit.fit, "learned"):
         yield from _online(fit.fit.learned, D, levels)
-    at = getattr(fit.fit, "likelihood", None)
+    at: Any = getattr(fit.fit, "likelihood", None)
     if hasattr(at, "problem"):  # the model of random effects is checked above
         problem, rows = at.problem, at.problem.sample.rows
         yield rows.n == n if problem.used is None else _codes(problem.used, rows.n, n)

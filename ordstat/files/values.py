@@ -39,7 +39,7 @@ def _partial(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
     return made
 
 
-def _time(text: str, unit: str, zone: str | None) -> Any:
+def _time(text: str, unit: Any, zone: str | None) -> Any:
     return (pd.Timestamp(text).tz_convert(zone) if zone else pd.Timestamp(text)).as_unit(unit)
 
 
