@@ -15,6 +15,7 @@ import pandas as pd
 
 from ..checks import warn_of_data
 from ..exceptions import DataError, OrdstatError
+from ..files.write import write_file
 from .command import UsageError
 
 #: What packing adds to an extension; pandas unpacks it by itself.
@@ -91,6 +92,10 @@ def _text(path: str, separator: str | None, decimal: str) -> pd.DataFrame:
     frame: pd.DataFrame = pd.read_csv(
         path, sep=between, decimal=decimal, encoding="utf-8-sig", low_memory=False, **missing
     )
+    heads = pd.read_csv(path, sep=between, encoding="utf-8-sig", header=None, nrows=1, dtype=str).iloc[0].dropna()
+    if heads.duplicated().any():
+        twice = heads[heads.duplicated()].iloc[0]
+        raise DataError(f"{path!r} has several columns {twice!r}. Give each column a name of its own.")
     name = str(frame.columns[0])
     other = next((mark for mark in (";", "\t", ",") if mark != between and mark in name), None)
     if frame.shape[1] == 1 and other is not None:
@@ -176,20 +181,18 @@ def write_table(frame: pd.DataFrame, path: str) -> None:
     """
     check_writable(path)
     try:
-        if extension(path) == ".parquet":
-            frame.to_parquet(path, index=False)
+        if Path(path).suffix.lower() == ".parquet":
+            write_file(path, lambda file: frame.to_parquet(file, index=False))
         else:
-            frame.to_csv(path, sep=_SEPARATORS[extension(path)], index=False)
+            write_file(path, frame.to_csv(sep=_SEPARATORS[Path(path).suffix.lower()], index=False).encode())
     except ImportError as error:
         raise DataError(f"writing {path!r} needs pyarrow: pip install pyarrow.") from error
-    except OSError as error:
-        raise DataError(f"{path!r} cannot be written: {error.strerror or error}.") from error
 
 
 def check_writable(path: str) -> None:
     """UsageError where a name does not say how to write; DataError where nothing can be written there."""
     known = (*_SEPARATORS, ".parquet")
-    if extension(path) not in known:
+    if Path(path).suffix.lower() not in known:
         raise UsageError(f"the output must be a file that ends in {', '.join(known)}; got {path!r}.")
     check_place(path)
 

@@ -1,1 +1,1 @@
-"""Fits in files: a zip of JSON and arrays that holds values and no code; `docs/files.md` describes the format."""
+"""Fits in files: a zip of one JSON document and arrays, without code; `docs/files.md` describes it."""

@@ -1,219 +1,123 @@
-"""A value as JSON and arrays, and back: a table of the kinds of values that a file holds.
+"""A value as JSON and arrays, and back.
 
-Plain JSON stands for itself (None, bool, int, finite float, str, list). Anything else is a mapping of one entry, a tag
-and what belongs to it: {"tuple": [...]}. Dataclasses and arrays stand once each in a table of their own, in the order
-in which they were finished, and {"object": 7}, {"array": 3} refer to it: what was one thing stays one.
+None, bool, int, finite float, str and list stand for themselves; anything else is a mapping of one entry, such as
+{"tuple": [...]}. Dataclasses and arrays are stored once each, and {"object": 7} and {"array": 3} refer to them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from .._typing import AnyArray
 from ..exceptions import DataError, OptionError
-from .checked import check_field
-from .known import class_of, filled, name_of
-from .sound import check_sound
+from .classes import check_fields, class_of, classes_named
+from .models import as_model, model_parts
+from .sound import check_sound, check_whole
+from .values import VALUES
 
-#: Containers inside each other, in a file.
-DEEPEST = 200
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of values: how one becomes JSON, and JSON one of them.
-
-    Attributes
-    ----------
-    tag : str
-    types : tuple of type
-        What it takes.
-    pack : callable (value, packing) -> JSON, or None where it is, after all, none of the kind
-    unpack : callable (JSON, unpacking) -> value
-    heirs : bool
-        Whether it takes subclasses too.
-    """
-
-    tag: str
-    types: tuple[type, ...]
-    pack: Callable[[Any, Packing], Any]
-    unpack: Callable[[Any, Unpacking], Any]
-    heirs: bool = False
-
-    def takes(self, value: Any) -> bool:
-        """Whether a value is of the kind."""
-        return isinstance(value, self.types) if self.heirs else type(value) in self.types
+_TAGS = {kind: tag for tag, (kind, _, _) in VALUES.items()}
 
 
 @dataclass(eq=False)
 class Packing:
-    """Values on their way into a file.
+    """Values on their way into a file."""
 
-    Attributes
-    ----------
-    kinds : tuple of Kind
-    objects : list
-        JSON of every dataclass.
-    arrays : list of array
-    place : list of str
-        Names of the fields that lead to what is packed.
-    """
-
-    kinds: tuple[Kind, ...]
     objects: list[Any] = field(default_factory=list)
     arrays: list[AnyArray] = field(default_factory=list)
-    place: list[str] = field(default_factory=list)
-    _known: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # with the value, so that its id stays its own
+    path: list[str] = field(default_factory=list)
+    _seen: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # with the value, whose id stays its own
 
     def pack(self, value: Any) -> Any:
-        """The value as JSON; OptionError where a file cannot hold it."""
-        if value is None or type(value) in (bool, int, str):
+        """The value as JSON; OptionError if a file cannot hold it."""
+        if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
             return value
-        if type(value) is float:
-            return value if math.isfinite(value) else {"float": str(value)}
         if type(value) is list:
-            return self.pack_each(value)
-        if id(value) not in self._known:
-            packed = self._tagged(value)
-            if next(iter(packed)) not in ("object", "array"):
-                return packed
-            self._known[id(value)] = value, packed
-        return self._known[id(value)][1]
+            return [self.pack(item) for item in value]
+        if id(value) not in self._seen:
+            self._seen[id(value)] = value, self._packed(value)
+        return self._seen[id(value)][1]
 
-    def pack_each(self, values: Any) -> list[Any]:
-        """A list of JSON."""
-        return [self.pack(value) for value in values]
-
-    def pack_named(self, values: dict[str, Any]) -> dict[str, Any]:
-        """JSON by name."""
-        packed = {}
-        for name, value in values.items():
-            with self.at(name):
-                packed[name] = self.pack(value)
-        return packed
-
-    @contextmanager
-    def at(self, name: str) -> Iterator[None]:
-        """Inside a field of this name."""
-        self.place.append(name)
-        yield
-        self.place.pop()
-
-    def _tagged(self, value: Any) -> dict[str, Any]:
-        for kind in self.kinds:
-            if kind.takes(value) and (packed := kind.pack(value, self)) is not None:
-                return {kind.tag: packed}
-        name = name_of(type(value))
-        if name is None:
-            raise self.refusal(value)
-        self.objects.append({"class": name, "fields": self.pack_named(_state(value))})
+    def _packed(self, value: Any) -> dict[str, Any]:
+        kind = type(value)
+        library = kind.__module__.partition(".")[0] in ("numpy", "pandas")
+        tag = next((_TAGS[base] for base in (kind.__mro__ if library else (kind,)) if base in _TAGS), None)
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            self.arrays.append(value)
+            return {"array": len(self.arrays) - 1}
+        try:
+            if tag is not None:
+                return {tag: [self.pack(part) for part in VALUES[tag][1](value)]}
+        except KeyError:
+            raise self._refusal(value) from None
+        if (parts := model_parts(value)) is not None:
+            return {"model": [self.pack(part) for part in parts]}
+        names = {f.name for f in fields(kind)} if is_dataclass(kind) else set()
+        if kind not in classes_named(kind.__name__) or class_of(kind.__name__, names) is not kind:
+            raise self._refusal(value)
+        state = value.__getstate__() if hasattr(kind, "__getstate__") else None
+        packed, state = {}, state if isinstance(state, dict) else {}
+        for f in fields(kind):
+            self.path.append(f.name)
+            packed[f.name] = self.pack(state.get(f.name, getattr(value, f.name)))
+            self.path.pop()
+        self.objects.append({"class": kind.__name__, "fields": packed})
         return {"object": len(self.objects) - 1}
 
-    def refusal(self, value: Any, why: str = "") -> OptionError:
-        """The error for a value that no file holds."""
-        place = ".".join(self.place)
+    def _refusal(self, value: Any) -> OptionError:
+        shown = repr(value)
         return OptionError(
-            f"save cannot put {type(value).__name__} {_shown(value)} into a file (it is fit.{place}): "
-            f"{why or 'a file holds numbers, texts and the classes of ordstat, and no code of others'}. Fit without "
-            "it, or use pickle, whose files only those should open who trust their author."
+            f"save cannot put {type(value).__name__} {shown[:77]}{'...' * (len(shown) > 77)} into a file (it is "
+            f"fit.{'.'.join(self.path)}): a file holds numbers, texts and the classes of ordstat, and no other code. "
+            "Fit without it, or use pickle, whose files only those should open who trust their author."
         )
-
-
-def _state(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass, as it pickles them."""
-    own = {f.name for f in fields(value)}
-    state = value.__getstate__() if hasattr(type(value), "__getstate__") else None
-    state = state if isinstance(state, dict) else {}
-    return {name: state.get(name, getattr(value, name)) for name in sorted(own)}
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 @dataclass(eq=False)
 class Unpacking:
-    """Values on their way out of a file.
+    """Values on their way out of a file."""
 
-    Attributes
-    ----------
-    kinds : mapping of tag to Kind
-    arrays : list of array
-    objects : list
-        Those made so far.
-    """
-
-    kinds: dict[str, Kind]
     arrays: list[AnyArray]
     objects: list[Any] = field(default_factory=list)
-    _depth: int = 0
 
-    def add(self, given: Any) -> Any:
-        """Make the next dataclass of the table."""
-        if not isinstance(given, dict) or given.keys() != {"class", "fields"} or not isinstance(given["fields"], dict):
-            raise DataError("its table of objects is not one.")
-        kind = class_of(given["class"])
-        values = filled(kind, {name: self.unpack(value) for name, value in given["fields"].items()})
-        for f in fields(kind):
-            check_field(kind, f, values[f.name])
-        made: Any = object.__new__(kind)
-        for name, value in values.items():
+    def add(self, entry: dict[str, Any]) -> None:
+        """Make the next dataclass."""
+        given = {name: self.unpack(value) for name, value in entry["fields"].items()}
+        kind = class_of(entry["class"], set(given))
+        made = object.__new__(kind)
+        for name, value in given.items():
             object.__setattr__(made, name, value)
+        check_fields(made)
         if hasattr(kind, "__post_init__"):
             made.__post_init__()
-        check_sound(str(name_of(kind)), made)
+        check_sound(made)
         self.objects.append(made)
-        return made
 
     def unpack(self, given: Any) -> Any:
-        """The value of some JSON; DataError where it is none that `Packing` makes."""
-        if not isinstance(given, (list, dict)):
+        """The value of some JSON."""
+        if isinstance(given, list):
+            return [self.unpack(item) for item in given]
+        if not isinstance(given, dict):
             return given
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise DataError("its values lie too deep inside each other.")
-        found = self.unpack_each(given) if isinstance(given, list) else self._untagged(given)
-        self._depth -= 1
-        return found
-
-    def unpack_each(self, given: Any) -> list[Any]:
-        """A list of values."""
-        return [self.unpack(value) for value in expect(given, list)]
-
-    def _untagged(self, given: dict[str, Any]) -> Any:
-        if len(given) != 1:
-            raise DataError("it holds a mapping that stands for nothing.")
-        tag, inside = next(iter(given.items()))
-        if tag == "object":
-            return self.objects[place(inside, self.objects)]
-        if tag == "float":
-            return float(inside)
-        if tag not in self.kinds:
-            raise DataError(f"it holds a {tag!r}, which this version of ordstat does not know.")
-        return self.kinds[tag].unpack(inside, self)
+        ((tag, inside),) = given.items()
+        if tag in ("object", "array"):
+            if isinstance(inside, bool) or inside < 0:
+                raise DataError(f"it refers to the {tag} {inside!r}.")
+            return (self.objects if tag == "object" else self.arrays)[inside]
+        parts = [self.unpack(part) for part in inside]
+        return as_model(*parts) if tag == "model" else VALUES[tag][2](*parts)
 
 
-def expect(given: Any, *types: type) -> Any:
-    """What was given; DataError where it is of no such type."""
-    if not isinstance(given, types) or (isinstance(given, bool) and bool not in types):
-        raise DataError(f"it has a {type(given).__name__} where {types[0].__name__} belongs.")
-    return given
-
-
-def place(given: Any, table: list[Any]) -> int:
-    """A place in a table; DataError where it is none."""
-    if not 0 <= expect(given, int) < len(table):
-        raise DataError("it refers to something that it does not hold.")
-    return int(given)
-
-
-def numbers(value: Any) -> bool:
-    """Whether an array holds no Python objects."""
-    return isinstance(value, np.ndarray) and not value.dtype.hasobject
+def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
+    """The fit of a document and arrays, checked."""
+    unpacking = Unpacking(arrays)
+    for entry in tree["objects"]:
+        unpacking.add(entry)
+    fit = unpacking.unpack(tree["fit"])
+    if not hasattr(type(fit), "save"):
+        raise DataError("it holds something other than a fit.")
+    check_whole(fit)
+    return fit

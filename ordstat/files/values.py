@@ -1,133 +1,104 @@
-"""Kinds of plain values: containers, numbers of NumPy, arrays, links, and functions of the package."""
+"""Values that a file holds beside numbers, texts, lists and dataclasses: what each is taken apart into, and made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from ..exceptions import DataError
 from ..model.likelihood.flexible import FLEXIBLE, FlexibleLink, link_of
 from ..model.likelihood.links import Link
-from .known import function_of, name_of_function
-from .packing import Kind, Packing, Unpacking, expect, numbers, place
-
-#: Kinds of dtypes of a single number or time.
-_NUMBERS = "biufmM"
-#: Makes a design from a formula, which is code: with no arguments but those that the package gives it.
-_MAKER = "design.build.make"
+from .classes import functions
 
 
-def _pairs(value: dict[Any, Any], packing: Packing) -> Any:
-    pairs = []
-    for key, item in value.items():
-        with packing.at(str(key)):
-            pairs.append([packing.pack(key), packing.pack(item)])
-    return pairs
+def _dict(*parts: Any) -> dict[Any, Any]:
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def _mapping(given: Any, unpacking: Unpacking) -> dict[Any, Any]:
-    pairs = [expect(pair, list) for pair in expect(given, list)]
-    if any(len(pair) != 2 for pair in pairs):
-        raise DataError("it holds a mapping whose entries are no pairs.")
-    return {unpacking.unpack(key): unpacking.unpack(value) for key, value in pairs}
+def _scalar(dtype: str, content: str) -> Any:
+    return np.frombuffer(bytes.fromhex(content), dtype)[0]
 
 
-def _pack_array(value: Any, packing: Packing) -> Any:
-    if not numbers(value):
-        return None
-    packing.arrays.append(value)
-    return len(packing.arrays) - 1
-
-
-def _pack_objects(value: Any, packing: Packing) -> Any:
-    return {"shape": list(value.shape), "values": packing.pack_each(value.ravel().tolist())}
-
-
-def _objects(given: Any, unpacking: Unpacking) -> Any:
-    shape, values = given["shape"], unpacking.unpack_each(given["values"])
+def _objects(shape: tuple[int, ...], *values: Any) -> Any:
     flat = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        flat[i] = value
-    return flat.reshape([expect(n, int) for n in expect(shape, list)])
+    flat[:] = values
+    return flat.reshape(shape)
 
 
-def _pack_number(value: Any, packing: Packing) -> Any:
-    if value.dtype.kind not in _NUMBERS:
-        return None
-    return [value.dtype.str, packing.pack(value.view("i8").item() if value.dtype.kind in "mM" else value.item())]
+def _partial(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Only a file's own functions take arguments, but for the one that makes a design of a formula."""
+    made = partial(function, *arguments, **keywords)
+    if _name(made.func) == ["make"]:
+        raise DataError("it gives arguments to the function 'make'.")
+    return made
 
 
-def _number(given: Any, unpacking: Unpacking) -> Any:
-    name, value = expect(given, list)
-    dtype = np.dtype(expect(name, str))
-    if dtype.kind not in _NUMBERS:
-        raise DataError(f"it holds a number of dtype {dtype}.")
-    number = expect(unpacking.unpack(value), int, float, bool)
-    return np.array(number, dtype="i8").view(dtype)[()] if dtype.kind in "mM" else np.array(number, dtype=dtype)[()]
+def _time(text: str, unit: Any, zone: str | None) -> Any:
+    return (pd.Timestamp(text).tz_convert(zone) if zone else pd.Timestamp(text)).as_unit(unit)
 
 
-def _pack_link(value: Any, packing: Packing) -> Any:
-    again = link_of(value.name, value.lam)
-    named = again is value if value.lam is None else isinstance(value.interval, partial)
-    return [value.name, value.lam] if named else None
+def _column(values: Any) -> Any:
+    """The values of an index or a series as an array of NumPy or pandas."""
+    return values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array
 
 
-def _link(given: Any, unpacking: Unpacking) -> Any:
-    name, lam = given
-    return link_of(expect(name, str), lam)
+def _categorical(codes: Any, categories: Any, ordered: bool) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, categories, ordered=ordered)
 
 
-def _pack_partial(value: Any, packing: Packing) -> Any:
-    with packing.at("function"):
-        called = packing.pack(value.func)
-    return [called, packing.pack_each(value.args), packing.pack_named(value.keywords)]
+def _levels(names: list[Any], *levels: Any) -> pd.MultiIndex:
+    return pd.MultiIndex.from_arrays(levels, names=names)
 
 
-def _partial(given: Any, unpacking: Unpacking) -> Any:
-    function, arguments, keywords = given
-    named = {name: unpacking.unpack(value) for name, value in expect(keywords, dict).items()}
-    called: Callable[..., Any] = unpacking.unpack(function)
-    known = called.func if isinstance(called, partial) else called
-    if name_of_function(known) in (None, _MAKER):
-        raise DataError(f"it gives arguments to {known!r}, and a file may not.")
-    return partial(called, *unpacking.unpack_each(arguments), **named)
+def _frame(index: Any, names: Any, *columns: Any) -> pd.DataFrame:
+    series = {j: pd.Series(values, index=index, dtype=values.dtype) for j, values in enumerate(columns)}
+    return pd.DataFrame(series, index=index, copy=False).set_axis(names, axis=1)
 
 
-def _ufunc(given: Any, unpacking: Unpacking) -> Any:
-    if given != "tanh":
-        raise DataError(f"it names the function {given!r}, and a file may not.")
-    return np.tanh
+def _name(function: Any) -> list[str]:
+    """The name of a function in a file; KeyError if a file may not hold it."""
+    return [{value: name for name, value in functions().items()}[function]]
 
 
-def _slice(given: Any, unpacking: Unpacking) -> slice:
-    return slice(*unpacking.unpack_each(given))
+def _function(name: str) -> Any:
+    return functions()[name]
 
 
-def _unordered(value: Any, packing: Packing) -> Any:
-    return packing.pack_each(sorted(value, key=repr))
-
-
-def _each(value: Any, packing: Packing) -> Any:
-    return packing.pack_each(value)
-
-
-VALUES: tuple[Kind, ...] = (
-    Kind("tuple", (tuple,), _each, lambda given, u: tuple(u.unpack_each(given))),
-    Kind("dict", (dict,), _pairs, _mapping),
-    Kind("set", (set,), _unordered, lambda given, u: set(u.unpack_each(given))),
-    Kind("frozenset", (frozenset,), _unordered, lambda given, u: frozenset(u.unpack_each(given))),
-    Kind("slice", (slice,), lambda v, p: p.pack_each((v.start, v.stop, v.step)), _slice),
-    Kind("number", (np.generic,), _pack_number, _number, heirs=True),
-    Kind("array", (np.ndarray,), _pack_array, lambda given, u: u.arrays[place(given, u.arrays)]),
-    Kind("objects", (np.ndarray,), _pack_objects, _objects),
-    Kind("link", (Link,), _pack_link, _link),
-    Kind("flexible", (FlexibleLink,), lambda v, p: v.name, lambda given, u: FLEXIBLE[given]),
-    Kind("function", (type(_pairs),), lambda v, p: name_of_function(v), lambda given, u: function_of(given)),
-    Kind("partial", (partial,), _pack_partial, _partial),
-    Kind("ufunc", (np.ufunc,), lambda v, p: "tanh" if v is np.tanh else None, _ufunc),
-    Kind("date", (date,), lambda v, p: v.isoformat(), lambda given, u: date.fromisoformat(given)),
-)
+#: By the name in a file: the type, the parts of a value, the value of the parts.
+VALUES: dict[str, tuple[Any, Any, Any]] = {
+    "float": (float, lambda x: [str(x)], float),  # infinite or NaN
+    "tuple": (tuple, list, lambda *items: items),
+    "dict": (dict, lambda d: [part for pair in d.items() for part in pair], _dict),
+    "frozenset": (frozenset, lambda s: sorted(s, key=repr), lambda *items: frozenset(items)),
+    "slice": (slice, lambda s: [s.start, s.stop, s.step], slice),
+    "date": (date, lambda d: [d.isoformat()], date.fromisoformat),
+    "scalar": (np.generic, lambda x: [x.dtype.str, x.tobytes().hex()], _scalar),
+    "objects": (np.ndarray, lambda a: [a.shape, *a.ravel()], _objects),
+    "function": (FunctionType, _name, _function),
+    "ufunc": (np.ufunc, _name, _function),
+    "partial": (partial, lambda p: [p.func, p.args, p.keywords], _partial),
+    "link": (Link, lambda link: [link.name, link.lam], link_of),
+    "flexible": (FlexibleLink, lambda link: [link.name], FLEXIBLE.__getitem__),
+    "NA": (type(pd.NA), lambda x: [], lambda: pd.NA),
+    "NaT": (type(pd.NaT), lambda x: [], lambda: pd.NaT),
+    "time": (pd.Timestamp, lambda t: [t.isoformat(), t.unit, t.tz and str(t.tz)], _time),
+    "period": (pd.Period, lambda p: [p.ordinal, p.freqstr], lambda n, freq: pd.Period(ordinal=n, freq=freq)),
+    "interval": (pd.Interval, lambda i: [i.left, i.right, i.closed], pd.Interval),
+    "categorical": (pd.Categorical, lambda c: [c.codes, c.categories, c.ordered], _categorical),
+    "column": (ExtensionArray, lambda a: [str(a.dtype), *a.astype(object)], lambda dtype, *a: pd.array(a, dtype=dtype)),
+    "range": (pd.RangeIndex, lambda i: [i.start, i.stop, i.step, None, False, i.name], pd.RangeIndex),
+    "levels": (pd.MultiIndex, lambda i: [list(i.names), *map(i.get_level_values, range(i.nlevels))], _levels),
+    "index": (pd.Index, lambda i: [_column(i), i.name], lambda a, name: pd.Index(a, a.dtype, name=name)),
+    "series": (pd.Series, lambda s: [_column(s), s.index, s.name], lambda a, i, name: pd.Series(a, i, a.dtype, name)),
+    "frame": (
+        pd.DataFrame,
+        lambda d: [d.index, d.columns, *(_column(d.iloc[:, j]) for j in range(d.shape[1]))],
+        _frame,
+    ),
+}

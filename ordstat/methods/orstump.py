@@ -227,7 +227,7 @@ class _Rankers:
         order = rng.permutation(len(u))
         rows = Rows(X=self.rows.X[order])
         sample = Sample(rows=rows, y=self.rows.y[order], n_levels=self.n_levels, costs=costs[order])
-        member = partial(_answers, self.method.fit(sample, rng).rule)
+        member = partial(_rule_answers, self.method.fit(sample, rng).rule)
         return Weak(member, member(Rows(X=self.rows.X)))
 
     def combine(self, members: Sequence[Callable[[Rows], FloatArray]], round_weights: FloatArray) -> MemberSum:
@@ -235,7 +235,7 @@ class _Rankers:
         return MemberSum(members=tuple(members), round_weights=np.asarray(round_weights), shape=shape)
 
 
-def _answers(rule: Rule, rows: Rows) -> FloatArray:
+def _rule_answers(rule: Rule, rows: Rows) -> FloatArray:
     """(N, K-1) +1 where a ranker puts a row above k, else -1."""
     return answers(rule.codes(rows), rule.n_levels)
 
@@ -254,7 +254,7 @@ class RankAnswers:
 
     def __call__(self, X: Any) -> FloatArray:
         """(N, K-1) answers of +1.0 or -1.0 for rows X (N, D); they do not grow in k."""
-        return _answers(self.rule, Rows(X=_matrix(X)))
+        return _rule_answers(self.rule, Rows(X=_matrix(X)))
 
 
 def reverse_reduction(method: Method, X: Any, labels: Any, weights: Any, *, seed: int = 0) -> RankAnswers:

@@ -111,7 +111,7 @@ def test_results_are_printed_before_they_are_written(folder, capsys, monkeypatch
     def full(*arguments, **options):
         raise DataError("the disk is full")
 
-    monkeypatch.setattr("ordstat.files.container.write", full)
+    monkeypatch.setattr("ordstat.files.save.write_file", full)
     monkeypatch.setattr("ordstat.commands.compare.write_table", full)
     assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 1
     assert "2.503" in capsys.readouterr().out
@@ -141,6 +141,13 @@ def test_predictions_beside_the_data(folder, capsys):
     assert "the data have a column 'class' already" in capsys.readouterr().err
     assert main(["predict", "m", "new.csv", "--type", "score", "-o", "out.tsv"]) == 0
     assert pd.read_csv("out.tsv", sep="\t").columns.tolist() == ["score"]
+
+
+@pytest.mark.parametrize("head", ["rating,temp,temp", "rating;temp;temp"])
+def test_equal_headings_are_refused(head, folder, capsys):
+    (folder / "twice.csv").write_text(f"{head}\n" + "1,2,3\n2,3,4\n".replace(",", head[6]))
+    assert main(["fit", "twice.csv", "rating ~ temp", "--separator", head[6]]) == 1
+    assert "'twice.csv' has several columns 'temp'. Give each column a name" in capsys.readouterr().err
 
 
 # Files of other programs
@@ -216,7 +223,7 @@ WRONG = {
         "no order": (["fit", "wine.csv", "temp ~ response"], "Here: --levels LOW,...,HIGH."),
         "no fit": (
             ["predict", "wine.csv", "wine.csv"],
-            "wine.csv cannot be loaded: it is not a file written by fit.save()",
+            "wine.csv cannot be loaded: it is not a file that fit.save() wrote",
         ),
         "a folder of a page": (["fit", "wine.csv", FORMULA, "--report", "no/m.html"], "there is no folder 'no'"),
         "a folder of errors": (["compare", "wine.csv", FORMULA, "logit", "-o", "no/c.csv"], "there is no folder 'no'"),

@@ -1,177 +1,271 @@
-"""Files made by hand so that loading them, or asking their fits for something, would run code of their author."""
+"""A file that is not just what `save` wrote is refused with the reason, and never runs anything."""
 
-import copy
-from dataclasses import fields
-from pathlib import Path
+import io
+import json
+import pickle
+import re
+import warnings
+import zipfile
 
-import pandas as pd
+import numpy as np
 import pytest
 
-from files.samples import wine
-from ordstat import DataError, load, ordfit
-from ordstat.design.build import make
-from ordstat.design.recipe import Recipe
-from ordstat.files import container
-from ordstat.files.models import series
-
-#: Passes for an object with a method `check`.
-CHECK = {"partial": [{"function": "model.ensembles.ensembles.hard_sign"}, [{"number": ["<f8", 1.0]}], {}]}
-NOTHING = {f.name: f.default for f in fields(Recipe) if f.default is None}
+from files.samples import MEAN, fitted, wine
+from ordstat import DataError, OptionError, datasets, load, ordfit
 
 
-def labels(*names):
-    return {"index": {"column": {"listed": list(names), "dtype": "object"}, "names": [None]}}
+def members(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
-def state(trap):
-    """The fields of a recipe whose formula leaves a file behind."""
-    formula = f"rating ~ I(open({str(trap)!r}, 'w').close())"
-    return {**NOTHING, "formula": formula, "safe": False, "na_action": "omit", "settled": {"tuple": []}, "check": CHECK}
+def zipped(entries):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return stream.getvalue()
 
 
-def model(**attributes):
-    return {"model": {"class": "LogisticRegression", "sklearn": series(), "state": attributes}}
+def edited(content, change):
+    """The file after a change of its document."""
+    inside = members(content)
+    tree = json.loads(inside["fit.json"])
+    change(tree)
+    return zipped((inside | {"fit.json": json.dumps(tree).encode()}).items())
 
 
-def made(*arguments):
-    return {"partial": [{"function": "design.build.make"}, list(arguments), {}]}
+def array_bytes(array, **options):
+    stream = io.BytesIO()
+    np.save(stream, array, **options)
+    return stream.getvalue()
 
 
-FRAME = {
-    "frame": {
-        "index": {"index": {"range": [0, 3, 1], "names": [None]}},
-        "names": labels("rating"),
-        "columns": [{"listed": [1, 2, 3], "dtype": "Int64"}],
-    }
-}
+def first(tree, name):
+    return next(entry["fields"] for entry in tree["objects"] if entry["class"] == name)
 
 
-def _design(tree):
-    return next(entry["fields"] for entry in tree["objects"] if entry["class"].endswith("design.Design"))
-
-
-def _model_as_recipe(tree, trap):
-    _design(tree)["recipe"] = model(**state(trap))
-
-
-def _rebuilt_by_a_model(tree, trap):
-    _design(tree)["spec"] = model(rebuild=made(model(**state(trap))))
-
-
-def _method_of_a_model(tree, trap):
-    inside = model(__sklearn_tags__=made(model(**state(trap)), FRAME))
-    tree["objects"].append({"class": "learners.classifier.Classifier", "fields": {"model": inside}})
-
-
-def _series_as_recipe(tree, trap):
-    fields = state(trap)
-    values = {"listed": list(fields.values()), "dtype": "object"}
-    _design(tree)["recipe"] = {"series": {"index": labels(*fields), "values": values, "name": None}}
-
-
-def _plain_model_as_recipe(tree, trap):
-    _design(tree)["recipe"] = model(formula="rating ~ temp", safe=False)
-
-
-def _plain_model_as_spec(tree, trap):
-    _design(tree)["spec"] = model(safe=False)
-
-
-def _model_as_maker(tree, trap):
-    _design(tree)["make"] = model(safe=False)
-
-
-def _maker_with_arguments(tree, trap):
-    _design(tree)["make"] = made(None)
-
-
-def _maker_in_a_partial_of_a_partial(tree, trap):
-    _design(tree)["make"] = {"partial": [made(), [None], {}]}
-
-
-def _spec(tree):
-    return next(entry["fields"] for entry in tree["objects"] if entry["class"].endswith("spec.FormulaSpec"))
-
-
-def _model_among_the_codings(tree, trap):
-    _spec(tree)["codings"]["dict"][0][1] = model(safe=False)
-
-
-def _series_among_the_transforms(tree, trap):
-    values = {"listed": [1], "dtype": "object"}
-    _spec(tree)["states"] = {"dict": [["x", {"series": {"index": labels("n"), "values": values, "name": None}}]]}
-
-
-def _model_among_the_random_terms(tree, trap):
-    _design(tree)["random"] = {"tuple": [model(safe=False)]}
-
-
-def _number_among_the_names(tree, trap):
-    _design(tree)["names"] = {"tuple": [3]}
-
-
-def _function_among_the_terms(tree, trap):
-    hard_sign = {"function": "model.ensembles.ensembles.hard_sign"}
-    _design(tree)["terms"] = {"dict": [["temp", hard_sign]]}
-
-
-def _key_of_another_kind(tree, trap):
-    _design(tree)["dropped"] = {"dict": [[model(safe=False), 1]]}
-
-
-FORGED = {
-    "a model among codings": (_model_among_the_codings, "codings of its FormulaSpec is dict of LogisticRegression"),
-    "a series among transforms": (_series_among_the_transforms, "states of its FormulaSpec is dict of Series"),
-    "a model among random terms": (
-        _model_among_the_random_terms,
-        "random of its Design is tuple of LogisticRegression",
-    ),
-    "a number among names": (_number_among_the_names, r"names of its Design is tuple of int, and must be tuple\[str"),
-    "a function among terms": (_function_among_the_terms, "terms of its Design is dict of function"),
-    "a key of another kind": (_key_of_another_kind, "dropped of its Design is dict of int, and must be Mapping"),
-    "a model as recipe": (_model_as_recipe, "LogisticRegression has check"),
-    "a model that rebuilds": (_rebuilt_by_a_model, "gives arguments to <function make"),
-    "a method of a model": (_method_of_a_model, "gives arguments to <function make"),
-    "a series as recipe": (_series_as_recipe, "recipe of its Design is Series, and must be Recipe"),
-    "a plain model as recipe": (_plain_model_as_recipe, "recipe of its Design is LogisticRegression"),
-    "a plain model as spec": (_plain_model_as_spec, "spec of its Design is LogisticRegression"),
-    "a model as maker": (_model_as_maker, "make of its Design is LogisticRegression"),
-    "a maker with arguments": (_maker_with_arguments, "gives arguments to <function make"),
-    "a maker in a partial": (_maker_in_a_partial_of_a_partial, "gives arguments to <function make"),
-}
+def saved_bytes(fit, folder):
+    fit.save(folder / "fit.ordstat")
+    return (folder / "fit.ordstat").read_bytes()
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    path = tmp_path_factory.mktemp("saved") / "fit.ordstat"
-    ordfit("rating ~ temp", wine()).save(path)
-    return container.read(path, 10**9)
+def saved(tmp_path_factory):
+    """The bytes of a file."""
+    return saved_bytes(ordfit(MEAN, wine()), tmp_path_factory.mktemp("saved"))
 
 
-@pytest.mark.parametrize("name", FORGED)
-def test_nothing_runs(name, written, tmp_path):
-    change, message = FORGED[name]
-    header, tree, arrays = copy.deepcopy(written)
-    path, trap = tmp_path / "fit.ordstat", tmp_path / "ran"
-    change(tree, trap)
-    container.write(path, header, tree, arrays)
-    for given in ({}, {"data": wine()}):
-        with pytest.raises(DataError, match=message):
-            load(path, **given).predict(wine())
-    assert not trap.exists()
+@pytest.fixture
+def refuses(tmp_path):
+    def check(content, message="cannot be loaded"):
+        path = tmp_path / "forged.ordstat"
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=message) as caught:
+            load(path)
+        assert str(path) in str(caught.value)
+
+    return check
 
 
-def test_attributes_that_shadow_those_of_the_class(written, tmp_path):
-    header, tree, arrays = copy.deepcopy(written)
-    inside = model(predict=3)
-    tree["objects"].append({"class": "learners.classifier.Classifier", "fields": {"model": inside}})
-    container.write(tmp_path / "fit.ordstat", header, tree, arrays)
-    with pytest.raises(DataError, match="LogisticRegression has predict"):
-        load(tmp_path / "fit.ordstat")
+# By chance
 
 
-def test_designs_are_made_from_recipes_alone(tmp_path):
-    trap = Path(tmp_path / "ran")
-    with pytest.raises(DataError, match="must be made from a Recipe; got Series"):
-        make(pd.Series({**state(trap), "settled": (), "check": len}, dtype=object), wine())
-    assert not trap.exists()
+def _flip(content, rng):
+    place = int(rng.integers(len(content)))
+    return content[:place] + bytes([content[place] ^ (1 << int(rng.integers(8)))]) + content[place + 1 :]
+
+
+def _overwrite(content, rng):
+    start, size = int(rng.integers(len(content) - 40)), int(rng.integers(1, 40))
+    return content[:start] + rng.bytes(size) + content[start + size :]
+
+
+STRANGE = [None, True, -1, 10**30, 1.5, "x", [], {}, {"tuple": []}, {"dict": [1]}, {"float": ["x"]}, {"object": 0}]
+STRANGE += [{"array": 0}, {"scalar": ["|O", "00"]}, {"series": []}, {"time": [1]}, {"partial": [1, [], {}]}]
+STRANGE += [{"range": [0, 1, 0, None, False, None]}, {"function": ["make"]}, {"function": ["os.system"]}]
+
+
+def _places(given):
+    """Every place of some JSON, as (container, key)."""
+    for key, value in given.items() if isinstance(given, dict) else enumerate(given):
+        yield given, key
+        if isinstance(value, (dict, list)):
+            yield from _places(value)
+
+
+def _strange(content, rng):
+    """Another value somewhere in the document."""
+
+    def change(tree):
+        places = [*_places(tree)]
+        container, key = places[rng.integers(len(places))]
+        container[key] = STRANGE[rng.integers(len(STRANGE))]
+
+    return edited(content, change)
+
+
+def _array(content, rng):
+    """Other numbers, or another size, in an array."""
+    inside = members(content)
+    name = rng.choice([name for name in inside if name != "fit.json"])
+    array = np.load(io.BytesIO(inside[name]))
+    high, low = ((array.astype(float) + by).astype(array.dtype) for by in (100, -20))
+    wrong = [array[:-1], np.repeat(array, 2, axis=0), high, low, array.astype("f4"), array[..., None]]
+    return zipped((inside | {name: array_bytes(wrong[rng.integers(len(wrong))])}).items())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("damage", [_flip, _overwrite, lambda c, rng: c[: rng.integers(len(c))], _strange, _array])
+@pytest.mark.parametrize("feature", ["nominal", "random slope", "trees", "monotone", "prank"])
+def test_damages_are_refused_or_harmless(damage, feature, tmp_path):
+    """With checksums that are right: no crash, no hang; a fit that is read predicts, or says why it does not."""
+    rng = np.random.default_rng(len(feature))
+    fit = ordfit(MEAN, wine(), "prank") if feature == "prank" else fitted(feature)
+    content, refused = saved_bytes(fit, tmp_path), 0
+    for _ in range(15):
+        (tmp_path / "fit.ordstat").write_bytes(damage(content, rng))
+        try:
+            again = load(tmp_path / "fit.ordstat")
+        except DataError as error:
+            assert "cannot be loaded" in str(error)
+            refused += 1
+            continue
+        try:
+            again.predict(wine()), str(again.summary("all"))
+        except Exception as error:
+            assert str(error)
+    assert refused >= 2
+
+
+# By hand
+
+
+def _fields(name, **fields):
+    return lambda tree: first(tree, name).update(fields)
+
+
+def _model(**state):
+    import sklearn
+
+    version = ".".join(sklearn.__version__.split(".")[:2])
+    return {"model": ["LogisticRegression", version, {"dict": [part for pair in state.items() for part in pair]}]}
+
+
+MADE = {"partial": [{"function": ["make"]}, {"tuple": [None]}, {"dict": []}]}
+EDITS = {
+    "a later version": (lambda tree: tree.update(version=2), "version 2, written by ordstat .*; this ordstat reads"),
+    "another zip": (lambda tree: tree.update(format="something"), "zip of something other"),
+    "a class of Python": (lambda tree: tree["objects"][0].update({"class": "Popen"}), "has no class 'Popen'"),
+    "a class without fields": (lambda tree: tree["objects"][0].update({"class": "Context"}), "no class 'Context'"),
+    "a field too many": (_fields("Sample", more=1), "no class 'Sample' with the fields .*more"),
+    "a field too few": (lambda tree: first(tree, "Sample").pop("y"), "no class 'Sample' with the fields"),
+    "a field of another type": (_fields("Certificate", value="1"), "value of Certificate must not be a str"),
+    "an item of another type": (_fields("Design", names={"tuple": [3]}), "names of Design must not be a tuple"),
+    "an array that is not there": (_fields("Sample", y={"array": 99999}), "cannot be loaded"),
+    "a later object": (_fields("Sample", rows={"object": 99999}), "cannot be loaded"),
+    "a negative place": (_fields("Sample", rows={"object": -1}), "refers to the object -1"),
+    "an unknown tag": (_fields("Sample", y={"pickle": "x"}), "'pickle'"),
+    "a function of Python": (_fields("LikelihoodResults", fitter={"function": ["os.system"]}), "'os.system'"),
+    "a model of another class": (_fields("Design", spec={"model": ["Pipeline", "1", {"dict": []}]}), "scikit-learn 1,"),
+    "an unsafe formula": (_fields("Recipe", safe=False), "the parts of its Recipe do not agree"),
+    "a context": (_fields("FormulaSpec", context={"dict": []}), "the parts of its FormulaSpec do not agree"),
+    "an option out of range": (_fields("CumulativeLink", tol=-1.0), "tol of CumulativeLink must be"),
+    "an unknown link": (lambda tree: tree.update(fit={"link": ["no", None]}), "link must be"),
+    "no fit": (lambda tree: tree.update(fit=3), "something other than a fit"),
+    "a maker with arguments": (_fields("Design", make=MADE), "gives arguments to the function 'make'"),
+    "a model as recipe": (_fields("Design", recipe=_model(safe=False)), "recipe of Design must not be a Logistic"),
+    "a model that makes designs": (_fields("Design", make=_model(safe=False)), "make of Design must not be a Logis"),
+    "a model with a method": (_fields("Design", spec=_model(predict=3)), "attributes that hide those of the class"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_edited_by_hand(name, saved, refuses):
+    change, message = EDITS[name]
+    refuses(edited(saved, change), message)
+
+
+def test_an_edit_that_changes_nothing_is_read(saved, tmp_path):
+    """So that the refusals above are of the edits, and not of the zip around them."""
+    (tmp_path / "fit.ordstat").write_bytes(edited(saved, lambda tree: None))
+    assert load(tmp_path / "fit.ordstat").formula == MEAN
+
+
+def _lead_astray(array):
+    """Children and columns of the nodes of a tree that point elsewhere."""
+    if array.dtype.names:
+        for name, value in (("left_child", 0), ("right_child", 10**6), ("feature", 10**6), ("feature", -3)):
+            wrong = array.copy()
+            wrong[name][array["left_child"] >= 0] = value
+            yield wrong
+    else:
+        for value in (0, array.size, 10**6):
+            yield np.where(array >= 0, value, array).astype(array.dtype)
+
+
+@pytest.mark.parametrize(("method", "name"), [("cart", "Tree"), ("ordboost", "ValueTree"), ("rps-forest", "Tree")])
+def test_trees_that_lead_astray(method, name, tmp_path, refuses):
+    few = {"ordboost": {"rounds": 3}, "rps-forest": {"trees": 2}}.get(method, {})
+    fit = ordfit("rank ~ x1 + x2", datasets.quadratic_bands(100, seed=1), method, **few)
+    inside = members(saved_bytes(fit, tmp_path))
+    if method == "rps-forest":
+        member = next(member for member, content in inside.items() if b"left_child" in content[:200])
+    else:
+        member = f"{first(json.loads(inside['fit.json']), name)['child']['array']}.npy"
+    for wrong in _lead_astray(np.load(io.BytesIO(inside[member]))):
+        refuses(zipped((inside | {member: array_bytes(wrong)}).items()), "not a tree")
+
+
+def test_models_of_another_scikit_learn(tmp_path, refuses):
+    inside = members(saved_bytes(ordfit("rating ~ temp", wine(), "reduction"), tmp_path))
+    text = re.sub(rb'\["LogisticRegression","[\d.]+"', b'["LogisticRegression","0.1"', inside["fit.json"])
+    refuses(zipped((inside | {"fit.json": text}).items()), "scikit-learn 0.1, not .* Install 0.1, or fit again")
+
+
+# Zips
+
+
+class Trap:
+    """What would run, were it unpickled."""
+
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was read",))
+
+
+def test_other_members_and_arrays(saved, refuses):
+    inside, array = members(saved), array_bytes(np.zeros(3))
+    refuses(zipped([*inside.items(), ("../evil.py", b"x")]), "members are not those of a fit")
+    refuses(zipped([item for item in inside.items() if item[0] != "fit.json"]), "members are not those of a fit")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        refuses(zipped([*inside.items(), ("fit.json", inside["fit.json"])]), "members are not those of a fit")
+    huge = array.replace(b"'shape': (3,), }                     ", b"'shape': (99999999999999999999, 9), } ")
+    trap = array_bytes(np.array([Trap()], dtype=object), allow_pickle=True)
+    for wrong in (array.replace(b"(3,)", b"(9,)"), array.replace(b"(3,)", b"(-3,)"), huge, array[:20], trap, b""):
+        refuses(zipped((inside | {"0.npy": wrong}).items()))
+
+
+def test_bombs(saved, refuses, tmp_path):
+    """Sizes are added up before anything is unpacked; the values of the document are counted before it is read."""
+    inside = members(saved)
+    (tmp_path / "fit.ordstat").write_bytes(zipped((inside | {"0.npy": bytes(2**22)}).items()))
+    with pytest.raises(DataError, match="bytes unpacked, and at most 1,000,000 are read"):
+        load(tmp_path / "fit.ordstat", max_bytes=10**6)
+    with pytest.raises(OptionError, match="max_bytes must be a whole number"):
+        load(tmp_path / "fit.ordstat", max_bytes=0)
+    lists = b'{"objects": [' + b"[]," * 5_000_000 + b"[]]}"
+    refuses(zipped((inside | {"fit.json": lists}).items()), "more than 67,108,864 bytes or 4,000,000 values")
+    for text in (b"", b"{", b"[" * 100_000, b'{"objects": [NaN], "fit": 1}', b"\xff", b"3", b"9" * 5000):
+        refuses(zipped((inside | {"fit.json": text}).items()))
+
+
+def test_files_of_others(saved, refuses, tmp_path):
+    for content in (b"", b"rating,temp\n1,cold\n", pickle.dumps(Trap()), zipped([("a", b"b")])):
+        refuses(content, "not a file that fit.save|members are not")
+    place = saved.rindex(b"PK\x01\x02") + 6
+    refuses(saved[:place] + b"\xff\x00" + saved[place + 2 :], "zip file version 25.5")
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        load(tmp_path)
+    with pytest.raises(OptionError, match="path must be the name of a file"):
+        load(3)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...checks import flag
 from ...exceptions import OptionError
+from ...files.write import write_file
 from ..fitted import FittedRanker
 from .content import page_of
 from .html import as_page
@@ -34,6 +34,8 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     ------
     OptionError
         A path of another ending, in a folder that is not there.
+    DataError
+        The file cannot be written.
 
     Examples
     --------
@@ -49,7 +51,7 @@ def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True
     if path is None:
         return fit.summary_data()
     target = page_target(path)
-    _put({target: as_page(page_of(fit, flag("pictures", pictures))).encode()})
+    write_file(target, as_page(page_of(fit, flag("pictures", pictures))).encode())
     return target
 
 
@@ -64,14 +66,3 @@ def page_target(path: Any) -> Path:
 
 
 _ENDINGS = (".html", ".htm")
-
-
-def _put(files: Mapping[Path, bytes]) -> None:
-    """Write each file beside its place and move it there, so that none is ever half written."""
-    for path, data in files.items():
-        part = path.with_name(f".{path.name}.part")
-        try:
-            part.write_bytes(data)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)

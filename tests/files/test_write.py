@@ -1,0 +1,92 @@
+"""Every file is written whole or not at all."""
+
+import os
+
+import pandas as pd
+import pytest
+
+from files.samples import MEAN, wine
+from ordstat import DataError, OptionError, load, ordfit
+from ordstat.commands.main import main
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ordfit(MEAN, wine())
+
+
+#: By what they end in: writes of a fit to a path.
+WRITES = {
+    "fit.ordstat": lambda fit, path: fit.save(path),
+    "page.html": lambda fit, path: fit.report(path, pictures=False),
+    "page.md": lambda fit, path: fit.report(path, pictures=False),
+    "table.tex": lambda fit, path: fit.anova().to_latex(path),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_full_disk_leaves_what_was_there(name, fit, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / name).write_text("before")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DataError, match=rf"{name}.* cannot be written: No space left on device"):
+        WRITES[name](fit, tmp_path / name)
+    assert (tmp_path / name).read_text() == "before" and os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_pipes_devices_and_folders_are_refused(name, fit, tmp_path):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataError, match="cannot be written: it is not a regular file"):
+        WRITES[name](fit, tmp_path / name)
+    os.unlink(tmp_path / name)
+    os.symlink("/dev/full", tmp_path / name)
+    with pytest.raises(DataError, match="cannot be written: it is not a regular file"):
+        WRITES[name](fit, tmp_path / name)
+    assert os.path.islink(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_the_mode_stays_and_old_parts_go(name, fit, tmp_path):
+    path = tmp_path / name
+    for part, age in (("aaaaaaaa", 10**6), ("bbbbbbbb", 0)):
+        (tmp_path / f".{name}.{part}.part").write_text("left by a process that was killed")
+        os.utime(tmp_path / f".{name}.{part}.part", (path.parent.stat().st_mtime - age,) * 2)
+    path.write_text("before")
+    path.chmod(0o600)
+    WRITES[name](fit, path)
+    assert path.stat().st_mode & 0o777 == 0o600 and path.stat().st_size > 100
+    assert sorted(os.listdir(tmp_path)) == [f".{name}.bbbbbbbb.part", name]
+
+
+def test_a_link_is_followed(fit, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "fit.ordstat")
+    fit.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and load(tmp_path / "fit.ordstat").formula == MEAN
+
+
+def test_paths_that_cannot_be_written(fit, tmp_path):
+    with pytest.raises(DataError, match=r"nowhere/fit.ordstat cannot be written: No such file or directory"):
+        fit.save(tmp_path / "nowhere" / "fit.ordstat")
+    with pytest.raises(OptionError, match="path must be the name of a file"):
+        fit.save(3)
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        load(tmp_path / "none.ordstat")
+    for name in ("wine.csv", "fit.pkl", "report.html", "fit.ordstat.gz"):
+        with pytest.raises(OptionError, match=r"path must end in \.ordstat, or have no ending; got"):
+            fit.save(tmp_path / name)
+
+
+def test_tables_of_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    wine().to_csv("wine.csv", index=False)
+    assert main(["fit", "wine.csv", MEAN, "--save", "m"]) == 0
+    (tmp_path / "out.csv").write_text("before")
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        assert main(["predict", "m", "wine.csv", "-o", "out.csv"]) == 1
+    assert "out.csv cannot be written: No space left" in capsys.readouterr().err
+    assert (tmp_path / "out.csv").read_text() == "before"
+    assert main(["predict", "m", "wine.csv", "-o", "out.csv"]) == 0 and len(pd.read_csv("out.csv")) == 72
