@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
-_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "force", "random", "new_groups")
+_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "random", "new_groups")
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -61,8 +61,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     constraints : dict or list of str, optional
         Signs and orders of coefficients, of support vector machines with kernel="linear": {0: "+", 2: "-"} by place,
         or by name, {"x1": "+"} or ["x1 <= x2"], where X has column names; see `ordfit`.
-    force : bool
-        True starts a fit however much memory and time it takes; see `ordfit`.
     random : str, optional
         Random effects of a cumulative link model, "(1 | judge)" or "(1 + x | school) + (1 | rater)". X must be a data
         frame with the groups, of any type, among its columns; all others are fixed effects.
@@ -119,7 +117,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         calibrate: bool | int = False,
         constraints: Mapping[Any, str] | Sequence[str] | None = None,
-        force: bool = False,
         random: str | None = None,
         new_groups: str = "marginal",
         **options: Any,
@@ -129,7 +126,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.calibrate = calibrate
         self.constraints = constraints
-        self.force = force
         self.random = random
         self.new_groups = new_groups
         self._options = options
@@ -240,7 +236,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         rng = _generator(self.random_state)
-        self._held: Any = fit_design(design, method, calibrate=self.calibrate, force=self.force, seed=rng, stacklevel=4)
+        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=rng, stacklevel=4)
         self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self

@@ -139,21 +139,6 @@ def _boosted_trees(boosted: Any) -> bool:
     )
 
 
-def _separate_trees(boosted: Any) -> bool:
-    """Sums of trees whose leaves are rows of tables."""
-    pairs = zip(boosted.trees, boosted.leaves, strict=False)
-    return (
-        _boosted_trees(boosted)
-        and len(boosted.trees) == len(boosted.leaves)
-        and all(
-            leaves.ndim == 2
-            and leaves.shape[1] == boosted.n_thresholds
-            and bool(((tree.value >= 0) & (tree.value < len(leaves))).all())
-            for tree, leaves in pairs
-        )
-    )
-
-
 def _stumps(stumps: Any) -> bool:
     return bool((stumps.columns >= 0).all()) and stumps.columns.shape == stumps.cuts.shape
 
@@ -201,7 +186,6 @@ CHECKS: dict[str, Callable[[Any], bool]] = {
     "design.spec.FormulaSpec": lambda spec: spec.context is None,
     "model.boosted.trees.BoostedTrees": _boosted_trees,
     "model.boosted.trees.ValueTree": _value_tree,
-    "model.boosted.separate.SeparateTrees": _separate_trees,
     "model.ensembles.ensembles.StumpSum": _stumps,
     "model.online.weights.Learned": _learned,
     "model.likelihood.predictor.Patterns": _patterns,

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ..checks import whole
 from ..exceptions import DataError
-from ..model.latent_rule import LatentRule
 from .drawn import DrawnBoosting
 from .importance import bars
 
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def shapley_data(
-    results: DrawnBoosting, *, newdata: Any = None, threshold: str | None = None, top: int | None = None
-) -> pd.DataFrame:
+def shapley_data(results: DrawnBoosting, *, newdata: Any = None, top: int | None = None) -> pd.DataFrame:
     """Mean absolute Shapley value of every variable, from `fit.shapley`.
 
     Returns
@@ -28,7 +25,7 @@ def shapley_data(
         Columns variable and importance (mean of |value|, over the rows of the fit by their case weights), largest
         first.
     """
-    found = pd.DataFrame(results.shapley(newdata, threshold)).drop(columns="(base)")
+    found = pd.DataFrame(results.shapley(newdata)).drop(columns="(base)")
     inside = found.notna().all(axis=1).to_numpy()
     if not inside.any():
         raise DataError("newdata has no row with all inputs present.")
@@ -39,14 +36,7 @@ def shapley_data(
     return table if top is None else table.head(whole("top", top, 1))
 
 
-def shapley(
-    results: DrawnBoosting,
-    ax: Axes | None = None,
-    *,
-    newdata: Any = None,
-    threshold: str | None = None,
-    top: int | None = None,
-) -> Axes:
+def shapley(results: DrawnBoosting, ax: Axes | None = None, *, newdata: Any = None, top: int | None = None) -> Axes:
     """Mean absolute Shapley values of the variables as bars: how far each moves the score, on average.
 
     Parameters
@@ -54,17 +44,8 @@ def shapley(
     ax : matplotlib axes, optional
     newdata : data frame, optional
         Rows to take the mean of; those of the fit if not given.
-    threshold : str, optional
-        Such as "2|3"; a fit with a value for each threshold (`parallel=False`) needs it.
     top : int, optional
         Variables to draw, the most important ones; all if not given.
     """
-    data = shapley_data(results, newdata=newdata, threshold=threshold, top=top)
-    scale = "the score" if threshold is None else f"the {_scale(results)} at {threshold}"
-    return bars(ax, data, f"mean |Shapley value|, on the scale of {scale}")
-
-
-def _scale(results: DrawnBoosting) -> str:
-    """What the values add up to at a threshold."""
-    rule = results.fit.rule
-    return "log odds" if not isinstance(rule, LatentRule) or rule.family.link.name == "logit" else "linear predictor"
+    data = shapley_data(results, newdata=newdata, top=top)
+    return bars(ax, data, "mean |Shapley value|, on the scale of the score")
