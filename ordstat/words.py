@@ -26,7 +26,8 @@ NEAREST: Mapping[str, str] = {
     "xgboost": "ordboost", "lightgbm": "ordboost", "catboost": "ordboost", "gbm": "ordboost", "forest": "rps-forest",
     "svr": "redsvm", "rbf": "redsvm", "logistic": "logit", "svor": "svor-imc", "gp": "kernel-clm", "mlp": "onn",
     "nn": "onn",
-    "neuralnetwork": "onn", "ensemble": "blend", "auto": "blend", "automl": "blend", "perceptron": "prank", "vglm": "acat",
+    "neuralnetwork": "onn", "ensemble": "blend",
+    "auto": "blend", "automl": "blend", "perceptron": "prank", "vglm": "acat",
     "brms": "logit", "polytomous": "logit", "multinomial": "acat",
 }  # fmt: skip
 

@@ -118,10 +118,10 @@ class Blend(Method):
     )
 
     def own_needs(self, needs: Needs) -> Needs:
-        """Missing values where all members take them; clusters where there are folds."""
-        chosen = [] if self.members is None else [member("members", one, self) for one in self.members]
-        missing = bool(chosen) and all(one.needs.missing for one in chosen)
-        return replace(needs, missing=missing, cluster=self.own_folds)
+        """Missing values and categories if all members take them; clusters if there are folds."""
+        chosen = self._chosen(len(_USUAL))
+        missing, categories = (all(getattr(m.needs, name) for m in chosen) for name in ("missing", "categories"))
+        return replace(needs, missing=missing, categories=categories, cluster=self.own_folds)
 
     @property
     def draws(self) -> bool:

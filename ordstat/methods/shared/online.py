@@ -18,7 +18,7 @@ from ...model.online.examples import Examples
 from ...model.online.weights import Learned, MistakeBound, OnlineMarginFit, OnlineVoteFit, Tally, Update
 from ...model.rules import ScoreRule, ThresholdRule
 from ...model.sample import Sample
-from ...model.scaling import SCALED, Scaling, fit_scaling
+from ...model.scaling import SCALED, Scaling, fit_scaling, require_finite_squares
 from ...solvers.online.perceptron import Batch, Learner
 from ...solvers.online.rank_margin import LARGEST
 from ..base import Method, Needs, cost_option, option, scaling_option
@@ -205,6 +205,7 @@ class OnlineMethod(Method):
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
                 "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
             )
+        require_finite_squares(learned.scaling(sample.X))
         examples = Examples.as_given(sample, self.cost_matrix)
         work, before = self.resume(learned, examples), learned.tally
         tally, path = _learn(work, [examples.in_turn()], replace(before, batches=before.batches + 1), 1, None)
