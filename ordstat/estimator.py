@@ -234,9 +234,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if unknown:
             raise OptionError(
-                f"fit takes X, y and sample_weight; got {', '.join(unknown)}. For early stopping, 'ordboost' chooses "
-                "its rounds by cross-validation (rounds='cv', patience=...), and results_.stopped_early(frame) stops it "
-                "by other rows; other boosting takes validation=0.2."
+                f"fit takes X, y and sample_weight; got {', '.join(unknown)}. To stop early, 'ordboost' chooses its "
+                "rounds by cross-validation (rounds='cv', patience=...) or by other rows "
+                "(results_.stopped_early(frame)); other boosting takes validation=0.2."
             )
         return self._fit(resolve(self.method, self._options), X, y, sample_weight)
 
