@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from .learners.perceptron import RCDPerceptron as RCDPerceptron
     from .learners.stump import DecisionStump as DecisionStump
     from .learners.tree import DecisionTree as DecisionTree
-    from .methods.blend import Auto as Auto
     from .methods.blend import Blend as Blend
     from .methods.boosting import AdaBoost as AdaBoost
     from .methods.boosting import ORBoost as ORBoost

@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from ._typing import AnyArray, Progress
-from .checks import brief, flag, generator, one_of
+from .checks import brief, generator, one_of
 from .design.build import build
 from .design.design import Design
 from .design.inputs import check_cost_labels, shape_of
@@ -21,7 +20,6 @@ from .exceptions import DataWarning, OptionError
 from .methods import Method
 from .methods.base import missing_refused
 from .methods.calibrated import Calibrated
-from .methods.shared.work import require_affordable
 from .progress import reporter
 from .registry import preset_cost, resolve
 from .results.base import OrdinalResults
@@ -44,7 +42,6 @@ def ordfit(
     constraints: Any = None,
     interactions: Sequence[Sequence[str]] | None = None,
     calibrate: bool | int = False,
-    force: bool = False,
     levels: Sequence[Any] | None = None,
     subset: Any = None,
     cov: Mapping[str, pd.DataFrame] | None = None,
@@ -99,9 +96,6 @@ def ordfit(
         folds, or as many as are given): a cumulative logit for a potential, a softmax for votes. Ranks stay the
         method's own, and need not be the most probable ones; the work is that of one more fit a fold. Likelihood
         methods have probabilities without it.
-    force : bool
-        True starts a fit that would fill the memory or take long by the estimate of its method, which is an error
-        otherwise: many levels, many rows in a kernel matrix, heavy weights. `update` and the like keep to it.
     levels : sequence, optional
         Order of the response's values, lowest first; required for unordered strings.
     subset : boolean array or str, optional
@@ -189,9 +183,7 @@ def ordfit(
         raise OptionError(missing_refused(type(value).__name__))
     if isinstance(cost, pd.DataFrame):
         check_cost_labels(cost, built.levels.values, built.levels.unused, by_row=row_costs is not None)
-    results = fit_design(
-        built, value, vcov=covariance, calibrate=calibrate, force=force, seed=seed, callback=callback, stacklevel=3
-    )
+    results = fit_design(built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback, stacklevel=3)
     _warn_of_fractions(results)
     return results
 
@@ -218,7 +210,6 @@ def fit_design(
     *,
     vcov: Any = None,
     calibrate: bool | int = False,
-    force: bool = False,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
     stacklevel: int = 2,
@@ -233,12 +224,9 @@ def fit_design(
         )
     chosen = None if vcov is None else chosen_covariance(vcov, design, cast(Any, method).penalty)
     calibrated = Calibrated.of(method, calibrate)
-    if not flag("force", force):
-        fits = 1 if calibrated is None else calibrated.folds + 1
-        require_affordable(method.work(design.sample), type(method).__name__, design.sample.n, fits)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
-    call, again = _call(design, method, calibrated, vcov), partial(refit, force=force)
-    results: OrdinalResults = method.results_class(call, design, method, fit, fitter=again, calibrated=calibrated)
+    call = _call(design, method, calibrated, vcov)
+    results: OrdinalResults = method.results_class(call, design, method, fit, fitter=refit, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.issued():
         warnings.warn(message, category, stacklevel=stacklevel)
@@ -261,7 +249,6 @@ def refit(
     vcov: Any = None,
     kept_vcov: Any = None,
     calibrate: bool | int = False,
-    force: bool = False,
 ) -> OrdinalResults:
     """Fit a method, by name or as a value, to a design; what results use to fit again.
 
@@ -270,7 +257,7 @@ def refit(
     value = resolve(method, options)
     design = design.coded(value.needs.categories)
     vcov = kept_vcov if vcov is None and value.likelihood else vcov
-    return fit_design(design, value, vcov=vcov, calibrate=calibrate, force=force, stacklevel=4)
+    return fit_design(design, value, vcov=vcov, calibrate=calibrate, stacklevel=4)
 
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:

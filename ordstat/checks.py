@@ -317,3 +317,45 @@ def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:
         twice = next(text for text in texts if texts.count(text) > 1)
         raise OptionError(f"{what} must have labels that differ as text; {twice!r} is there twice. Rename one.")
     return found
+
+
+def require_memory(what: str, size: float, instead: str) -> None:
+    """DataError if arrays of `size` bytes do not fit into the memory that is available.
+
+    Parameters
+    ----------
+    what : str
+        Such as "The kernel matrix of 60000 x 60000 rows".
+    size : float
+    instead : str
+        What to do, as a sentence.
+    """
+    if size > _SMALL and size > (room := available_memory()):
+        raise DataError(f"{what} needs {size / 2**30:.2g} GiB, and {room / 2**30:.2g} GiB are available. {instead}")
+
+
+#: What to do about weights that stand for too many rows.
+SMALLER_WEIGHTS = "Divide the weights by their common factor, or take fewer rows."
+# Bytes that are always available.
+_SMALL = 2.0**26
+
+
+def available_memory() -> float:
+    """Bytes that this process may still take: what the machine has free, or less where a limit is set."""
+    limits = [_number_in("/proc/meminfo", "MemAvailable:") * 1024.0, _number_in("/sys/fs/cgroup/memory.max", "")]
+    if os.name == "posix":
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+
+        soft = getrlimit(RLIMIT_AS)[0]
+        limits.append(np.inf if soft == RLIM_INFINITY else float(soft))
+    return min(limits)
+
+
+def _number_in(path: str, label: str) -> float:
+    """The number after a label in a file of the system; infinite without one."""
+    try:
+        with open(path, encoding="ascii") as file:
+            words = next(line for line in file if line.startswith(label)).removeprefix(label).split()
+        return float(words[0])
+    except (OSError, StopIteration, ValueError, IndexError):
+        return float("inf")

@@ -15,7 +15,7 @@ from .api import split_cost
 from .assess.crossval import dealt_rows, held_out
 from .assess.errors import MEASURES
 from .assess.resampled import group_codes
-from .checks import did_you_mean, flag, generator, jobs, whole
+from .checks import did_you_mean, generator, jobs, whole
 from .contestants import EXAMPLE, check, from_fits, from_methods
 from .design.build import build
 from .design.inputs import check_cost_labels
@@ -46,7 +46,6 @@ def compare(
     na_action: str = "omit",
     safe: bool = True,
     context: Mapping[str, Any] | None = None,
-    force: bool = False,
     n_jobs: int = 1,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
@@ -75,8 +74,6 @@ def compare(
         name another (`"ova"`, `REDSVM(cost="squared")`), which are told. Fits keep their own unless it is given.
     nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action, safe, context
         As in `ordfit`.
-    force : bool
-        Begin even if a method takes long by its estimate.
     n_jobs : int
         Processes; -1 for all processors. The result is the same for any.
     seed : int or numpy.random.Generator
@@ -131,9 +128,9 @@ def compare(
             | {"na_action": None if na_action == "omit" else na_action, "safe": None if safe is True else safe}
         )
     plan = _Plan(whole("cv", cv, 2), whole("repeats", repeats, 1), "absolute" if given is None else given)
-    force, n_jobs, callback = flag("force", force), jobs(n_jobs), reporter(callback)
+    n_jobs, callback = jobs(n_jobs), reporter(callback)
     for one in contestants:
-        check(one, plan.cv * plan.repeats, force)
+        check(one)
     return _run(contestants, kept, plan, generator(seed), n_jobs, callback)
 
 

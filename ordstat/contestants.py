@@ -14,7 +14,6 @@ from .design.design import Design
 from .exceptions import DataError, OptionError
 from .methods import METHODS, Method, spelled
 from .methods.calibrated import Calibrated
-from .methods.shared.work import require_affordable
 from .model.costs import CostMatrix
 from .registry import option_names, resolve
 from .results.base import OrdinalResults
@@ -184,7 +183,7 @@ def _distinct(contestants: list[Contestant]) -> list[Contestant]:
     return contestants
 
 
-def check(one: Contestant, fits: int, force: bool) -> None:
+def check(one: Contestant) -> None:
     """Refuse what cannot work in any fold, before the first one."""
     method = cast(Method, one.method)
     if method.pairwise:
@@ -196,6 +195,3 @@ def check(one: Contestant, fits: int, force: bool) -> None:
         method.check(one.sample if method.keeps_clusters else replace(one.sample, cluster=None))
     except (OptionError, DataError) as problem:
         raise type(problem)(f"{one.label} cannot be compared on these data: {problem}") from problem
-    if not force:
-        fits *= 1 if one.calibrated is None else one.calibrated.folds + 1
-        require_affordable(method.work(one.sample), one.label, one.sample.n, fits)

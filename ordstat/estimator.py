@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from inspect import signature
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -17,9 +18,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ._typing import AnyArray, FloatArray
 from .api import fit_design
 from .checks import generator
+from .design.arrays import Encoding, refuse_text
 from .design.build import from_arrays
 from .design.constraints import constrained
-from .encoded import Encoding, refuse_text
 from .exceptions import DataError, OptionError
 from .grouped import Grouping
 from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
-_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "force", "random", "new_groups")
+# Batches of `partial_fit` are learned one after another, also where several threads call it.
+_ONE_BATCH = Lock()
+_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "random", "new_groups")
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -61,8 +64,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     constraints : dict or list of str, optional
         Signs and orders of coefficients, of support vector machines with kernel="linear": {0: "+", 2: "-"} by place,
         or by name, {"x1": "+"} or ["x1 <= x2"], where X has column names; see `ordfit`.
-    force : bool
-        True starts a fit however much memory and time it takes; see `ordfit`.
     random : str, optional
         Random effects of a cumulative link model, "(1 | judge)" or "(1 + x | school) + (1 | rater)". X must be a data
         frame with the groups, of any type, among its columns; all others are fixed effects.
@@ -119,7 +120,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         calibrate: bool | int = False,
         constraints: Mapping[Any, str] | Sequence[str] | None = None,
-        force: bool = False,
         random: str | None = None,
         new_groups: str = "marginal",
         **options: Any,
@@ -129,7 +129,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.calibrate = calibrate
         self.constraints = constraints
-        self.force = force
         self.random = random
         self.new_groups = new_groups
         self._options = options
@@ -137,7 +136,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters above and every option of the method, with their current values; `deep` changes nothing.
+        """The parameters above and every option of the method, with their current values.
+
+        With `deep` also the options of a method given as a value, and those of its classifiers, such as
+        base__n_estimators.
 
         Examples
         --------
@@ -146,7 +148,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         'perceptron'
         """
         own = {name: getattr(self, name) for name in _OWN}
-        return {**own, **(defaults_of(self.method) or {}), **self._options}
+        found = {**own, **(defaults_of(self.method) or {}), **self._options}
+        if not deep:
+            return found
+        found |= _fields_of(self.method)
+        nested = {name: value.get_params() for name, value in found.items() if _has_params(value)}
+        return found | {f"{name}__{key}": value for name, inner in nested.items() for key, value in inner.items()}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones.
@@ -157,17 +164,24 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> OrdinalClassifier("redsvm").set_params(C=10, kernel="linear")
         OrdinalClassifier('redsvm', C=10, kernel='linear')
         """
+        params, nested = _split_params(params)
         own = {name: value for name, value in params.items() if name in _OWN}
         options = {name: value for name, value in params.items() if name not in _OWN}
         method = own.get("method", self.method)
         defaults = defaults_of(method)
         kept = self._options
         if defaults is not None:
-            check_names(options, [*_OWN, *defaults], f"OrdinalClassifier({method!r})", "parameter")
+            valid = [*_OWN, *defaults, *_fields_of(method)]
+            check_names([*options, *nested], valid, f"OrdinalClassifier({method!r})", "parameter")
             kept = {name: value for name, value in kept.items() if name in defaults}
         for name, value in own.items():
             setattr(self, name, value)
+        if isinstance(self.method, Method) and options:
+            self.method, options = replace(self.method, **options), {}
         self._options = {**kept, **options}
+        if nested:
+            now = self.get_params()
+            return self.set_params(**{name: _with_params(name, now[name], inner) for name, inner in nested.items()})
         return self
 
     def __sklearn_clone__(self) -> Self:
@@ -194,7 +208,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Fit and predict
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **unknown: Any) -> Self:
         """Fit the method.
 
         Parameters
@@ -209,7 +223,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         DataError
             For columns of text, labels outside `levels`, or fewer than two classes.
         OptionError
-            For an unknown method or option, or a value outside its range.
+            For an unknown method or option, a value outside its range, or an argument that `fit` does not take.
 
         Examples
         --------
@@ -218,29 +232,42 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.classes_.tolist()
         [1, 2, 3]
         """
+        if unknown:
+            raise OptionError(
+                f"fit takes X, y and sample_weight; got {', '.join(unknown)}. To stop early, 'ordboost' chooses its "
+                "rounds by cross-validation (rounds='cv', patience=...) or by other rows "
+                "(results_.stopped_early(frame)); other boosting takes validation=0.2."
+            )
         return self._fit(resolve(self.method, self._options), X, y, sample_weight)
 
-    def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         method.check_constraints(self.constraints)
         grouping = self._grouping()
         frame = pd.DataFrame() if grouping is None else grouping.frame(X)
         X = X if grouping is None else grouping.fixed(frame)
-        self._encoding = Encoding.of(X) if method.needs.categories else Encoding({})
-        X = self._encoding(X)
-        X, y, order = validated(self, X, y, stacklevel=4, memory="C", gaps=self._takes_gaps())
+        encoding = Encoding.of(X) if method.needs.categories else Encoding({})
+        X, y, order = validated(
+            self, encoding(X), y, stacklevel=4, memory="C", gaps=self._takes_gaps(), classes=classes
+        )
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
-        check_classes(y if weights is None else y[weights > 0], method)
+        if classes is None:
+            check_classes(y if weights is None else y[weights > 0], method)
         if grouping is None:
-            design = from_arrays(self._named(X), pd.Series(ranked(y, order)), weights=weights, gaps=self._takes_gaps())
-            categories = self._encoding.counts(design.names)
-            design = replace(design, sample=replace(design.sample, categories=categories))
+            design = from_arrays(
+                self._named(X),
+                pd.Series(ranked(y, order)),
+                weights=weights,
+                gaps=self._takes_gaps(),
+                encoding=encoding,
+                keep_levels=classes is not None,
+            )
         else:
             design = grouping.design(frame, X, ranked(y, order), weights)
             self.feature_names_in_, self.n_features_in_ = np.array(frame.columns, dtype=object), frame.shape[1]
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         rng = _generator(self.random_state)
-        self._held: Any = fit_design(design, method, calibrate=self.calibrate, force=self.force, seed=rng, stacklevel=4)
+        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=rng, stacklevel=4)
         self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
@@ -254,7 +281,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : (N, D) numeric array, pandas or polars frame
         y : (N,) labels
         classes : (K,), optional
-            All labels. The first batch must hold each of them, for they and the scale of the columns are settled there.
+            All labels, for the first batch; without it that batch must hold each of them. The scale of the columns is
+            that of the first batch.
         sample_weight : (N,) array, optional
             Whole numbers: how often a row is presented in turn.
 
@@ -285,8 +313,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
-        stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
-        self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
+        with _ONE_BATCH:  # of several threads
+            stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
+            self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
     @property
@@ -312,9 +341,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _first_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         method = cast("OnlineMethod", resolve(self.method, self._options)).one_pass()
-        if classes is not None and (missing := set(np.asarray(classes).tolist()) - set(np.asarray(y).tolist())):
-            raise DataError(f"the first batch must have rows of every class; there are none of {sorted(missing)}.")
-        return self._fit(method, X, y, sample_weight)
+        return self._fit(method, X, y, sample_weight, classes)
 
     def _asked(self) -> Method | None:
         """The method; None where it is not valid, which `fit` says."""
@@ -348,10 +375,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:
         """(N, K) probabilities, one column per label of `classes_`; of probability models, and with `calibrate`.
 
-        Methods whose predicted label need not be the most probable one ("ordboost", "rps-forest", "kernel-clm",
-        "blend", the reductions: they predict the median) have it with cost="classification" (decision="mode" of a
-        reduction), as scikit-learn takes the two for the same; `results_.predict(X, type="prob")` has their
-        probabilities in any case. With `calibrate` the label of `predict` stays the ranker's own.
+        The label of `predict` minimises the expected cost, and need not be the most probable one: "ordboost" and others
+        predict the median unless cost="classification" is set, and with `calibrate` the label is the ranker's.
 
         Examples
         --------
@@ -444,10 +469,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any) -> tuple[Any, Any]:
         """The results, and X as they take it."""
         check_is_fitted(self)
-        X = self._encoding(X)
+        encoding = self.results_.design.spec.encoding
         allowed = finite(self._takes_gaps())
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite=allowed)
-        return self.results_, self._named(X)
+        checked = validate_data(self, encoding(X), reset=False, dtype=np.float64, order="C", ensure_all_finite=allowed)
+        return self.results_, X if encoding.factors else self._named(checked)
 
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
@@ -470,17 +495,38 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(
                 f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
             )
-        method = self._asked()
-        if not self.calibrate and method is not None and not method.modal:
-            mode = "decision='mode'" if hasattr(method, "decision") else "cost='classification'"
-            raise AttributeError(
-                "scikit-learn takes the most probable label for the prediction, and the rank that this method predicts "
-                f"need not be it: set {mode} for predict_proba, or see results_.predict(X, type='prob')"
-            )
         return True
 
 
 _DEFAULTS = signature(OrdinalClassifier).parameters
+
+
+def _fields_of(method: Any) -> dict[str, Any]:
+    """The options of a method given as a value."""
+    return {f.name: getattr(method, f.name) for f in fields(method)} if isinstance(method, Method) else {}
+
+
+def _has_params(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def _split_params(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Parameters, and those of classifiers among them: base__n_estimators is n_estimators of base."""
+    plain, nested = dict[str, Any](), dict[str, dict[str, Any]]()
+    for name, value in params.items():
+        outer, separator, inner = name.partition("__")
+        if separator:
+            nested.setdefault(outer, {})[inner] = value
+        else:
+            plain[name] = value
+    return plain, nested
+
+
+def _with_params(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
+    """A copy of a classifier with other parameters."""
+    if not _has_params(value):
+        raise OptionError(f"{name}__{next(iter(changes))} needs a classifier in {name}=; it is {value!r}.")
+    return clone(value).set_params(**changes)
 
 
 def _generator(random_state: Any) -> np.random.Generator:

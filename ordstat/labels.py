@@ -71,17 +71,17 @@ def listed(levels: Any) -> list[Any]:
 
 
 def validated(
-    model: Any, X: Any, y: Any, *, stacklevel: int, memory: str | None = None, gaps: bool = False
+    model: Any, X: Any, y: Any, *, stacklevel: int, memory: str | None = None, gaps: bool = False, classes: Any = None
 ) -> tuple[FloatArray, AnyArray, list[Any]]:
     """X and y as arrays, and the labels in order: by `levels` of the model, else their own order, else sorted.
 
-    With `gaps` values of X may be missing.
+    With `gaps` values of X may be missing; `classes` are all labels, where y need not hold each of them.
     """
     order = declared_order(y) if model.levels is None else listed(model.levels)
     X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite=finite(gaps))
     if order is None:
         check_classification_targets(y)
-        order = sorted_order(y, stacklevel + 1)
+        order = sorted_order(y if classes is None else np.asarray(classes), stacklevel + 1)
     return X, y, order
 
 

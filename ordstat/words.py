@@ -18,7 +18,7 @@ OTHER_NAMES: Mapping[str, str] = {
 #: Names and attributes that are not quite ours: which comes nearest.
 NEAREST: Mapping[str, str] = {
     "ordinal": "clm", "vglm": "acat", "xgboost": "ordboost", "lightgbm": "ordboost", "mae": "absolute error",
-    "accuracy": "classification error", "logistic": "logit",
+    "auto": "blend", "accuracy": "classification error", "logistic": "logit",
 }  # fmt: skip
 
 _FORMULA = "Random effects stand in the formula, as in 'y ~ x + (1 | g)'."

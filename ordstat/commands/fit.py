@@ -31,7 +31,6 @@ The response is numbers, values with labels (Stata, SPSS), or texts whose order 
 _OWN = {
     "data": "it is the first argument",
     "formula": "it is the second argument",
-    "force": "say --force",
     "calibrate": "say --calibrate",
     **{name: f"say --{name}" for name in ("method", "levels", "seed", *TEXTS)},
 }

@@ -31,7 +31,7 @@ a first walk:
 `ordstat COMMAND --help` says more. Exit codes: 0 done, 1 data or model at fault, 2 arguments at fault.
 """
 #: How an argument that an error names is given here.
-_HERE = {"levels=": "--levels LOW,...,HIGH", "force=True": "--force", "calibrate=True": "--calibrate"}
+_HERE = {"levels=": "--levels LOW,...,HIGH", "calibrate=True": "--calibrate"}
 
 
 class _Parser(ArgumentParser):

@@ -31,7 +31,6 @@ def add_columns(parser: ArgumentParser) -> None:
         parser.add_argument(f"--{name}", metavar="COLUMN" if "column" in text else "TEXT", help=text)
     parser.add_argument("--levels", metavar="A,B,...", help="order of the response's values, the lowest first")
     parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of all random steps (0)")
-    parser.add_argument("--force", action="store_true", help="begin a fit that takes long by its estimate")
     add_marks(parser)
 
 
@@ -49,7 +48,6 @@ def of_rows(given: Namespace) -> dict[str, Any]:
         "data": read_table(given.data, given.separator, given.decimal),
         **{name: text for name, text in texts.items() if text is not None},
         "levels": levels,
-        "force": given.force,
         "seed": given.seed,
     }
 

@@ -2,23 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..model.sample import Rows
-from .columns import Column, read
+from .columns import Column, Factor, factor_of, read, recode
 from .complete import kept_rows
 from .design import Design, NewRows
 from .frames import as_frame, find_column, refuse, row_name, shown_labels
 from .inputs import Given, values_of
 from .response import check_levels, known_codes, read_response
 from .terms import Marginality, independent
+
+
+def not_numeric(X: Any) -> dict[str, Any]:
+    """The columns of a frame that are not numeric, with their types; none of what is no frame."""
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
+    except nw.exceptions.DuplicateError:
+        counts = Counter(map(str, X.columns))
+        twice = ", ".join(f"{name!r} {n} times" for name, n in counts.items() if n > 1)
+        raise DataError(f"The columns of X must have different names; got {twice}. Rename them.") from None
+    return {name: dtype for name, dtype in schema.items() if not _is_numeric(dtype, X, name)}
+
+
+def refuse_text(X: Any) -> None:
+    """DataError naming the columns of a frame that are not numeric: codes of categories are no numbers."""
+    kinds = not_numeric(X)
+    if kinds:
+        shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
+        raise DataError(
+            f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), or use "
+            "ordfit with a formula, or method='ordboost', which take categories."
+        )
+
+
+def _is_numeric(dtype: Any, X: Any, name: Any) -> bool:
+    if not isinstance(dtype, (nw.Object, nw.Unknown)):
+        return bool(dtype.is_numeric()) or isinstance(dtype, nw.Boolean)
+    try:
+        np.asarray(X[name], dtype=np.float64)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Columns of categories with their levels; text sorts its levels, ordered ones become numbers.
+
+    Attributes
+    ----------
+    factors : mapping of column to Factor
+        Without rows.
+    """
+
+    factors: Mapping[Any, Factor]
+
+    @classmethod
+    def of(cls, X: Any) -> Encoding:
+        """That of a frame; of what is no frame, or has numbers alone, it changes nothing."""
+        names = not_numeric(X)
+        frame: Any = as_frame(X) if names else {}
+        return cls({name: factor_of(read(frame[name]).value, str(name)).bare() for name in names})
+
+    def __call__(self, X: Any) -> Any:
+        """The frame with codes, NaN where missing; DataError names levels that are not known."""
+        if not self.factors:
+            refuse_text(X)
+            return X
+        frame = as_frame(X)
+        codes = {name: recode(read(frame[name]).value, f.levels, str(name)) for name, f in self.factors.items()}
+        return frame.assign(**{name: np.where(code < 0, np.nan, code) for name, code in codes.items()})
+
+    def counts(self, names: Any) -> IntArray | None:
+        """(D,) numbers of categories without an order, 0 of other columns; None where there are none."""
+        unordered = {
+            str(name): len(f.levels) for name, f in self.factors.items() if not f.ordered and len(f.levels) > 2
+        }
+        return np.array([unordered.get(name, 0) for name in names], dtype=np.intp) if unordered else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,6 +106,8 @@ class ArraySpec:
         What the columns are called.
     gaps : bool
         Whether rows with a NaN are complete.
+    encoding : Encoding
+        Of the columns that are categories.
     """
 
     columns: tuple[Any, ...] | None
@@ -42,6 +115,7 @@ class ArraySpec:
     levels: tuple[Any, ...]
     names: tuple[str, ...]
     gaps: bool = False
+    encoding: Encoding = field(default_factory=lambda: Encoding({}))
 
     def marginality(self) -> Marginality:
         """Every column is a term of its own."""
@@ -65,7 +139,7 @@ class ArraySpec:
 
     def rebuild(self, data: Any, without: frozenset[str] = frozenset()) -> NewRows:
         """Rows of new data; those with a NaN are flagged as incomplete, unless the fit takes them."""
-        X, index, _ = numeric_matrix(data, self.columns)
+        X, index, _ = numeric_matrix(self.encoding(data) if self.encoding.factors else data, self.columns)
         if X.shape[1] != len(self.names):
             raise DataError(f"The fit had {len(self.names)} columns; the new data have {X.shape[1]}.")
         complete: BoolArray = np.asarray((~np.isinf(X) if self.gaps else np.isfinite(X)).all(axis=1))
@@ -78,8 +152,7 @@ class ArraySpec:
         return known_codes(_labels(data), self.response_name, self.levels)
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
-        """None: all columns are numbers."""
-        return {}
+        return {str(name): factor.levels for name, factor in self.encoding.factors.items()}
 
     def costs(self, data: Any, n_levels: int) -> None:
         """None: costs of arrays have no names."""
@@ -122,6 +195,8 @@ def from_arrays(
     costs: Any = None,
     response: str = "y",
     gaps: bool = False,
+    encoding: Encoding | None = None,
+    keep_levels: bool = False,
 ) -> Design:
     """A design of numeric columns.
 
@@ -141,6 +216,10 @@ def from_arrays(
         Label of the response.
     gaps : bool
         Whether X may have missing values, NaN.
+    encoding : Encoding, optional
+        That gave the columns of categories in X their codes; new rows are encoded alike.
+    keep_levels : bool
+        Keep declared levels without rows.
 
     Returns
     -------
@@ -175,15 +254,25 @@ def from_arrays(
         cluster=_given(cluster, "cluster", index),
         costs=None if costs is None else np.asarray(costs, dtype=float),
     )
+    kept = replace(kept, used=np.arange(len(labels.declared))) if keep_levels else kept
+    encoding = encoding or Encoding({})
     given = found if names is None else names
     chosen = tuple(f"x{j + 1}" for j in range(width)) if given is None else tuple(str(name) for name in given)
-    return kept.design(
+    design = kept.design(
         Rows(X=kept.take(matrix)),
         names=chosen,
         terms={name: slice(j, j + 1) for j, name in enumerate(chosen)},
         formula=f"{response} ~ {' + '.join(chosen) if width <= 10 else '.'}",
-        spec=ArraySpec(columns=found, response_name=response, levels=kept.levels.values, names=chosen, gaps=gaps),
+        spec=ArraySpec(
+            columns=found,
+            response_name=response,
+            levels=kept.levels.values,
+            names=chosen,
+            gaps=gaps,
+            encoding=encoding,
+        ),
     )
+    return replace(design, sample=replace(design.sample, categories=encoding.counts(chosen)))
 
 
 def _check_finite(matrix: FloatArray, index: pd.Index, gaps: bool) -> None:

@@ -100,13 +100,6 @@ def _boosted_trees(boosted: Any) -> Iterable[bool]:
         yield bool(np.where(bins < 0, kinds[column] > 0, bins <= sizes[column]).all())
 
 
-def _separate_trees(boosted: Any) -> Iterable[bool]:
-    yield from _boosted_trees(boosted)
-    for tree, leaves in zip(boosted.trees, boosted.leaves, strict=True):
-        yield leaves.shape[1:] == (boosted.n_thresholds,)
-        yield bool(((tree.value >= 0) & (tree.value < len(leaves))).all())
-
-
 def _online(learned: Any, D: int, K: int) -> Iterable[bool]:
     """State of an online ranker of D columns and K levels."""
     state = learned.state
@@ -135,7 +128,6 @@ _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
     "Tree": _tree,
     "ValueTree": _value_tree,
     "BoostedTrees": _boosted_trees,
-    "SeparateTrees": _separate_trees,
 }
 
 

@@ -58,9 +58,6 @@ class Trainer(Protocol):
 class BinaryLearner(ABC):
     """A weighted binary classifier, as a value of its settings."""
 
-    #: Time that it takes, about, as a multiple of that of a linear model or one tree.
-    slowness: float = 1.0
-
     @property
     def counts_rows(self) -> bool:
         """Whether rows count by their number too, whatever they weigh, as in a least size of a leaf."""

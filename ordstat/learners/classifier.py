@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -106,8 +106,6 @@ class Classifier(BinaryLearner):
         given one.
     scaling : str or None
         As in `fit_scaling`.
-    slowness : float
-        As of any `BinaryLearner`.
 
     Raises
     ------
@@ -117,7 +115,6 @@ class Classifier(BinaryLearner):
 
     model: Any
     scaling: str | None = "range"
-    slowness: float = field(default=1.0, repr=False)
 
     def __post_init__(self) -> None:
         if not is_classifier(self.model):

@@ -114,7 +114,7 @@ BASES: dict[str, Callable[[], BinaryLearner]] = {
         sklearn_model("tree", "DecisionTreeClassifier", min_samples_leaf=5, random_state=0), None
     ),
     "hgb": lambda: Classifier(
-        sklearn_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False, random_state=0), None, 10.0
+        sklearn_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False, random_state=0), None
     ),
 }
 

@@ -108,7 +108,7 @@ class TreeTrainer(WeakTrainer):
             np.ascontiguousarray(classes, dtype=np.int32),
             np.ascontiguousarray(weights, dtype=np.float64),
             (size + 1) // 2,
-            -1 if s.max_depth is None else s.max_depth,
+            -1 if s.max_depth is None else min(s.max_depth, self.n),
             s.min_weight,
             _TIE,
             column,

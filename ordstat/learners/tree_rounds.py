@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray, Progress
+from ..checks import SMALLER_WEIGHTS, require_memory
 from ..exceptions import DataError
 from ..model.distinct import DistinctRows
 from ..model.trees.aggregation import Aggregation
@@ -211,6 +212,8 @@ class Bag:
                 f"the weights add up to {rows.weights.sum():g}, and samples of so many rows cannot be drawn row by "
                 "row: use sampling='weight' where the method has it, or smaller weights."
             )
+        total = float(rows.weights.sum())
+        require_memory(f"Drawing samples of {total:g} rows, the sum of the weights,", 40.0 * total, SMALLER_WEIGHTS)
         copies = np.maximum(np.ceil(rows.weights * (1.0 - _WHOLE)), 1.0).astype(np.intp)
         row = np.repeat(np.arange(rows.n), copies)
         return cls(y=rows.y[row], weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)

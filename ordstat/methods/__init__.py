@@ -81,7 +81,6 @@ METHODS: dict[str, Entry] = {
     "ordboost": Entry("ordboost.OrdinalBoosting"),
     "rps-forest": Entry("forest.RPSForest"),
     "blend": Entry("blend.Blend"),
-    "auto": Entry("blend.Auto"),
     "cart": Entry("trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),
     "ordinal-cart": Entry("trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
     "bagging": Entry("trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),

@@ -10,14 +10,13 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..assess.bounds import MarginBounds
-from ..checks import brief, jobs, one_of
+from ..checks import brief, jobs, one_of, require_memory
 from ..exceptions import DataError, OptionError
 from ..learners.packages import written
 from ..model.costs import CostMatrix, require_v_shaped, sample_costs
 from ..model.fit import Fit, Geometry
 from ..model.sample import Sample, has_gaps
 from ..model.scaling import SCALINGS
-from .shared.work import Work
 
 # Bytes of a row at a level: its cost, answer, probability and margin, in a few copies.
 _CELL_BYTES = 48.0
@@ -106,8 +105,6 @@ class Method:
     results_class: ClassVar[type[Any]]
     #: What to cite for it.
     papers: ClassVar[tuple[str, ...]]
-    #: Seconds of a row at a level.
-    cell_seconds: ClassVar[float] = 5e-8
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -185,6 +182,9 @@ class Method:
         for what, refused in present.items():
             if refused:
                 raise self.unsupported(what)
+        n, K = sample.n, sample.n_levels
+        instead = "Join levels, or take fewer rows."
+        require_memory(f"Costs and answers of {n} rows at {K} levels", _CELL_BYTES * n * K, instead)
         if sample.costs is None:
             self.cost_matrix.require(sample.n_levels)
         if not self.needs.missing and has_gaps(sample.X):
@@ -195,24 +195,6 @@ class Method:
             raise DataError("weights are zero for every row: nothing is left to fit.")
         if self.needs.v_shaped:
             require_v_shaped(self.costs(sample), sample.y, type(self).__name__)
-
-    def work(self, sample: Sample) -> Work | None:
-        """About how much memory and time the fit takes; None where neither grows faster than the rows.
-
-        By default the costs and answers of every row at every level.
-        """
-        cells = float(np.count_nonzero(sample.case_weights)) * sample.n_levels
-        return Work(
-            what=f"keeps {cells:.6g} costs and answers (rows times levels)",
-            memory=_CELL_BYTES * cells,
-            seconds=self.cell_seconds * cells,
-            instead="Join levels, or take fewer rows",
-        )
-
-    def duration(self, sample: Sample) -> float:
-        """About how many seconds a fit takes, with what it chooses by cross-validation; `method="auto"` goes by it."""
-        work = self.work(sample)
-        return 0.0 if work is None else work.seconds
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
         """Fit to arrays; deterministic given `rng`."""

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray, Progress
-from ..checks import number, one_of, whole
+from ..checks import one_of, whole
 from ..exceptions import DataError, OptionError
 from ..model.boosted.fit import BoostedFit
 from ..model.costs import CostField
 from ..model.cumulative_rule import CumulativeRule, ranked_score
-from ..model.ensembles.probability_fit import BlendFit, Candidate, Mixture
+from ..model.ensembles.probability_fit import BlendFit, Mixture
 from ..model.fit import Certificate, Fit, Trace
 from ..model.kernels.fit import KernelFit
 from ..model.rules import count_above
@@ -25,7 +25,6 @@ from .base import Method, Needs, NeedsOfValue, cost_option, jobs_option, option
 from .shared.folds import as_rows, held_weights
 from .shared.members import Exceeding, fitted_member, member, settled_member
 from .shared.selection import ticking
-from .shared.work import Work
 
 #: How members count.
 AVERAGES = {
@@ -45,7 +44,6 @@ _MOST_ROWS, _WITHOUT_KERNELS = 5000, 2
 # Rows above which the usual members are weighted, by a fifth of them held out once.
 _MANY_ROWS, _FOLDS = 2000, 5
 _ROUNDING = 1e-9
-_WRONG = ", as these contradict one potential"
 
 
 def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
@@ -67,8 +65,7 @@ class Blend(Method):
     and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
     cross-validation and calibrated scores.
     With more than 2000 rows these usual members are weighted as by "stacked", with a fifth of the rows held out once
-    and the options that are chosen on all rows. So they are, with all folds, where cross-validation gives the boosting
-    a leaf value for every threshold: one potential, which the kernel methods have, is clearly wrong then.
+    and the options that are chosen on all rows.
     A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
 
     average="odds" takes the probability of the mean log odds, of probabilities drawn towards 1/2 by a hundredth: who is
@@ -121,10 +118,10 @@ class Blend(Method):
     )
 
     def own_needs(self, needs: Needs) -> Needs:
-        """Missing values where all members take them; clusters where there are folds."""
-        chosen = [] if self.members is None else [member("members", one, self) for one in self.members]
-        missing = bool(chosen) and all(one.needs.missing for one in chosen)
-        return replace(needs, missing=missing, cluster=self.own_folds)
+        """Missing values and categories if all members take them; clusters if there are folds."""
+        chosen = self._chosen(len(_USUAL))
+        missing, categories = (all(getattr(m.needs, name) for m in chosen) for name in ("missing", "categories"))
+        return replace(needs, missing=missing, categories=categories, cluster=self.own_folds)
 
     @property
     def draws(self) -> bool:
@@ -156,29 +153,6 @@ class Blend(Method):
         named = [(cast(Any, member("members", name, self)), more) for name, more in _USUAL[:most]]
         return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)
 
-    @property
-    def _fits(self) -> int:
-        """How often a member is fitted: once more for each fold held out."""
-        return 1 + self.folds * (self.average == "stacked")
-
-    def work(self, sample: Sample) -> Work | None:
-        """Of all members, one after another."""
-        found = [work for one in self.methods(sample) if (work := one.work(sample)) is not None]
-        if not found:
-            return super().work(sample)
-        heaviest = max(found, key=lambda work: (work.seconds, work.memory))
-        memory, seconds = max(work.memory for work in found), sum(work.seconds for work in found)
-        whole = replace(heaviest, what=f"has a member that {heaviest.what}", memory=memory, seconds=seconds)
-        return whole.times(self._fits)
-
-    def duration(self, sample: Sample) -> float:
-        """Of all members, one after another."""
-        return self._fits * sum(one.duration(sample) for one in self.methods(sample))
-
-    def candidates(self, sample: Sample) -> tuple[Candidate, ...]:
-        """Methods that a time is to be shared by: none."""
-        return ()
-
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something that this method, or a member, does not support."""
         super().check(sample)
@@ -201,7 +175,7 @@ class Blend(Method):
         methods = self.methods(sample)
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
-        tick = ticking(progress, len(methods) * self._fits)
+        tick = ticking(progress, len(methods) * (1 + self.folds * stacked))
         shares, held_out, gap = None, None, 0.0
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
@@ -211,10 +185,9 @@ class Blend(Method):
             members.append(found)
             known.append(_settled(settled, found.fit))
             tick(f"{one!r} fitted")
-        wrong = self.members is None and any(map(_separate, members))
         many = self.members is None and int(np.count_nonzero(sample.case_weights)) > _MANY_ROWS
-        if not stacked and (wrong or many):
-            shares, held_out, gap = self._stacked(sample, known, seeds, rng, lambda _: None, once=many)
+        if not stacked and many:
+            shares, held_out, gap = self._stacked(sample, known, seeds, rng, lambda _: None, once=True)
         shares = np.full(len(members), 1.0 / len(members)) if shares is None else shares
         mixture = Mixture(members=tuple(members), shares=shares, odds=self.average == "odds" and held_out is None)
         rule = CumulativeRule(mixture, self.cost_matrix)
@@ -227,12 +200,11 @@ class Blend(Method):
             scores=rule.scores_of(above),
             facts=(
                 ("Members", str(len(members))),
-                ("Weights", AVERAGES[self.average if held_out is None else "stacked"] + _WRONG * wrong),
+                ("Weights", AVERAGES[self.average if held_out is None else "stacked"]),
             ),
             mixture=mixture,
             names=tuple(map(repr, methods)),
             held_out=held_out,
-            candidates=self.candidates(sample),
         )
 
     def _stacked(
@@ -267,67 +239,13 @@ class Blend(Method):
         return _weighed(np.concatenate(above, axis=1), np.concatenate(y), np.concatenate(w))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Auto(Blend):
-    """The blend that fits into a given time: for whoever wants good predictions without a choice of method.
-
-    Candidates come in the order of their worth in blends on public data: ordinal gradient boosting, the forest of
-    extremely randomised trees, the kernel cumulative model, RED-SVM with C by cross-validation and calibrated scores.
-    Each becomes a member where its time, as the methods estimate it from rows, columns and levels, fits into what the
-    ones before it have left. The clock is not looked at, so that the same call gives the same fit anywhere; estimates
-    are rough, and small fits take longer than they say. `fit.members` lists all, with their seconds.
-
-    Parameters
-    ----------
-    time : float
-        Seconds for all fits together, > 0. The first candidate is taken in any case.
-    members : sequence of str or methods, or None
-        Other candidates, the best first.
-    average, folds, cost, n_jobs
-        See `Blend`. With average="stacked" a member is fitted once more for every fold, and takes as much longer.
-
-    Raises
-    ------
-    OptionError
-        A value outside these.
-
-    Examples
-    --------
-    >>> Auto(time=10)
-    Auto(time=10.0)
-    """
-
-    time: float = option(60.0, number, above=0.0)
-
-    def methods(self, sample: Sample) -> tuple[Method, ...]:
-        """The candidates that are taken."""
-        marked = zip(self._chosen(len(_USUAL)), self.candidates(sample), strict=True)
-        return tuple(one for one, candidate in marked if candidate.taken)
-
-    def candidates(self, sample: Sample) -> tuple[Candidate, ...]:
-        """All of them, with their seconds, in their order."""
-        found: list[Candidate] = []
-        left = self.time
-        for one in self._chosen(len(_USUAL)):
-            seconds = one.duration(sample) * self._fits
-            taken = not found or seconds <= left
-            left -= seconds * taken
-            found.append(Candidate(name=repr(one), seconds=seconds, taken=taken))
-        return tuple(found)
-
-
-def _separate(member: Exceeding) -> bool:
-    """Whether cross-validation has given boosting a leaf value for every threshold."""
-    return isinstance(member.fit, BoostedFit) and bool(member.fit.trees.separate)
-
-
 def _settled(one: Method, fit: Fit) -> Method:
     """A method as what it was fitted by has chosen it to be."""
     if isinstance(fit, KernelFit):
         score = cast(Any, fit.rule).potential
         one = replace(cast(Any, one), kernel=score.function.kernel, penalty=fit.penalty)
     elif isinstance(fit, BoostedFit):
-        one = replace(cast(Any, one).settled(fit, max(fit.kept, 1)), depth=fit.depth)
+        one = replace(cast(Any, one), rounds=max(fit.kept, 1), depth=fit.depth)
     return one
 
 

@@ -91,8 +91,6 @@ class RankBoost(WeakHypotheses, RoundsMethod):
     step: str = option("loose", one_of, STEPS)
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
-    #: No sum of exponentials for each threshold.
-    answer_seconds: ClassVar[float] = 1.2e-8
     papers: ClassVar[tuple[str, ...]] = (LIN_LI, LIN)
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> PairLoss:

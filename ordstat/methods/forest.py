@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,14 +19,11 @@ from ..model.rules import count_above
 from ..model.sample import Sample
 from ..results.rankers.forest import ForestResults
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.work import Work
 
 # Copies of weighted rows that a forest is given at most; beyond them weights are weights.
 _MOST_ROWS = 200_000
 # Rounding of means over trees.
 _ROUNDING = 1e-9
-# Bytes of a node, of which a tree has two for each row; seconds of a row, column and level of a split, and of a tree.
-_BYTES, _SECONDS, _TREE_SECONDS = 64.0, 3e-9, 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -91,18 +87,6 @@ class RPSForest(Method):
     def modal(self) -> bool:
         """Whether the predicted rank is the most probable one."""
         return self.cost == "classification"
-
-    def work(self, sample: Sample) -> Work:
-        """The nodes of all trees."""
-        nodes = float(2.0 * np.count_nonzero(sample.case_weights) * self.trees / self.min_leaf)
-        columns = max(1.0, self.column_share * sample.X.shape[1])
-        return Work(
-            what=f"grows {self.trees} trees of up to {nodes / self.trees:.3g} nodes",
-            memory=nodes * (_BYTES + 8.0 * (sample.n_levels - 1)),
-            seconds=_SECONDS * nodes * columns * sample.n_levels * max(math.log2(max(sample.n, 2)), 1.0)
-            + _TREE_SECONDS * self.trees,
-            instead="Set a larger min_leaf=, or fewer trees=",
-        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ForestFit:
         """Fit to arrays.

@@ -32,13 +32,7 @@ from .base import Method, Needs, cost_option, jobs_option, option
 from .shared.folds import as_rows, held_weights, part_of_rows, require_folds
 from .shared.kernel_choice import JUDGED, Choice, Search, Training, candidates, landmark_numbers, usual_kernels
 from .shared.selection import scaling_of_kernel, ticking
-from .shared.work import Work
 
-# Newton steps of a search for a penalty and of a fit; seconds of a product of a row by two features, and of one in the
-# eigenvectors of a matrix.
-_SEARCH_STEPS, _STEPS, _SECONDS, _EIGEN_SECONDS = 15.0, 10.0, 2e-11, 2e-10
-# Arrays of all rows by features, and of pairs of features, held at once.
-_FEATURES, _PAIRS = 3.0, 4.0
 # Rows that are scored anew after the fit, about.
 _CHECKED = 8
 
@@ -187,23 +181,6 @@ class KernelCumulativeLink(Method):
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
         require_folds(self, sample, "set penalty='cv'")
-
-    def work(self, sample: Sample) -> Work:
-        """The kernel at the landmarks, and products of all pairs of features in every Newton step."""
-        n, D = float(np.count_nonzero(sample.case_weights)), sample.X.shape[1]
-        tried, numbers = candidates(self.kernels(D)), landmark_numbers(self.landmarks, int(n))
-        linear = all(kernel.linear for kernel, _ in tried)
-        p = float(D if linear else numbers[-1] or n)
-        chooses = isinstance(self.penalty, str) or len(tried) > 1
-        searches = len(tried) * chooses * (self.folds if self.penalty == "cv" else 1)
-        steps = _SEARCH_STEPS * searches * min(n, JUDGED) / max(n, 1.0) + _STEPS
-        exact = len(tried) * (numbers == (None,) and not linear)
-        return Work(
-            what=f"takes products of all pairs of {p:.6g} features of {n:.6g} rows",
-            memory=8.0 * (_FEATURES * n * p + _PAIRS * p**2),
-            seconds=_SECONDS * steps * p**2 * (n + p / 3.0) + _EIGEN_SECONDS * n**3 * exact,
-            instead="Take fewer rows, fewer landmarks, or one kernel with a number for its gamma",
-        ).and_of(super().work(sample))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
         """Fit to arrays.

@@ -18,12 +18,9 @@ from ..model.sample import Sample
 from ..model.scaling import SCALED
 from ..results.rankers.nominal import NominalResults
 from .base import Method, Needs, NeedsOfValue, cost_option, option, scaling_option
-from .shared.work import Work
 
 # Rows of whole weights are given that often to the classifier, up to this number.
 _MOST_ROWS = 200_000
-# Seconds of a row at a level, about: of a hundred trees each.
-_SECONDS = 2e-5
 
 
 def _base(name: str, value: Any, of: Any) -> None:
@@ -92,16 +89,6 @@ class NominalClassifier(Method):
     def modal(self) -> bool:
         """Whether the predicted rank is the most probable one."""
         return self.cost == "classification"
-
-    def work(self, sample: Sample) -> Work:
-        """A classifier of all rows and levels."""
-        n = float(np.count_nonzero(sample.case_weights))
-        return Work(
-            what=f"trains a classifier of {sample.n_levels} levels on {n:.6g} rows",
-            memory=48.0 * n * sample.n_levels,
-            seconds=_SECONDS * n * sample.n_levels,
-            instead="Join levels, or take fewer rows",
-        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays.

@@ -131,9 +131,6 @@ class PRank(Projecting, OnlineMethod):
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last", "pocket")
     papers: ClassVar[tuple[str, ...]] = (CRAMMER, MILIDIU)
 
-    def example_seconds(self, n_columns: int, n_thresholds: int) -> float:
-        return 1e-8 + 4e-10 * (n_columns + n_thresholds)
-
     def begun(self, n_columns: int, n_levels: int) -> PRankState:
         return PRankState.start(n_columns, n_levels, self.keep == "pocket")
 
@@ -213,9 +210,6 @@ class CuSumRank(Cumulating, OnlineMethod):
     """
 
     papers: ClassVar[tuple[str, ...]] = (MILIDIU,)
-
-    def example_seconds(self, n_columns: int, n_thresholds: int) -> float:
-        return 1e-8 + (5e-9 + 3e-10 * n_columns) * n_thresholds
 
     def begun(self, n_columns: int, n_levels: int) -> CuSumState:
         return CuSumState.start(n_columns, n_levels, self.aggressive)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,20 +12,19 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import flag, is_whole, number, one_of, one_spelled, whole
 from ..exceptions import DataError, OptionError
 from ..learners.boosting import continued
-from ..learners.losses.cumulative import LOSSES, CumulativeLoss, SeparateThresholds, loss_of
+from ..learners.losses.cumulative import LOSSES, loss_of
 from ..model.boosted.fit import BoostedFit, HeldOut
-from ..model.boosted.trees import BoostedTrees
+from ..model.boosted.linear import LinearStart
 from ..model.costs import CostField
 from ..model.fit import Certificate, Trace
 from ..model.likelihood.links import LINKS
 from ..model.sample import Rows, Sample
 from ..results.rankers.boosted import BoostedResults
-from ..solvers.boosted.average import FoldModels, averaged
-from ..solvers.boosted.choice import Plan, held_out_losses
-from ..solvers.boosted.rounds import Booster, Settings
+from ..solvers.boosted.choice import held_out_losses
+from ..solvers.boosted.rounds import TELL, Booster, Settings
 from ..solvers.threads import one_blas_thread, team_of
 from .base import Method, Needs, cost_option, jobs_option, option
-from .shared.boosted import Choice, Training
+from .shared.boosted import Training
 from .shared.folds import as_rows, require_folds
 from .shared.linear_start import Linear
 from .shared.selection import ticking
@@ -40,13 +38,8 @@ _MOST_DEPTH = 12
 _TOLERANCE = 1e-6
 # Case weight of a leaf: so much, or this share of a small sample.
 _MIN_WEIGHT, _MIN_SHARE = 5.0, 0.05
-# What values of their own for all thresholds must lower a held-out loss to, and rows times thresholds up to which they
-# are tried.
-_CLEARLY, _MOST_SEPARATE = 0.9, 30_000
-# Rounds of a fold, about; seconds of a round, and of a cut on a path for each row and column.
-_ROUNDS, _ROUND_SECONDS, _CUT_SECONDS = 400, 1.5e-4, 1.1e-9
 #: Called after each part of the work.
-Tick = Callable[[str], None]
+Tick = Callable[[str, int], None]
 _LOSSES = dict(
     zip(LOSSES, ("likelihood", "logistic, of all thresholds", "exponential, of all thresholds"), strict=True)
 )
@@ -62,10 +55,6 @@ def _depth(name: str, value: Any, of: Any) -> Any:
     if isinstance(value, (tuple, list)) and value:
         return tuple(sorted({whole(f"each {name}", d, 1, _MOST_DEPTH, of=of) for d in value}))
     return whole(name, value, 1, _MOST_DEPTH, of=of, also=", several of them or 'cv'")
-
-
-def _parallel(name: str, value: Any, of: Any) -> bool | str:
-    return "cv" if isinstance(value, str) and value == "cv" else flag(name, value)
 
 
 def _folds(name: str, value: Any, of: Any) -> int | None:
@@ -116,20 +105,10 @@ class OrdinalBoosting(Method):
     linear_start : bool
         Whether H starts from a cumulative model with a ridge penalty of 2^-4, ..., 2^10 chosen by cross-validation, or
         from 0.
-    parallel : bool or "cv"
-        False gives a leaf a value for every threshold, P(y > k | x) = 1 / (1 + exp(theta_k - H_k(x))), put in order for
-        each row, by the logistic loss. Cuts are those of the thresholds' slopes summed with signs that are drawn anew
-        in every round (Iosipoi & Vakhrushev 2022), so that the work hardly depends on K. "cv", where rounds are "cv"
-        too, takes such leaves where they lower the held-out logistic loss of all thresholds by a tenth: one potential
-        is clearly wrong then. It is True with one threshold, constraints=, more than 30000 rows times thresholds, or
-        another loss or link.
     penalty : float
         Of the squared values of leaves, 0 or more.
     min_weight : float or None
         Case weight of a leaf at least; None for 5, and a twentieth of all rows where these are fewer than 100.
-    average : bool
-        Whether H and the thresholds are means: of the fit to all rows and of the models of the folds, after as many
-        rounds, which cross-validation makes anyway. Predictions take as many times longer.
     folds : int or None
         Of the cross-validation; None for 5, and with more than 3000 rows a fifth of them held out once.
     patience, max_rounds : int
@@ -139,6 +118,12 @@ class OrdinalBoosting(Method):
         probabilities do not depend on it.
     n_jobs : int
         Folds at work at once, as threads; -1 for one a processor. The result does not depend on it.
+
+    Notes
+    -----
+    By default folds are fitted at three depths, up to `max_rounds` rounds each, and then all rows: 16 fits of some
+    hundred rounds, or 4 with more than 3000 rows. A round takes about 1e-9 s times rows, columns and depth: minutes for
+    a million rows of 20 columns. `rounds=300, depth=3` makes one fit; `callback=` of `ordfit` shows progress.
 
     Raises
     ------
@@ -159,10 +144,8 @@ class OrdinalBoosting(Method):
     subsample: float = option(0.7, number, above=0.0, most=1.0)
     column_share: float | None = option(None, _column_share)
     linear_start: bool = option(True, lambda name, value, of: flag(name, value))
-    parallel: bool | str = option("cv", _parallel)
     penalty: float = option(1.0, number, least=0.0)
     min_weight: float | None = option(None, _weight)
-    average: bool = option(False, lambda name, value, of: flag(name, value))
     folds: int | None = option(None, _folds)
     patience: int = option(100, whole, 1)
     max_rounds: int = option(3000, whole, 1)
@@ -183,13 +166,11 @@ class OrdinalBoosting(Method):
         super().__post_init__()
         if self.loss != "likelihood" and self.link != "logit":
             raise OptionError(f"link={self.link!r} goes with loss='likelihood'; loss={self.loss!r} has the logit.")
-        if self.parallel is False and self.loss != "logistic":
-            raise OptionError(f"parallel=False goes with loss='logistic'; got loss={self.loss!r}.")
 
     @property
     def draws(self) -> bool:
         """True: rows, columns and folds are drawn."""
-        drawn = self.subsample < 1 or self.column_share != 1 or self.parallel is False
+        drawn = self.subsample < 1 or self.column_share != 1
         return drawn or self.selects or self.linear_start
 
     @property
@@ -199,8 +180,8 @@ class OrdinalBoosting(Method):
 
     @property
     def selects(self) -> bool:
-        """Whether there is a cross-validation of the rounds: to choose them, or the depth, or for its models."""
-        return self.rounds == "cv" or not is_whole(self.depth) or self.average
+        """Whether cross-validation chooses the rounds or the depth."""
+        return self.rounds == "cv" or not is_whole(self.depth)
 
     @property
     def own_folds(self) -> bool:
@@ -231,13 +212,6 @@ class OrdinalBoosting(Method):
             column_share=self.column_share,
         )
 
-    def duration(self, sample: Sample) -> float:
-        n, D = np.count_nonzero(sample.case_weights), sample.X.shape[1]
-        each = [_ROUND_SECONDS + _CUT_SECONDS * n * D * depth for depth in self.depths]
-        made = int(self.rounds) if self.rounds != "cv" else min(self.max_rounds, _ROUNDS)
-        folds = (self.folds or (_FOLDS if n <= _MANY_ROWS else 1)) if self.selects else 0
-        return float(made * (folds * sum(each) + max(each)))
-
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> BoostedFit:
         """Fit to arrays.
 
@@ -250,21 +224,28 @@ class OrdinalBoosting(Method):
         progress : callable(step, total, message), optional
         """
         self.check(sample)
-        if sample.restrictions is not None and self.parallel is False:
-            raise OptionError("constraints= go with parallel=True: leaves have one value there. Take one of them out.")
         training = self._training(sample)
         with one_blas_thread():
-            choice = self._chosen(training, rng, progress)
-            training, weights = choice.training, training.data.weights
-            depth = self.depths[0] if choice.held_out is None else choice.held_out.depth
-            start = training.linear(weights, choice.penalty)
+            held = self._held(training, rng)
+            tick = ticking(progress, len(self.depths) * len(held) * self.selects + 1)
+            penalty = training.best_ridge(held, rng) if len(held) and self.linear_start else None
+            held_out = self._held_out(training, held, penalty, rng, tick) if len(held) and self.selects else None
+            weights = training.data.weights
+            depth = self.depths[0] if held_out is None else held_out.depth
+            start = training.linear(weights, penalty)
+            rounds = self.rounds if is_whole(self.rounds) else 0 if held_out is None else held_out.rounds
             with team_of(self.n_jobs) as team:
                 booster = training.booster(self.settings(training, depth), start, weights, rng, team)
-                training = training if self.average else training.settled()
-                for _ in range(self._length(choice.held_out)):
-                    booster.add()
-            trees = booster.sum_of(start.start)
-            return self._fitted(sample, booster, trees, replace(choice, training=training))
+                training = training.settled()
+                self._add(booster, int(rounds), tick)
+            return self._fitted(sample, booster, start.start, training, penalty, held_out)
+
+    def _add(self, booster: Booster, rounds: int, tick: Tick) -> None:
+        for _ in range(rounds):
+            booster.add()
+            if booster.made % TELL == 0:
+                tick(f"all rows: {booster.made} of {rounds} rounds", 0)
+        tick("all rows", 1)
 
     def more(self, sample: Sample, fit: BoostedFit, rounds: int, progress: Progress | None = None) -> BoostedFit:
         """The fit with further rounds; the same as a fit of as many rounds at once.
@@ -274,27 +255,14 @@ class OrdinalBoosting(Method):
         OptionError
         """
         whole("rounds", rounds, 1, of=self)
-        if fit.trees.models > 1:
-            raise OptionError(
-                f"more() goes on with one model, and this fit is the mean of {fit.trees.models}. Fit again with "
-                f"rounds={fit.stages[-1] + rounds}, or with average=False."
-            )
-        training = self._training(sample, fit)
+        training = self._training(sample)
         start = Linear(fit.trees.linear, fit.thetas[0])
         settings = self.settings(training, fit.depth)
         with team_of(self.n_jobs) as team:
             booster = training.booster(settings, start, training.data.weights, continued(fit.state), team)
             booster.repeat(fit.trees, fit.losses, fit.thetas)
-            for _ in range(rounds):
-                booster.add()
-        trees = booster.sum_of(start.start)
-        choice = Choice(training=training, penalty=fit.ridge, held_out=fit.held_out)
-        return self._fitted(sample, booster, trees, choice)
-
-    def settled(self, fit: BoostedFit, rounds: int) -> OrdinalBoosting:
-        """The method that fits as many rounds of the kind of leaves that the fit has."""
-        kind: dict[str, Any] = {"parallel": False, "loss": "logistic"} if fit.trees.separate else {}
-        return replace(self, rounds=rounds, **kind)
+            self._add(booster, rounds, ticking(progress, 1))
+        return self._fitted(sample, booster, start.start, training, fit.ridge, fit.held_out)
 
     def truncated(self, sample: Sample, fit: BoostedFit, rounds: int) -> BoostedFit:
         """The fit as it was after some of its rounds.
@@ -305,13 +273,13 @@ class OrdinalBoosting(Method):
             More rounds than were made.
         """
         whole("rounds", rounds, 0, fit.stages[-1], also=", the rounds made")
-        return self._with(replace(fit, kept=int(rounds)), sample, self._training(sample, fit))
+        return self._with(replace(fit, kept=int(rounds)), sample, self._training(sample))
 
     def staged_codes(
         self, sample: Sample, fit: BoostedFit, targets: Sequence[Rows], stages: Sequence[int]
     ) -> Iterator[list[IntArray]]:
         """Predicted codes of several sets of rows after some of the rounds, growing, one sum going on to the next."""
-        training, made = self._training(sample, fit), 0
+        training, made = self._training(sample), 0
         every = [training.rows, *targets]
         sums = [fit.trees.start(rows) for rows in every]
         for stage in stages:
@@ -320,12 +288,11 @@ class OrdinalBoosting(Method):
             made = stage
             theta, _ = training.best_thresholds(sums[0], fit.thetas[stage])
             rule = training.loss.rule(fit.trees.upto(stage), theta, self.cost_matrix)
-            together = not training.loss.separate
-            yield [rule.codes(rows, H if together else None) for rows, H in zip(targets, sums[1:], strict=True)]
+            yield [rule.codes(rows, H) for rows, H in zip(targets, sums[1:], strict=True)]
 
     def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
         """(T+1,) mean loss of a sample before the first and after every round."""
-        loss, scores = self._loss(fit), fit.trees.start(sample.rows)
+        loss, scores = loss_of(self.loss, self.link), fit.trees.start(sample.rows)
         y, weights = sample.y.astype(np.uint16), sample.case_weights
         found = np.empty(fit.losses.size)
         for t, theta in enumerate(fit.thetas):
@@ -333,80 +300,55 @@ class OrdinalBoosting(Method):
             fit.trees.add(sample.rows, scores, t, t + 1)
         return found
 
-    def _training(self, sample: Sample, fit: BoostedFit | None = None) -> Training:
-        return Training.of(as_rows(sample), self._loss(fit), type(self).__name__)
+    def _training(self, sample: Sample) -> Training:
+        return Training.of(as_rows(sample), loss_of(self.loss, self.link), type(self).__name__)
 
-    def _loss(self, fit: BoostedFit | None) -> CumulativeLoss:
-        """The loss of a fit, or of one to come before it is known to have a value for every threshold."""
-        together = self.parallel is not False if fit is None else not fit.trees.separate
-        return loss_of(self.loss, self.link, together)
-
-    def _length(self, held_out: HeldOut | None) -> int:
-        if self.rounds != "cv":
-            return int(self.rounds)
-        return 0 if held_out is None else held_out.rounds
-
-    def _chosen(self, training: Training, rng: np.random.Generator, progress: Progress | None) -> Choice:
-        """What held-out rows say of the kind of leaves, the penalty of the linear start, rounds and depth."""
+    def _held(self, training: Training, rng: np.random.Generator) -> FloatArray:
+        """(F, M) the weights that each fold holds out; no folds where nothing is chosen."""
         if training.flat or not (self.selects or self.linear_start):
-            return Choice(training=training)
-        data, folds = training.data, self.folds or _FOLDS
-        held = training.held(folds, rng)
-        if self.folds is None and data.total > _MANY_ROWS:
-            held = held[:1]
+            return np.empty((0, training.data.y.size))
+        held = training.held(self.folds or _FOLDS, rng)
         if len(held) == 0:
             raise DataError(
                 f"{type(self).__name__} needs two rows of some level for its cross-validation. Set rounds= and depth= "
                 "to numbers and linear_start=False, or take more rows."
             )
-        penalty = training.best_ridge(held, rng) if self.linear_start else None
-        if not self.selects:
-            return Choice(training=training, penalty=penalty)
-        starts = [training.linear(data.weights - out, penalty) for out in held]
+        return held[:1] if self.folds is None and training.data.total > _MANY_ROWS else held
+
+    def _held_out(
+        self, training: Training, held: FloatArray, penalty: float | None, rng: np.random.Generator, tick: Tick
+    ) -> HeldOut:
+        """What held-out rows say of rounds and depth."""
+        weights = training.data.weights
+        starts = [training.linear(weights - out, penalty) for out in held]
+
+        def booster(depth: int, fold: int, rng: np.random.Generator) -> Booster:
+            return training.booster(self.settings(training, depth), starts[fold], weights - held[fold], rng)
 
         fixed = None if self.rounds == "cv" else int(self.rounds)
-        plan = Plan(
-            depths=self.depths,
+        return held_out_losses(
+            booster,
+            held,
+            self.depths,
+            rng,
+            tick,
             most=fixed or self.max_rounds,
             patience=fixed or self.patience,
             fixed=fixed is not None,
             n_jobs=self.n_jobs,
-            judge=SeparateThresholds(),
-            keeps=self.average,
         )
 
-        def losses(training: Training, plan: Plan, folds: int, rng: np.random.Generator, tick: Tick) -> Choice:
-            def booster(depth: int, fold: int, own: np.random.Generator) -> Booster:
-                kept = data.weights - held[fold]
-                return training.booster(self.settings(training, depth), starts[fold], kept, own)
-
-            found, boosters = held_out_losses(booster, held[:folds], plan, rng, tick)
-            models = FoldModels(boosters=boosters, starts=[one.start for one in starts[: len(boosters)]])
-            return Choice(training=training, penalty=penalty, held_out=found, models=models)
-
-        found = losses(training, plan, len(held), rng, ticking(progress, len(self.depths) * len(held)))
-        if not self._tries_separate(training):
-            return found
-        # The first fold says whether the others are worth their time; a copy of the generator leaves the rest as it is.
-        apart, plan = replace(training, loss=SeparateThresholds()), replace(plan, depths=(found.chosen.depth,))
-        for some in sorted({1, len(held)}):
-            separate = losses(apart, plan, some, deepcopy(rng), lambda _: None)
-            sizes = held[:some].sum(axis=1)
-            if sizes @ separate.chosen.judged > _CLEARLY * (sizes @ found.chosen.judged[:some]):
-                return found
-        return separate
-
-    def _tries_separate(self, training: Training) -> bool:
-        """Whether held-out rows are asked about a value for every threshold."""
-        sample = training.sample
-        small = training.data.y.size * (sample.n_levels - 1) <= _MOST_SEPARATE
-        logistic = self.loss == "logistic" or (self.loss == "likelihood" and self.link == "logit")
-        chosen = self.parallel == "cv" and self.rounds == "cv"
-        return chosen and logistic and small and sample.n_levels > 2 and sample.restrictions is None
-
-    def _fitted(self, sample: Sample, booster: Booster, trees: BoostedTrees, choice: Choice) -> BoostedFit:
+    def _fitted(
+        self,
+        sample: Sample,
+        booster: Booster,
+        start: LinearStart,
+        training: Training,
+        penalty: float | None,
+        held_out: HeldOut | None,
+    ) -> BoostedFit:
         """The fit of all rounds of a booster."""
-        training = choice.training
+        trees = booster.sum_of(start)
         losses = np.array([*booster.losses, booster.mean_loss()])
         # The rest is filled in by `_with`.
         fit = BoostedFit(
@@ -420,22 +362,17 @@ class OrdinalBoosting(Method):
             null_loss=training.null_loss(),
             losses=losses,
             thetas=np.array([*booster.thetas, booster.theta]),
-            ridge=choice.penalty,
-            held_out=choice.held_out,
+            ridge=penalty,
+            held_out=held_out,
             state=dict(booster.rng.bit_generator.state),
         )
-        if not self.average or choice.held_out is None:
-            return self._with(fit, sample, training, booster.scores)
-        trees, thetas = averaged(trees, fit.thetas, choice.models.after(booster.made, self.n_jobs))
-        mean = replace(fit, trees=trees, thetas=thetas)
-        losses = self.staged_losses(sample, mean)
-        return self._with(replace(mean, losses=losses, trace=replace(fit.trace, objective=losses)), sample, training)
+        return self._with(fit, sample, training, booster.scores)
 
     def _with(
         self, fit: BoostedFit, sample: Sample, training: Training, scores: FloatArray | None = None
     ) -> BoostedFit:
         """The fit with the rule, the scores and the certificate of the rounds that are kept."""
-        trees, made = fit.trees.upto(fit.kept), fit.trees.rounds
+        trees, made = fit.trees.upto(fit.kept), len(fit.trees.trees)
         scores = trees(training.rows) if scores is None else scores
         theta, slope = training.best_thresholds(scores, fit.thetas[fit.kept])
         rule = training.loss.rule(trees, theta, self.cost_matrix)
@@ -451,17 +388,11 @@ class OrdinalBoosting(Method):
 
     def _facts(self, fit: BoostedFit, used: str) -> tuple[tuple[str, Any], ...]:
         how = "" if fit.held_out is None else f", by {fit.held_out.how}"
-        together = not fit.trees.separate
         start = "0" if fit.ridge is None else f"ridge cumulative model, penalty {fit.ridge:g} by cross-validation"
         columns = "60% (five at least)" if self.column_share is None else f"{self.column_share:.0%}"
-        loss = self.loss if together else "logistic"
-        link = f", {self.link} link" if loss == "likelihood" else ""
-        chosen = how if self.parallel == "cv" and not together else ""
-        models = fit.trees.models
-        mean = (("Mean of", f"{models} models: of all rows, and of all but each fold"),) if models > 1 else ()
+        link = f", {self.link} link" if self.loss == "likelihood" else ""
         return (
-            *mean,
-            ("Loss", _LOSSES[loss] + link + ("" if together else ", a leaf value for each") + chosen),
+            ("Loss", _LOSSES[self.loss] + link),
             ("Rounds", used + (how if self.rounds == "cv" else "")),
             ("Depth", f"{fit.depth}" + ("" if is_whole(self.depth) else how)),
             ("Learning rate", f"{self.learning_rate:g}"),

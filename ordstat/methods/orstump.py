@@ -30,7 +30,6 @@ from ..solvers.dynamic_program import least_cost_thresholds
 from .base import Method, Needs, cost_option
 from .shared.boosting import RoundsMethod
 from .shared.papers import LIN
-from .shared.work import Work
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -59,9 +58,6 @@ class ORStump(Method):
     """
 
     cost: CostField = cost_option()
-
-    #: Five arrays of rows and levels, and the best cuts of each column.
-    cell_seconds: ClassVar[float] = 5e-7
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
     results_class: ClassVar[type[Any]] = MarginResults
@@ -164,13 +160,6 @@ class AdaBoostOR(RoundsMethod):
                 "base of AdaBoostOR must be 'orstump' or a method that takes costs of every row, such as REDSVM(C=1); "
                 f"got {self.base!r}."
             )
-
-    def work(self, sample: Sample) -> Work | None:
-        """The rankers, where they are a method's, else the answers of stumps."""
-        if not isinstance(self.base, Method):
-            return super().work(sample)
-        one = self.base.work(sample)
-        return None if one is None else one.times(self.rounds)
 
     def hypotheses(self, train: DistinctRows) -> Hypotheses:
         n_levels = train.costs.shape[1]

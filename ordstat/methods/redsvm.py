@@ -20,9 +20,6 @@ from .base import Needs, cost_option, option
 from .shared.papers import CHU_KEERTHI, LI_LIN, LIN
 from .shared.svm import KernelMachine
 
-# Seconds of N rows to the power 2.5, of which all pairs are compared.
-_PAIR_SECONDS = 2.5e-8
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class REDSVM(KernelMachine):
@@ -172,14 +169,6 @@ class RankBoundarySVM(KernelMachine):
 
     def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> PairCandidate:
         return PairCandidate(gram=gram, y=used.y, costs=costs, case_weights=used.case_weights, loss=self.loss)
-
-    def matrices(self, usual: float) -> float:
-        """Pairs of rows are listed beside the kernel matrix."""
-        return usual + 2.5
-
-    def seconds(self, n: int, n_levels: int) -> float:
-        """About how long the dual takes, of a variable for every pair, most of which are 0."""
-        return float(_PAIR_SECONDS * n**2.5)
 
     def own_facts(self, problem: PairProblem, outcome: Outcome[PairSolution]) -> tuple[tuple[str, Any], ...]:
         return (

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray, Progress
-from ..checks import one_of
+from ..checks import one_of, require_memory
 from ..exceptions import DataError
 from ..learners.base import BinaryLearner, Learned
 from ..learners.named import parse_base
@@ -26,14 +26,9 @@ from ..model.scaling import SCALED, Scaling, fit_scaling
 from ..results.rankers.reduction import ReductionResults
 from .base import Method, Needs, NeedsOfValue, cost_option, option, scaling_option
 from .shared.papers import LI_LIN, LIN
-from .shared.work import Work
 
 # Rows of whole weights are given that often to a classifier that need not count them, up to this number.
 _MOST_ROWS = 200_000
-# Copies of the extended examples held at once, numbers for each row and question, and seconds: for each number of the
-# examples, and for a classifier of its own and each of its rows.
-_COPIES, _NUMBERS = 4.0, 14.0
-_NUMBER_SECONDS, _FIT_SECONDS, _ROW_SECONDS = 5e-7, 2.5e-3, 5e-6
 
 #: From answers to ranks.
 RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
@@ -112,26 +107,6 @@ class Reduction(Method):
         super().check(sample)
         require_differences(self.costs(sample), sample.case_weights)
 
-    def work(self, sample: Sample) -> Work:
-        """The extended examples, or a classifier for every question."""
-        base = parse_base(self.base, type(self).__name__)
-        n, questions, slowness = _rows_given(base, sample), sample.n_levels - 1, base.slowness
-        separate = parse_encoding(self.encoding).codes(2) is None
-        memory, instead = 8.0 * _NUMBERS * n * questions, "Join levels or take fewer rows"
-        if separate:
-            seconds = slowness * questions * (_FIT_SECONDS + _ROW_SECONDS * n)
-            return Work(
-                what=f"trains {questions} classifiers on {n} rows", memory=memory, seconds=seconds, instead=instead
-            )
-        # Encodings have about as many columns as there are questions.
-        numbers = float(n * questions) * (sample.X.shape[1] + questions)
-        return Work(
-            what=f"makes {n * questions} examples of {sample.X.shape[1] + questions} columns",
-            memory=memory + 8.0 * _COPIES * numbers,
-            seconds=slowness * _NUMBER_SECONDS * numbers,
-            instead=f"{instead}, or encoding='separate'",
-        )
-
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
         """Fit to arrays.
 
@@ -191,14 +166,6 @@ class Reduction(Method):
         )
 
 
-def _rows_given(base: BinaryLearner, sample: Sample) -> int:
-    """About how many rows the classifier is given."""
-    weights = sample.case_weights
-    if base.counts_rows and np.array_equal(weights, np.rint(weights)):
-        return int(weights.sum())
-    return int(np.count_nonzero(weights))
-
-
 def crossed(rule: CountingRule, train: DistinctRows, gaps: FloatArray) -> float:
     """Weight of the training rows whose answers, or their probabilities where there are any, grow in k."""
     values = rule.answers.above(Rows(X=train.X)) if rule.probable else gaps
@@ -227,6 +194,9 @@ def _learned(
     else:
         weights = extended.weights.ravel()
         inside = weights > 0
+        size = 32.0 * weights.size * (X.shape[1] + codes.shape[1])
+        instead = "Join levels, take fewer rows, or set encoding='separate'."
+        require_memory(f"The table of {weights.size} extended examples", size, instead)
         examples = extended_rows(scaled, codes)[inside]
         learned = base.fit(examples, extended.labels.ravel()[inside], weights[inside], rng)
     answers = EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, encoding=encoding, scaling=scaling)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
@@ -21,10 +21,6 @@ from .base import option
 from .shared.geometry import ball
 from .shared.papers import LIN
 from .shared.threshold_loss import Solved, ThresholdLossMethod
-from .shared.work import Work
-
-# Numbers held at once for each example of a network, seconds of it in one step, and steps that it usually takes.
-_NUMBERS, _SECONDS, _USUAL_STEPS = 25.0, 4e-8, 500
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -131,16 +127,6 @@ class OrdinalNetwork(ThresholdLossMethod):
     def draws(self) -> bool:
         """True: the start is random."""
         return True
-
-    def work(self, sample: Sample) -> Work:
-        """The extended examples, in every step, and the thresholds in the end."""
-        cells = float(np.count_nonzero(sample.case_weights)) * (sample.n_levels - 1)
-        return Work(
-            what=f"goes up to {self.max_iter} times over {cells:.6g} examples",
-            memory=8.0 * _NUMBERS * cells,
-            seconds=_SECONDS * cells * min(self.max_iter, _USUAL_STEPS),
-            instead="Join levels, take fewer rows, or set a smaller max_iter=",
-        ).and_of(replace(super().work(sample), memory=0.0))
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
         """The network, then its thresholds once more, in order."""

@@ -58,9 +58,6 @@ class OneVersusAll(VotingMethod):
 
     papers: ClassVar[tuple[str, ...]] = (LIN,)
 
-    def size(self, n: int, n_levels: int) -> tuple[int, float]:
-        return n_levels, float(n)
-
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         return against_the_rest(costs, sample.y, sample.case_weights)
 
@@ -92,10 +89,6 @@ class OneVersusOne(VotingMethod):
 
     weighting: str = option("difference", one_of, WEIGHTINGS)
     papers: ClassVar[tuple[str, ...]] = (LIN,)
-
-    def size(self, n: int, n_levels: int) -> tuple[int, float]:
-        plain = self.cost == "classification"
-        return n_levels * (n_levels - 1) // 2, 2.0 * n / n_levels if plain else float(n)
 
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         return against_each_other(WEIGHTINGS[self.weighting](costs), sample.case_weights)
@@ -141,9 +134,6 @@ class CostTransform(VotingMethod):
     def draws(self) -> bool:
         """Whether the fit is a random draw."""
         return self.mode == "relabel"
-
-    def size(self, n: int, n_levels: int) -> tuple[int, float]:
-        return n_levels * (n_levels - 1) // 2, 2.0 * n if self.mode == "expand" else 2.0 * n / n_levels
 
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         if self.mode == "relabel":

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..checks import SMALLER_WEIGHTS, require_memory
 from ..exceptions import DataError
 from .sample import Sample
 
@@ -46,6 +47,9 @@ class DistinctRows:
         times = np.rint(self.weights)
         if (times != self.weights).any() or times.sum() > most:
             return self
+        total = float(times.sum())
+        size = 8.0 * total * max(self.X.shape[1], 1)
+        require_memory(f"Repeating rows {total:g} times, the sum of the weights,", size, SMALLER_WEIGHTS)
         rows = self.take(np.repeat(np.arange(self.n), times.astype(np.intp)))
         return replace(rows, weights=np.ones(rows.n))
 

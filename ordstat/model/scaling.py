@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import FloatArray
+from ..exceptions import DataError
 from .sample import has_gaps
 
 # A column whose spread is below this share of its size holds rounding, not information.
@@ -85,6 +86,17 @@ SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
 SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, standard deviation 1", None: "no"}
 
 
+def require_finite_squares(X: FloatArray) -> None:
+    """DataError naming a column of X (N, D), scaled as on earlier rows, whose squares overflow."""
+    with np.errstate(over="ignore"):
+        squares = np.einsum("nd,nd->d", X, X)
+    if not np.isfinite(squares).all():
+        raise DataError(
+            f"Column {int(np.argmin(np.isfinite(squares)))} of the batch must have finite squares on the scale of the "
+            "first rows (up to about 1e150). Rescale it, or leave out its outliers."
+        )
+
+
 def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_mean: bool = False) -> Scaling:
     """Learn the map of the columns of X (N, D).
 
@@ -104,7 +116,11 @@ def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_m
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
-    scaling = SCALINGS[kind](X, weights)
+    with np.errstate(over="ignore", divide="ignore"):
+        scaling = SCALINGS[kind](X, weights)
+    if not np.isfinite(scaling.factor).all():
+        column = int(np.argmin(np.isfinite(scaling.factor)))
+        raise DataError(f"Column {column} of X must vary by more than about 1e-300 to be scaled. Rescale it.")
     if about_mean and not scaling.changes:
         return Scaling(np.average(X, axis=0, weights=weights), scaling.factor)
     return scaling

@@ -389,7 +389,6 @@ class EnsemblePlots(RankerPlots):
         ax: Axes | None = None,
         *,
         newdata: Any = None,
-        threshold: str | None = None,
         top: int | None = None,
         draw: bool = True,
     ) -> Any:
@@ -400,16 +399,14 @@ class EnsemblePlots(RankerPlots):
         ax : matplotlib axes, optional
         newdata : data frame, optional
             Rows to take the mean of; those of the fit if not given.
-        threshold : str, optional
-            Such as "2|3"; a fit with a value for each threshold (`parallel=False`) needs it.
         top : int, optional
             Variables to draw, the most important ones; all if not given.
         draw : bool
             False returns the frame: variable and importance (mean of |value|, over the rows of the fit by their case
             weights), largest first.
         """
-        frame = importance.shapley_frame(self.results, newdata, threshold, top)
-        return importance.draw_shapley(self.results, frame, ax, threshold) if draw else frame
+        frame = importance.shapley_frame(self.results, newdata, top)
+        return importance.draw_shapley(frame, ax) if draw else frame
 
 
 class TreePlots(RankerPlots):

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ..checks import whole
 from ..exceptions import DataError, UnavailableError
-from ..model.latent_rule import LatentRule
 from . import style
 from .words import in_lines
 
@@ -55,11 +54,11 @@ def _bars(ax: Axes | None, data: pd.DataFrame, label: str) -> Axes:
     return style.named(ax, label)
 
 
-def shapley_frame(results: Any, newdata: Any, threshold: str | None, top: int | None) -> pd.DataFrame:
+def shapley_frame(results: Any, newdata: Any, top: int | None) -> pd.DataFrame:
     """Mean absolute Shapley value of every variable, from `fit.shapley`."""
     if not hasattr(results, "shapley"):
         raise UnavailableError("Shapley values are available for 'ordboost' only.")
-    found = pd.DataFrame(results.shapley(newdata, threshold)).drop(columns="(base)")
+    found = pd.DataFrame(results.shapley(newdata)).drop(columns="(base)")
     inside = found.notna().all(axis=1).to_numpy()
     if not inside.any():
         raise DataError("newdata has no row with all inputs present.")
@@ -70,9 +69,5 @@ def shapley_frame(results: Any, newdata: Any, threshold: str | None, top: int | 
     return _first(table, top)
 
 
-def draw_shapley(results: Any, data: pd.DataFrame, ax: Axes | None, threshold: str | None) -> Axes:
-    rule = results.fit.rule
-    log_odds = not isinstance(rule, LatentRule) or rule.family.link.name == "logit"
-    at = f"the {'log odds' if log_odds else 'linear predictor'} at {threshold}"
-    scale = "the score" if threshold is None else at
-    return _bars(ax, data, f"mean |Shapley value|, on the scale of {scale}")
+def draw_shapley(data: pd.DataFrame, ax: Axes | None) -> Axes:
+    return _bars(ax, data, "mean |Shapley value|, on the scale of the score")

@@ -20,7 +20,7 @@ from ..model.probable import CostRule
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample
 
-#: Fits a method, by name or as a value, to a design, by (design, method, options, vcov, calibrate=, force=); warns as
+#: Fits a method, by name or as a value, to a design, by (design, method, options, vcov, calibrate=); warns as
 #: `ordfit` does.
 Fitter = Callable[..., Any]
 

@@ -19,7 +19,7 @@ DESIGN_ARGUMENTS = (
     *("context", "interactions"),
 )
 #: Arguments of `ordfit` that are of the fit, whatever the design and the method.
-FIT_ARGUMENTS = ("vcov", "calibrate", "force")
+FIT_ARGUMENTS = ("vcov", "calibrate")
 
 
 def updated(
@@ -77,7 +77,7 @@ def updated(
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
     options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
     kept = {"calibrate": False if fit.calibrated is None else fit.calibrated.folds}
-    kept |= {name: changes[name] for name in ("calibrate", "force") if name in changes}
+    kept |= {"calibrate": changes["calibrate"]} if "calibrate" in changes else {}
     new = fit.design if data is None and not given else fit.design.updated(data, **given)
     vcov = {"vcov": changes["vcov"]} if "vcov" in changes else {"kept_vcov": kept_covariance(fit, new, data)}
     if method is not None:

@@ -146,7 +146,7 @@ def table(
     columns = [_Column(fit, exponentiate, level, thresholds, labels or {}) for fit in given]
     rows = pd.concat([column.rows for column in columns]).sort_values("part", kind="stable").index.unique()
 
-    class _Table(ETable):  # type: ignore[misc]
+    class _Table(ETable):
         def __repr__(self) -> str:
             shown = self.df.map(lambda cell: str(cell).replace(" \n", ""))
             return "\n".join(part for part in (title or "", shown.to_string(), notes) if part)

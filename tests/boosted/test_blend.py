@@ -4,11 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import REDSVM, Auto, Blend, CumulativeLink, KernelCumulativeLink, OptionError, RPSForest, ordfit
+from ordstat import REDSVM, Blend, CumulativeLink, OptionError, RPSForest, ordfit
 from ordstat.exceptions import DataError
 from ordstat.methods.shared.folds import held_weights
-from ordstat.methods.shared.work import require_affordable
-from ordstat.model.sample import Rows, Sample
 from ordstat.solvers.simplex import simplex_weights
 
 
@@ -114,36 +112,6 @@ def test_same_seed_same_blend(frame):
     assert (first != other).any()
 
 
-def test_auto_takes_what_there_is_time_for(frame):
-    short, long = (Auto(time=seconds) for seconds in (1e-9, 1e9))
-    sample = ordfit("y ~ a + b", frame, "logit").design.sample
-    assert [type(one).__name__ for one in short.methods(sample)] == ["OrdinalBoosting"]
-    assert [type(one).__name__ for one in long.methods(sample)] == [
-        "OrdinalBoosting", "RPSForest", "KernelCumulativeLink", "REDSVM"
-    ]  # fmt: skip
-    seconds = [one.seconds for one in long.candidates(sample)]
-    between = Auto(time=seconds[0] + 0.5 * seconds[1] + seconds[2])
-    assert [one.taken for one in between.candidates(sample)][:2] == [True, seconds[1] <= 0.5 * seconds[1] + seconds[2]]
-    stacked = [one.seconds for one in Auto(average="stacked", folds=4).candidates(sample)]
-    np.testing.assert_allclose(stacked, [5 * one for one in seconds])
-
-
-def test_auto_lists_what_it_left_out(frame):
-    members = ["logit", REDSVM(C="cv"), "cloglog"]
-    fit = ordfit("y ~ a + b", frame, "auto", members=members, time=1e-3, average="stacked")
-    assert fit.members.index.tolist() == [
-        "CumulativeLink()",
-        "CumulativeLink(link='cloglog')",
-        "all, blended",
-        "REDSVM(C='cv')",
-    ]
-    assert fit.members["weight"].iloc[[2, 3]].tolist() == [1.0, 0.0]
-    assert fit.members.loc["REDSVM(C='cv')", "seconds"] > 1e-3
-    plain = ordfit("y ~ a + b", frame, "blend", members=["logit", "cloglog"], average="stacked")
-    np.testing.assert_array_equal(fit.predict(type="prob"), plain.predict(type="prob"))
-    assert "seconds estimated" in str(fit.summary("all"))
-
-
 def test_copies_among_single_rows_are_dealt_out():
     """A few twins among many rows come by chance, and new rows have them too; where all rows are copies they do not."""
     x = np.arange(60.0)[:, None]
@@ -154,22 +122,3 @@ def test_copies_among_single_rows_are_dealt_out():
     assert ((parted == 1.0) & (some == 2.0)).any()
     together = held_weights(x, y, np.full(60, 3.0), 5, rng)
     assert set(np.unique(together)) == {0.0, 3.0}
-
-
-def test_members_are_counted_in_the_estimate_of_work() -> None:
-    """The kernel matrix of 20000 rows does not fit, alone or in a blend; stacking fits every member for every fold."""
-    rng = np.random.default_rng(0)
-    sample = Sample(rows=Rows(X=rng.normal(size=(20_000, 3))), y=np.arange(20_000) % 3, n_levels=3)
-    heavy = KernelCumulativeLink(landmarks="all")
-    alone, blend = heavy.work(sample), Blend(members=(heavy, "logit")).work(sample)
-    assert blend is not None and blend.memory == alone.memory and blend.seconds >= alone.seconds
-    with pytest.raises(DataError, match=r"has a member that takes products .* force=True"):
-        require_affordable(blend, "Blend", sample.n)
-    stacked = Blend(members=(heavy, "logit"), average="stacked", folds=4).work(sample)
-    assert stacked is not None and stacked.seconds == pytest.approx(5 * blend.seconds)
-
-
-@pytest.mark.parametrize(("of", "member"), [(Blend, "auto"), (Auto, "blend"), (Blend, "blend"), (Auto, "auto")])
-def test_a_blend_is_no_member_of_a_blend(of: type, member: str) -> None:
-    with pytest.raises(OptionError, match="another method than a blend"):
-        of(members=("logit", member))

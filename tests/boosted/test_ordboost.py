@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import CumulativeLink, DataError, OptionError, OrdinalBoosting, datasets, ordfit
+from ordstat import CumulativeLink, DataError, OptionError, OrdinalBoosting, checks, datasets, ordfit
 from ordstat.compiled.boost import parts_of
 from ordstat.learners.losses.cumulative import LogitLikelihood
 from ordstat.methods.shared.boosted import Training
@@ -378,7 +378,8 @@ def test_parts_of_many_rows_side_by_side_give_the_same_fit():
     assert naive.alike(naive.nested(tree, data.bins.counts), plain, rtol=1e-7)
 
 
-def test_more_levels_than_two_bytes_tell_apart_are_refused():
+def test_more_levels_than_two_bytes_tell_apart_are_refused(monkeypatch):
+    monkeypatch.setattr(checks, "available_memory", lambda: np.inf)
     n = (1 << 16) + 1
     sample = Sample(rows=Rows(X=np.arange(float(n))[:, None]), y=np.arange(n), n_levels=n)
     with pytest.raises(DataError, match="65536 levels at most; got 65537"):

@@ -304,50 +304,6 @@ def test_other_methods_say_who_has_it():
         ordfit("rating ~ temp", datasets.load("wine")).shapley()
 
 
-@pytest.mark.parametrize("average", [False, True])
-def test_of_leaves_with_a_value_for_each_threshold(average):
-    """Each threshold by the definition; the sums are its log odds, which predictions put in order."""
-    wine = datasets.load("wine")
-    options = {"rounds": 15, "depth": 2, "loss": "logistic", "parallel": False, "average": average, "seed": 1}
-    fit = ordfit("rating ~ temp + contact", wine, "ordboost", **options)
-    sample, above = fit.design.sample, []
-    for k, name in enumerate(fit.threshold_names):
-        found = fit.shapley(wine, threshold=name)
-        trees, theta = fit.fit.trees.of_threshold(k), fit.fit.rule.above.theta[k]
-        given = sample.X, sample.case_weights, np.arange(2), 2
-        for n in (0, 5, 70):
-            phi, nothing = brute_force(trees, sample.X[n], *given)
-            assert_allclose(found.iloc[n], [nothing - theta, *phi], atol=1e-12)
-        above.append(1.0 / (1.0 + np.exp(-found.sum(axis=1))))
-    ordered = np.sort(np.column_stack(above), axis=1)[:, ::-1]
-    assert_allclose(1.0 - ordered, fit.predict(wine, type="cum_prob").iloc[:, :4], atol=1e-12)
-    data = fit.plot.shapley(threshold="2|3", draw=False)
-    assert set(data["variable"]) == {"temp", "contact"} and "at 2|3" in fit.plot.shapley(threshold="2|3").get_xlabel()
-    with pytest.raises(OptionError, match=r"threshold must be one of '1\|2', .*; got None.*parallel=True"):
-        fit.shapley()
-
-
-@pytest.mark.parametrize("options", [{}, {"link": "probit"}, {"loss": "exponential"}, {"average": True, "folds": 3}])
-def test_a_threshold_of_one_potential_moves_the_base_alone(options):
-    wine = datasets.load("wine")
-    rounds = {"max_rounds": 20, "depth": 2} if "average" in options else {"rounds": 20, "depth": 2}
-    fit = ordfit("rating ~ temp + contact", wine, "ordboost", parallel=True, **rounds, **options)
-    score = fit.predict(wine, type="score")
-    plain = fit.shapley(wine)
-    for name, theta in fit.thresholds.items():
-        found = fit.shapley(wine, threshold=name)
-        assert_allclose(found.sum(axis=1), score - theta, atol=1e-12)
-        assert_allclose(found.drop(columns="(base)"), plain.drop(columns="(base)"), rtol=0)
-    above = 1.0 - fit.predict(wine, type="cum_prob")[1]
-    odds = np.log(above / (1.0 - above))
-    logit = np.allclose(fit.shapley(wine, threshold="1|2").sum(axis=1), odds, atol=1e-10)
-    label = fit.plot.shapley(threshold="1|2").get_xlabel()
-    assert ("the log odds at 1|2" if logit else "the linear predictor at 1|2") in label
-    assert logit == (options.get("link") is None)
-    with pytest.raises(OptionError, match=r"threshold must be one of '1\|2', .*; got '9'\.$"):
-        fit.shapley(threshold="9")
-
-
 def test_of_arrays():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))

@@ -124,14 +124,6 @@ def test_learners_that_count_weights_need_no_copies(name, monkeypatch):
     np.testing.assert_allclose(scores(weighted, problem.frame), scores(copied, problem.frame), atol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["red-tree", "red-hgb"])
-@pytest.mark.parametrize("weight", [1e6, 1e15])
-def test_learners_that_count_rows_refuse_heavy_ones(name, weight):
-    problem = Problem.of(name)
-    with pytest.raises(DataError, match=r"makes 180+ examples of .*force=True"):
-        problem.fit(problem.frame.assign(w=weight), weights="w")
-
-
 @pytest.mark.parametrize("name", COUNTED)
 def test_parts_of_a_row_are_not_presented(name):
     problem = Problem.of(name)

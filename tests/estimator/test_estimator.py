@@ -235,7 +235,6 @@ def test_get_params_lists_every_option(method):
         "random_state",
         "calibrate",
         "constraints",
-        "force",
         "random",
         "new_groups",
     }:
@@ -269,7 +268,7 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
     before = model.get_params()
     with pytest.raises(
         OptionError,
-        match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, force, random, new_groups, C",
+        match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, random, new_groups, C",
     ):
         model.set_params(C=5.0, D=1)
     assert model.get_params() == before

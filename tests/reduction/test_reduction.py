@@ -327,10 +327,10 @@ def test_no_probabilities_where_they_would_be_wrong(data, options, why):
 
 def test_predict_proba_goes_with_the_most_probable_rank(data):
     X, y = data
-    assert not hasattr(OrdinalClassifier("red-c45"), "predict_proba")
     model = OrdinalClassifier(Reduction(base="c4.5", decision="mode")).fit(X, y)
     assert model.predict_proba(X).argmax(axis=1).tolist() == model.predict(X).tolist()
-    assert hasattr(OrdinalClassifier("red-c45", calibrate=True), "predict_proba")
+    for calibrate in (False, True):
+        assert hasattr(OrdinalClassifier("red-c45", calibrate=calibrate), "predict_proba")
 
 
 # The base classifier

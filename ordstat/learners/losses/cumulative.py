@@ -18,10 +18,7 @@ from scipy.special import expit
 
 from ..._typing import AnyArray, FloatArray
 from ...compiled.logitslopes import logit_slopes, logit_thresholds
-from ...compiled.separate import separate_loss
-from ...model.boosted.separate import SeparateAbove
 from ...model.costs import CostMatrix
-from ...model.cumulative_rule import CumulativeRule
 from ...model.latent_rule import LatentRule
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.interval_probability import Interval
@@ -29,7 +26,7 @@ from ...model.likelihood.links import LINKS
 from ...model.row_blocks import CACHED, row_blocks
 from ...model.rules import Potential
 
-_NONE, _NO_ROWS = np.empty(0), np.empty((0, 0))
+_NONE = np.empty(0)
 #: Least curvature of a row where a likelihood is not concave.
 _FLAT = 1e-6
 #: What keeps the system of a threshold that no row is near from being singular.
@@ -70,10 +67,8 @@ class CumulativeLoss(ABC):
     logarithmic: ClassVar[bool] = False
     #: Compiled trees make the slopes themselves (`compiled/boost.pyx`).
     compiled: ClassVar[bool] = False
-    #: Scores are one for each threshold.
-    separate: ClassVar[bool] = False
 
-    def rule(self, trees: Potential, theta: FloatArray, cost: CostMatrix) -> LatentRule | CumulativeRule:
+    def rule(self, trees: Potential, theta: FloatArray, cost: CostMatrix) -> LatentRule:
         """The rank of least expected cost by a sum of trees and thresholds."""
         return LatentRule(trees, theta, self.family, cost)
 
@@ -213,44 +208,6 @@ class AllThresholds(CumulativeLoss):
 
 
 @dataclass(frozen=True)
-class SeparateThresholds(CumulativeLoss):
-    """The same of scores (N, K-1), one for each threshold, or (N,) for all of them: K-1 logistic losses."""
-
-    separate: ClassVar[bool] = True
-
-    def rule(self, trees: Potential, theta: FloatArray, cost: CostMatrix) -> CumulativeRule:
-        return CumulativeRule(SeparateAbove(trees, theta), cost)
-
-    def slopes(
-        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """The weighted loss of rows, and slopes and curvatures (N, K-1)."""
-        gaps = _by_threshold(H) - theta
-        above = y[:, None] > np.arange(theta.size)
-        p = expit(gaps)
-        each = np.logaddexp(0.0, np.where(above, -gaps, gaps)).sum(axis=1)
-        return float(w @ each if w.size else each.sum()), p - above, p * (1.0 - p)
-
-    def value(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> float:
-        return float(separate_loss(y, _by_threshold(H), theta, w, _NO_ROWS))
-
-    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
-        _, g, h = self.slopes(y, w, H, theta)
-        weights = w if w.size else np.ones(len(y))
-        return Curvature(-(weights @ g), weights @ h, np.zeros(theta.size))
-
-    def stepped(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
-        """Newton's steps, of 1 at most: thresholds of their own scores need no order."""
-        found = self.by_thresholds(y, w, H, theta)
-        return theta - np.clip(found.newton(), -1.0, 1.0), float(np.abs(found.gradient).max())
-
-
-def _by_threshold(H: FloatArray) -> FloatArray:
-    """(N, K-1), or (N, 1), scores."""
-    return H[:, None] if H.ndim == 1 else H
-
-
-@dataclass(frozen=True)
 class Exponential(CumulativeLoss):
     """The exponential loss of all thresholds [Lin & Li 2006], of half margins."""
 
@@ -294,10 +251,8 @@ class Exponential(CumulativeLoss):
 LOSSES = ("likelihood", "logistic", "exponential")
 
 
-def loss_of(name: str, link: str, parallel: bool = True) -> CumulativeLoss:
-    """The loss of a name; of scores of their own for each threshold where these are not `parallel`."""
-    if not parallel:
-        return SeparateThresholds()
+def loss_of(name: str, link: str) -> CumulativeLoss:
+    """The loss of a name."""
     others: dict[str, Any] = {"logistic": AllThresholds, "exponential": Exponential}
     if name in others:
         found: CumulativeLoss = others[name]()

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...exceptions import DataError, OptionError
 from ...learners.losses.cumulative import CumulativeLoss
-from ...model.boosted.fit import HeldOut
 from ...model.distinct import distinct_places
 from ...model.row_blocks import CACHED, row_blocks
 from ...model.sample import Rows, Sample
-from ...solvers.boosted.average import FoldModels
 from ...solvers.boosted.bins import MOST_CATEGORIES, Bins
 from ...solvers.boosted.rounds import Binned, Booster, Settings, best_thresholds
-from ...solvers.boosted.separate import SeparateBooster
 from ...solvers.threads import Team
 from .folds import held_weights, part_of_rows
 from .indicators import Indicators
@@ -155,11 +152,6 @@ class Training:
             H[some] = start.start(self.sample.X[self.places[some]])
         H = self._with_offset(H)
         data = replace(self.data, weights=weights)
-        if self.loss.separate:
-            scores = np.repeat(H[:, None], start.theta.size, axis=1)
-            return SeparateBooster(
-                data=data, loss=self.loss, settings=settings, rng=rng, scores=scores, theta=start.theta, team=team
-            )
         return Booster(data=data, loss=self.loss, settings=settings, rng=rng, scores=H, theta=start.theta, team=team)
 
     def _with_offset(self, H: FloatArray, some: IntArray | slice = slice(None)) -> FloatArray:
@@ -170,34 +162,6 @@ class Training:
     def best_thresholds(self, scores: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
         """The thresholds of least training loss, from a start, and the largest slope of a row left there."""
         return best_thresholds(self.loss, self.data.y, self.data.weights, scores, theta)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Choice:
-    """What held-out rows say.
-
-    Attributes
-    ----------
-    training : Training
-        With the loss of the kind of leaves that was chosen.
-    penalty : float or None
-        Of the linear start.
-    held_out : HeldOut or None
-        None where rounds and depth were given.
-    models : FoldModels
-        Those of the chosen depth, where they are wanted.
-    """
-
-    training: Training
-    penalty: float | None = None
-    held_out: HeldOut | None = None
-    models: FoldModels = field(default_factory=FoldModels)
-
-    @property
-    def chosen(self) -> HeldOut:
-        """What they say of rounds and depth, where they were asked."""
-        assert self.held_out is not None
-        return self.held_out
 
 
 def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyArray:

@@ -24,7 +24,6 @@ from ...results.rankers.ensemble import EnsembleResults
 from ..base import Method, Needs, cost_option, option
 from .geometry import hull
 from .stump_code import vote_divergence
-from .work import Work
 
 
 def _known_learner(name: str, value: Any, of: Any) -> None:
@@ -63,8 +62,6 @@ class RoundsMethod(Method):
     #: Costs must be V-shaped, for the signs of their steps to say which answers are right.
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = EnsembleResults
-    #: Seconds of a row's answer to one threshold in a round.
-    answer_seconds: ClassVar[float] = 4.5e-8
 
     # What a concrete class says: `weak`, or other hypotheses with a loss, gaps and a rule of their own
 
@@ -107,16 +104,6 @@ class RoundsMethod(Method):
     def facts(self) -> tuple[tuple[str, Any], ...]:
         """Header lines of the summary."""
         return (("Weak learner", repr(self.weak())),)
-
-    def work(self, sample: Sample) -> Work | None:
-        """The answers of all rows, in every round."""
-        answers = float(np.count_nonzero(sample.case_weights)) * (sample.n_levels - 1)
-        rounds = Work(
-            what=f"goes {self.rounds} times over {answers:.6g} answers (rows times thresholds)",
-            seconds=self.answer_seconds * answers * self.rounds,
-            instead="Join levels, take fewer rows, or set fewer rounds=",
-        )
-        return rounds.and_of(super().work(sample))
 
     def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
         """The mean training cost above the least possible, against the loss that bounds it.

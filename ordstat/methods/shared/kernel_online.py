@@ -10,22 +10,17 @@ import numpy as np
 
 from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ...exceptions import OptionError
-from ...model.distinct import distinct_rows
 from ...model.kernels.checks import checked_gram, require_definite
 from ...model.kernels.named import Kernel, parse_kernel
 from ...model.online.examples import Examples
 from ...model.online.weights import KernelSums, Learned, Update
-from ...model.sample import Rows, Sample
+from ...model.sample import Rows
 from ...model.scaling import Scaling
 from ...solvers.online.dual import DualBatch, DualState, Support
 from ...solvers.online.perceptron import loop_arrays, mean_of
-from .work import Work
 
 # Eigenvalues below this share of the largest are rounding.
 _ROUNDING = 1e-12
-# Seconds of an example and of each of its thresholds, of a number of the kernel matrix, and of a row in an update; how
-# often a row is seen before its mistakes are few.
-_LEAST_SECONDS, _STEP_SECONDS, _CELL_SECONDS, _UPDATE_SECONDS, _OFTEN = 1e-8, 2e-9, 3e-8, 2e-10, 40.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,20 +111,6 @@ class OnKernel:
     def learner(self, **state: Any) -> DualState:
         """The learner with this state."""
         raise TypeError(f"{type(self).__name__} defines no learner")
-
-    def example_seconds(self, n_columns: int, n_thresholds: int) -> float:
-        return _LEAST_SECONDS + _STEP_SECONDS * n_thresholds
-
-    def matrix_work(self, sample: Sample, shown: float) -> Work:
-        """The kernel matrix, and updates at all rows: after half of the examples, until rows have been seen often."""
-        n, (n_sums, _) = distinct_rows(sample, np.zeros((sample.n, 0))).n, self.shape(sample.n_levels)
-        updates = 0.5 * min(shown, _OFTEN * n)
-        return Work(
-            what=f"computes a kernel matrix of {n} x {n} rows",
-            memory=8.0 * (3.0 if self.similarity.conditionally_definite else 2.0) * n**2,
-            seconds=_CELL_SECONDS * n**2 + _UPDATE_SECONDS * updates * n * n_sums,
-            instead="Take fewer rows, or a method without a kernel, such as 'prank' or 'cusum'",
-        )
 
     # Learning
 

@@ -30,18 +30,12 @@ from ...solvers.likelihood.jeffreys import Jeffreys
 from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.penalty import Penalty, Ridge
 from ...solvers.likelihood.problem import Problem
-from ...solvers.likelihood.rows import CHUNK
 from ...solvers.likelihood.user_scale import in_order
 from ...solvers.threads import one_blas_thread
 from ..base import Method, Needs, cost_option, option
 from .digits import correct_digits
-from .mixed import RANDOM_PENALTIES, check_random, checked_quadrature, crossed_work, with_random_effects
-from .work import Work
+from .mixed import RANDOM_PENALTIES, check_random, checked_quadrature, with_random_effects
 
-# Arrays of a number for each pair of thresholds of the rows at work, and seconds of a number in all Newton steps.
-_PAIR_COPIES, _PAIR_SECONDS = 4.0, 5e-7
-# Square matrices of nominal effects, and seconds for the cube of their number, where eigenvectors are asked for.
-_SQUARES, _CUBE_SECONDS = 5.0, 4e-10
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 
@@ -79,8 +73,6 @@ class OrdinalRegression(Method):
     needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
     results_class: ClassVar[type[Any]] = LikelihoodResults
     likelihood: ClassVar[bool] = True
-    #: A fit looks at the two levels beside a threshold alone; what asks for all probabilities comes later.
-    cell_seconds: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,15 +89,6 @@ class OrdinalRegression(Method):
             self.quadrature,
             **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free},
         )
-
-    def work(self, sample: Sample) -> Work | None:
-        """The probabilities of all rows and levels, and what grows faster."""
-        cells, crossed = super().work(sample), crossed_work(sample)
-        if crossed is not None:
-            return crossed.and_of(cells)
-        if not self.family.local:
-            return _pairs_of_thresholds(sample).and_of(cells)
-        return cells if sample.rows.nominal is None else _nominal_covariance(sample).and_of(cells)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
@@ -246,29 +229,6 @@ class OrdinalRegression(Method):
             # The mean squared length of standardised columns: known before the data are, as the bounds require.
             radius=math.sqrt(rows.X.shape[1] + 1.0),
         )
-
-
-def _pairs_of_thresholds(sample: Sample) -> Work:
-    """Where P(y <= k) depends on all predictors."""
-    n, pairs = float(np.count_nonzero(sample.case_weights)), (sample.n_levels - 1.0) ** 2
-    return Work(
-        what=f"works out derivatives by {pairs:.6g} pairs of thresholds for each of {n:.6g} rows",
-        memory=8.0 * _PAIR_COPIES * min(n, CHUNK) * pairs,
-        seconds=_PAIR_SECONDS * n * pairs,
-        instead="Join levels, take fewer rows, or a cumulative model, such as method='logit'",
-    )
-
-
-def _nominal_covariance(sample: Sample) -> Work:
-    """Of thresholds and nominal effects: the eigenvectors of their information, where some estimates are infinite."""
-    assert sample.rows.nominal is not None
-    effects = (sample.n_levels - 1.0) * (1.0 + sample.rows.nominal.shape[1])
-    return Work(
-        what=f"works out the covariance of {effects:.6g} thresholds and nominal effects",
-        memory=8.0 * _SQUARES * effects**2,
-        seconds=_CUBE_SECONDS * effects**3,
-        instead="Join levels, or take fewer columns into nominal=",
-    )
 
 
 def _penalty(given: Any) -> Penalty | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..._typing import FloatArray
-from ...checks import is_whole
+from ...checks import is_whole, require_memory
 from ...exceptions import OptionError
 from ...model.costs import CostMatrix
 from ...model.fit import Certificate, LikelihoodFit, Trace
@@ -18,15 +18,12 @@ from ...solvers.likelihood.estimate import Estimate
 from ...solvers.likelihood.layout import Layout
 from ...solvers.likelihood.problem import Problem
 from .digits import correct_digits
-from .work import Work
 
 if TYPE_CHECKING:
     from ...solvers.likelihood.mixed.estimate import MixedEstimate
 
 #: Nodes that "auto" may come to.
 MOST_NODES = 100
-#: Crossed effects that are few; copies of their matrix, and seconds of a fit, a cube of their number.
-_FEW_CROSSED, _COPIES, _CUBE_SECONDS = 1000, 5.0, 1.5e-9
 #: Penalties of the covariances of random effects, and one in a summary.
 RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
@@ -63,24 +60,20 @@ def check_random(sample: Sample, penalty: str | None, quadrature: int | str, **o
             raise OptionError(f"{name} must be left out where the formula has random effects; got {value!r}.")
     if sample.cluster is not None:
         check_whole_groups(sample.rows.random, sample.cluster)
+    if len(sample.rows.random.terms) > 1:
+        _check_crossed(sample)
 
 
-def crossed_work(sample: Sample) -> Work | None:
-    """The dense matrix that elimination of the largest of crossed random terms leaves of the others."""
-    if sample.rows.random is None or len(sample.rows.random.terms) == 1:
-        return None
+def _check_crossed(sample: Sample) -> None:
+    """DataError if the dense matrix of the crossed effects beside the largest term does not fit into memory."""
     from ...solvers.likelihood.mixed.blocks import Structure
 
+    assert sample.rows.random is not None
     terms = sorted((term.spelt_out() for term in sample.rows.random.terms), key=lambda term: (-term.n_groups, -term.q))
     effects = sum(term.size for term in terms[1:])
-    if effects <= _FEW_CROSSED or Structure.of(terms).nested:
-        return None
-    return Work(
-        what=f"factors a matrix of {effects:,} crossed random effects, those beside the largest term",
-        memory=8.0 * _COPIES * float(effects) ** 2,
-        seconds=_CUBE_SECONDS * float(effects) ** 3,
-        instead="Nest terms where groups are nested, (1 | a/b), leave a term out, or join groups",
-    )
+    if effects > 1000 and not Structure.of(terms).nested:
+        instead = "Write nested groups as (1 | a/b), leave a term out, or join groups."
+        require_memory(f"The matrix of {effects:,} crossed random effects", 40.0 * effects**2, instead)
 
 
 def with_random_effects(

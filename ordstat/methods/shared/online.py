@@ -18,18 +18,14 @@ from ...model.online.examples import Examples
 from ...model.online.weights import Learned, MistakeBound, OnlineMarginFit, OnlineVoteFit, Tally, Update
 from ...model.rules import ScoreRule, ThresholdRule
 from ...model.sample import Sample
-from ...model.scaling import SCALED, Scaling, fit_scaling
+from ...model.scaling import SCALED, Scaling, fit_scaling, require_finite_squares
 from ...solvers.online.perceptron import Batch, Learner
 from ...solvers.online.rank_margin import LARGEST
 from ..base import Method, Needs, cost_option, option, scaling_option
 from .geometry import ball
-from .work import Work, require_affordable
 
 #: Orders in which rows may be presented.
 PRESENTATIONS = ("shuffled", "order", "cost")
-#: Seconds of an example, by the way its place in a pass is found; and its bytes meanwhile.
-_PLACE_SECONDS, _BYTES = {"shuffled": 9e-8, "order": 2e-9, "cost": 7e-8}, 32.0
-_LESS_WEIGHT = "Divide the weights by what they have in common, or set fewer epochs="
 #: The hypothesis used after learning, in words.
 _KEPT = {
     "mean": "the mean of all on the way",
@@ -170,27 +166,6 @@ class OnlineMethod(Method):
                 f"row {row} has {weights[row]:g}. With presentation='cost' weights may be any number."
             )
 
-    def work(self, sample: Sample) -> Work | None:
-        """The examples presented, as many as the weights add up to in every pass, and the kernel matrix of the rows."""
-        total, counted = float(sample.case_weights.sum()), "" if sample.weights is None else " (the sum of the weights)"
-        each = _PLACE_SECONDS[self.presentation] + self.example_seconds(sample.X.shape[1], sample.n_levels - 1)
-        shown = Work(
-            what=f"presents {total:.6g} examples{counted} in each of {self.epochs} passes",
-            memory=_BYTES * total,
-            seconds=each * total * self.epochs,
-            instead="Take fewer rows or epochs=" if sample.weights is None else _LESS_WEIGHT,
-        ).and_of(super().work(sample))
-        matrix = self.matrix_work(sample, total * self.epochs)
-        return shown if matrix is None else shown.beside(matrix)
-
-    def example_seconds(self, n_columns: int, n_thresholds: int) -> float:
-        """Seconds that it takes to learn an example."""
-        raise TypeError(f"{type(self).__name__} does not say what an example takes")
-
-    def matrix_work(self, sample: Sample, shown: float) -> Work | None:
-        """The kernel matrix, where there is one, and its use by so many examples shown."""
-        return None
-
     def check_costs(self, costs: FloatArray) -> None:
         """Raise where costs (M, K), of rows or of ranks, are not for this method."""
 
@@ -230,7 +205,7 @@ class OnlineMethod(Method):
                 f"{self!r} weighs all rows of a sample against each other, so it cannot learn further batches: use "
                 "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
             )
-        require_affordable(self.one_pass().work(sample), "partial_fit", sample.n)
+        require_finite_squares(learned.scaling(sample.X))
         examples = Examples.as_given(sample, self.cost_matrix)
         work, before = self.resume(learned, examples), learned.tally
         tally, path = _learn(work, [examples.in_turn()], replace(before, batches=before.batches + 1), 1, None)

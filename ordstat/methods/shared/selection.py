@@ -171,13 +171,15 @@ class CrossValidated:
         )
 
 
-def ticking(progress: Progress | None, total: int) -> Callable[[str], None]:
-    """Reports one step more to `progress` at each call, from any thread."""
-    steps, lock = iter(range(1, total + 1)), Lock()
+def ticking(progress: Progress | None, total: int) -> Callable[..., None]:
+    """Reports one step more, or as many as are given, to `progress` at each call, from any thread."""
+    done, lock = 0, Lock()
 
-    def tick(message: str) -> None:
+    def tick(message: str, steps: int = 1) -> None:
+        nonlocal done
         if progress is not None:
             with lock:
-                progress(next(steps), total, message)
+                done += steps
+                progress(done, total, message)
 
     return tick

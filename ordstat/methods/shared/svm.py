@@ -34,7 +34,6 @@ from .bound_choice import choose_by_bound
 from .geometry import ball
 from .origins import coded_origins
 from .selection import CrossValidated
-from .work import Work
 
 # A restriction this near to equality, as a share of the largest coefficient, binds.
 _BINDING = 1e-9
@@ -42,11 +41,6 @@ _BINDING = 1e-9
 _FLAT = 1e-9
 # Rows that are scored anew after the fit, about.
 _CHECKED = 8
-# Kernel matrices held at once: as a rule, with a user's kernel, which is checked, and for each part of the rows in a
-# cross-validation; and arrays of a number for every row and threshold.
-_MATRICES, _CHECKED_MATRICES, _PART, _CELLS = 1.5, 4.0, 0.9, 18.0
-# Seconds of a variable of the dual for each row, and of a row at a threshold.
-_VARIABLE_SECONDS, _CELL_SECONDS = 4e-9, 2e-7
 # Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
 
@@ -158,18 +152,6 @@ class KernelMachine(CrossValidated, Method):
             ("Threshold order", "constrained" if problem.ordered else "implied by the convex cost"),
         )
 
-    def matrices(self, usual: float) -> float:
-        """Arrays of N x N numbers held at once, in place of the `usual` number."""
-        return usual
-
-    def seconds(self, n: int, n_levels: int) -> float:
-        """About how long the dual takes at one C near 1, of N rows with a variable for each of their steps of cost."""
-        return _VARIABLE_SECONDS * n**2 * self.steps(n_levels) + _CELL_SECONDS * n * (n_levels - 1)
-
-    def steps(self, n_levels: int) -> int:
-        """At how many thresholds a row has a cost: under the classification cost at the ends of its own interval."""
-        return min(n_levels - 1, 2 if self.cost == "classification" else n_levels)
-
     # Fits
 
     def check(self, sample: Sample) -> None:
@@ -184,26 +166,6 @@ class KernelMachine(CrossValidated, Method):
             raise OptionError(
                 f"constraints= are solved by solver='cvxpy' ('auto' takes it); got solver={self.solver!r}."
             )
-
-    def work(self, sample: Sample) -> Work:
-        """The kernel matrix, unless a linear kernel takes the columns in its place."""
-        n, kernel = int(np.count_nonzero(sample.case_weights)), self.similarity
-        cells = 8.0 * _CELLS * n * (sample.n_levels - 1)
-        if kernel.linear and (self.factored or 0 < sample.X.shape[1] < n):
-            what = f"holds {n} rows and their margins"
-            return Work(what=what, memory=cells, instead="Take fewer rows").and_of(super().work(sample))
-        matrices = self.matrices(_MATRICES if kernel.trusted else _CHECKED_MATRICES)
-        matrices += _PART * max(self.n_jobs, 1) if self.selects else 0.0
-        return Work(
-            what=f"computes a kernel matrix of {n} x {n} rows",
-            memory=8.0 * matrices * n**2 + cells,
-            seconds=self.seconds(n, sample.n_levels),
-            instead="Take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no matrix",
-        )
-
-    def duration(self, sample: Sample) -> float:
-        tried = len(self.grid) * max(len(self.similarity.gammas), 1) * self.folds if self.selects else 0
-        return self.work(sample).seconds * (1 + tried)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays.

@@ -19,13 +19,6 @@ from ...model.sample import Rows, Sample
 from ...model.scaling import SCALED, Scaling, fit_scaling
 from ...results.rankers.reduction import ThresholdLossResults
 from ..base import Method, Needs, cost_option, option, scaling_option
-from .work import Work
-
-# Numbers held at once for each example.
-_NUMBERS = 15.0
-# Numbers for each pair of thresholds in the second derivatives; seconds of an example, and of a solution of as many
-# equations as there are thresholds, for its cube, in all Newton steps together.
-_SQUARES, _CELL_SECONDS, _SOLVE_SECONDS = 3.0, 5e-7, 1.4e-9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,16 +68,6 @@ class ThresholdLossMethod(Method):
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
         """The optimum on rows X (M, D), not scaled yet."""
         raise TypeError(f"{type(self).__name__} defines no potential")
-
-    def work(self, sample: Sample) -> Work:
-        """The extended examples."""
-        cells = float(np.count_nonzero(sample.case_weights)) * (sample.n_levels - 1)
-        return Work(
-            what=f"makes {cells:.6g} examples",
-            memory=8.0 * (_NUMBERS * cells + _SQUARES * (sample.n_levels - 1) ** 2),
-            seconds=_CELL_SECONDS * cells + _SOLVE_SECONDS * (sample.n_levels - 1) ** 3,
-            instead="Join levels, or take fewer rows",
-        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
         """Fit to arrays.

@@ -25,7 +25,6 @@ from ...model.trees.fit import TreeFit
 from ...model.trees.tree import Tree, entropies
 from ...results.rankers.trees import TreeResults
 from ..base import Method, Needs, jobs_option, option
-from .work import Work
 
 #: What trees may be grown for.
 RESPONSES = ("nominal", "ordinal")
@@ -35,10 +34,6 @@ VERSIONS = ("discrete", "real")
 SAMPLINGS = ("resample", "weight")
 # Leaves of a tree of all ranks, and of a tree of one split, in the paper's first example.
 _LEAVES = {"nominal": 15, "ordinal": 5}
-# Seconds of a row drawn, and bytes of each of its answers.
-_SECONDS, _BYTES = 1.5e-7, 40.0
-# Seconds of a row of a tree, and of each level that it tells apart; bytes of a tree.
-_ROW_SECONDS, _LEVEL_SECONDS, _TREE_BYTES = 4e-7, 3e-8, 4e3
 # Rounding of the sums behind a deviance.
 _ROUNDING = 1e-9
 
@@ -123,27 +118,6 @@ class TreeMethod(Method):
     def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
         """How the weights of the rows go on."""
         return unweighted
-
-    def work(self, sample: Sample) -> Work | None:
-        """The trees, and the rows that the weights stand for, where samples of them are drawn."""
-        nominal, n_levels = self.kind == "nominal", sample.n_levels
-        n, trees = float(np.count_nonzero(sample.case_weights)), self.made * (1 if nominal else n_levels - 1)
-        each, answers = (_LEVEL_SECONDS * n_levels, n_levels) if nominal else (0.0, 2 * (n_levels - 1))
-        grown = Work(
-            what=f"grows {trees} tree{'s' * (trees > 1)} on {n:.0f} rows",
-            memory=_TREE_BYTES * trees,
-            seconds=trees * n * (_ROW_SECONDS + each),
-            instead="Join levels, take fewer rows, or a method of fewer trees, such as 'cart'",
-        ).and_of(super().work(sample))
-        if sample.weights is None or not self.draws:
-            return grown
-        total = float(sample.weights.sum())
-        return Work(
-            what=f"draws samples of {total:.6g} rows, the sum of the weights, for {trees} trees",
-            memory=_BYTES * total * answers,
-            seconds=_SECONDS * total * trees,
-            instead="Divide the weights by what they have in common, or use sampling='weight' where the method has it",
-        ).and_of(grown)
 
     def _plan(self, rows: DistinctRows, n_levels: int) -> Plan:
         """What the rounds do on some rows."""

@@ -28,13 +28,7 @@ from ...results.rankers.margin import VoteResults
 from ...solvers.svm.routes import ROUGH, SOLVERS
 from ..base import Method, Needs, option
 from .selection import CrossValidated
-from .work import Work
 
-# Bytes of a problem for each of its examples, and for each row; kernel matrices of a problem's examples.
-_OF_EXAMPLE, _OF_ROW, _MATRICES = 24.0, 48.0, 1.3
-# Seconds of a support vector machine by its number of examples, and of another classifier; of each example of a machine
-# where every row is a level of its own, whose problems are hardest.
-_SVM_SECONDS, _OTHER_SECONDS, _LONE_SECONDS = (1.5e-3, 5e-6, 2.2e-8), (5e-3, 3e-5, 0.0), 1e-4
 #: Options that only a support vector machine has a use for.
 _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
@@ -121,27 +115,6 @@ class VotingMethod(CrossValidated, Method):
         super().check(sample)
         self.check_cluster(sample)
         self.costs(sample)
-
-    def size(self, n: int, n_levels: int) -> tuple[int, float]:
-        """How many problems N rows make, and of how many examples each has about."""
-        raise TypeError(f"{type(self).__name__} counts no problems")
-
-    def work(self, sample: Sample) -> Work:
-        """The classifiers, at one C."""
-        n = int(np.count_nonzero(sample.case_weights))
-        problems, examples = self.size(n, sample.n_levels)
-        memory = problems * (_OF_EXAMPLE * examples + _OF_ROW * n)
-        constant, linear, square = _OTHER_SECONDS
-        if self.base == "svm":
-            memory += 8.0 * (n**2 + _MATRICES * examples**2)
-            constant, linear, square = _SVM_SECONDS
-            linear += _LONE_SECONDS * sample.n_levels / n
-        return Work(
-            what=f"with {sample.n_levels} levels trains {problems} classifiers on about {examples:.0f} examples each",
-            memory=memory,
-            seconds=problems * (constant + linear * examples + square * examples**2),
-            instead="Join levels, take fewer rows, or a method with thresholds, such as 'redsvm' or 'clm'",
-        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> VoteFit:
         """Fit to arrays.

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from ..._typing import FloatArray
 from ..fit import MarginFit
@@ -26,15 +24,12 @@ class HeldOut:
         Position of the depth with the smallest loss; ties go to the smaller.
     folds : int
         1 of a part of the rows held out once.
-    judged : (F,)
-        Least mean logistic loss of all thresholds of every fold, at the chosen depth.
     """
 
     depths: tuple[int, ...]
     losses: tuple[FloatArray, ...]
     chosen: int
     folds: int
-    judged: FloatArray = field(default_factory=lambda: np.zeros(0))  # files of fits before it was kept
 
     @property
     def how(self) -> str:

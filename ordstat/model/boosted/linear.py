@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,13 +28,6 @@ class LinearStart:
     slopes: FloatArray
     missing: FloatArray
     effects: tuple[FloatArray, ...]
-
-    @classmethod
-    def mean(cls, starts: Sequence[LinearStart]) -> LinearStart:
-        """The mean of starts on the same columns."""
-        slopes, missing = (np.mean([getattr(one, name) for one in starts], axis=0) for name in ("slopes", "missing"))
-        effects = tuple(np.mean(of, axis=0) for of in zip(*(one.effects for one in starts), strict=True))
-        return cls(slopes, missing, effects)
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """(N,) of rows X (N, D), in which categories are codes."""

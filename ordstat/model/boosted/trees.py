@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 
@@ -15,12 +15,6 @@ from .linear import LinearStart
 
 #: Of a set of codes.
 BYTES = 32
-T = TypeVar("T")
-
-
-def by_rounds(models: Sequence[Sequence[T]]) -> tuple[T, ...]:
-    """What models have for their rounds, round by round."""
-    return tuple(one for of_round in zip(*models, strict=True) for one in of_round)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +112,6 @@ class BoostedTrees:
         What the start has for a row without a value; empty where no row of the fit was without one.
     effects : tuple of D arrays
         What it has for the categories 0, 1, ... of a column; empty of numbers, and () where all columns are.
-    models : int
-        That this is the mean of; a round has a tree of each, one after another.
     """
 
     slopes: FloatArray
@@ -127,7 +119,6 @@ class BoostedTrees:
     trees: tuple[ValueTree, ...]
     missing: FloatArray = field(default_factory=lambda: np.zeros(0))
     effects: tuple[FloatArray, ...] = ()
-    models: int = 1
 
     @classmethod
     def of(cls, start: LinearStart, cuts: tuple[FloatArray, ...], trees: Sequence[ValueTree]) -> BoostedTrees:
@@ -139,36 +130,9 @@ class BoostedTrees:
         """The start."""
         return LinearStart(self.slopes, self.missing, self.effects)
 
-    @property
-    def separate(self) -> bool:
-        """Whether leaves have a value for every threshold."""
-        return False
-
-    @property
-    def rounds(self) -> int:
-        """Rounds made."""
-        return len(self.trees) // self.models
-
     def upto(self, rounds: int) -> Self:
         """With the trees of the first rounds alone."""
-        return replace(self, trees=self.trees[: rounds * self.models])
-
-    def averaged(self, others: Sequence[Self]) -> Self:
-        """The mean of this sum and others of as many rounds on the same cuts, itself a sum of all their trees."""
-        every = (self, *others)
-        start = LinearStart.mean([one.linear for one in every])
-        return replace(
-            self,
-            slopes=start.slopes,
-            missing=start.missing,
-            effects=start.effects,
-            trees=by_rounds([one._over(len(every)) for one in every]),
-            models=len(every),
-        )
-
-    def _over(self, models: int) -> tuple[ValueTree, ...]:
-        """The trees as they are in the mean of so many models."""
-        return tuple(replace(tree, value=tree.value / models) for tree in self.trees)
+        return replace(self, trees=self.trees[:rounds])
 
     def start(self, rows: Rows) -> FloatArray:
         """(N,) scores before the first tree, offset included."""
@@ -177,7 +141,7 @@ class BoostedTrees:
 
     def add(self, rows: Rows, scores: FloatArray, first: int, last: int) -> None:
         """Add the trees of some of the rounds to the scores (N,) of rows, in their order."""
-        trees = self.trees[first * self.models : last * self.models]
+        trees = self.trees[first:last]
         if not trees:
             return
         sizes = np.array([tree.column.size for tree in trees])
@@ -211,7 +175,7 @@ class BoostedTrees:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
         scores = self.start(rows)
-        self.add(rows, scores, 0, self.rounds)
+        self.add(rows, scores, 0, len(self.trees))
         return scores
 
     def gains(self) -> tuple[FloatArray, IntArray]:

@@ -63,25 +63,6 @@ class Mixture:
         return np.asarray(expit(total)) if self.odds else np.minimum(total, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """A method that may become a member of a blend.
-
-    Attributes
-    ----------
-    name : str
-        As it is written.
-    seconds : float
-        What it takes, about.
-    taken : bool
-        Whether that fits into the time.
-    """
-
-    name: str
-    seconds: float
-    taken: bool
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlendFit(MarginFit):
     """A fit of a blend.
@@ -94,11 +75,8 @@ class BlendFit(MarginFit):
     held_out : (M + 1, 2) or None
         Ranked probability score and absolute error of rows held out, of every member and of the blend; None where
         nothing was held out.
-    candidates : tuple of Candidate
-        Those that a time was to be shared by, in their order; none where there was no limit.
     """
 
     mixture: Mixture
     names: tuple[str, ...]
     held_out: FloatArray | None
-    candidates: tuple[Candidate, ...] = ()

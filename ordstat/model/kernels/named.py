@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, IntArray
-from ...checks import canonical, number, unknown, whole
+from ...checks import canonical, number, require_memory, unknown, whole
 from ...exceptions import DataError, OptionError
 from .distances import manhattan, squared_euclidean
 
@@ -62,6 +62,7 @@ class Kernel(ABC):
 
     def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
         """(M, M) kernel matrix of the training rows at `rows`, a new array."""
+        require_room(rows.size)
         chosen = X[rows]
         return self(chosen, chosen)
 
@@ -93,6 +94,12 @@ class Kernel(ABC):
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
         """What a fitted expansion keeps of the training rows X: the rows at `support`."""
         return X[support]
+
+
+def require_room(n: int) -> None:
+    """DataError if the kernel matrix of n rows, and the copy that solvers take, do not fit into memory."""
+    instead = "Take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no kernel matrix."
+    require_memory(f"The kernel matrix of {n} x {n} rows", 16.0 * n**2, instead)
 
 
 def squared_length(X: FloatArray) -> FloatArray:
@@ -217,6 +224,7 @@ class Scaled(Kernel):
         return replace(self, gamma=self.gamma_for(n_columns))
 
     def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
+        require_room(rows.size)
         chosen = X[rows]
         measure = self.measure(chosen, chosen)
         for gamma in self.gammas:
@@ -387,6 +395,7 @@ class Precomputed(Kernel):
                 f"one column for each; got shape {X.shape}. Rows that are left out (of weight 0, with missing values) "
                 "have to be left out of the columns too."
             )
+        require_room(rows.size)
         return X[np.ix_(rows, rows)]
 
     def diagonal(self, X: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
+from ...checks import SMALLER_WEIGHTS, require_memory
 from ..costs import CostMatrix, sample_costs
 from ..distinct import distinct_rows
 from ..sample import Sample
@@ -82,15 +83,22 @@ class Examples:
         """(M, K) costs of each example."""
         return self.costs[self.kinds]
 
+    def _require_room(self) -> None:
+        """DataError if the weights stand for more examples than fit into memory."""
+        total = float(self.weights.sum())
+        require_memory(f"A pass over {total:g} examples, the sum of the weights,", 32.0 * total, SMALLER_WEIGHTS)
+
     def in_turn(self) -> IntArray:
         """Each example as often as its weight (a whole number) says, one after another."""
         examples = np.arange(self.n, dtype=np.intp)
+        self._require_room()
         return examples if self.repeats is None else np.repeat(examples, self.repeats.astype(np.intp))
 
     def drawn_by_cost(self, rng: np.random.Generator) -> IntArray:
         """As many draws as the weights add up to, with a probability proportional to weight times largest cost,
         which is above 0 somewhere.
         """
+        self._require_room()
         share = np.cumsum(self.weights * self.costs.max(axis=1)[self.kinds])
         drawn = rng.random(max(int(np.rint(self.weights.sum())), 1)) * share[-1]
         return np.asarray(np.minimum(np.searchsorted(share, drawn, side="right"), self.n - 1), dtype=np.intp)

@@ -110,15 +110,16 @@ def draw_effects(
     draw = _over_number if over_number else _over_factor
     top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
     if by is None and not facets:
-        ax, colours = style.axes(ax, height=4.0), style.level_colours(len(levels))
+        single: Axes = style.axes(ax, height=4.0)
+        colours: Any = style.level_colours(len(levels))
         for place, level in enumerate(levels):
-            draw(ax, table[table["level"] == level], variable, place, colours)
-        ax.set_ylim(0.0, top)
-        style.named(ax, variable, words)
+            draw(single, table[table["level"] == level], variable, place, colours)
+        single.set_ylim(0.0, top)
+        style.named(single, variable, words)
         last = [float(table.loc[table["level"] == level, "estimate"].iloc[-1]) for level in levels]
-        style.name_levels(ax, levels, colours, last, over_number)
-        return ax
-    values = table[by].unique() if by else []
+        style.name_levels(single, levels, colours, last, over_number)
+        return single
+    values: Any = table[by].unique() if by else []
     groups = {f"{by} = {style.value_words(value)}": table[table[by] == value] for value in values}
     by_level = {str(level): level for level in levels}
     # The curves of every panel, and what each of them stands for.

@@ -113,7 +113,8 @@ def draw_effects(
     ax.axvline(no_effect, color=style.MUTED, linewidth=0.8, zorder=1)
     colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
     offsets = {name: _STEP * ((n - 1) / 2.0 - place) for place, name in enumerate(fits)}
-    heights = np.array([middles[label] for label in labels]) + data["model"].map(offsets).to_numpy()
+    heights = np.array([middles[label] for label in labels], dtype=np.float64)
+    heights = np.asarray(heights + data["model"].map(offsets).to_numpy(dtype=np.float64), dtype=np.float64)
     endless = np.isinf(data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)).any(axis=1)
     for place, (name, colour) in enumerate(zip(fits, colours, strict=True)):
         shown = (data["model"] == name).to_numpy() & ~endless

@@ -67,7 +67,7 @@ def _estimates(results: Any, level: float) -> pd.DataFrame:
     table = table[table["coef_type"] == "location"].set_index("term")
     frame = table[["estimate", "std_error", "conf_low", "conf_high"]]
     frame = frame.set_axis(["estimate", "std_error", "lower", "upper"], axis=1)
-    return frame.where(frame["std_error"].notna(), np.nan)
+    return pd.DataFrame(frame.where(frame["std_error"].notna(), np.nan))
 
 
 def draw_parallel(results: Any, data: pd.DataFrame, ax: Axes | None, level: float) -> Axes:

@@ -23,7 +23,7 @@ def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.Dat
     fraction("level", level)
     frame = results.profile(parm, level=1.0 - _BEYOND * (1.0 - level), points=points)
     names = frame["parameter"]
-    return frame.assign(quadratic=(frame["value"] - names.map(results.params)) / names.map(results.se))
+    return pd.DataFrame(frame.assign(quadratic=(frame["value"] - names.map(results.params)) / names.map(results.se)))
 
 
 def draw_profiles(results: Any, data: pd.DataFrame, parm: Any, ax: Any, level: float) -> AnyArray:

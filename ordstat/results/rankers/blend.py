@@ -36,28 +36,20 @@ class FittedBlend(FittedRanker):
         -------
         pandas.DataFrame
             weight; with average="stacked" also rps and absolute, the ranked probability score and the absolute error
-            (of the medians) of held-out rows, and a row for the blend. Of method="auto" also seconds, what the member
-            was thought to take, and rows of weight 0 for those that there was no time for.
+            (of the medians) of held-out rows, and a row for the blend.
         """
         f = self.fit
         frame = pd.DataFrame({"weight": f.mixture.shares}, index=pd.Index(f.names, name="member"))
-        if f.candidates:
-            frame["seconds"] = [one.seconds for one in f.candidates if one.taken]
         if f.held_out is not None:
             last = pd.DataFrame({"weight": [1.0]}, index=pd.Index(["all, blended"], name="member"))
             frame = pd.concat([frame, last]).assign(rps=f.held_out[:, 0], absolute=f.held_out[:, 1])
-        left = [one for one in f.candidates if not one.taken]
-        if not left:
-            return frame
-        seconds = {"weight": 0.0, "seconds": [one.seconds for one in left]}
-        return pd.concat([frame, pd.DataFrame(seconds, index=pd.Index([one.name for one in left], name="member"))])
+        return frame
 
 
 def blend_report(fit: FittedBlend) -> Report:
     """The summary as data."""
     held = fit.fit.held_out is not None
     title = "Members" + (": weight, ranked probability score and absolute error of held-out rows" if held else "")
-    title += "; seconds estimated" if fit.fit.candidates else ""
     formats = dict.fromkeys(("weight", "rps", "absolute"), ".4f") | {"seconds": ".2g"}
     table = Table(title=title, frame=fit.members, formats={k: v for k, v in formats.items() if k in fit.members})
     return ranker_report(fit, [table, *error_tables(fit)])

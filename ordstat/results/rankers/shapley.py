@@ -11,7 +11,6 @@ import pandas as pd
 from ..._typing import FloatArray, IntArray
 from ...exceptions import DataError, OptionError
 from ...model.boosted.shapley import shapley_values
-from ...model.boosted.trees import BoostedTrees
 from ..importance import frame_of_fit
 from ..target import Target, copied
 
@@ -86,7 +85,7 @@ def _numbers(frame: pd.DataFrame) -> FloatArray:
     return np.column_stack([np.zeros((len(frame), 0)), *(np.asarray(one, dtype=np.float64) for one in columns)])
 
 
-def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -> ShapleyTable:
+def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
     """Exact Shapley values of the potential H: what every variable has of the score of a row.
 
     The value of a set of variables is what the model expects of the row when it is told these alone: every tree goes
@@ -99,25 +98,17 @@ def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -
     Values are on the scale of `score`, larger for higher levels, under the logit link log odds. They tell how this
     fit comes to its prediction, not what would happen if a variable were changed.
 
-    Of a threshold that is named, the log odds of a level above it are shared, under another link than the logit the
-    linear predictor H - threshold. Where all thresholds have one potential, that differs from the shares of H in
-    "(base)" alone. Where leaves have a value for each threshold there is no one potential, and a threshold has to be
-    named (log odds are those before the probabilities of a row are put in order).
-
     Parameters
     ----------
     newdata : data frame, optional
         With the columns of the formula. None means the rows of the fit.
-    threshold : str, optional
-        Such as "2|3"; a fit with a value for each threshold (`parallel=False`) needs it.
 
     Returns
     -------
     ShapleyTable
         A data frame, one row a row of `newdata`, on its index, NaN where an input is missing: "(base)", what is
         expected when nothing is told; a column a variable; "(offset)", that of the row less its mean, where the
-        formula has one. Each row sums to `predict(newdata, type="score")`; with `threshold`, to that less the
-        threshold, or to the log odds there.
+        formula has one. Each row sums to `predict(newdata, type="score")`.
         `.to_shap()` hands it to the plots of the shap package, `fit.plot.shapley()` draws the means of the sizes.
 
     Raises
@@ -125,7 +116,7 @@ def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -
     DataError
         A missing column or an unseen level in `newdata`.
     OptionError
-        A variable called "(base)" or "(offset)"; a threshold that the fit does not have, or needs.
+        A variable called "(base)" or "(offset)".
 
     References
     ----------
@@ -144,7 +135,7 @@ def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -
     >>> (found.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
     np.True_
     """
-    trees, theta = _potential(fit, threshold)
+    trees = fit.fit.trees.upto(fit.fit.kept)
     target, design = fit.target(newdata), fit.design
     variables, group = players(design)
     if taken := {BASE, OFFSET} & set(variables):
@@ -154,7 +145,6 @@ def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -
         )
     sample = design.sample
     values, base = shapley_values(trees, target.rows, sample.rows, sample.case_weights, group, len(variables))
-    base -= theta
     names = [BASE, *variables]
     if target.rows.offset is not None:
         mean = float(sample.case_weights @ sample.rows.offset / sample.case_weights.sum())
@@ -162,23 +152,6 @@ def shapley_table(fit: Any, newdata: Any = None, threshold: str | None = None) -
         names = [*names, OFFSET]
     whole = target.frame(np.column_stack([np.full(target.rows.n, base), values]), names)
     return ShapleyTable.of(whole, _inputs(fit, newdata, target, variables, group))
-
-
-def _potential(fit: Any, threshold: str | None) -> tuple[BoostedTrees, float]:
-    """The trees whose sum is shared among the variables, and what is subtracted from it."""
-    trees, names = fit.fit.trees.upto(fit.fit.kept), list(fit.threshold_names)
-    if threshold is None and not trees.separate:
-        return trees, 0.0
-    if threshold not in names:
-        why = (
-            " The leaves of this fit have a value for each threshold, and variables share the log odds at one of them; "
-        )
-        more = f"{why}fit with parallel=True for one potential." if trees.separate else ""
-        raise OptionError(f"threshold must be one of {', '.join(map(repr, names))}; got {threshold!r}.{more}")
-    k = names.index(threshold)
-    if trees.separate:
-        return trees.of_threshold(k), float(fit.fit.rule.above.theta[k])
-    return trees, float(fit.fit.rule.theta[k])
 
 
 def players(design: Design) -> tuple[list[str], IntArray]:

@@ -82,9 +82,7 @@ def with_more_rounds(fit: R, rounds: int) -> R:
 def _of_rounds(fit: R, found: Fit, rounds: int) -> R:
     """Another fit, its method having as many rounds: so have folds, splits and updates, which are fitted again."""
     method: Any = fit.method
-    if rounds > 0 and hasattr(method, "settled"):
-        method = method.settled(found, int(rounds))
-    elif rounds > 0 and hasattr(method, "rounds"):
+    if rounds > 0 and hasattr(method, "rounds"):
         method = replace(method, rounds=int(rounds))
     calibrated: Any = None if fit.calibrated is None else replace(cast(Any, fit.calibrated), method=method)
     return replace(fit, fit=found, method=method, calibrated=calibrated)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -28,6 +29,8 @@ _PERFECT = 0.01
 # What counts as a smaller loss: less by this share of the loss at the start.
 _LESS = 5e-4
 FLAT = 1e-9
+#: Rounds between reports of progress.
+TELL = 50
 #: Columns that a tree may always choose from: fewer would forbid interactions.
 _FEW_COLUMNS = 5
 _SHARE = 0.6
@@ -220,7 +223,7 @@ class Booster:
             data.y if theta.size else _NO_CODES,
             theta,
             self._weights,
-            self.scores if self.scores.ndim == 1 else _NONE,
+            self.scores,
             g,
             h,
             weights,
@@ -313,8 +316,8 @@ def best_thresholds(
 
 
 def boosted_until(
-    booster: Booster, held: IntArray, weights: FloatArray, patience: int, most: int, judge: Loss
-) -> tuple[FloatArray, float]:
+    booster: Booster, held: IntArray, weights: FloatArray, patience: int, most: int, tell: Callable[[int], None]
+) -> FloatArray:
     """Add rounds until the loss of held-out rows has not fallen for some of them.
 
     Parameters
@@ -327,25 +330,23 @@ def boosted_until(
         Rounds without a smaller loss after which the rounds end.
     most : int
         Rounds at most.
-    judge : Loss
-        A loss that can be compared with that of other boosters, worked out every few rounds.
+    tell : callable(rounds)
+        Called every 50 rounds.
 
     Returns
     -------
     curve : (T+1,)
         Mean loss of the held-out rows before and after every round.
-    least : float
-        Of the means by the judge.
     """
     y, w = booster.data.y[held], _NONE if (weights == 1.0).all() else weights
-    curve, least, at, judged, total = list[float](), np.inf, 0, np.inf, float(weights.sum())
+    curve, least, at, total = list[float](), np.inf, 0, float(weights.sum())
     while True:
         H = booster.scores[held]
         curve.append(booster.loss.value(y, w, H, booster.theta) / total)
-        if booster.made % EVERY == 0:
-            judged = min(judged, judge.value(y, w, H, booster.theta) / total)
         if curve[-1] < least - _LESS * curve[0]:
             least, at = curve[-1], booster.made
         if booster.made - at >= patience or booster.made >= most or curve[-1] < _PERFECT:
-            return np.array(curve), judged
+            return np.array(curve)
         booster.add()
+        if booster.made % TELL == 0:
+            tell(booster.made)

@@ -45,7 +45,8 @@ def separation(problem: Problem, optimum: Optimum) -> FloatArray | None:
     guess = np.linalg.lstsq(back, joined(optimum.alpha, optimum.rest), rcond=None)[0]
     direction, level = np.zeros(slack.shape[1]), np.ones(slack.shape[0], dtype=bool)
     while level.any():  # a row that rises nowhere in the first solution may rise in another
-        found = _farthest(slack, np.asarray(slack[np.flatnonzero(level)].sum(axis=0)).reshape(-1), guess)
+        total = np.asarray(slack[np.flatnonzero(level)].sum(axis=0), dtype=np.float64).reshape(-1)
+        found = _farthest(slack, total, np.asarray(guess, dtype=np.float64))
         slacks = slack @ found
         if slacks[level].max() <= _STRICT or slacks.min() < -_ROUNDING:
             break

@@ -183,4 +183,4 @@ class RestrictedInformation:
         size = np.linalg.norm(rows, axis=0)
         unknown = self.infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * size)
         full[unknown], full[:, unknown] = np.nan, np.nan
-        return full
+        return np.asarray(full)

@@ -37,4 +37,3 @@ class MarginalAtEstimates:
     def profile(self) -> MixedProfile:
         """The profile likelihood of fixed parameters and standard deviations."""
         return MixedProfile(self.marginal.likelihood)
-

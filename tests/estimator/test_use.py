@@ -1,0 +1,168 @@
+"""What users of scikit-learn do: categories, probabilities, parameters of parts, batches, odd columns."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils.validation import check_is_fitted
+
+from ordstat import REDSVM, DataError, OptionError, OrdinalClassifier, load
+
+SEEDS = [0, 1, 2]
+
+
+def rows(seed: int, n: int = 120) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, np.digitize(X[:, 0] + rng.logistic(size=n), [-1, 1])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [("ordboost", {"rounds": 50, "depth": 2}), ("blend", {"members": ["ordboost"]})],
+)
+def test_results_and_files_encode_categories_as_the_estimator_does(method, options, seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    g = rng.integers(1, 4, 300)
+    y = np.digitize(np.array([0, 0, -3, 3])[g] + rng.logistic(size=300), [-1, 1])
+    X = pd.DataFrame({"a": rng.normal(size=300), "g": pd.Categorical(g), "t": rng.choice(["u", "v"], 300)})
+    model = OrdinalClassifier(method, **options).fit(X, y)
+    some = X[g < 3]
+    predicted = model.predict(some)
+    assert predicted.max() == 1 or (predicted == 2).mean() < 0.2
+    np.testing.assert_array_equal(model.results_.predict(some).astype(int), predicted)
+    model.results_.save(tmp_path / "fit.ordstat")
+    np.testing.assert_array_equal(load(tmp_path / "fit.ordstat").predict(some).astype(int), predicted)
+    wrong = model.results_.errors(some.assign(y=y[g < 3]))["new data"]["absolute error"]
+    assert wrong == pytest.approx(np.abs(predicted - y[g < 3]).mean())
+    if method == "ordboost":
+        shares = model.results_.shapley(some)
+        np.testing.assert_allclose(shares.sum(axis=1), model.results_.predict(some, type="score"), atol=1e-10)
+    with pytest.raises(DataError, match="9"):
+        model.results_.predict(some.assign(g=9))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("ordboost", {"rounds": 20, "depth": 2}),
+        ("rps-forest", {"trees": 50, "min_leaf": 15}),
+        ("kernel-clm", {}),
+        ("red-logistic", {}),
+    ],
+)
+def test_every_probability_model_has_predict_proba(method, options, seed):
+    X, y = rows(seed)
+    model = OrdinalClassifier(method, **options)
+    losses = -cross_val_score(model, X, y, scoring="neg_log_loss", cv=3, error_score="raise")
+    shares = np.bincount(y) / y.size
+    assert losses.mean() < -np.log(shares[y]).mean()
+    P = model.fit(X, y).predict_proba(X)
+    above = 1.0 - np.cumsum(P, axis=1)[:, :-1]
+    if method != "red-logistic":  # which counts answers
+        np.testing.assert_array_equal(model.predict(X), (above > 0.5).sum(axis=1))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_parameters_of_parts(seed):
+    X, y = rows(seed, 60)
+    forest = RandomForestClassifier(n_estimators=7)
+    search = GridSearchCV(
+        OrdinalClassifier("nominal-classifier", base=forest), {"base__n_estimators": [3, 5]}, cv=2
+    ).fit(X, y)
+    assert search.best_estimator_.get_params()["base__n_estimators"] in (3, 5)
+    assert forest.n_estimators == 7
+    given = OrdinalClassifier(REDSVM(C=3))
+    changed = clone(given).set_params(C=5)
+    assert changed.get_params()["C"] == 5 and changed.method == REDSVM(C=5) and given.method == REDSVM(C=3)
+    expected = OrdinalClassifier("redsvm", C=5).fit(X, y).predict(X)
+    np.testing.assert_array_equal(changed.fit(X, y).predict(X), expected)
+    with pytest.raises(OptionError, match="has no parameter 'D'"):
+        OrdinalClassifier(REDSVM()).set_params(D=5)
+    with pytest.raises(OptionError, match="C__x needs a classifier in C="):
+        OrdinalClassifier("redsvm").set_params(C__x=5)
+    with pytest.raises(OptionError, match=r"got eval_set\. .*stopped_early"):
+        OrdinalClassifier("ordboost").fit(X, y, eval_set=[(X, y)])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("method", ["prank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum"])
+def test_batches_with_classes_given(method, seed):
+    """Two batches, the first without the highest class: the same as one fit to both in their order."""
+    X, y = rows(seed)
+    X = np.clip(X, -2, 2)
+    X[0], X[1] = -2.0, 2.0  # the scale of both
+    order = np.argsort(y == 2, kind="stable")
+    order = np.r_[0, 1, order[(order != 0) & (order != 1)]]
+    X, y = X[order], y[order].copy()
+    y[:2] = 0
+    first = int(np.flatnonzero(y == 2)[0])
+    model = OrdinalClassifier(method, keep="last")
+    model.partial_fit(X[:first], y[:first], classes=[0, 1, 2]).partial_fit(X[first:], y[first:])
+    whole = OrdinalClassifier(method, keep="last", epochs=1, presentation="order").fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    with pytest.raises(DataError, match="9"):
+        OrdinalClassifier(method).partial_fit(X, np.where(y == 2, 9, y), classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("method", ["prank", "cusum", "pa-cusum"])
+def test_a_batch_of_another_scale_is_refused(method, seed):
+    X, y = rows(seed)
+    model = OrdinalClassifier(method).partial_fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(DataError, match=r"Column 1 of the batch must have finite squares"):
+        model.partial_fit(np.where([False, True], 1e300, X), y)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_batches_of_several_threads_are_all_learned(seed):
+    X, y = rows(seed, 20)
+    model = OrdinalClassifier("cusum").partial_fit(X, y)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: model.partial_fit(X, y), range(100)))
+    assert model.results_.fit.learned.tally.examples == 20 * 101
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("method", ["red-logistic", "pa-cusum", "cusum", "redsvm"])
+def test_a_column_that_cannot_be_scaled(method, seed):
+    X, y = rows(seed)
+    X[:, 1] *= 1e-310
+    with pytest.raises(DataError, match=r"Column 1 of X must vary by more than about 1e-300"):
+        OrdinalClassifier(method).fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["logit", "ordboost"])
+@pytest.mark.parametrize("kind", ["period", "interval", "bytes", "list", "mixed"])
+def test_columns_that_are_not_numbers_are_named(method, kind):
+    X, y = rows(0)
+    n = len(y)
+    bad = {
+        "period": pd.period_range("2000", periods=n, freq="D"),
+        "interval": pd.interval_range(0, n),
+        "bytes": [b"a"] * n,
+        "list": [[1, 2]] * n,
+        "mixed": [1, "a"] * (n // 2),
+    }[kind]
+    model = OrdinalClassifier(method)
+    with pytest.raises(DataError, match="'bad'"):
+        model.fit(pd.DataFrame({"a": X[:, 0], "bad": pd.Series(bad)}), y)
+    assert not hasattr(model, "levels_")
+    with pytest.raises(ValueError, match="not fitted"):
+        check_is_fitted(model)
+
+
+@pytest.mark.parametrize("method", ["cart", "bagging", "ordinal-bagging"])
+def test_a_depth_beyond_all_rows_is_no_limit(method):
+    X, y = rows(0)
+    plain, deep = (OrdinalClassifier(method, max_depth=depth).fit(X, y).predict(X) for depth in (None, 10**10))
+    np.testing.assert_array_equal(plain, deep)
