@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
-    **{name: f"methods.{file}" for file, name in (entry.path.split(".") for entry in METHODS.values())},
+    **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
     "reverse_reduction": "methods.orstump",
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "features",

@@ -23,7 +23,7 @@ class Entry:
     Attributes
     ----------
     path : str
-        "file.Class" in this folder.
+        "module.Class" in the package.
     preset : mapping
         Options that the string fixes.
     """
@@ -34,60 +34,60 @@ class Entry:
     @property
     def method(self) -> type[Method]:
         """The class."""
-        file, name = self.path.split(".")
-        found: type[Method] = getattr(import_module(f"{__name__}.{file}"), name)
-        return found
+        module, _, name = self.path.rpartition(".")
+        method: type[Method] = getattr(import_module(f"ordstat.{module}"), name)
+        return method
 
 
 METHODS: dict[str, Entry] = {
-    "clm": Entry("clm.CumulativeLink"),
-    **{name: Entry("clm.CumulativeLink", {"link": name}) for name in LINKS},
-    "acat": Entry("clm.AdjacentCategory"),
-    "kernel-clm": Entry("kernel_clm.KernelCumulativeLink"),
-    "redsvm": Entry("redsvm.REDSVM"),
-    "osvm": Entry("redsvm.REDSVM", {"cost": "absolute"}),
-    "svor-imc": Entry("redsvm.SVORIMC"),
-    "svor-exc": Entry("redsvm.SVOREXC"),
-    "rank-svm": Entry("redsvm.RankBoundarySVM"),
-    "ova": Entry("voting.OneVersusAll", {"cost": "classification"}),
-    "csova": Entry("voting.OneVersusAll"),
-    "ovo": Entry("voting.OneVersusOne", {"cost": "classification", "weighting": "difference"}),
-    "csovo": Entry("voting.OneVersusOne", {"weighting": "difference"}),
-    "wap": Entry("voting.OneVersusOne", {"weighting": "all-pairs"}),
-    "tsew": Entry("voting.CostTransform", {"mode": "expand"}),
-    "relabel": Entry("voting.CostTransform", {"mode": "relabel"}),
-    "rankboost-or": Entry("boosting.RankBoost", {"step": "loose"}),
-    "rankboost-ae": Entry("boosting.RankBoost", {"step": "tight", "cost": "absolute"}),
-    "orboost-lr": Entry("boosting.ORBoost", {"cost": "classification"}),
-    "orboost-all": Entry("boosting.ORBoost"),
-    "prank": Entry("online.PRank"),
-    "siprank": Entry("online.PRank", {"keep": "pocket", "presentation": "cost"}),
-    "cusum": Entry("online.CuSumRank", {"update": "perceptron"}),
-    "pa-cusum": Entry("online.CuSumRank", {"update": "passive-aggressive"}),
-    "kernel-prank": Entry("online.KernelPRank"),
-    "kernel-cusum": Entry("online.KernelCuSumRank"),
-    "reduction": Entry("reduction.Reduction"),
-    "frank-hall": Entry("reduction.Reduction", {"encoding": "separate", "decision": "mode", "cost": "absolute"}),
-    "red-c45": Entry("reduction.Reduction", {"base": "c4.5", "decision": "count", "scaling": None}),
-    "red-tree": Entry("reduction.Reduction", {"base": "tree", "decision": "count", "scaling": None}),
-    "red-hgb": Entry("reduction.Reduction", {"base": "hgb", "decision": "count", "scaling": None}),
-    "nominal-classifier": Entry("nominal.NominalClassifier"),
-    "red-logistic": Entry("threshold_loss.ThresholdLogisticRegression"),
-    "onn": Entry("threshold_loss.OrdinalNetwork"),
-    "orstump": Entry("orstump.ORStump"),
-    "adaboost-or": Entry("orstump.AdaBoostOR"),
-    "adaboost": Entry("boosting.AdaBoost"),
-    "seedboost": Entry("boosting.SeedBoost"),
-    "ordboost": Entry("ordboost.OrdinalBoosting"),
-    "rps-forest": Entry("forest.RPSForest"),
-    "blend": Entry("blend.Blend"),
-    "cart": Entry("trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),
-    "ordinal-cart": Entry("trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
-    "bagging": Entry("trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),
-    "ordinal-bagging": Entry("trees.OrdinalBagging", {"response": "ordinal", "cost": "classification"}),
-    "nominal-adaboost": Entry("trees.NominalAdaBoost", {"cost": "classification"}),
-    "fixed-split-boosting": Entry("trees.FixedSplitBoosting", {"cost": "classification"}),
-    "ordinal-adaboost": Entry("trees.OrdinalAdaBoost", {"cost": "classification"}),
+    "clm": Entry("methods.clm.CumulativeLink"),
+    **{name: Entry("methods.clm.CumulativeLink", {"link": name}) for name in LINKS},
+    "acat": Entry("methods.clm.AdjacentCategory"),
+    "kernel-clm": Entry("methods.kernel_clm.KernelCumulativeLink"),
+    "redsvm": Entry("methods.redsvm.REDSVM"),
+    "osvm": Entry("methods.redsvm.REDSVM", {"cost": "absolute"}),
+    "svor-imc": Entry("methods.redsvm.SVORIMC"),
+    "svor-exc": Entry("methods.redsvm.SVOREXC"),
+    "rank-svm": Entry("methods.redsvm.RankBoundarySVM"),
+    "ova": Entry("methods.voting.OneVersusAll", {"cost": "classification"}),
+    "csova": Entry("methods.voting.OneVersusAll"),
+    "ovo": Entry("methods.voting.OneVersusOne", {"cost": "classification", "weighting": "difference"}),
+    "csovo": Entry("methods.voting.OneVersusOne", {"weighting": "difference"}),
+    "wap": Entry("methods.voting.OneVersusOne", {"weighting": "all-pairs"}),
+    "tsew": Entry("methods.voting.CostTransform", {"mode": "expand"}),
+    "relabel": Entry("methods.voting.CostTransform", {"mode": "relabel"}),
+    "rankboost-or": Entry("methods.boosting.RankBoost", {"step": "loose"}),
+    "rankboost-ae": Entry("methods.boosting.RankBoost", {"step": "tight", "cost": "absolute"}),
+    "orboost-lr": Entry("methods.boosting.ORBoost", {"cost": "classification"}),
+    "orboost-all": Entry("methods.boosting.ORBoost"),
+    "prank": Entry("methods.online.PRank"),
+    "siprank": Entry("methods.online.PRank", {"keep": "pocket", "presentation": "cost"}),
+    "cusum": Entry("methods.online.CuSumRank", {"update": "perceptron"}),
+    "pa-cusum": Entry("methods.online.CuSumRank", {"update": "passive-aggressive"}),
+    "kernel-prank": Entry("methods.online.KernelPRank"),
+    "kernel-cusum": Entry("methods.online.KernelCuSumRank"),
+    "reduction": Entry("methods.reduction.Reduction"),
+    "frank-hall": Entry("methods.reduction.Reduction", {"encoding": "separate", "decision": "mode", "cost": "absolute"}),
+    "red-c45": Entry("methods.reduction.Reduction", {"base": "c4.5", "decision": "count", "scaling": None}),
+    "red-tree": Entry("methods.reduction.Reduction", {"base": "tree", "decision": "count", "scaling": None}),
+    "red-hgb": Entry("methods.reduction.Reduction", {"base": "hgb", "decision": "count", "scaling": None}),
+    "nominal-classifier": Entry("methods.nominal.NominalClassifier"),
+    "red-logistic": Entry("methods.threshold_loss.ThresholdLogisticRegression"),
+    "onn": Entry("methods.threshold_loss.OrdinalNetwork"),
+    "orstump": Entry("methods.orstump.ORStump"),
+    "adaboost-or": Entry("methods.orstump.AdaBoostOR"),
+    "adaboost": Entry("methods.boosting.AdaBoost"),
+    "seedboost": Entry("methods.boosting.SeedBoost"),
+    "ordboost": Entry("methods.ordboost.OrdinalBoosting"),
+    "rps-forest": Entry("methods.forest.RPSForest"),
+    "blend": Entry("methods.blend.Blend"),
+    "cart": Entry("methods.trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),
+    "ordinal-cart": Entry("methods.trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
+    "bagging": Entry("methods.trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),
+    "ordinal-bagging": Entry("methods.trees.OrdinalBagging", {"response": "ordinal", "cost": "classification"}),
+    "nominal-adaboost": Entry("methods.trees.NominalAdaBoost", {"cost": "classification"}),
+    "fixed-split-boosting": Entry("methods.trees.FixedSplitBoosting", {"cost": "classification"}),
+    "ordinal-adaboost": Entry("methods.trees.OrdinalAdaBoost", {"cost": "classification"}),
 }
 
 __all__ = ["METHODS", "Entry", "Method", "spelled"]
