@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -16,7 +15,7 @@ from .design.build import build
 from .design.design import Design
 from .design.inputs import check_cost_labels, shape_of
 from .design.survey import SurveyDesign
-from .exceptions import DataWarning, OptionError
+from .exceptions import DataWarning, OptionError, warn
 from .methods import Method
 from .methods.base import missing_refused
 from .methods.calibrated import Calibrated
@@ -183,7 +182,7 @@ def ordfit(
         raise OptionError(missing_refused(type(value).__name__))
     if isinstance(cost, pd.DataFrame):
         check_cost_labels(cost, built.levels.values, built.levels.unused, by_row=row_costs is not None)
-    results = fit_design(built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback, stacklevel=3)
+    results = fit_design(built, value, vcov=covariance, calibrate=calibrate, seed=seed, callback=callback)
     _warn_of_fractions(results)
     return results
 
@@ -195,12 +194,11 @@ def _warn_of_fractions(results: Any) -> None:
     weights = results.design.sample.weights
     if weights is None or np.array_equal(weights, np.rint(weights)):
         return
-    warnings.warn(
+    warn(
         "weights= are numbers of equal rows, and these are not whole: standard errors change with their scale. For "
         "sampling weights give design=SurveyDesign(weights=...), with strata= and clusters= where there are some; for "
         "other weights vcov={'cluster': ...} by rows or groups.",
         DataWarning,
-        stacklevel=3,
     )
 
 
@@ -212,7 +210,6 @@ def fit_design(
     calibrate: bool | int = False,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
-    stacklevel: int = 2,
 ) -> OrdinalResults:
     """Fit a method to a design that is already built, and issue what the fit has to warn of."""
     if vcov is not None and not method.likelihood:
@@ -229,7 +226,7 @@ def fit_design(
     results: OrdinalResults = method.results_class(call, design, method, fit, fitter=refit, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.issued():
-        warnings.warn(message, category, stacklevel=stacklevel)
+        warn(message, category)
     return results
 
 
@@ -257,7 +254,7 @@ def refit(
     value = resolve(method, options)
     design = design.coded(value.needs.categories)
     vcov = kept_vcov if vcov is None and value.likelihood else vcov
-    return fit_design(design, value, vcov=vcov, calibrate=calibrate, stacklevel=4)
+    return fit_design(design, value, vcov=vcov, calibrate=calibrate)
 
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:

@@ -7,8 +7,6 @@ by the caller.
 from __future__ import annotations
 
 import os
-import sys
-import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -18,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .exceptions import DataError, DataWarning, OptionError
+from .exceptions import DataError, OptionError
 from .words import NEAREST, OTHER_NAMES
 
 T = TypeVar("T")
@@ -288,19 +286,6 @@ def check_memory(size: float, what: str, instead: str) -> None:
             f"{what} would take about {size / 2**30:.2g} GiB, and there are {memory() / 2**30:.2g} GiB of "
             f"memory: {instead}."
         )
-
-
-def warn_of_data(text: str) -> None:
-    """A DataWarning at the line that called the package, however deep inside it is issued."""
-    warnings.warn(text, DataWarning, stacklevel=_outside())
-
-
-def _outside() -> int:
-    """The stack level, for the function that calls this, of the nearest frame outside the package."""
-    package, level, frame = __name__.partition(".")[0], 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:

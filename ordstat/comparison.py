@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ from .checks import did_you_mean, generator, jobs, whole
 from .contestants import EXAMPLE, check, from_fits, from_methods
 from .design.build import build
 from .design.inputs import check_cost_labels
-from .exceptions import DataError, DataWarning, OptionError
+from .exceptions import DataError, DataWarning, OptionError, warn
 from .model.costs import CostMatrix
 from .progress import reporter
 from .results.compared import Comparison, failure_notes, fold_notes
@@ -190,7 +189,7 @@ def _run(
     if len(told) == len(contestants):
         raise DataError(f"Every method failed in some fold: {told[0]}")
     for note in told:
-        warnings.warn(note, DataWarning, stacklevel=3)
+        warn(note, DataWarning)
     compared = Comparison(
         title=_title(contestants, plan),
         labels=tuple(one.label for one in contestants),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -21,7 +20,7 @@ from .design.frames import as_frame, find_column
 from .design.inputs import vector, weights_of
 from .design.interpreter import Interpreter
 from .design.response import read_items
-from .exceptions import DataError, DataWarning, OptionError
+from .exceptions import DataError, DataWarning, OptionError, warn
 from .results.report.cells import counted
 from .results.report.noted import NotedFrame
 from .results.report.render import Report, Reported, Table, as_text
@@ -185,7 +184,7 @@ def describe_ordinal(
     case_weights, known = _weights(frame, weights)
     keep, note = _kept(groups >= 0, known, by)
     if note:
-        warnings.warn(note, DataWarning, stacklevel=2)
+        warn(note, DataWarning)
     codes, w = all_codes[keep], case_weights[keep]
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
     if not counts.sum() > 0.0:
@@ -245,7 +244,7 @@ def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
     missing = given.column.missing
     found = weights_of(given, frame.index)
     if not np.array_equal(found, np.rint(found)):
-        warnings.warn(_FRACTIONS, DataWarning, stacklevel=3)
+        warn(_FRACTIONS, DataWarning)
     return found, every if missing is None else ~missing
 
 

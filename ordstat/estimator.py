@@ -246,9 +246,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame = pd.DataFrame() if grouping is None else grouping.frame(X)
         X = X if grouping is None else grouping.fixed(frame)
         encoding = Encoding.of(X) if method.needs.categories else Encoding({})
-        X, y, order = validated(
-            self, encoding(X), y, stacklevel=4, memory="C", gaps=self._takes_gaps(), classes=classes
-        )
+        X, y, order = validated(self, encoding(X), y, memory="C", gaps=self._takes_gaps(), classes=classes)
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         if classes is None:
             check_classes(y if weights is None else y[weights > 0], method)
@@ -267,7 +265,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         rng = _generator(self.random_state)
-        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=rng, stacklevel=4)
+        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=rng)
         self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self

@@ -3,6 +3,9 @@
 Every message names the argument, column or row, says what was expected and what came, and what to do next.
 """
 
+import sys
+import warnings
+
 
 class OrdstatError(Exception):
     """Base of all errors raised by ordstat."""
@@ -38,3 +41,11 @@ class SeparationWarning(OrdstatWarning):
 
 class DataWarning(OrdstatWarning):
     """Rows, columns or levels that were left out of a fit."""
+
+
+def warn(message: str, category: type[Warning] = DataWarning) -> None:
+    """Warn at the line that called the package, however deep inside it this is called."""
+    package, level, frame = __name__.partition(".")[0], 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (package, "sklearn"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -129,7 +129,7 @@ class HiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             Labels outside `levels`, or too few rows to hold any out.
         """
         self._check()
-        X, y, order = validated(self, X, y, stacklevel=3)
+        X, y, order = validated(self, X, y)
         ranks = np.asarray(ranked(y, order).codes, dtype=np.float64) + 1.0
         self.levels_ = order
         self.scaling_ = fit_scaling(self.scaling, X, np.ones(len(X)))

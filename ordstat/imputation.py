@@ -11,7 +11,7 @@ import pandas as pd
 
 from .api import ordfit
 from .checks import whole
-from .exceptions import DataError, DataWarning, OptionError
+from .exceptions import DataError, DataWarning, OptionError, warn
 from .results.likelihood.pooling.results import PooledResults, pool
 from .results.likelihood.pooling.same_model import require_likelihood
 
@@ -115,11 +115,10 @@ def _check_alike(frames: list[Any]) -> None:
                 f"{place + 1} has {len(frame)}. Choose rows with subset= after imputing."
             )
     if known and len(known) == len(frames) and all(frame.equals(known[0]) for frame in known[1:]):
-        warnings.warn(
+        warn(
             "all frames are equal, so that pooled standard errors tell nothing of missing values: give frames that "
             "were imputed with different random numbers.",
             DataWarning,
-            stacklevel=4,
         )
 
 
@@ -151,4 +150,4 @@ def _warn_once(caught: list[warnings.WarningMessage], n: int) -> None:
         key = (one.category, str(one.message))
         counts[key] = counts.get(key, 0) + 1
     for (category, message), times in counts.items():
-        warnings.warn(f"{message} (in {times} of {n} imputed frames)", category, stacklevel=3)
+        warn(f"{message} (in {times} of {n} imputed frames)", category)

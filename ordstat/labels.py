@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ._typing import AnyArray, FloatArray, IntArray
-from .exceptions import DataError, DataWarning, OptionError
+from .exceptions import DataError, DataWarning, OptionError, warn
 from .methods import Method
 
 
@@ -71,7 +70,7 @@ def listed(levels: Any) -> list[Any]:
 
 
 def validated(
-    model: Any, X: Any, y: Any, *, stacklevel: int, memory: str | None = None, gaps: bool = False, classes: Any = None
+    model: Any, X: Any, y: Any, *, memory: str | None = None, gaps: bool = False, classes: Any = None
 ) -> tuple[FloatArray, AnyArray, list[Any]]:
     """X and y as arrays, and the labels in order: by `levels` of the model, else their own order, else sorted.
 
@@ -81,7 +80,7 @@ def validated(
     X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite=finite(gaps))
     if order is None:
         check_classification_targets(y)
-        order = sorted_order(y if classes is None else np.asarray(classes), stacklevel + 1)
+        order = sorted_order(y if classes is None else np.asarray(classes))
     return X, y, order
 
 
@@ -90,16 +89,15 @@ def finite(gaps: bool) -> bool | str:
     return "allow-nan" if gaps else True
 
 
-def sorted_order(y: AnyArray, stacklevel: int = 3) -> list[Any]:
+def sorted_order(y: AnyArray) -> list[Any]:
     """Labels sorted; a DataWarning where they are strings, whose order nobody has given."""
     order = list(np.unique(y))
     if any(isinstance(label, str) for label in order):
         shown = [repr(str(label)) for label in order]
-        warnings.warn(
+        warn(
             f"y holds strings, and no order was given: they were sorted, {' < '.join(shown)}. Say which is lowest with "
             f"levels=[{', '.join(shown)}] put in order, or pass an ordered pandas Categorical.",
             DataWarning,
-            stacklevel=stacklevel,
         )
     return order
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..checks import warn_of_data
-from ..exceptions import DataError, OrdstatError
+from ..exceptions import DataError, OrdstatError, warn
 from ..files.write import write_file
 from .command import UsageError
 
@@ -157,7 +156,7 @@ def with_labels(column: pd.Series, labels: dict[Any, str]) -> pd.Series:
 
 def _say_kept(name: str, unlabelled: list[Any]) -> None:
     some = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in unlabelled[:5])
-    warn_of_data(f"Column {name!r} has values without a label ({some}): its numbers are taken, not its labels.")
+    warn(f"Column {name!r} has values without a label ({some}): its numbers are taken, not its labels.")
 
 
 READERS: dict[str, Callable[[str, str | None, str], pd.DataFrame]] = {

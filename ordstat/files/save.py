@@ -23,36 +23,7 @@ MOST_JSON, MOST_VALUES = 64 * 1024**2, 4_000_000
 
 
 def save(fit: Any, path: str | os.PathLike[str]) -> None:
-    """Put the fit into a file, from which `ordstat.load` reads it.
-
-    The file holds the numbers of the fit, with the columns of its model, the response and the labels of its rows, and
-    not the data frame. It is a zip of JSON and arrays, and no code: a file of somebody else can be loaded without risk,
-    which a pickle cannot. A file that was there is replaced, once the new one is complete.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Such as "model.ordstat".
-
-    Raises
-    ------
-    OptionError
-        A path that ends in anything else. The fit holds something that is no value: a kernel or a formula of your own
-        code (safe=False), or a classifier that ordstat does not know.
-    DataError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from ordstat import datasets, load, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fit.save(os.path.join(folder, "wine.ordstat"))
-    ...     again = load(os.path.join(folder, "wine.ordstat"))
-    >>> again.predict(datasets.load("wine").head(2)).tolist()
-    [2, 2]
-    """
+    """Put the fit into a file, from which `ordstat.load` reads it."""
     check_name(path)
     from .packing import Packing, fit_of
 

@@ -67,7 +67,9 @@ METHODS: dict[str, Entry] = {
     "kernel-prank": Entry("methods.online.KernelPRank"),
     "kernel-cusum": Entry("methods.online.KernelCuSumRank"),
     "reduction": Entry("methods.reduction.Reduction"),
-    "frank-hall": Entry("methods.reduction.Reduction", {"encoding": "separate", "decision": "mode", "cost": "absolute"}),
+    "frank-hall": Entry(
+        "methods.reduction.Reduction", {"encoding": "separate", "decision": "mode", "cost": "absolute"}
+    ),
     "red-c45": Entry("methods.reduction.Reduction", {"base": "c4.5", "decision": "count", "scaling": None}),
     "red-tree": Entry("methods.reduction.Reduction", {"base": "tree", "decision": "count", "scaling": None}),
     "red-hgb": Entry("methods.reduction.Reduction", {"base": "hgb", "decision": "count", "scaling": None}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -22,7 +21,7 @@ from ..assess.conformal import (
 )
 from ..assess.intervals import wilson_limits
 from ..checks import fraction, generator
-from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
+from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, warn
 from ..model.empty_levels import Present, fit_present
 from ..model.rules import GapRule
 from ..model.sample import Rows, Sample
@@ -182,63 +181,7 @@ def conformal_intervals(
     share: float = 0.3,
     seed: int | np.random.Generator = 0,
 ) -> ConformalIntervals:
-    """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction.
-
-    Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
-    sets, Lu et al. 2022), else by distance of the score from the thresholds, or by votes. How far is settled on
-    rows that the ranker has not seen. Coverage is guaranteed for exchangeable rows, of any distribution and however
-    good the fit, on average over new rows and calibration rows; see `assess/conformal.py`.
-
-    Rows of a group of random effects are not exchangeable with others, but groups are: whole groups are kept for
-    calibration, every one of the same weight whatever its size, all rows are predicted by averages over the random
-    effects, and coverage is that of a row drawn from a new group (Lee, Barber & Willett 2023). Of crossed groups the
-    more numerous are kept aside.
-
-    Parameters
-    ----------
-    level : float in (0, 1)
-    data : data frame, optional
-        Independent rows with the response, not used in the fit, to calibrate on; where there are random effects, of
-        groups that the fit has not seen. Without them the method is fitted again to a part of the rows (or groups) of
-        the fit, and calibrated on the others.
-    weights : str or (N,) array, optional
-        Whole-number case weights of `data`.
-    share : float in (0, 1)
-        Share of the rows, or groups, to calibrate on, where `data` is not given.
-    seed : int or numpy.random.Generator
-        Seed of the split and of the second fit.
-
-    Returns
-    -------
-    ConformalIntervals
-        With `.predict(newdata)`, `.coverage(newdata)` and `.summary()`.
-
-    Raises
-    ------
-    OptionError
-        `level` or `share` outside (0, 1); weights that are not whole numbers; rows in clusters.
-    DataError
-        Nothing to fit, or nothing to calibrate on; groups of `data` that the fit has seen.
-
-    Warns
-    -----
-    DataWarning
-        Too few calibration rows for the level: every interval is the whole range.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> data = datasets.load("anes96")
-    >>> fit = ordfit("PID ~ selfLR + age + educ + income", data=data[:600])
-    >>> intervals = fit.conformal(0.8)
-    >>> intervals.predict(data[600:601]).to_numpy().tolist()
-    [['Independent-Republican', 'Strong Republican']]
-    >>> intervals.coverage(data[600:]).loc["all", ["coverage", "size"]].round(3).tolist()
-    [0.852, 3.77]
-    >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
-    >>> mixed.conformal(0.5).groups
-    3
-    """
+    """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction."""
     _check(fit, level, data, weights, share)
     if data is None:
         split = _split if fit.divisible is fit.design.sample else _split_groups
@@ -257,11 +200,10 @@ def conformal_intervals(
         groups = int(codes.max()) + 1
     n, needed = round(float(counts.sum())), smallest_sample(level)
     if n < needed:
-        warnings.warn(
+        warn(
             f"{n} calibration {what} are too few for level {level:g}, which needs {needed}: every interval is the "
             f"whole range of levels. Give more {what} or a lower level.",
             DataWarning,
-            stacklevel=2,
         )
     radius = conformal_radius(own, counts, level) if groups is None else radius_of_groups(own, counts, groups, level)
     rows = int(sample.case_weights.sum())
@@ -302,11 +244,10 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
         )
     fit = fit_present(results.learner, part, rng)
     if not fit.certificate.reached:
-        warnings.warn(
+        warn(
             "the fit behind the intervals did not reach the solver's tolerance; their coverage holds, but they may be "
             "longer than need be.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     rest = _counted(sample, each[:held])
     design = replace(results.design, sample=part, index=results.design.index[np.unique(each[held:])])

@@ -34,41 +34,7 @@ def error_measures(
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
 ) -> pd.DataFrame:
-    """Every error measure, on the rows of the fit and on rows it has not seen.
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-        With the response: gives a column "new data".
-    weights : str or (N,) array, optional
-        Case weights of `newdata`; a string names its column. A Series must have its index.
-    cv : int, optional
-        Number of folds of a cross-validation: gives columns "cv" and "cv se". Clusters stay in one fold, and so do the
-        groups of random effects (of crossed ones the more numerous), whose rows are then predicted by averages over
-        the random effects. A row of whole weight w is dealt out as w rows, unless columns tell nearly all rows apart,
-        so that a flexible model would know the twins of a held-out row.
-    bootstrap : int, optional
-        Number of bootstrap samples of rows (of clusters or groups of random effects, where the fit has them) behind
-        columns "training se" and "new data se".
-    seed : int or numpy.random.Generator
-        Seed of folds and bootstrap.
-    callback : callable(step, total, message), optional
-        Called after every fold and bootstrap sample.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per measure (`ordstat.assess.errors.error_table`); NaN where a measure has no meaning.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.errors(cv=4).loc[["classification error", "absolute error"]].round(3)
-                          training     cv  cv se
-    classification error     0.556  0.583  0.036
-    absolute error           0.611  0.653  0.057
-    """
+    """Every error measure, on the rows of the fit and on rows it has not seen."""
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
     rng, callback = generator(seed), reporter(callback)
@@ -124,22 +90,7 @@ def _infinite(columns: dict[str, pd.Series]) -> list[str]:
 
 
 def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-    """Weight of the rows of each observed level (rows) that are given each level (columns).
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-        With the response; the rows of the fit if not given.
-    weights : str or (N,) array, optional
-        Case weights of `newdata`.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-    >>> fit.confusion().loc[3].astype(int).to_dict()
-    {1: 0, 2: 5, 3: 16, 4: 5, 5: 0}
-    """
+    """Weight of the rows of each observed level (rows) that are given each level (columns)."""
     check_weights_go_with(newdata, weights)
     p = fit.training if newdata is None else fit.new_predictions(newdata, weights)
     cells, labels = confusion(p.y, p.codes, p.weights, p.n_levels), list(fit.levels)
@@ -153,54 +104,14 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
 
 
 def row_margins(fit: FittedRanker) -> pd.DataFrame:
-    """Left and right margin of every row of the fit, raw and normalised.
-
-    The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
-    infinite at the end levels. Normalised means divided by the size of the coefficients and the thresholds
-    together: for a kernel machine sqrt(|v|^2 + sum (theta_k - b)^2), b the offset of H in feature space.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-    >>> fit.margins().round(2).head(2)
-       left  right  normalised_left  normalised_right
-    0   1.0    1.0             0.23              0.23
-    1  -1.0    3.0            -0.23              0.69
-    """
+    """Left and right margin of every row of the fit, raw and normalised."""
     return fit.margin_frame(None)
 
 
 def errors_at_margin(
     fit: FittedRanker, deltas: Sequence[float] | None = None, *, normalised: bool | None = None
 ) -> pd.DataFrame:
-    """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006).
-
-    Parameters
-    ----------
-    deltas : sequence of float >= 0, optional
-        Margins; 0 and four around the median margin if not given.
-    normalised : bool, optional
-        Whether Delta is in units of the normalised margin; True where the potential has a norm.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean
-        of the two ends), absolute (mean number of margins <= Delta); the index is Delta.
-
-    Raises
-    ------
-    OptionError
-        A negative margin, or normalised=True where the potential has no norm.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-    >>> fit.delta_errors([0.0, 0.1])["classification"].round(3).to_dict()
-    {0.0: 0.556, 0.1: 0.653}
-    """
+    """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006)."""
     use = fit.geometry is not None if normalised is None else normalised
     if use and fit.geometry is None:
         raise OptionError(f"{fit.method!r} has no norm for its margins: use normalised=False.")
@@ -209,18 +120,7 @@ def errors_at_margin(
 
 
 def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
-    """`errors_at_margin` as arrays.
-
-    Parameters
-    ----------
-    deltas, normalised
-        As there, but that units have to be given.
-
-    Raises
-    ------
-    OptionError
-        A negative margin.
-    """
+    """`errors_at_margin` as arrays."""
     m, sample = fit.training_margins, fit.design.sample
     rho = m.normalised if normalised else m.all
     chosen = _default_deltas(rho) if deltas is None else _settled_deltas(deltas)
@@ -247,50 +147,7 @@ def error_bounds(
     cv: int | None = None,
     seed: int | np.random.Generator = 0,
 ) -> pd.DataFrame:
-    """Upper bounds of expected errors; each holds with probability 1 - delta over the draw of the rows.
-
-    From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the smaller of the bound of the
-    method's paper (`ordstat.assess.bounds`) and the PAC-Bayes margin bound (`ordstat.assess.pac_bayes`). From rows that
-    a fit has not seen, of what `predict` gives, and tighter by far: `newdata`, or the folds of a cross-validation.
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-        Independent rows not used in the fit, with the response.
-    delta : float in (0, 1)
-        Chance that a bound fails, each by itself.
-    weights : str or (N,) array, optional
-        Whole-number case weights of `newdata`.
-    cv : int, optional
-        Number of folds: bounds of the mean error of the fits to all rows but a fold, each of them judged by its own
-        fold at delta / cv. The fit to all rows is expected to be no worse, which is not proven.
-    seed : int or numpy.random.Generator
-        Seed of the folds.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the error of
-        the new or held-out rows; of a margin bound the training error at that margin), margin (Delta, in normalised
-        units), delta, source. `attrs["notes"]` says why a bound is missing.
-
-    Raises
-    ------
-    OptionError
-        `delta` outside (0, 1), weights that are not whole numbers, or `cv` with rows that are not independent.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm", C="bound")
-    >>> fit.bounds(cv=4)[["value", "trivial", "vacuous"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
-                                      value  trivial  vacuous
-    error
-    classification error               1.98      1.0     True
-    absolute error                     3.77      4.0    False
-    classification error (4-fold cv)   0.89      1.0    False
-    absolute error (4-fold cv)         2.43      4.0    False
-    """
+    """Upper bounds of expected errors; each holds with probability 1 - delta over the draw of the rows."""
     fraction("delta", delta)
     if isinstance(newdata, (int, float)):
         raise OptionError(f"newdata must be a data frame; got {newdata!r}. For a chance of failure write delta=.")
@@ -342,38 +199,7 @@ def reliability_curves(
     level: float = 0.95,
     weights: Any = None,
 ) -> pd.DataFrame:
-    """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight.
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-        With the response. Without it: the rows of the fit, for a calibrated fit by their cross-fitted scores, so
-        that no row is judged by a ranker that has seen it. Random effects are at their modes; new rows of groups not
-        seen are predicted by averages over them.
-    by : {"split", "level"}
-        Curves of P(response <= low) for every threshold "low|high", or of P(response = level).
-    bins : int
-        At most; rows of equal predictions stay together.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    weights : str or (N,) array, optional
-        Case weights of `newdata`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns split (or level), bin, predicted (mean probability), observed (share), lower and upper (its Wilson
-        limits, of independent rows; NaN for the rows of a fit with clusters or a survey design) and weight, one row
-        per curve and bin.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> curves = fit.reliability()
-    >>> curves.loc[curves["split"] == "2|3", ["predicted", "observed"]].round(3).to_numpy().tolist()
-    [[0.058, 0.056], [0.222, 0.278], [0.431, 0.444], [0.777, 0.722]]
-    """
+    """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight."""
     _check(fit, newdata, by, bins, level, weights)
     probabilities, y, case_weights = _judged(fit, newdata, weights)
     if by == "split":

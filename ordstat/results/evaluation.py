@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -12,7 +11,7 @@ from .._typing import FloatArray, Progress
 from ..assess.bounds import MarginBounds
 from ..assess.crossval import CrossValidation, cross_validate
 from ..assess.errors import Predictions
-from ..exceptions import ConvergenceWarning, DataWarning
+from ..exceptions import ConvergenceWarning, DataWarning, warn
 from ..model.costs import CostMatrix, sample_costs
 from ..model.empty_levels import Learner
 from ..model.fit import Fit, Geometry, LikelihoodFit
@@ -150,17 +149,15 @@ def crossvalidate(
 
     result = cross_validate(sample, folds, rng, fit_predict, progress, stratified)
     if any(missed):
-        warnings.warn(
+        warn(
             f"{sum(missed)} of the {folds} refits of the cross-validation did not reach the solver's tolerance; "
             "its errors may be off.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     if any(crossed):
-        warnings.warn(
+        warn(
             f"nominal effects put the thresholds of {sum(crossed)} of {sample.n} held-out rows out of order, so that "
             "some of their probabilities are negative: errors of probabilities may be NaN, and mean little.",
             DataWarning,
-            stacklevel=3,
         )
     return result

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from inspect import isfunction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -25,7 +24,6 @@ from ..model.rules import GapRule
 from ..model.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
 from ..words import advice
 from .evaluation import CalibratedMethod, Fitter, ProbabilityRule, RankingMethod, evaluate
-from .later import as_method
 from .names import INTERNAL, who_has
 from .report.cells import count
 from .report.render import Report
@@ -73,12 +71,6 @@ class FittedRanker:
     training_note: ClassVar[str] = ""
     #: Names that other packages have for attributes; they answer, and are not listed.
     other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
-
-    def __init_subclass__(cls) -> None:
-        """A function bound as a method goes by the method's name, in `help` and in a pickle of `fit.effects`."""
-        for name, value in vars(cls).items():
-            if isfunction(value):
-                as_method(value, cls, name)
 
     def __repr__(self) -> str:
         d = self.design

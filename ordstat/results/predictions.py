@@ -19,44 +19,7 @@ PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "m
 
 @told_arguments(**NEW_ROWS, **dict.fromkeys(("se", "interval"), "a method with a likelihood, such as 'logit', for it"))
 def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
-    """Predict rows of new data, or the rows that were fitted.
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-        With the columns of the formula. None means the rows of the fit.
-    type : str
-        "class": the predicted level. "score": the potential H, larger for higher levels. "margin": left and right
-        margin, raw and normalised; needs the response in `newdata`. Likelihood methods, and any other fitted with
-        calibrate=True, also have "prob", P(response = level), and "cum_prob", P(response <= level), one column per
-        level; voting methods have "votes" of every level in place of score and margin. Calibration does not
-        change the classes: they are the ranker's own, and need not be the most probable level.
-
-    Returns
-    -------
-    pandas.Series or pandas.DataFrame
-        One row per row of `newdata`, on its index; NaN where an input is missing. Classes are an ordered
-        categorical of the levels of the response.
-
-    Raises
-    ------
-    OptionError
-        For a type that this method does not predict.
-    DataError
-        For a missing column or an unseen level in `newdata`.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", data=wine)
-    >>> fit.predict(wine.head(2)).tolist()
-    [2, 2]
-    >>> fit.predict(wine.head(2), type="cum_prob").round(3)
-           1      2     3      4    5
-    0  0.207  0.777  0.97  0.993  1.0
-    1  0.207  0.777  0.97  0.993  1.0
-    """
+    """Predict rows of new data, or the rows that were fitted."""
     type = known_type(fit, type)
     if type == "margin":
         return fit.margin_frame(newdata)
@@ -85,34 +48,7 @@ def unknown_type(fit: FittedRanker, type: str) -> OptionError:
 
 
 def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
-    """Data with columns of predictions beside them.
-
-    Parameters
-    ----------
-    data : data frame, optional
-        Gets the columns added, on its own index. If not given, the rows of the fit with their response and the
-        columns of the formula; the response alone where the data of the fit are not at hand (after unpickling), or
-        their index does not tell which rows were used.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `.fitted` level, `.score`, one `.prob_<level>` a level where there are probabilities, and, where the
-        response is there, `.left_margin` and `.right_margin`.
-
-    Raises
-    ------
-    DataError
-        The data have changed since the fit.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", data=wine, method="redsvm")
-    >>> fit.augment().columns.tolist()
-    ['rating', 'temp', 'contact', '.fitted', '.score', '.left_margin', '.right_margin']
-    """
+    """Data with columns of predictions beside them."""
     target = fit.target(data)
     if data is None:
         response = fit.design.levels.categorical(fit.design.sample.y, target.index, fit.design.response)

@@ -32,42 +32,7 @@ def updated(
     data: Any = None,
     **changes: Any,
 ) -> Any:
-    """Fit again with something changed, as R's update().
-
-    Parameters
-    ----------
-    formula : str, optional
-        A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1". A text that begins
-        with a sign is added to the old right side: "+ x3" is "~ . + x3".
-    nominal, scale : str, optional
-        A dot stands for the old one; "~ 1" takes the effects away.
-    method : str or Method, optional
-    data : data frame, optional
-        The data of the fit if not given; they must still be what they were.
-    **changes
-        Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
-        (link, cost, C, ...). The covariance of a likelihood fit stays, with its clusters. Constraints stay where their
-        columns are still in the model, and a DataWarning names the others; `constraints=[]` takes all away.
-
-    Returns
-    -------
-    LikelihoodResults or MarginResults
-
-    Raises
-    ------
-    DataError
-        The data are not at hand (a fit is saved and pickled without them) or have changed.
-    OptionError, FormulaError
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.update("~ . - contact").design.formula
-    'rating ~ temp'
-    >>> round(fit.update(method="probit").loglik, 3)
-    -85.761
-    """
+    """Fit again with something changed, as R's update()."""
     design = {"formula": formula, "nominal": nominal, "scale": scale}
     if fit.fitter is None:
         raise OptionError("These results were made by hand: fit with ordfit() to use update().")

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import AnyArray, IntArray
-from ...checks import warn_of_data
-from ...exceptions import DataError
+from ...exceptions import DataError, warn
 from ..row_blocks import row_blocks
 from ..sample import Rows
 from .rule import LikelihoodRule
@@ -74,4 +73,4 @@ def tell_crossing(
     text = crossing_text(crossed, n, labels, what)
     if refuse:
         raise DataError(text)
-    warn_of_data(text)
+    warn(text)

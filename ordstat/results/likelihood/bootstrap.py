@@ -231,47 +231,7 @@ def bootstrapped(
     statistic: Callable[[Any], Any] | None = None,
     callback: Progress | None = None,
 ) -> Bootstrap:
-    """Rows or clusters drawn again, or responses simulated where there are random effects, and fits to each draw.
-
-    Parameters
-    ----------
-    n : int
-        Replicates, at least 2.
-    seed : int or numpy.random.Generator
-        Same seed, same result, whatever `n_jobs` is.
-    n_jobs : int
-        Processes, by joblib; -1 for all processors.
-    cluster : str or values, optional
-        Whole clusters are drawn: a column of the data, or one value per row of the fit. The clusters of the fit
-        where it has some. To be left out where there are random effects: every draw then has new effects for all
-        groups and new responses (the parametric bootstrap), as if the model were true.
-    statistic : callable(LikelihoodResults) -> number, Series or vector, optional
-        What to compute on each draw instead of the estimates, such as `lambda fit: fit.aic`; the fit it gets
-        has the drawn rows as case weights.
-    callback : callable(step, total, message), optional
-        Called after every replicate.
-
-    Returns
-    -------
-    Bootstrap
-        `.replicates`, `.se`, `.bias`, `.confint(level, type)`, and `.notes` on replicates that failed or are
-        separated.
-
-    Raises
-    ------
-    OptionError
-        `n` below 2, `n_jobs` of 0, or clusters or case weights beside random effects.
-    DataError
-        Fewer than 2 clusters to draw from.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> draws = fit.bootstrap(20, cluster="judge")
-    >>> draws.replicates.shape, draws.clusters
-    ((20, 6), 9)
-    """
+    """Rows or clusters drawn again, or responses simulated where there are random effects, and fits to each draw."""
     whole("n", n, 2)
     jobs(n_jobs)
     refuse_survey(r.design, "bootstrap", "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')")

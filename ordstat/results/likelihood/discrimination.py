@@ -31,28 +31,7 @@ class Discrimination(pd.Series):
 
 
 def discrimination_series(r: FittedLikelihood) -> pd.Series | pd.DataFrame:
-    """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
-
-    Returns
-    -------
-    pandas.Series, or pandas.DataFrame where there are random effects
-        lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design, those
-        of the likelihood ratio for penalised fits; beside robust or
-        cluster-robust errors the Wald test of `glance` in their place); cox_snell, nagelkerke,
-        mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma,
-        tau_a; brier_at_<level>, rps. `ordstat.assess.likelihood.discrimination.discrimination` says what each is. The
-        Brier score here is that of one question, whether the response reaches the middle level (rms calls it Brier);
-        the "Brier score" of `errors` is over all levels. With random effects a table: c_index, somers_d, gamma, Brier
-        score, rps and the share of the latent variance explained, at the modes, for groups not seen (population), and
-        by the pairs within each group.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.discrimination()[["nagelkerke", "c_index", "brier_at_3", "rps"]].round(3).tolist()
-    [0.403, 0.774, 0.177, 0.44]
-    """
+    """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score."""
     if r.fit.marginal is not None:
         return mixed_discrimination(r)
     found = discrimination(r.rule, r.fit, r.design.sample)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
@@ -13,7 +12,7 @@ import pandas as pd
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
-from ...exceptions import DataError, DataWarning, SeparationWarning, UnavailableError
+from ...exceptions import DataError, DataWarning, SeparationWarning, UnavailableError, warn
 from ...model.empty_levels import Learner
 from ...model.fit import Fit, LikelihoodFit
 from ...model.likelihood.bias_reduced import BiasReduced
@@ -473,21 +472,8 @@ L = TypeVar("L", bound=FittedLikelihood)
 
 
 def with_covariance(r: L, vcov: Any) -> L:
-    """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests.
-
-    Parameters
-    ----------
-    vcov : str or dict
-        As in `vcov`.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.with_vcov({"cluster": "judge"}).se.round(3)["temp[T.warm]"]
-    np.float64(0.354)
-    """
+    """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests."""
     chosen: L = replace(r, robust=chosen_covariance(vcov, r.design, r.method.penalty))
     for category, message in chosen._covariance_alerts():
-        warnings.warn(message, category, stacklevel=2)
+        warn(message, category)
     return chosen

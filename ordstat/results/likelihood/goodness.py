@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -20,7 +19,7 @@ from ...assess.likelihood.goodness import (
 )
 from ...assess.likelihood.wald import chi2_tail
 from ...checks import generator, one_of, whole
-from ...exceptions import ConvergenceWarning, DataError, OptionError
+from ...exceptions import ConvergenceWarning, DataError, OptionError, warn
 from ..report.noted import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
@@ -79,44 +78,7 @@ def goodness_of_fit(
     simulations: int | None = None,
     seed: int | np.random.Generator = 0,
 ) -> GoodnessOfFit:
-    """Test the model against departures that nobody named.
-
-    Parameters
-    ----------
-    test : {"hosmer-lemeshow", "lipsitz", "pulkstenis-robinson"}
-        Hosmer-Lemeshow: observed against expected counts by level, in groups by expected rank [Fagerland & Hosmer
-        2013]; the only one for random effects. Lipsitz: likelihood ratio test of indicators of these groups, added to
-        the model. Pulkstenis-Robinson: counts for the patterns of the categorical covariates, each cut at its median
-        expected rank; it needs categorical and numeric covariates.
-    groups : int, optional
-        Groups by expected rank, 10 if not given; not for Pulkstenis-Robinson.
-    simulations : int, optional
-        Where there are random effects: data sets simulated from the fit, and fitted anew, that tell how the statistic
-        at the modes is distributed if the model is right, 200 if not given. Its p-value is (1 + number as large) /
-        (1 + number).
-    seed : int or numpy.random.Generator
-        Of these.
-
-    Returns
-    -------
-    GoodnessOfFit
-        With `table` (statistic, df, p_value), `observed` and `expected` counts, and notes on the approximation.
-
-    Raises
-    ------
-    OptionError
-        An unknown test; robust or cluster-robust errors, beside which rows are not taken for independent;
-        Hosmer-Lemeshow and Pulkstenis-Robinson with nominal or scale effects.
-    DataError
-        Too few distinct expected ranks for the groups; no categorical or no numeric covariate; separation.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.gof("hosmer-lemeshow", groups=4).table.round(3).to_dict("records")
-    [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
-    """
+    """Test the model against departures that nobody named."""
     mixed = r.fit.marginal is not None
     one_of("test", test, _TESTS)
     refuse_survey(r.design, "gof", "test() of terms added to the model")
@@ -183,7 +145,7 @@ def _lipsitz(r: FittedLikelihood, groups: int | None) -> GoodnessOfFit:
     wider = replace(sample, rows=replace(sample.rows, X=np.ascontiguousarray(np.hstack([sample.X, indicators]))))
     fit = r.method.fit(wider, np.random.default_rng(0))
     if not fit.certificate.reached:
-        warnings.warn(f"Lipsitz test: {not_reached(fit)}", ConvergenceWarning, stacklevel=3)
+        warn(f"Lipsitz test: {not_reached(fit)}", ConvergenceWarning)
     df = int(np.count_nonzero(~fit.aliased)) - r.edf
     if df == 0:
         raise DataError(

@@ -81,49 +81,7 @@ def simulated_power(
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
 ) -> SimulatedPower:
-    """Power to reject a hypothesis in new data like those of the fit.
-
-    Rows are drawn from those of the fit with replacement, responses from the model; every data set is fitted anew and
-    the hypothesis tested by Wald's statistic on the observed information.
-
-    Parameters
-    ----------
-    hypothesis : str
-        A term of the formula, all of whose coefficients are zero under the hypothesis, or equations as in `test`.
-    n : int, optional
-        Rows of a data set; those of the fit if not given.
-    effect : mapping of parameter to float, optional
-        Values of coefficients (names as in `params`) to plan for, instead of the estimates.
-    simulations : int
-        Data sets.
-    alpha : float
-        Level of the test, in (0, 1).
-    seed : int or numpy.random.Generator
-    callback : callable(step, total, message), optional
-        Called after every data set.
-
-    Returns
-    -------
-    SimulatedPower
-        Prints as text; `.power` is the number.
-
-    Raises
-    ------
-    OptionError
-        Values outside their range, a name that the model does not have, rows in clusters or of a survey.
-    UnavailableError
-        The fit has random effects.
-    DataError
-        Nominal effects that put thresholds out of order.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> planned = fit.power("contact", n=60, effect={"contact[T.yes]": 1.0}, simulations=50)
-    >>> 0.2 < planned.power < 0.8
-    True
-    """
+    """Power to reject a hypothesis in new data like those of the fit."""
     fraction("alpha", alpha)
     size = whole("n", r.design.sample.n if n is None else n, 2)
     whole("simulations", simulations, 1)

@@ -32,37 +32,7 @@ _OPEN = 5.0
     exponentiate=".tidy(exponentiate=True), whose limits are those of ratios",
 )
 def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
-    """Confidence limits of `params`, columns lower and upper.
-
-    Parameters
-    ----------
-    parm : str, int or a sequence of them, optional
-        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given. A
-        fraction in this place is taken for the level: confint(0.9).
-    level : float in (0, 1)
-    type : {"wald", "profile"}
-        Estimate plus and minus the normal quantile (that of t under a CR2 covariance and survey designs) times the
-        standard error; or the values at which the likelihood, maximised over all other parameters, has fallen by half
-        the chi-squared quantile.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Profile limits are infinite where the estimate is, and NaN where the likelihood does not fall far enough;
-        `attrs["reasons"]` then says why, by (parameter, "lower" or "upper").
-
-    Raises
-    ------
-    OptionError
-        Another type or parameter, a level outside (0, 1), or profile limits under a robust covariance.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.confint("temp", type="profile").round(3).to_numpy().tolist()
-    [[1.51, 3.595]]
-    """
+    """Confidence limits of `params`, columns lower and upper."""
     if isinstance(parm, float) and 0.0 < parm < 1.0:
         parm, level = None, parm
     one_of("type", type, ("wald", "profile"))
@@ -144,36 +114,7 @@ def _profile_limits(
 def profiles(
     r: FittedLikelihood, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
 ) -> pd.DataFrame:
-    """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good.
-
-    Parameters
-    ----------
-    parm : str, int or a sequence of them, optional
-        Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
-    level : float in (0, 1)
-        Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
-    points : int
-        Values of each parameter, half on either side of the estimate.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a value: parameter, value, z (signed root of the deviance), loglik.
-
-    Raises
-    ------
-    OptionError
-        An unknown parameter, a level outside (0, 1), fewer than 3 points, or robust standard errors.
-    UnavailableError
-        A standard deviation or correlation of random effects.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.profile("temp", level=0.95, points=3)["z"].round(3).tolist()
-    [-1.96, 0.0, 1.96]
-    """
+    """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good."""
     fraction("level", level)
     whole("points", points, 3)
     refuse_survey(r.design, "profile", "confint()")

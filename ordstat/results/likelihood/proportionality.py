@@ -28,31 +28,7 @@ OMNIBUS = "omnibus"
 
 
 def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold.
-
-    Parameters
-    ----------
-    scope : str or sequence of str, optional
-        Terms; all location and scale terms that are not nominal already if not given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN where the
-        wider model has no maximum; `attrs["notes"]` tells of infinite estimates.
-
-    Raises
-    ------
-    OptionError
-        A penalised fit, robust standard errors or a survey design.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.nominal_test()["p_value"].round(3).to_dict()
-    {'<none>': nan, 'temp': 0.365, 'contact': 0.904}
-    """
+    """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold."""
     _check_refits(r, "nominal")
     terms = _scope(r, [*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
     table = _extended(r, "nominal", r.design.nominal_terms, terms)
@@ -62,20 +38,7 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
 
 
 def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too.
-
-    `scope` and the table as in `nominal_test`; R's scale_test().
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.scale_test().round(3)
-              df  loglik      aic    lrt  p_value
-    <none>   NaN -86.492  184.984    NaN      NaN
-    temp     1.0 -86.439  186.879  0.105    0.746
-    contact  1.0 -86.355  186.711  0.273    0.601
-    """
+    """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too."""
     _check_refits(r, "scale")
     terms = _scope(r, r.design.terms, r.design.scale_terms, scope)
     return _extended(r, "scale", r.design.scale_terms, terms)
@@ -115,32 +78,7 @@ def _with_margins(r: FittedLikelihood, terms: Iterable[str]) -> BoolArray:
 
 
 def score_tests(r: FittedLikelihood) -> pd.DataFrame:
-    """Score tests of proportional odds: is an effect the same at every threshold? Nothing is fitted again.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a term and "omnibus" for all at once; columns df, chisq, p_value, NaN where the response is separated.
-
-    Raises
-    ------
-    OptionError
-        Robust standard errors, a penalised fit, a response of 2 levels, no location effects, thresholds with a
-        structure, or a link with a parameter.
-
-    Notes
-    -----
-    U' J^-1 U with the score U and observed information J of the model with threshold-specific effects, at the
-    estimates of this one [Peterson and Harrell 1990, with the expected information]. A term is freed with the
-    terms it contains, so the test does not depend on the coding of factors.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.score_test()["df"].tolist()
-    [3, 3, 6]
-    """
+    """Score tests of proportional odds: is an effect the same at every threshold? Nothing is fitted again."""
     _check_score_test(r)
     chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
     rows = {**{name: _score_row(r, columns) for name, columns in chosen.items()}, OMNIBUS: _score_row(r)}
@@ -225,35 +163,7 @@ def _check_proportional(r: FittedLikelihood, name: str) -> None:
 
 
 def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
-    """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a term and "omnibus"; columns df, chisq, p_value. NaN, with `attrs["notes"]`, where one of the
-        regressions has infinite estimates; `attrs["coefficients"]` holds the effects at each threshold.
-
-    Raises
-    ------
-    OptionError
-        A penalised fit, a response of 2 levels, no location effects, or anything beside them: nominal or scale effects,
-        thresholds with a structure, a link with a parameter.
-
-    Notes
-    -----
-    Wald tests with the joint covariance of the separate estimates [Brant 1990; the same construction for other
-    links than logit].
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("PID ~ selfLR + age", data=datasets.load("anes96"))
-    >>> fit.brant().round(3)
-             df   chisq  p_value
-    selfLR    5  46.921    0.000
-    age       5  19.431    0.002
-    omnibus  10  75.670    0.000
-    """
+    """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?"""
     check_unpenalised([r], "brant")
     check_likelihood(r, "brant", "use test() of the fit with nominal='~ x'")
     _check_proportional(r, "brant")

@@ -19,44 +19,7 @@ from .parameters import spread
 
 
 def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series:
-    """One residual a row; positive where the level is higher than expected, of mean 0 under the true model.
-
-    Parameters
-    ----------
-    type : str
-        "surrogate": a latent error drawn from its distribution given the observed level, less the mean of the
-        latent distribution (the median for cauchit) and in units of the row's scale: a sample from that
-        distribution if the model is true, so any plot for continuous residuals serves [Liu & Zhang 2018].
-        "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012]. "generalised": derivative of the row's
-        log-likelihood by its score H [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
-        as "probability-scale"; the squares, weighted, add up to `deviance`. "pearson": (rank - expected
-        rank) / standard deviation.
-    seed : int or numpy.random.Generator
-        Seed of "surrogate"; the others use no random numbers.
-
-    Returns
-    -------
-    pandas.Series
-        On the index of the rows of the fit. Case weights play no part in a row's own residual.
-
-    Raises
-    ------
-    OptionError
-        Another type.
-
-    Notes
-    -----
-    Residuals of a fit with random effects are those within the groups, at the modes of the random effects. These follow
-    the rows of their group a little: with few rows a group residuals vary less than the latent distribution, and the
-    squares of "deviance" add up to -2 log P given the modes, not to `deviance`.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.residuals("probability-scale").head(3).round(3).tolist()
-    [-0.016, 0.747, 0.305]
-    """
+    """One residual a row; positive where the level is higher than expected, of mean 0 under the true model."""
     one_of("type", type, RESIDUAL_TYPES)
     values = residuals(r.rule, r.design.sample, type, generator(seed))
     return pd.Series(values, index=r.design.index, name=type)
@@ -103,32 +66,7 @@ class Influence(Reported):
 
 
 def influence_of(r: FittedLikelihood) -> Influence:
-    """Leverage, dfbeta and Cook's distance of every row.
-
-    Returns
-    -------
-    Influence
-        With the series cooks and hat, frames dfbeta and dfbetas, and `largest(n)`.
-
-    Raises
-    ------
-    DataError
-        The response is separated, so that estimates are infinite.
-    UnavailableError
-        The fit has random effects.
-
-    Notes
-    -----
-    A row of weight w counts as w equal cases that leave together. dfbeta is the estimate less the one that a single
-    step gives without the row, its own curvature taken out of the information [Pregibon 1981].
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> round(float(fit.influence().hat.sum()), 6)
-    6.0
-    """
+    """Leverage, dfbeta and Cook's distance of every row."""
     finite_only(r, "influence()")
     found = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
@@ -196,20 +134,7 @@ class Convergence(Reported):
 
 
 def convergence_of(r: FittedLikelihood) -> Convergence:
-    """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues.
-
-    Returns
-    -------
-    Convergence
-        With `table`, `eigenvalues`, `condition`, `message` and `warnings`.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> bool((fit.convergence().table["decimals"] >= 8).all())
-    True
-    """
+    """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues."""
     fit, kept = r.fit, ~r.fit.aliased
     covariance = fit.information.covariance()
     gradient, error = _left_over(r, covariance)

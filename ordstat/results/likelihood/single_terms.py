@@ -121,38 +121,7 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
 def dropped_terms(
     r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "auto", k: float = 2.0
 ) -> pd.DataFrame:
-    """Each term taken out on its own, as R's drop1().
-
-    Parameters
-    ----------
-    scope : str or sequence of str, optional
-        Location terms, or their formula, "~ x1 + x2"; all that are part of no other term if not given. What is left is
-        coded as its formula asks:
-        without a factor that is part of an interaction, the interaction takes over its effect, and df is 0.
-    test : {"auto", "LR", "Chisq", "Wald", None}
-        Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
-        "auto": Wald tests beside robust or cluster-robust errors and in surveys, else likelihood ratios.
-    k : float
-        Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests: a row
-        a term; columns df, chisq, p_value.
-
-    Notes
-    -----
-    Random effects stay as they are, those of the columns of a term with them, and are integrated out by the same rule;
-    `anova` compares random terms.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.drop1()["lrt"].round(3).to_dict()
-    {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
-    """
+    """Each term taken out on its own, as R's drop1()."""
     terms = r.design.spec.marginality().droppable() if scope is None else terms_in(r, scope, r.design.terms)
     if test is not None and is_wald(test, [r]):
         return dropped_by_wald(r, terms)
@@ -169,37 +138,7 @@ def drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
 def added_terms(
     r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "auto", k: float = 2.0, data: Any = None
 ) -> pd.DataFrame:
-    """Each term of a scope put in on its own, as R's add1().
-
-    Parameters
-    ----------
-    scope : str or sequence of str
-        A formula, "~ . + x3 + x4", or terms. Terms enter whose margins are in the model.
-    test, k : see `drop1`
-    data : data frame, optional
-        The data of the fit if not given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `drop1`.
-
-    Raises
-    ------
-    DataError
-        A term is missing in some rows of the fit, or the data are not at hand or have changed.
-    OptionError
-        The model has all terms of the scope already.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp", data=datasets.load("wine"))
-    >>> fit.add1("~ . + contact").round(3)
-              df      aic     lrt  p_value
-    <none>   NaN  194.027     NaN      NaN
-    contact  1.0  184.984  11.043    0.001
-    """
+    """Each term of a scope put in on its own, as R's add1()."""
     texts = enterable(r, widest(r, scope, data))
     if not texts:
         raise OptionError(f"scope must have a term that the model lacks; got {scope!r}, and {r.formula!r} has it all.")

@@ -32,19 +32,7 @@ _FIGURES = ("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic")
 
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
-    """One row of figures of the whole fit.
-
-    In place of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df, wald_p_value; with a survey design
-    or CR2 wald_F, wald_df, wald_df_resid, wald_p_value. aic and bic are NaN with robust errors and for penalised fits.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.glance()[["nobs", "loglik", "aic", "mcfadden"]].round(3)
-       nobs  loglik      aic  mcfadden
-    0  72.0 -86.492  184.984     0.166
-    """
+    """One row of figures of the whole fit."""
     if r.design.survey is not None:
         own = _survey_figures(r)
     else:
@@ -92,43 +80,13 @@ def _survey_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
 def likelihood_summary(
     r: FittedLikelihood, section: str | None = None, *, exponentiate: bool | None = None, level: float = 0.95
 ) -> Summary:
-    """The summary: its text is str(), its tables are in `.tables`.
-
-    Parameters
-    ----------
-    section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
-        One part in full, or all; one screen of the most important figures unless given.
-    exponentiate : bool, optional
-        Whether to show exp() of the effects with limits: odds ratios (logit), hazard ratios (cloglog) or, under other
-        links, exponents. Where it is not given, ratios of odds and hazards are shown on the screen.
-    level : float in (0, 1)
-        Confidence level of the limits.
-
-    Raises
-    ------
-    OptionError
-        Another section, or one that this fit has not.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp", data=datasets.load("wine"))
-    >>> print(fit.summary("model"))  # doctest: +ELLIPSIS
-    Cumulative link model: rating ~ temp
-    ...
-    """
+    """The summary: its text is str(), its tables are in `.tables`."""
     report = likelihood_report(r, bool(exponentiate), level)
     return shown_part(r, section, report, screen_tables(r, report, exponentiate, level))
 
 
 def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: float = 0.95) -> Report:
-    """All of the summary as data.
-
-    Parameters
-    ----------
-    exponentiate, level
-        As in `likelihood_summary`.
-    """
+    """All of the summary as data."""
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
     random = [] if r.fit.marginal is None else [random_table(r, level)]
     tables = [*random, *effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]

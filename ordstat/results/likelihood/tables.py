@@ -25,29 +25,7 @@ from .proportionality import omnibus_score_test
 def tidy_parameters(
     r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
 ) -> pd.DataFrame:
-    """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
-
-    Under a CR2 covariance also df, the degrees of freedom of t.
-
-    Parameters
-    ----------
-    conf_int : bool
-        Whether to give the limits.
-    exponentiate : bool
-        exp() of estimate and limits of all terms but thresholds; std_error, statistic and p_value stay those of
-        the coefficient.
-    level : float
-        Confidence level of the limits.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.tidy(exponentiate=True).round(2).loc[4:, ["term", "estimate", "conf_low", "conf_high"]]
-                 term  estimate  conf_low  conf_high
-    4    temp[T.warm]     12.22      4.34      34.44
-    5  contact[T.yes]      4.61      1.81      11.73
-    """
+    """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type."""
     flag("conf_int", conf_int), flag("exponentiate", exponentiate)
     limits = confidence_limits(r, level=level).to_numpy()[: r.fit.coefficients.size]
     numbers = np.column_stack((r.fit.limits, limits))

@@ -56,69 +56,7 @@ def prediction_with_errors(
     cost: Any = None,
     re: str | None = None,
 ) -> pd.Series | pd.DataFrame:
-    """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-        With the columns of the formula; the response is not looked at (but for "margin"): all levels are always
-        given. None means the rows of the fit.
-    type : str
-        "class": the level of least expected cost. "prob": P(response = level). "cum_prob": P(response <= level).
-        "score": H, larger for higher levels. "linear_predictor": s (threshold - H), one column per threshold,
-        whose F is the cumulative probability. "mean": the expected rank, in 1..K whatever the labels are.
-        "margin": left and right margin; needs the response.
-    se : bool
-        Add the standard errors.
-    interval : "confidence", optional
-        Add confidence limits (of the probability, score or expected rank, not of the response itself).
-    level : float in (0, 1)
-        Confidence level of the limits.
-    method : {"delta", "simulation"}
-        Delta method: limits of probabilities (and of the expected rank, as a share of 1..K) are formed on the
-        logit scale and taken back, so they stay in range; symmetric for the other types. Simulation: deviation
-        and quantiles of the predictions at parameters drawn from their asymptotic normal distribution.
-    draws : int
-    seed : int or numpy.random.Generator
-        Seed of the simulation.
-    vcov : str or dict, optional
-        Covariance of the parameters, as in `vcov`.
-    cost : str or K x K matrix, optional
-        What the predicted class is to minimise instead of the cost of the fit; nothing is fitted again.
-    re : {"mode", "zero", "marginal"}, optional
-        Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at zero, or
-        averaged over all groups (the population). Left out: the modes of groups that the fit has seen, averages over
-        the effects of others, as `errors(newdata)` has them. Errors are by the delta method alone.
-
-    Returns
-    -------
-    pandas.Series or pandas.DataFrame
-        One row per row of `newdata`, on its index; NaN where an input is missing. With `se` or `interval` the
-        columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of those and a
-        level (or threshold) for the rest, so that `out["lower"]` is a frame like `out["estimate"]`. Errors and
-        limits are NaN where a prediction depends on an infinite estimate.
-
-    Raises
-    ------
-    OptionError
-        For an unknown type, or errors of a type that has none.
-    DataError
-        For a missing column or an unseen level in `newdata`.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", data=wine)
-    >>> out = fit.predict(wine.head(2), type="prob", se=True, interval="confidence")
-    >>> out["std_error"].round(4).loc[0].tolist()
-    [0.0848, 0.0868, 0.0639, 0.0138, 0.0048]
-    >>> fit.predict(wine.head(3), cost="absolute").tolist()
-    [2, 2, 3]
-    >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", data=wine[:64])
-    >>> mixed.predict(wine[70:], "mean", re="marginal").round(2).tolist()  # the ninth judge is new
-    [3.83, 3.83]
-    """
+    """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for."""
     one_of("interval", interval, ("confidence", None))
     if re is not None or r.fit.marginal is not None:
         if r.fit.marginal is None:
@@ -234,39 +172,7 @@ def simulated(
     newdata: Any = None,
     re: str | None = None,
 ) -> pd.DataFrame:
-    """Responses drawn from the fitted probabilities.
-
-    Parameters
-    ----------
-    n : int
-        Number of responses for every row.
-    seed : int or numpy.random.Generator
-    newdata : data frame, optional
-        Rows to simulate; the rows of the fit if not given.
-    re : {"new", "mode"}, optional
-        Random effects, where the fit has some: drawn anew for every group and response (the default; rows with the
-        same new label are one group), or at their conditional modes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns sim_1, ..., sim_n: ordered categoricals of the levels of the response, on the index of the rows;
-        NaN where an input is missing.
-
-    Raises
-    ------
-    OptionError
-        `n` below 1.
-    DataError
-        Nominal effects put thresholds out of order, so that some probabilities are negative.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.simulate(n=2, seed=1).shape
-    (72, 2)
-    """
+    """Responses drawn from the fitted probabilities."""
     whole("n", n, 1)
     if re is not None and r.fit.marginal is None:
         raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")

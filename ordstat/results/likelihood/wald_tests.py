@@ -36,57 +36,7 @@ _CODED = {"III": "sum", "baseline": "treatment"}
 
 
 def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", test: str = "auto") -> pd.DataFrame:
-    """Tests against other fits (likelihood ratio, or Wald beside robust errors), or of the location terms of this one.
-
-    Parameters
-    ----------
-    *others : LikelihoodResults
-        Fits of the same rows, each nested in the next larger one.
-    type : {"I", "II", "III", "baseline"}
-        Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
-        all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
-        factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
-        "baseline" its effect at their first levels, which R's ordinal called type III before.
-    test : {"auto", "LR", "Chisq", "Wald"}
-        Against other fits: "auto" is "Wald", by the covariance of the larger fit, where one has robust or
-        cluster-robust errors, whose rows the likelihood ratio would take for independent; else "LR" ("Chisq").
-
-    Returns
-    -------
-    pandas.DataFrame
-        With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
-        (Wald tests: no_par, df, chisq, p_value). Where a
-        fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of p_value: a
-        variance that is 0 in the smaller model is at its boundary.
-        Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
-        design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested and of
-        infinite estimates.
-
-    Raises
-    ------
-    DataError
-        The fits are not of the same rows.
-    OptionError
-        A likelihood ratio of a penalised fit, whose log-likelihood is no maximum (also `drop1`, `add1`, `step`,
-        `nominal_test`, `scale_test` and `brant`). By Wald tests, which robust errors and test="Wald" give, fits of one
-        penalty are compared, and those of different penalties refused. A Wald test of a smaller model that is not the
-        larger one with parameters at 0: other offsets, another lambda, terms coded otherwise.
-
-    Notes
-    -----
-    Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
-    these contrasts). No type depends on the coding of factors; the last two are NaN where a cell is empty, but for
-    terms that are part of no other.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.anova(fit.update("~ . - contact")).round(4)["lr_stat"].tolist()
-    [nan, 11.043]
-    >>> fit.anova(type="III").round(3)["chisq"].to_dict()
-    {'temp': 22.417, 'contact': 10.275}
-    """
+    """Tests against other fits (likelihood ratio, or Wald beside robust errors), or of location terms of this one."""
     if not others:
         one_of("test", test, TESTS)
         if test not in ("auto", "Wald"):
@@ -159,34 +109,7 @@ def _containing_last(term: str, marginality: Marginality, design: Design) -> Int
 
 
 def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vcov: Any = None) -> pd.DataFrame:
-    """Wald tests of linear hypotheses on the parameters.
-
-    Parameters
-    ----------
-    hypotheses : str or sequence of str
-        Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
-        Parameters by name, or by their term where it has one column.
-    vcov : str or dict, optional
-        As in `vcov`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row an equation, and "joint" where there are several: difference (left less right side), std_error,
-        df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
-
-    Raises
-    ------
-    OptionError
-        An equation that cannot be read, or is not linear.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
-    [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
-    """
+    """Wald tests of linear hypotheses on the parameters."""
     index, L, target = linear_hypotheses(r, hypotheses)
     r = r if vcov is None else with_covariance(r, vcov)
     covariance = r._covariance(None)

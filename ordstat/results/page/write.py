@@ -15,39 +15,7 @@ from .html import as_page
 
 
 def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True) -> Any:
-    """Write a page about the fit: question, data, summary, diagnosis in plain words, pictures, what to cite, versions.
-
-    Parameters
-    ----------
-    path : str or path, optional
-        "report.html": one file that needs neither network nor scripts, and prints well. A file that exists is
-        replaced. Without a path the summary is returned as data, as `fit.summary().data`.
-    pictures : bool
-        Whether to draw (by matplotlib).
-
-    Returns
-    -------
-    pathlib.Path
-        Of the file.
-
-    Raises
-    ------
-    OptionError
-        A path of another ending, in a folder that is not there.
-    DataError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp", datasets.load("wine"))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = fit.report(Path(folder) / "wine.html", pictures=False).read_text("utf-8")
-    >>> page.partition("<h1>")[2].partition("</h1>")[0]
-    'Cumulative link model: rating ~ temp'
-    """
+    """Write a page about the fit: question, data, summary, diagnosis, pictures, what to cite, versions."""
     if path is None:
         return fit.summary_data()
     target = page_target(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,15 @@ R = TypeVar("R", bound="FittedBoosting")
 
 # Rows of the tables of rounds and of columns in a summary.
 _SHOWN, _COLUMNS = 6, 10
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    import pandas as pd
+
+    from .shapley import ShapleyTable
+    from .staged import R
 
 
 class FittedBoosting(FittedRanker):
@@ -193,16 +202,190 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
 
     fit: BoostedFit
 
-    tidy = tidy_thresholds
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
     glance = boosting_figures
-    at = after_rounds
+
+    def at(self, rounds: int) -> R:
+        """The results as they were after some of the rounds.
+
+        Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after
+        the last, as `fit.more(15)` does. Trees of other ensembles are dropped: `fit.at(5).more(15)` has 20.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> len(fit.at(5).rounds)
+        5
+        """
+        from .staged import after_rounds
+
+        return after_rounds(self, rounds)
+
     stopped_early = stopped_early
-    more = with_more_rounds
-    staged = staged_predictions
-    staged_errors = ensemble_errors
+
+    def more(self, rounds: int) -> R:
+        """The results with further rounds: those of a fit of as many rounds at once.
+
+        They follow the last round that was made, of boosting also where `at` chose fewer.
+
+        Raises
+        ------
+        OptionError
+            `rounds` is not a number of rounds, or there is one round by nature, as for a single tree.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> len(fit.more(10).rounds)
+        30
+        """
+
+        return with_more_rounds(self, rounds)
+
+    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
+        """Predictions after every round, as (round, what `predict` gives).
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+        type : str
+            As in `predict`.
+        every : int
+            Only every so many rounds, and the last.
+
+        Raises
+        ------
+        OptionError
+            `every` below 1.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
+        >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
+        [(10, [2, 2]), (20, [2, 2])]
+        """
+
+        return staged_predictions(self, newdata, type, every=every)
+
+    def staged_errors(
+        self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
+    ) -> pd.DataFrame:
+        """Mean errors after every round, on the rows of the fit and on new ones.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response.
+        every : int
+            Only every so many rounds, and the last.
+        rounds : sequence of int, optional
+            These alone, in place of `every`; 0 is the start.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns classification, absolute and cost of the training rows, then "new classification", ... of
+            `newdata` (without a cost where every row of the fit had its own); the index is the round.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> train, new = datasets.quadratic_bands(300, seed=1), datasets.quadratic_bands(1000, seed=2)
+        >>> fit = ordfit("rank ~ x1 + x2", data=train, method="orboost-all", rounds=100)
+        >>> fit.staged_errors(new, rounds=[1, 10, 100])["new absolute"].round(2)
+        round
+        1      0.57
+        10     0.16
+        100    0.06
+        Name: new absolute, dtype: float64
+        """
+
+        return ensemble_errors(self, newdata, every=every, rounds=rounds)
+
     importance_kinds = GAIN_FIRST
     gain_importance = boosting_importance
-    shapley = shapley_table
+
+    def shapley(self, newdata: Any = None) -> ShapleyTable:
+        """Exact Shapley values of the potential H: what every variable has of the score of a row.
+
+        The value of a set of variables is what the model expects of the row when it is told these alone: every tree
+        goes with the row where it asks for one of them, and both ways elsewhere, in proportion to the rows that it
+        was grown on (path-dependent TreeSHAP); the linear start has the means of the rows of the fit in place of the
+        others, so that column j has b_j (x_j - mean_j). A variable's Shapley value is what it adds to that, averaged
+        over all orders in which the variables can be told. All columns that a formula makes of one variable (a
+        factor, a spline, `x + I(x**2)`) are told together; columns made of several, such as those of a:b, are one
+        variable of that name.
+
+        Values are on the scale of `score`, larger for higher levels, under the logit link log odds. They tell how this
+        fit comes to its prediction, not what would happen if a variable were changed.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the columns of the formula. None means the rows of the fit.
+
+        Returns
+        -------
+        ShapleyTable
+            A data frame, one row a row of `newdata`, on its index, NaN where an input is missing: "(base)", what is
+            expected when nothing is told; a column a variable; "(offset)", that of the row less its mean, where the
+            formula has one. Each row sums to `predict(newdata, type="score")`.
+            `.to_shap()` hands it to the plots of the shap package, `fit.plot.shapley()` draws the means of the sizes.
+
+        Raises
+        ------
+        DataError
+            A missing column or an unseen level in `newdata`.
+        OptionError
+            A variable called "(base)" or "(offset)".
+
+        References
+        ----------
+        Lundberg, Erion, Chen et al. (2020), From local explanations to global understanding with explainable AI for
+        trees, Nature Machine Intelligence 2, 56-67, algorithm 2 (what is computed); Owen (1972), Multilinear
+        extensions of games, Management Science 18, 64-79 (how: an integral for every leaf, exact by Gauss's
+        quadrature).
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=20, depth=2)
+        >>> found = fit.shapley(wine.head(2))
+        >>> found.columns.tolist()
+        ['(base)', 'temp', 'contact']
+        >>> (found.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
+        np.True_
+        """
+
+        return shapley_table(self, newdata)
 
     @property
     def plot(self) -> EnsemblePlots:

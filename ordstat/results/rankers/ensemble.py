@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,12 @@ from .staged import after_rounds, staged_predictions, stages, with_more_rounds
 _SHOWN = 6
 # Columns of the table of importance in a summary.
 _LISTED = 8
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from .staged import R
 
 
 class BoostingMethod(Protocol):
@@ -74,35 +80,7 @@ class FittedEnsemble(FittedRanker):
 def ensemble_errors(
     fit: FittedEnsemble, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
 ) -> pd.DataFrame:
-    """Mean errors after every round, on the rows of the fit and on new ones.
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-        With the response.
-    every : int
-        Only every so many rounds, and the last.
-    rounds : sequence of int, optional
-        These alone, in place of `every`; 0 is the start.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns classification, absolute and cost of the training rows, then "new classification", ... of
-        `newdata` (without a cost where every row of the fit had its own); the index is the round.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> train, new = datasets.quadratic_bands(300, seed=1), datasets.quadratic_bands(1000, seed=2)
-    >>> fit = ordfit("rank ~ x1 + x2", data=train, method="orboost-all", rounds=100)
-    >>> fit.staged_errors(new, rounds=[1, 10, 100])["new absolute"].round(2)
-    round
-    1      0.57
-    10     0.16
-    100    0.06
-    Name: new absolute, dtype: float64
-    """
+    """Mean errors after every round, on the rows of the fit and on new ones."""
     own, chosen = fit.design.sample, stages(fit, every, rounds)
     samples = {"": own} if newdata is None else {"": own, "new ": fit.new_sample(newdata)[1]}
     method, rows = cast(BoostingMethod, fit.method), [s.rows for s in samples.values()]
@@ -202,11 +180,95 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
 
     fit: EnsembleFit
 
-    tidy = tidy_thresholds
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
     glance = ensemble_figures
-    at = after_rounds
-    more = with_more_rounds
-    staged = staged_predictions
+
+    def at(self, rounds: int) -> R:
+        """The results as they were after some of the rounds.
+
+        Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after
+        the last, as `fit.more(15)` does. Trees of other ensembles are dropped: `fit.at(5).more(15)` has 20.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> len(fit.at(5).rounds)
+        5
+        """
+
+        return after_rounds(self, rounds)
+
+    def more(self, rounds: int) -> R:
+        """The results with further rounds: those of a fit of as many rounds at once.
+
+        They follow the last round that was made, of boosting also where `at` chose fewer.
+
+        Raises
+        ------
+        OptionError
+            `rounds` is not a number of rounds, or there is one round by nature, as for a single tree.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> len(fit.more(10).rounds)
+        30
+        """
+
+        return with_more_rounds(self, rounds)
+
+    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
+        """Predictions after every round, as (round, what `predict` gives).
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+        type : str
+            As in `predict`.
+        every : int
+            Only every so many rounds, and the last.
+
+        Raises
+        ------
+        OptionError
+            `every` below 1.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
+        >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
+        [(10, [2, 2]), (20, [2, 2])]
+        """
+
+        return staged_predictions(self, newdata, type, every=every)
+
     staged_errors = ensemble_errors
     importance_kinds = GAIN_FIRST
     gain_importance = ensemble_importance

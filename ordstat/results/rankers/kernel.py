@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
@@ -16,6 +18,10 @@ from .probable import PREDICTS, rule_probabilities
 
 # Rows of the table of penalties in a summary.
 _SHOWN = 8
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
 
 
 class FittedKernel(FittedRanker):
@@ -91,7 +97,25 @@ class KernelResults(FittedKernel, FittedThresholds, OrdinalResults):
 
     fit: KernelFit
 
-    tidy = tidy_thresholds
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
     glance = kernel_figures
 
     def summary_data(self) -> Report:

@@ -91,21 +91,7 @@ _BY_MEDIAN = "No threshold was fitted: the score is the interpolated median, wit
 
 
 def tidy_thresholds(fit: FittedThresholds) -> pd.DataFrame:
-    """One row per threshold and linear coefficient: term, estimate, coef_type.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
-    >>> fit.tidy().round(2)
-                 term  estimate  coef_type
-    0             1|2      -1.0  threshold
-    1             2|3       1.0  threshold
-    2             3|4       3.0  threshold
-    3             4|5       5.0  threshold
-    4    temp[T.warm]       2.0   location
-    5  contact[T.yes]       2.0   location
-    """
+    """One row per threshold and linear coefficient: term, estimate, coef_type."""
     params, n = fit.params, 0 if fit.by_median else len(fit.threshold_names)
     kinds = ["threshold"] * n + ["location"] * (len(params) - n)
     frame = pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})

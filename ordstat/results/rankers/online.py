@@ -19,6 +19,8 @@ from ..report.render import Report
 from .margin import FittedThresholds, FittedVotes, threshold_figures, threshold_report, tidy_thresholds, vote_report
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ...design.design import Design
 
 
@@ -181,8 +183,30 @@ class OnlineMarginResults(FittedOnline, FittedThresholds, OrdinalResults):
     fit: OnlineMarginFit
 
     partial_fit = further_rows
-    tidy = tidy_thresholds
-    glance = threshold_figures
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+
+        return threshold_figures(self)
 
     def summary_data(self) -> Report:
         """The summary as data."""

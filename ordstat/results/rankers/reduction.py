@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pandas as pd
 
@@ -21,6 +21,9 @@ from ..report.render import Report
 from ..report.sections import bound_header, error_tables, ranker_report
 from ..target import Target
 from .margin import FittedThresholds, report_with, threshold_figures, tidy_thresholds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class FittedReduction(FittedRanker):
@@ -136,8 +139,30 @@ class ReductionResults(FittedReduction, FittedThresholds, OrdinalResults):
 
     fit: ReductionFit
 
-    tidy = tidy_thresholds
-    glance = threshold_figures
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+
+        return threshold_figures(self)
+
     tree_text = classifier_trees
     summary_data = reduction_report
 
@@ -160,8 +185,30 @@ class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
 
     no_bounds: ClassVar[str] = "No margin bounds: they need a potential of known norm, and a network has none."
 
-    tidy = tidy_thresholds
-    glance = threshold_figures
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+
+        return threshold_figures(self)
+
     tree_text = classifier_trees
 
     def summary_data(self) -> Report:

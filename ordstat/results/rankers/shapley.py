@@ -86,55 +86,7 @@ def _numbers(frame: pd.DataFrame) -> FloatArray:
 
 
 def shapley_table(fit: Any, newdata: Any = None) -> ShapleyTable:
-    """Exact Shapley values of the potential H: what every variable has of the score of a row.
-
-    The value of a set of variables is what the model expects of the row when it is told these alone: every tree goes
-    with the row where it asks for one of them, and both ways elsewhere, in proportion to the rows that it was grown on
-    (path-dependent TreeSHAP); the linear start has the means of the rows of the fit in place of the others, so that
-    column j has b_j (x_j - mean_j). A variable's Shapley value is what it adds to that, averaged over all orders in
-    which the variables can be told. All columns that a formula makes of one variable (a factor, a spline,
-    `x + I(x**2)`) are told together; columns made of several, such as those of a:b, are one variable of that name.
-
-    Values are on the scale of `score`, larger for higher levels, under the logit link log odds. They tell how this
-    fit comes to its prediction, not what would happen if a variable were changed.
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-        With the columns of the formula. None means the rows of the fit.
-
-    Returns
-    -------
-    ShapleyTable
-        A data frame, one row a row of `newdata`, on its index, NaN where an input is missing: "(base)", what is
-        expected when nothing is told; a column a variable; "(offset)", that of the row less its mean, where the
-        formula has one. Each row sums to `predict(newdata, type="score")`.
-        `.to_shap()` hands it to the plots of the shap package, `fit.plot.shapley()` draws the means of the sizes.
-
-    Raises
-    ------
-    DataError
-        A missing column or an unseen level in `newdata`.
-    OptionError
-        A variable called "(base)" or "(offset)".
-
-    References
-    ----------
-    Lundberg, Erion, Chen et al. (2020), From local explanations to global understanding with explainable AI for trees,
-    Nature Machine Intelligence 2, 56-67, algorithm 2 (what is computed); Owen (1972), Multilinear extensions of games,
-    Management Science 18, 64-79 (how: an integral for every leaf, exact by Gauss's quadrature).
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=20, depth=2)
-    >>> found = fit.shapley(wine.head(2))
-    >>> found.columns.tolist()
-    ['(base)', 'temp', 'contact']
-    >>> (found.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
-    np.True_
-    """
+    """Exact Shapley values of the potential H: what every variable has of the score of a row."""
     trees = fit.fit.trees.upto(fit.fit.kept)
     target, design = fit.target(newdata), fit.design
     variables, group = players(design)

@@ -37,44 +37,13 @@ class RoundsMethod(Protocol):
 
 
 def after_rounds(fit: R, rounds: int) -> R:
-    """The results as they were after some of the rounds.
-
-    Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after the
-    last, as `fit.more(15)` does. Trees of other ensembles are dropped: `fit.at(5).more(15)` has 20.
-
-    Raises
-    ------
-    OptionError
-        More rounds than were made.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
-    >>> len(fit.at(5).rounds)
-    5
-    """
+    """The results as they were after some of the rounds."""
     found = cast(RoundsMethod, fit.method).truncated(fit.design.sample, fit.fit, rounds)
     return _of_rounds(fit, found, rounds)
 
 
 def with_more_rounds(fit: R, rounds: int) -> R:
-    """The results with further rounds: those of a fit of as many rounds at once.
-
-    They follow the last round that was made, of boosting also where `at` chose fewer.
-
-    Raises
-    ------
-    OptionError
-        `rounds` is not a number of rounds, or there is one round by nature, as for a single tree.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
-    >>> len(fit.more(10).rounds)
-    30
-    """
+    """The results with further rounds: those of a fit of as many rounds at once."""
     more = cast(RoundsMethod, fit.method).more(fit.design.sample, fit.fit, rounds)
     return _of_rounds(fit, more, cast(StagedFit, more).stages[-1])
 
@@ -91,29 +60,7 @@ def _of_rounds(fit: R, found: Fit, rounds: int) -> R:
 def staged_predictions(
     fit: FittedRanker, newdata: Any = None, type: str = "class", *, every: int = 1
 ) -> Iterator[tuple[int, Any]]:
-    """Predictions after every round, as (round, what `predict` gives).
-
-    Parameters
-    ----------
-    newdata : data frame, optional
-    type : str
-        As in `predict`.
-    every : int
-        Only every so many rounds, and the last.
-
-    Raises
-    ------
-    OptionError
-        `every` below 1.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
-    >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
-    [(10, [2, 2]), (20, [2, 2])]
-    """
+    """Predictions after every round, as (round, what `predict` gives)."""
     for t in stages(fit, every):
         yield t, prediction(after_rounds(fit, t), newdata, type)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,14 @@ from ..report.sections import error_tables, figures, ranker_report
 from ..target import Target
 from .margin import FittedVotes
 from .staged import after_rounds, staged_predictions, stages, with_more_rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import pandas as pd
+
+    from .staged import R
 
 
 class FittedTrees(FittedRanker):
@@ -386,9 +394,75 @@ class TreeResults(FittedTrees, FittedVotes, OrdinalResults):
 
     glance = tree_figures
     summary_data = tree_report
-    at = after_rounds
-    more = with_more_rounds
-    staged = staged_predictions
+
+    def at(self, rounds: int) -> R:
+        """The results as they were after some of the rounds.
+
+        Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after
+        the last, as `fit.more(15)` does. Trees of other ensembles are dropped: `fit.at(5).more(15)` has 20.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> len(fit.at(5).rounds)
+        5
+        """
+
+        return after_rounds(self, rounds)
+
+    def more(self, rounds: int) -> R:
+        """The results with further rounds: those of a fit of as many rounds at once.
+
+        They follow the last round that was made, of boosting also where `at` chose fewer.
+
+        Raises
+        ------
+        OptionError
+            `rounds` is not a number of rounds, or there is one round by nature, as for a single tree.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="bagging", rounds=20)
+        >>> len(fit.more(10).rounds)
+        30
+        """
+
+        return with_more_rounds(self, rounds)
+
+    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
+        """Predictions after every round, as (round, what `predict` gives).
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+        type : str
+            As in `predict`.
+        every : int
+            Only every so many rounds, and the last.
+
+        Raises
+        ------
+        OptionError
+            `every` below 1.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
+        >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
+        [(10, [2, 2]), (20, [2, 2])]
+        """
+
+        return staged_predictions(self, newdata, type, every=every)
+
     staged_errors = tree_errors
     out_of_bag_errors = out_of_bag
     importance_kinds = GAIN_FIRST

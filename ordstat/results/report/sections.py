@@ -271,15 +271,7 @@ def shared_tables(r: FittedRanker) -> list[Table]:
 
 
 def figures(fit: FittedRanker) -> pd.DataFrame:
-    """One row of figures of the whole fit.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-    >>> fit.glance()[["nobs", "n_levels", "absolute_error", "converged"]].to_numpy().tolist()
-    [[72.0, 5, 0.6111111111111112, True]]
-    """
+    """One row of figures of the whole fit."""
     certified = {"certificate": fit.certificate.name, "certificate_value": fit.certificate.value}
     solved = certified | {"iterations": fit.trace.iterations, "converged": fit.certificate.reached}
     return one_row({"nobs": fit.nobs, "n_levels": len(fit.levels)} | error_figures(fit) | solved)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -14,7 +13,7 @@ import pandas as pd
 from ...._typing import BoolArray, FloatArray, IntArray
 from ....assess.likelihood.wald import wald_test
 from ....checks import one_of
-from ....exceptions import DataWarning
+from ....exceptions import DataWarning, warn
 from ....model.likelihood.crossing import crossed_rows, tell_crossing
 from ....model.likelihood.derivatives import involved
 from ....model.likelihood.over_groups import Place, Predicted
@@ -339,12 +338,11 @@ def estimates(values: FloatArray, errors: FloatArray, level: Any, exponentiate: 
     return pd.DataFrame(dict(zip(STATISTICS, (values, errors, z, p, lower, upper), strict=True)))
 
 
-def warn_of_unknown(table: pd.DataFrame, stacklevel: int) -> None:
+def warn_of_unknown(table: pd.DataFrame) -> None:
     """A DataWarning where a standard error is missing."""
     if table["std_error"].isna().any():
-        warnings.warn(
+        warn(
             "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that "
             "the data do not have, on a column that others make up, or on a covariance that is not known.",
             DataWarning,
-            stacklevel=stacklevel + 1,
         )

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...._typing import FloatArray, IntArray
-from ....checks import warn_of_data
-from ....exceptions import DataError, OptionError
+from ....exceptions import DataError, OptionError, warn
 from ...fitted import case_weights, check_weights_go_with
 from ...own_rows import by_name, own_rows, rows_told
 from ...target import copied
@@ -163,7 +162,7 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
 
 def _tell_incomplete(count: int, n: int) -> None:
     if count:
-        warn_of_data(f"{count} of {n} rows of newdata have missing values and are left out.")
+        warn(f"{count} of {n} rows of newdata have missing values and are left out.")
 
 
 def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:

@@ -95,74 +95,7 @@ def marginal_means(
     vcov: Any = None,
     re: str | None = None,
 ) -> Emmeans:
-    """Estimated marginal means over a balanced grid of the variables.
-
-    The grid has all levels of every factor and every number at its mean. Predictions on the chosen scale are
-    averaged within the cells asked for. For the numbers, too, R's defaults are `cov_keep=2, cov_reduce="mean"`.
-
-    Parameters
-    ----------
-    variables : str or sequence of str
-        Variables of the formula; one mean per combination of their levels. Or a formula as in R, "~ a * b | c",
-        where c goes to `by`, or with contrasts, "pairwise ~ a | c".
-    by : str or sequence of str, optional
-        Further variables; contrasts are taken within their levels.
-    scale : str
-        "latent": the mean of the latent variable above the mean threshold, H - mean threshold, in units of its
-        scale. Where the scale varies, the unit is its geometric mean over the grid, as in R: a difference of
-        means is one of location alone (R gives its contrasts in units of scale 1). Thresholds with nominal
-        effects are those of each row (R averages them over the grid, and such effects do not show). "prob",
-        "cum_prob", "exc_prob", "mean" (the expected rank, 1..K; also "mean_class"), "log_odds", "odds": as in
-        `effects`.
-    at : mapping, optional
-        Values of variables of the grid: {"age": [30, 50]}.
-    weights : {"equal", "proportional", "outer", "cells", "flat"}
-        What the rows of a cell weigh. "equal": the same. "proportional": as often as each combination of the
-        variables averaged over is in the data; "outer": the product of how often their levels are. "cells": as
-        often as the row is in the data; "flat": the same for all rows that are in the data at all. Counts are of
-        case weights (R's emmeans counts rows of a clm fit).
-    cov_keep : int, str or sequence of these, optional
-        Numbers that keep all their values, as a factor does: names, or the largest count of distinct values.
-    cov_reduce : {"weighted_mean", "mean"}
-        What the other numbers are held at: their mean with the weights of the fit, or without.
-    data : data frame, optional
-        The data of the fit, where it does not have them any more (after unpickling).
-    level : float in (0, 1)
-        Confidence level of the limits.
-    vcov : str or dict, optional
-        Covariance of the parameters, as in `vcov`.
-    re : {"marginal", "zero"}, optional
-        Of a fit with random effects: averaged over the groups there could be, or 0. "marginal" on the scales of
-        probabilities and ranks if not given, "zero" on the others (latent means are the same under both).
-
-    Returns
-    -------
-    Emmeans
-        Prints as a table with notes: what was averaged over what, and whether a factor averaged over interacts.
-        `.frame` is that table, `.contrasts()` the differences of its rows.
-
-    Raises
-    ------
-    OptionError
-        Another scale, a name that is no variable of the formula, or no variable that is not in `by`.
-    DataError
-        The data of the fit are not at hand or have changed.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> means = fit.emmeans("temp")
-    >>> means.frame["estimate"].round(4).tolist()
-    [-1.331, 1.1721]
-    >>> means.contrasts()[["contrast", "estimate", "std_error"]].round(4).values.tolist()
-    [['warm - cold', 2.5031, 0.5287]]
-    >>> judges = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
-    >>> judges.emmeans("temp", scale="mean").frame["estimate"].round(4).tolist()
-    [2.3528, 3.4839]
-    >>> judges.emmeans("temp", scale="mean", re="zero").frame["estimate"].round(4).tolist()
-    [2.3396, 3.4799]
-    """
+    """Estimated marginal means over a balanced grid of the variables."""
     normal_quantile(level)
     one_of("weights", weights, WEIGHTS)
     averager = Averager.of(r, scale, vcov, re)
@@ -170,11 +103,11 @@ def marginal_means(
     grid = grid_of(population(r, None, None, data), specs, at, cov_keep, cov_reduce)
     averages = cell_averages(averager, grid, grid_rows(averager, grid.frame), weights)
     means = Emmeans(grid.cells, specs.by, averages, averager, level, grid_notes(averager, grid, weights), specs.method)
-    return checked(means, stacklevel=3)
+    return checked(means)
 
 
-def checked(means: M, stacklevel: int) -> M:
+def checked(means: M) -> M:
     """The means, with a DataWarning where one has no standard error."""
     known = means.averager.settled(together(means.averages)).known
-    warn_of_unknown(pd.DataFrame({"std_error": np.where(known, 0.0, np.nan)}), stacklevel=stacklevel + 1)
+    warn_of_unknown(pd.DataFrame({"std_error": np.where(known, 0.0, np.nan)}))
     return means

@@ -42,49 +42,7 @@ def joint_tests(
     data: Any = None,
     vcov: Any = None,
 ) -> NotedFrame:
-    """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all.
-
-    A main effect is that of the means over the other variables with equal weights, an interaction the differences of
-    differences; with `by`, at each of its levels ("simple effects"). Numbers are compared one unit below and above
-    their mean, or as far as the data go. With all cells there, the tests of factors are those of `anova(type="III")`.
-
-    Parameters
-    ----------
-    by : str or sequence of str, optional
-        Variables at whose levels the others are tested.
-    at : mapping, optional
-        Values of variables of the grid.
-    cov_keep, cov_reduce, data, vcov
-        As in `emmeans`.
-
-    Returns
-    -------
-    NotedFrame
-        A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value;
-        with a survey design, or CR2, df, df_resid, F, p_value, as in `anova`. Where the data have no rows of some
-        cells, or estimates are infinite, all combinations of contrasts that do not need them are tested: df is lower,
-        0 where there is none.
-
-    Raises
-    ------
-    OptionError
-        A name that is no variable of the formula, no variable that is not in `by`, or none that moves the location.
-    DataError
-        The data of the fit are not at hand or have changed.
-
-    References
-    ----------
-    R's emmeans, `joint_tests`.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
-    >>> fit.joint_tests().round(3)[["term", "df", "chisq"]].values.tolist()
-    [['temp', 1, 22.419], ['contact', 1, 10.286], ['temp:contact', 1, 0.151]]
-    >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
-    [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
-    """
+    """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all."""
     averager, rows, groups = Averager.of(r, "latent", vcov), population(r, None, None, data), tuple(texts("by", by))
     for name in groups:
         rows.check(name)

@@ -38,75 +38,9 @@ def marginal_effects(
     vcov: Any = None,
     re: str | None = None,
 ) -> MarginalEffects:
-    """Marginal effects of variables of the formula: differences between levels of factors, derivatives by numbers.
-
-    The variable is changed in the data and the design is built again, so that interactions, splines and transforms
-    follow; effects are averaged over the rows with their weights, or taken at chosen places.
-
-    Parameters
-    ----------
-    variables : str or sequence of str, optional
-        Columns of the data; all variables of the right-hand sides if not given.
-    scale : str
-        "prob": P(response = level), an effect per level. "cum_prob": P(response <= level), an effect per level but the
-        highest; "exc_prob": P(response > level). "mean_class", or "mean": the expected rank, 1..K. "latent": s (H -
-        mean threshold), the latent variable in units of each row's own scale. "log_odds": log odds of a response above
-        each threshold; "odds": their ratios, exp() of the average difference.
-    contrast : {"reference", "sequential", "pairwise"}
-        Factors: each level against the first, against the one before, or all pairs.
-    change : optional
-        Of numbers, in place of the derivative: a number (so much more than each row has), "sd" (a standard deviation
-        more), "iqr" (from the first to the third quartile), "minmax", or two values or more to compare, [20, 60],
-        which factors take as well. A dict {"age": 10, "income": "iqr"} for each variable.
-    at : {"mean", "median", "rows"} or mapping, optional
-        Where, if not averaged over all rows: "mean" (or "median") is one row with numbers at their weighted mean and
-        factors at their most frequent level, within each group of `by`; "rows" every row by itself. A mapping sets
-        variables in all rows and averages over the rest, {"age": [30, 60]}; for every combination of the values, which
-        for numbers may be "mean" and "median".
-    by : str or sequence of str, optional
-        Columns of the data; averages are over the rows with each of their values.
-    newdata : data frame, optional
-        Rows to average over; those of the fit if not given.
-    weights : str or (N,) array, optional
-        Case weights of `newdata`.
-    data, level, vcov, re
-        As in `emmeans`.
-
-    Returns
-    -------
-    MarginalEffects
-        Prints as a table with notes. `.frame` is that table; `.contrasts()` compares the effects between the values of
-        `by` and `at`, and `.joint_test()` tests them together.
-
-    Raises
-    ------
-    OptionError
-        Another scale, contrast, change or place, or a name that is no variable of the formula.
-    DataError
-        The data of the fit are not at hand or have changed; a change that leaves the range of a transform.
-
-    Notes
-    -----
-    Standard errors take the rows as they are (R's marginaleffects and Stata's `margins` do so by default), with
-    analytic derivatives by all parameters. Tests are by t under survey designs and CR2 covariances.
-
-    References
-    ----------
-    Long & Freese (2014), *Regression models for categorical dependent variables using Stata*, ch. 7.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> anes = datasets.load("anes96")
-    >>> fit = ordfit("PID ~ vote + age + income", anes)
-    >>> fit.marginal_effects("age", scale="mean_class").frame[["contrast", "estimate", "std_error"]].round(4)
-      contrast  estimate  std_error
-    0    dY/dX   -0.0061     0.0025
-    >>> fit.marginal_effects("vote", at={"age": [30, 60]}, scale="exc_prob").frame["estimate"].round(3).tolist()[:3]
-    [0.312, 0.605, 0.751]
-    """
+    """Marginal effects of variables of the formula: differences between levels of factors, derivatives by numbers."""
     averager, everyone = Averager.of(r, scale, vcov, re), population(r, newdata, weights, data)
-    return checked(_marginal(averager, everyone, variables, contrast, change, at, by, level), stacklevel=2)
+    return checked(_marginal(averager, everyone, variables, contrast, change, at, by, level))
 
 
 def _marginal(
@@ -197,44 +131,11 @@ def average_effects(
     vcov: Any = None,
     re: str | None = None,
 ) -> pd.DataFrame:
-    """Average effects of variables of the formula as a plain table: that of `marginal_effects`.
-
-    Parameters
-    ----------
-    variable : str or sequence of str, optional
-        Columns of the data; all variables of the right-hand sides if not given.
-    scale, contrast, by, newdata, weights, data, level, vcov, re
-        As in `marginal_effects`.
-    values : sequence, optional
-        Values to compare, of a number too ([20, 60]), in place of all levels or the slope.
-    at : mapping, optional
-        Other variables to hold at a value in all rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns term, contrast ("warm - cold"; "dY/dX" for a slope), those of `at` and `by`, level or threshold where
-        the scale has them, estimate, std_error (delta method), statistic, p_value, lower, upper. Errors are NaN,
-        with a DataWarning, where the data say nothing about a combination of levels.
-
-    Raises
-    ------
-    OptionError
-        Another scale or contrast, a name that is no variable of the formula, or `values` of several variables.
-    DataError
-        The data of the fit are not at hand or have changed.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-    >>> fit.effects("temp").set_index("level")["estimate"].round(4).tolist()
-    [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
-    """
+    """Average effects of variables of the formula as a plain table: that of `marginal_effects`."""
     names, change = None if variable is None else texts("variable", variable), _compared(variable, values)
     averager, everyone = Averager.of(r, scale, vcov, re), population(r, newdata, weights, data)
     found = _marginal(averager, everyone, names, contrast, change, mapping("at", at, AT), by, level)
-    found = checked(found, stacklevel=2)
+    found = checked(found)
     return NotedFrame.of(found.frame, found.told)
 
 

@@ -220,7 +220,7 @@ class Emmeans:
         [0.677]
         """
         out = self._contrasted(method, adjust, interaction, ref, reverse)
-        warn_of_unknown(out, stacklevel=2)
+        warn_of_unknown(out)
         return out
 
     def _contrasted(

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....checks import warn_of_data
-from ....exceptions import OptionError
+from ....exceptions import OptionError, warn
 from ..parameters import listed
 from .counterfactual import Population
 from .grid import check_size, listed_values
@@ -98,7 +97,7 @@ def _groups(everyone: Population, columns: Sequence[str]) -> Iterator[Place]:
     keys = [everyone.frame[name].reset_index(drop=True) for name in columns]
     missing = int(np.any([key.isna().to_numpy() for key in keys], axis=0).sum())
     if missing:
-        warn_of_data(f"{missing} of {len(rows_of)} rows have no value of by= and are in no group.")
+        warn(f"{missing} of {len(rows_of)} rows have no value of by= and are in no group.")
     for key, rows in rows_of.groupby(keys, observed=True, sort=True):
         group = np.asarray(rows)
         if everyone.weights[group].sum() > 0:

@@ -36,47 +36,7 @@ def marginal_trends(
     vcov: Any = None,
     re: str | None = None,
 ) -> Emmeans:
-    """Slopes of a number by the levels of other variables, over the grid of `emmeans`.
-
-    The derivative of what `emmeans` averages with respect to `var`, where `var` is at its mean or at the values of
-    `at`. Transforms, splines and interactions of `var` follow. On "odds" it is the odds ratio of one unit.
-
-    Parameters
-    ----------
-    variables : str or sequence of str
-        Variables of the formula, or a formula of them, as in `emmeans`; one slope per combination of their levels.
-    var : str
-        The number whose slopes are asked for.
-    by, at, scale, weights, cov_keep, cov_reduce, data, level, vcov, re
-        As in `emmeans`.
-
-    Returns
-    -------
-    Emmeans
-        Prints as a table with notes; `.frame` is that table, `.contrasts("pairwise")` compares the slopes.
-
-    Raises
-    ------
-    OptionError
-        `var` is a factor, no variable of the formula, or among `variables`; and as in `emmeans`.
-    DataError
-        The data of the fit are not at hand or have changed.
-
-    References
-    ----------
-    R's emmeans, `emtrends`, whose slopes are differences over a thousandth of the range of `var`.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> anes = datasets.load("anes96")
-    >>> fit = ordfit("PID ~ vote * age", anes)
-    >>> slopes = fit.emtrends("vote", "age")
-    >>> slopes.frame["estimate"].round(4).tolist()
-    [-0.0138, -0.0042]
-    >>> slopes.contrasts().round(4)[["contrast", "estimate", "p_value"]].values.tolist()
-    [['Dole - Clinton', 0.0096, 0.1928]]
-    """
+    """Slopes of a number by the levels of other variables, over the grid of `emmeans`."""
     normal_quantile(level)
     one_of("weights", weights, WEIGHTS)
     averager = Averager.of(r, scale, vcov, re)
@@ -89,7 +49,7 @@ def marginal_trends(
     grid = grid_of(rows, specs, at, cov_keep, cov_reduce)
     averages = _slopes(averager, grid, var, weights)
     notes = grid_notes(averager, grid, weights)
-    return checked(Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var), stacklevel=2)
+    return checked(Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var))
 
 
 def _slopes(averager: Averager, grid: Grid, var: str, weights: str) -> list[Average]:

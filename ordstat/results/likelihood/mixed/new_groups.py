@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ...._typing import BoolArray, FloatArray, IntArray
-from ....checks import warn_of_data
-from ....exceptions import DataError, OptionError
+from ....exceptions import DataError, OptionError, warn
 from ....model.fit import LikelihoodFit
 from ....model.likelihood.marginal import Marginal
 from ....model.likelihood.rule import LikelihoodRule
@@ -117,7 +116,7 @@ def tell_unknown(terms: Sequence[RandomTerm], newdata: Any, hint: str = "") -> N
     """DataWarning where groups are named, and none of them is known; the hint ends the sentence on predictions."""
     text = next(filter(None, (term.unknown(newdata) for term in terms)), "")
     if text:
-        warn_of_data(
+        warn(
             f"No group of newdata is one of the fit: {text}. Its rows are predicted by averages over the random "
             f"effects{hint}. Where they are groups of the fit, write them in the same type."
         )

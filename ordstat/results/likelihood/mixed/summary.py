@@ -126,33 +126,7 @@ def marginal_of(r: FittedLikelihood, name: str) -> Marginal:
 
 
 def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
-    """Variances and correlations of the random effects, as R's VarCorr.
-
-    Parameters
-    ----------
-    level : float in (0, 1)
-        Confidence level of the limits of standard deviations: Wald's, on the scale of their logarithms.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a column of a random term, by (group, name): variance, sd, std_error and limits of the sd, and its
-        correlations with the columns before it. A variance at its boundary, 0, has no error.
-
-    Raises
-    ------
-    UnavailableError
-        The fit has no random effects.
-    OptionError
-        A level that does not lie between 0 and 1.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
-    >>> fit.varcorr().round(3).loc[("judge", "(Intercept)"), ["variance", "sd", "std_error"]].tolist()
-    [1.279, 1.131, 0.399]
-    """
+    """Variances and correlations of the random effects, as R's VarCorr."""
     marginal, level = marginal_of(r, "varcorr"), fraction("level", level)
     own = r.random_parameters
     assert own is not None
@@ -181,35 +155,7 @@ def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
 
 
 def group_effects(r: FittedLikelihood, group: str | None = None) -> pd.DataFrame:
-    """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.
-
-    Parameters
-    ----------
-    group : str, optional
-        The grouping whose terms are asked for, such as "judge"; all if not given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for every group and column of a random term: term, group, level, name, mode, sd (given the parameters,
-        as R's condVar).
-
-    Raises
-    ------
-    UnavailableError
-        The fit has no random effects.
-    OptionError
-        No random term is of that grouping.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
-    >>> fit.ranef().round(3).head(2)[["group", "level", "name", "mode", "sd"]]
-       group level         name   mode     sd
-    0  judge     1  (Intercept)  1.696  0.554
-    1  judge     2  (Intercept) -0.566  0.615
-    """
+    """Conditional modes of the random effects, as R's ranef, with conditional standard deviations."""
     marginal, parts = marginal_of(r, "ranef"), []
     if group is not None:
         one_of("group", group, dict.fromkeys(term.group for term in r.design.random))

@@ -21,6 +21,12 @@ from .tests import pooled_hypothesis_tests, pooled_model_test
 
 _SCREEN = 80
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from ...report.render import Report, Summary
+
 
 def _conf_int(r: PooledEstimates, alpha: float = 0.05) -> pd.DataFrame:
     """statsmodels' name of confint(1 - alpha)."""
@@ -46,18 +52,123 @@ class PooledResults(PooledEstimates):
     >>> import numpy as np
     >>> from ordstat import datasets, ordfit_mi
     >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
     >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
     >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
     >>> pooled.confint(0.9).round(2).loc["temp[T.warm]"].tolist()
     [1.64, 3.45]
     """
 
-    test = pooled_hypothesis_tests
-    anova = pooled_model_test
-    tidy = pooled_frame
-    report = pooled_report
-    summary = pooled_summary
+    def test(self, hypotheses: str) -> pd.DataFrame:
+        """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".
+
+        Parameters
+        ----------
+        hypotheses : str
+            Equations between commas, as in `test` of a single fit.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an equation, and "joint" where there are several: difference (left less right side), std_error, F,
+            df, df_denom, p_value, riv (relative increase in variance). A single equation is the t test of `summary`.
+
+        Raises
+        ------
+        OptionError
+            An equation that cannot be read, is not linear or follows from the others.
+
+        Notes
+        -----
+        Wald tests of the pooled estimates (D1), the increase in variance taken to be the same in all directions [Li,
+        Raghunathan & Rubin 1991; with small complete samples Reiter 2007].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit_mi
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+        >>> pooled.test("temp = 0, contact = 0").round(2).loc["joint", ["F", "df"]].tolist()
+        [11.36, 2.0]
+        """
+
+        return pooled_hypothesis_tests(self, hypotheses)
+
+    def anova(self, other: PooledEstimates) -> pd.DataFrame:
+        """Test of a smaller model against a larger one, both pooled over the same imputed data sets.
+
+        Parameters
+        ----------
+        other : pooled results
+            The other model, smaller or larger: `pool(smaller_fits)`, or `pooled.update("~ . - x2")`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row: F, df, df_denom, p_value, riv (relative increase in variance). The Wald test (D1) of `test` that
+            the parameters which the smaller model lacks are 0.
+
+        Raises
+        ------
+        OptionError
+            The models are not nested, or not pooled over the same data sets; a smaller model that is the larger one at
+            other values of its parameters than 0.
+        DataError
+            The fits are not of the same rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit_mi
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+        >>> pooled.anova(pooled.update("~ . - contact")).round(2)[["F", "df"]].to_numpy().tolist()
+        [[7.01, 1.0]]
+        """
+
+        return pooled_model_test(self, other)
+
+    def tidy(self, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+        """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi and
+        kind.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            exp() of estimate and limits of all terms but thresholds; the other columns stay those of the coefficient.
+        level : float in (0, 1)
+            Confidence level of the limits.
+        """
+
+        return pooled_frame(self, exponentiate, level)
+
+    def report(self, level: float = 0.95) -> Report:
+        """The summary as data.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level of the limits.
+        """
+
+        return pooled_report(self, level)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """The summary: its text is str(), its tables are in `.tables`.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level of the limits.
+        """
+
+        return pooled_summary(self, level)
+
     _repr_html_ = repr_html
 
     def update(self, formula: str | None = None, *, data: Any = None, **changes: Any) -> PooledResults:
@@ -133,7 +244,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     >>> import numpy as np
     >>> from ordstat import datasets, ordfit, pool
     >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
     >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
     >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
     >>> pooled.fmi.round(2)[["temp[T.warm]", "contact[T.yes]"]].tolist()

@@ -20,15 +20,7 @@ _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
 
 
 def pooled_frame(r: PooledEstimates, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
-    """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi and kind.
-
-    Parameters
-    ----------
-    exponentiate : bool
-        exp() of estimate and limits of all terms but thresholds; the other columns stay those of the coefficient.
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
+    """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi, kind."""
     limits = r.confint(level)
     numbers = np.column_stack((r.params, limits))
     if exponentiate:
@@ -53,13 +45,7 @@ def pooled_frame(r: PooledEstimates, exponentiate: bool = False, level: float = 
 
 
 def pooled_report(r: PooledEstimates, level: float = 0.95) -> Report:
-    """The summary as data.
-
-    Parameters
-    ----------
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
+    """The summary as data."""
     tables = [_table(r, kind, title, level) for kind, title in _TITLES.items() if kind in r.parameters.kinds]
     first, most = r.fits[0], max(fit.nobs for fit in r.fits)
     return Report(
@@ -104,13 +90,7 @@ def _notes(r: PooledEstimates) -> list[str]:
 
 
 def pooled_summary(r: PooledEstimates, level: float = 0.95) -> Summary:
-    """The summary: its text is str(), its tables are in `.tables`.
-
-    Parameters
-    ----------
-    level : float in (0, 1)
-        Confidence level of the limits.
-    """
+    """The summary: its text is str(), its tables are in `.tables`."""
     return Summary(pooled_report(r, level))
 
 

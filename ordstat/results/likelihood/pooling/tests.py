@@ -23,40 +23,7 @@ from .same_model import in_words
 
 @told_arguments(method="it without method=, which gives D1")
 def pooled_hypothesis_tests(r: PooledEstimates, hypotheses: str) -> pd.DataFrame:
-    """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".
-
-    Parameters
-    ----------
-    hypotheses : str
-        Equations between commas, as in `test` of a single fit.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row an equation, and "joint" where there are several: difference (left less right side), std_error, F, df,
-        df_denom, p_value, riv (relative increase in variance). A single equation is the t test of `summary`.
-
-    Raises
-    ------
-    OptionError
-        An equation that cannot be read, is not linear or follows from the others.
-
-    Notes
-    -----
-    Wald tests of the pooled estimates (D1), the increase in variance taken to be the same in all directions [Li,
-    Raghunathan & Rubin 1991; with small complete samples Reiter 2007].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ordstat import datasets, ordfit_mi
-    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
-    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
-    >>> pooled.test("temp = 0, contact = 0").round(2).loc["joint", ["F", "df"]].tolist()
-    [11.36, 2.0]
-    """
+    """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0"."""
     names, L, target = linear_hypotheses(r.fits[0], hypotheses)
     combined = r.pooled.combined(L)
     shifted = replace(combined, Q=combined.Q - target)
@@ -81,38 +48,7 @@ def _table(tests: list[FTest], names: list[str]) -> pd.DataFrame:
 
 @told_arguments(method="it without method=, which gives D1")
 def pooled_model_test(r: PooledEstimates, other: PooledEstimates) -> pd.DataFrame:
-    """Test of a smaller model against a larger one, both pooled over the same imputed data sets.
-
-    Parameters
-    ----------
-    other : pooled results
-        The other model, smaller or larger: `pool(smaller_fits)`, or `pooled.update("~ . - x2")`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row: F, df, df_denom, p_value, riv (relative increase in variance). The Wald test (D1) of `test` that the
-        parameters which the smaller model lacks are 0.
-
-    Raises
-    ------
-    OptionError
-        The models are not nested, or not pooled over the same data sets; a smaller model that is the larger one at
-        other values of its parameters than 0.
-    DataError
-        The fits are not of the same rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ordstat import datasets, ordfit_mi
-    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand in for imputations where contact is missing
-    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
-    >>> pooled.anova(pooled.update("~ . - contact")).round(2)[["F", "df"]].to_numpy().tolist()
-    [[7.01, 1.0]]
-    """
+    """Test of a smaller model against a larger one, both pooled over the same imputed data sets."""
     small, large = _ordered(r, other)
     for pair in zip(small.fits, large.fits, strict=True):
         _check_nested(*pair)

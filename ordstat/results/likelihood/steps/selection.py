@@ -62,38 +62,7 @@ def stepwise(
     k: float = _AIC,
     max_steps: int = 1000,
 ) -> Selection:
-    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
-
-    Parameters
-    ----------
-    scope : str or {"lower": str, "upper": str}, optional
-        Formula of the largest model, and of the terms that must stay.
-    direction : {"both", "backward", "forward"}, optional
-        "both" with a largest model, else "backward".
-    k : float
-        Penalty of a parameter (2: AIC, log(n): BIC).
-    max_steps : int
-
-    Returns
-    -------
-    Selection
-        The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
-
-    Raises
-    ------
-    OptionError
-        Another direction, "forward" without a largest model, a negative `k`; a penalised fit, a survey design or
-        robust errors, which have no AIC.
-    DataError
-        A term that comes or goes is missing in some rows: models are compared on the same rows.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> wine = datasets.load("wine")
-    >>> ordfit("rating ~ temp * contact", wine).step().trace["change"].tolist()
-    ['', '- temp:contact']
-    """
+    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0."""
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
     lower, upper = _limits(r, scope)
     chosen = direction or ("backward" if upper is None else "both")
