@@ -26,7 +26,7 @@ from .grouped import Grouping
 from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
 from .methods import Method
 from .model.decision import decisions, leanings
-from .model.fit import LikelihoodFit
+from .model.likelihood_fit import LikelihoodFit
 from .model.sample import Rows, Sample
 from .registry import check_names, class_of, defaults_of, resolve
 from .results.likelihood.parameters import threshold_values

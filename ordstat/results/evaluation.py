@@ -14,7 +14,8 @@ from ..assess.errors import Predictions
 from ..exceptions import ConvergenceWarning, DataWarning, warn
 from ..model.costs import CostMatrix, sample_costs
 from ..model.empty_levels import Learner
-from ..model.fit import Fit, Geometry, LikelihoodFit
+from ..model.fit import Fit, Geometry
+from ..model.likelihood_fit import LikelihoodFit
 from ..model.probable import CostRule
 from ..model.rules import Rule
 from ..model.sample import Rows, Sample

@@ -12,11 +12,11 @@ import statsmodels.api as sm
 from ordstat.exceptions import DataError, OptionError
 from ordstat.methods.clm import CumulativeLink
 from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.crossing import crossed_rows
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.likelihood.rule import LikelihoodRule
+from ordstat.model.likelihood_fit import LikelihoodFit
 from ordstat.model.sample import Rows, Sample
 
 from .samples import PARTS, make

@@ -13,10 +13,10 @@ import pytest
 
 from ordstat.exceptions import OptionError
 from ordstat.methods.clm import CumulativeLink
-from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.flexible import FLEXIBLE
 from ordstat.model.likelihood.links import LINKS
+from ordstat.model.likelihood_fit import LikelihoodFit
 from ordstat.model.sample import Sample
 
 from .samples import PARTS, make

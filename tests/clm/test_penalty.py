@@ -10,9 +10,9 @@ import statsmodels.api as sm
 
 from ordstat.exceptions import OptionError
 from ordstat.methods.clm import CumulativeLink
-from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.likelihood.rule import LikelihoodRule
+from ordstat.model.likelihood_fit import LikelihoodFit
 from ordstat.model.sample import Rows, Sample
 
 from .samples import PARTS, make

@@ -13,7 +13,7 @@ from benchmarks.against_r.specs import KINDS
 from ordstat import ordfit
 from ordstat.exceptions import SeparationWarning
 from ordstat.methods.clm import CumulativeLink
-from ordstat.model.fit import LikelihoodFit
+from ordstat.model.likelihood_fit import LikelihoodFit
 from ordstat.model.sample import Rows, Sample
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from ordstat.exceptions import DataError, OptionError
 from ordstat.methods.clm import CumulativeLink
-from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.likelihood.thresholds import THRESHOLDS, threshold_map
+from ordstat.model.likelihood_fit import LikelihoodFit
 from ordstat.model.sample import Rows, Sample
 from ordstat.solvers.likelihood.problem import Problem
 

@@ -11,9 +11,9 @@ from scipy import integrate, stats
 
 from ordstat.assess.likelihood.rows import influence, jacobian_of, residuals, row_terms
 from ordstat.methods.clm import CumulativeLink
-from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.cumulative import drawn, latent_mean
 from ordstat.model.likelihood.flexible import FLEXIBLE
+from ordstat.model.likelihood_fit import LikelihoodFit
 from ordstat.model.sample import Sample
 
 METHODS = {

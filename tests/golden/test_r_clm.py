@@ -13,8 +13,8 @@ from reference_cases import FOLDER, Case, case_names, load_case, number
 from ordstat.design.build import build
 from ordstat.design.design import Design
 from ordstat.methods.clm import CumulativeLink
-from ordstat.model.fit import LikelihoodFit
 from ordstat.model.likelihood.links import LINKS
+from ordstat.model.likelihood_fit import LikelihoodFit
 
 #: `tight` fits agree to about 1e-10; covariances are those of R's default stopping rule.
 ESTIMATE, COVARIANCE, LOGLIK = 1e-8, 1e-6, 1e-8

@@ -11,10 +11,11 @@ from stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInL
 
 from ordstat.design.build import build
 from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import LikelihoodFit, MarginFit
+from ordstat.model.fit import MarginFit
 from ordstat.model.likelihood.cumulative import Cumulative
 from ordstat.model.likelihood.links import LINKS
 from ordstat.model.likelihood.rule import LikelihoodRule
+from ordstat.model.likelihood_fit import LikelihoodFit
 from ordstat.model.rules import ThresholdRule
 from ordstat.results.likelihood.results import LikelihoodResults
 from ordstat.results.rankers.margin import MarginResults

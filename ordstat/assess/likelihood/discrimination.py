@@ -14,8 +14,8 @@ from typing import cast
 import numpy as np
 
 from ..._typing import BoolArray, FloatArray
-from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.row_blocks import row_blocks
 from ...model.sample import Sample
 from ...model.ties import merged

@@ -24,12 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._typing import FloatArray
-from ...model.fit import LikelihoodFit
 from ...model.likelihood.family import RowTerms
 from ...model.likelihood.flexible import FLEXIBLE
 from ...model.likelihood.lambda_terms import lambda_terms
 from ...model.likelihood.predictor import Jacobian, ModelRows
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.row_blocks import row_blocks
 from ...model.sample import Sample
 

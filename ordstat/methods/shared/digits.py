@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._typing import FloatArray
-from ...model.fit import Information
+from ...model.likelihood_fit import Information
 
 
 def correct_digits(estimates: FloatArray, errors: FloatArray, information: Information) -> FloatArray:

@@ -12,12 +12,13 @@ from ..._typing import FloatArray, Progress
 from ...checks import number, one_of, one_spelled, whole
 from ...exceptions import OptionError
 from ...model.costs import CostField
-from ...model.fit import BallGeometry, Certificate, Geometry, Information, LikelihoodFit, Trace
+from ...model.fit import BallGeometry, Certificate, Geometry, Trace
 from ...model.likelihood.family import Family
 from ...model.likelihood.flexible import FlexibleLink, link_of
 from ...model.likelihood.links import Link
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.likelihood.thresholds import THRESHOLDS
+from ...model.likelihood_fit import Information, LikelihoodFit
 from ...model.row_blocks import CACHED, row_blocks
 from ...model.sample import Sample
 from ...results.likelihood.results import LikelihoodResults

@@ -11,7 +11,8 @@ from ..._typing import FloatArray
 from ...checks import is_whole, require_memory
 from ...exceptions import OptionError
 from ...model.costs import CostMatrix
-from ...model.fit import Certificate, LikelihoodFit, Trace
+from ...model.fit import Certificate, Trace
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.random_effects import check_whole_groups
 from ...model.sample import Sample
 from ...solvers.likelihood.estimate import Estimate

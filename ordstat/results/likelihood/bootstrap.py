@@ -17,7 +17,7 @@ from ..._typing import FloatArray, IntArray, Progress
 from ...assess.errors import deviations, drawn_weights
 from ...checks import fraction, generator, jobs, one_of, whole
 from ...exceptions import DataError, OptionError
-from ...model.fit import LikelihoodFit
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.sample import Sample
 from ...progress import reporter
 from ..report.noted import NotedFrame

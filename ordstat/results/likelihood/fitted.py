@@ -14,11 +14,12 @@ from ...assess.likelihood.discrimination import no_rounding
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, DataWarning, SeparationWarning, UnavailableError, warn
 from ...model.empty_levels import Learner
-from ...model.fit import Fit, LikelihoodFit
+from ...model.fit import Fit
 from ...model.likelihood.bias_reduced import BiasReduced
 from ...model.likelihood.crossing import crossed_rows, crossing_text, report_crossing
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.sample import Rows, Sample
 from ..evaluation import LikelihoodMethod, ProbabilityRule
 from ..fitted import FittedRanker

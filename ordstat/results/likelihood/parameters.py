@@ -14,9 +14,9 @@ import pandas as pd
 from ..._typing import FloatArray, IntArray
 from ...checks import one_of
 from ...exceptions import DataError, OptionError, UnavailableError
-from ...model.fit import Confounded, LikelihoodFit
 from ...model.likelihood.bias_reduced import FEW_CLUSTERS, WITHOUT_CR2, BiasReduced
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.likelihood_fit import Confounded, LikelihoodFit
 from ...model.random_effects import check_whole_groups
 from ...model.survey import Survey
 

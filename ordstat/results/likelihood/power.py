@@ -12,8 +12,8 @@ from ..._typing import FloatArray, Progress
 from ...assess.likelihood.wald import wald_test
 from ...checks import did_you_mean, fraction, generator, mapping, number, whole
 from ...exceptions import DataError, OptionError
-from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.sample import Sample
 from ...progress import reporter
 from .fitted import FittedLikelihood

@@ -12,7 +12,7 @@ from scipy.special import chdtri
 from ..._typing import FloatArray, IntArray
 from ...checks import fraction, one_of, unknown, whole
 from ...exceptions import OptionError, UnavailableError
-from ...model.fit import Profile
+from ...model.likelihood_fit import Profile
 from ...words import told_arguments
 from ..report.noted import NotedFrame
 from .fitted import FittedLikelihood, of_errors

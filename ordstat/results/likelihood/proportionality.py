@@ -12,8 +12,8 @@ import pandas as pd
 from ..._typing import BoolArray, FloatArray
 from ...assess.likelihood.wald import chi2_tail, equality_contrasts, stacked_covariance, wald_test
 from ...exceptions import OptionError
-from ...model.fit import LikelihoodFit
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.sample import Rows, Sample
 from ..report.noted import NotedFrame
 from .comparison import check_maximum, check_unpenalised, chi2_frame, joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .bootstrap import Bootstrap
     from .effects.marginal import MarginalEffects
     from .effects.means import Emmeans
-    from .fitted import L
     from .goodness import GoodnessOfFit
     from .power import SimulatedPower
     from .residuals import Convergence, Influence
@@ -165,7 +164,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return likelihood_figures(self)
 
-    def with_vcov(self, vcov: Any) -> L:
+    def with_vcov(self, vcov: Any) -> Self:
         """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests.
 
         Parameters

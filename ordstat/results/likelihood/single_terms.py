@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...assess.likelihood.wald import chi2_tail
 from ...exceptions import DataError, OptionError
-from ...model.fit import LikelihoodFit
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.sample import Sample
 from ..refit import updated
 from ..report.cells import MOST_TERMS, first_few

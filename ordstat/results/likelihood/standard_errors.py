@@ -12,12 +12,12 @@ from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 
 from ..._typing import BoolArray, FloatArray
 from ...checks import fraction
-from ...model.fit import LikelihoodFit
 from ...model.likelihood.derivatives import involved, score_involved
 from ...model.likelihood.flexible import FLEXIBLE, link_of
 from ...model.likelihood.links import Link
 from ...model.likelihood.quantities import QUANTITIES
 from ...model.likelihood.rule import LikelihoodRule
+from ...model.likelihood_fit import LikelihoodFit
 from ...model.sample import Rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .shapley import ShapleyTable
-    from .staged import R
 
 
 class FittedBoosting(FittedRanker):
@@ -223,7 +222,7 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
 
     glance = boosting_figures
 
-    def at(self, rounds: int) -> R:
+    def at(self, rounds: int) -> Self:
         """The results as they were after some of the rounds.
 
         Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after
@@ -247,7 +246,7 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
 
     stopped_early = stopped_early
 
-    def more(self, rounds: int) -> R:
+    def more(self, rounds: int) -> Self:
         """The results with further rounds: those of a fit of as many rounds at once.
 
         They follow the last round that was made, of boosting also where `at` chose fewer.
@@ -327,7 +326,7 @@ class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
         Name: new absolute, dtype: float64
         """
 
-        return ensemble_errors(self, newdata, every=every, rounds=rounds)
+        return ensemble_errors(cast(Any, self), newdata, every=every, rounds=rounds)
 
     importance_kinds = GAIN_FIRST
     gain_importance = boosting_importance

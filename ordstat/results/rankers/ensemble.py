@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -31,8 +31,6 @@ _LISTED = 8
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
-
-    from .staged import R
 
 
 class BoostingMethod(Protocol):
@@ -201,7 +199,7 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
 
     glance = ensemble_figures
 
-    def at(self, rounds: int) -> R:
+    def at(self, rounds: int) -> Self:
         """The results as they were after some of the rounds.
 
         Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after
@@ -222,7 +220,7 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
 
         return after_rounds(self, rounds)
 
-    def more(self, rounds: int) -> R:
+    def more(self, rounds: int) -> Self:
         """The results with further rounds: those of a fit of as many rounds at once.
 
         They follow the last round that was made, of boosting also where `at` chose fewer.

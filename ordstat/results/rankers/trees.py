@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     import pandas as pd
-
-    from .staged import R
 
 
 class FittedTrees(FittedRanker):
@@ -395,7 +393,7 @@ class TreeResults(FittedTrees, FittedVotes, OrdinalResults):
     glance = tree_figures
     summary_data = tree_report
 
-    def at(self, rounds: int) -> R:
+    def at(self, rounds: int) -> Self:
         """The results as they were after some of the rounds.
 
         Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after
@@ -416,7 +414,7 @@ class TreeResults(FittedTrees, FittedVotes, OrdinalResults):
 
         return after_rounds(self, rounds)
 
-    def more(self, rounds: int) -> R:
+    def more(self, rounds: int) -> Self:
         """The results with further rounds: those of a fit of as many rounds at once.
 
         They follow the last round that was made, of boosting also where `at` chose fewer.

@@ -11,7 +11,8 @@ import pandas as pd
 from ..._typing import FloatArray
 from ...exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
 from ...model.calibration import Calibration
-from ...model.fit import Fit, LikelihoodFit, MarginFit
+from ...model.fit import Fit, MarginFit
+from ...model.likelihood_fit import LikelihoodFit
 from ..likelihood.parameters import Parameters, why_confounded
 from .cells import first_few
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..._typing import BoolArray, FloatArray
 from ...exceptions import DataError, OptionError
-from ...model.fit import Information
 from ...model.likelihood.family import Family
+from ...model.likelihood_fit import Information
 from .explore import Point
 from .newton import Optimum, maximise
 from .penalty import Likelihood, Penalty

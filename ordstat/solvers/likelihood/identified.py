@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...model.fit import Confounded
 from ...model.likelihood.family import Family
 from ...model.likelihood.lambda_terms import lambda_slope
 from ...model.likelihood.predictor import ModelRows
+from ...model.likelihood_fit import Confounded
 from ...model.row_blocks import row_blocks
 from .column_rank import TOLERANCE
 from .problem import Problem

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..._typing import BoolArray, FloatArray
 from ...model.costs import CostMatrix
-from ...model.fit import Confounded
 from ...model.likelihood.family import Family
 from ...model.likelihood.rule import LikelihoodRule
 from ...model.likelihood.thresholds import ThresholdMap
+from ...model.likelihood_fit import Confounded
 from .problem import Problem
 
 

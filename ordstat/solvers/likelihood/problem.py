@@ -10,12 +10,12 @@ import numpy as np
 from ..._typing import BoolArray, FloatArray, IntArray
 from ...compiled.sums import standardise
 from ...exceptions import DataError, OptionError
-from ...model.fit import Confounded
 from ...model.likelihood.cumulative import Cumulative
 from ...model.likelihood.family import Family
 from ...model.likelihood.flexible import FlexibleLink
 from ...model.likelihood.links import Link
 from ...model.likelihood.thresholds import ThresholdMap, threshold_map
+from ...model.likelihood_fit import Confounded
 from ...model.sample import Rows, Sample
 from .column_rank import Columns, survey
 from .newton import Objective, Slope

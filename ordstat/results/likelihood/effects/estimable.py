@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ...._typing import BoolArray, FloatArray
-from ....model.fit import LikelihoodFit
+from ....model.likelihood_fit import LikelihoodFit
 from ....model.sample import Rows
 
 #: A new value of an aliased column may differ by this share of its size from what the other columns say.

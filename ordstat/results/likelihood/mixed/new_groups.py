@@ -10,9 +10,9 @@ import numpy as np
 
 from ...._typing import BoolArray, FloatArray, IntArray
 from ....exceptions import DataError, OptionError, warn
-from ....model.fit import LikelihoodFit
 from ....model.likelihood.marginal import Marginal
 from ....model.likelihood.rule import LikelihoodRule
+from ....model.likelihood_fit import LikelihoodFit
 from ....model.random_effects import RandomRows
 from ....model.sample import Rows, Sample
 from ...evaluation import LikelihoodMethod

@@ -13,9 +13,9 @@ from scipy.special import ndtri
 
 from ...._typing import FloatArray
 from ....exceptions import DataWarning, OrdstatWarning, SeparationWarning
-from ....model.fit import LikelihoodFit
 from ....model.likelihood.family import Family
 from ....model.likelihood.marginal import EffectsOfGroups, Marginal
+from ....model.likelihood_fit import LikelihoodFit
 
 if TYPE_CHECKING:
     from ....design.design import Design

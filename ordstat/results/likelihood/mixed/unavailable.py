@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....exceptions import UnavailableError
-from ....model.fit import LikelihoodFit
+from ....model.likelihood_fit import LikelihoodFit
 
 _ROWS = "it treats rows as independent, and rows of a group are not"
 _MARGINS = "margins are distances from thresholds, and random effects move these by group", "errors(cv=)"
