@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,7 @@ from ..model.binary import Binary
 from ..model.ensembles.ensembles import MemberSum
 from ..model.sample import Rows
 from .base import BinaryLearner, HypothesisClass, Scorer, Trainer, Weak, WeakLearner, WeakTrainer
-from .c45 import C45
 from .classifier import Classifier, sklearn_model
-from .perceptron import NormalisedSigmoid, RCDPerceptron
-from .stump import DecisionStump
-from .tree import DecisionTree
 
 #: scikit-learn's classifiers that a string stands for, with their default settings.
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
@@ -78,13 +75,18 @@ class WeakClassifierTrainer(WeakTrainer):
         return HypothesisClass(log_size=np.nan)
 
 
-#: Weak learners that a string stands for, beside those of scikit-learn.
-WEAK: dict[str, WeakLearner] = {
-    "stump": DecisionStump(),
-    "perceptron": RCDPerceptron(),
-    "sigmoid": NormalisedSigmoid(),
-    "tree": DecisionTree(),
+#: Weak learners that a string stands for, beside those of scikit-learn; classes of the package.
+WEAK = {
+    "stump": "DecisionStump",
+    "perceptron": "RCDPerceptron",
+    "sigmoid": "NormalisedSigmoid",
+    "tree": "DecisionTree",
 }
+
+
+def _learner(name: str) -> Any:
+    """A learner of the package with its default settings."""
+    return getattr(import_module("ordstat"), name)()
 
 
 def parse_learner(value: Any, owner: str) -> WeakLearner:
@@ -100,7 +102,8 @@ def parse_learner(value: Any, owner: str) -> WeakLearner:
     if isinstance(value, BinaryLearner):
         return WeakClassifier(value)
     if isinstance(value, str) and value in WEAK:
-        return WEAK[value]
+        learner: WeakLearner = _learner(WEAK[value])
+        return learner
     also = ", a weak learner such as DecisionStump(), or a scikit-learn classifier that takes sample_weight"
     names = dict.fromkeys([*WEAK, *CLASSIFIERS])
     return WeakClassifier(named_classifier(value, unknown("learner", value, names, of=owner, also=also)))
@@ -109,7 +112,7 @@ def parse_learner(value: Any, owner: str) -> WeakLearner:
 #: Base learners that a string stands for, made when asked for.
 BASES: dict[str, Callable[[], BinaryLearner]] = {
     "logistic": lambda: Classifier(CLASSIFIERS["logistic"](), None),
-    "c4.5": C45,
+    "c4.5": lambda: _learner("C45"),
     "tree": lambda: Classifier(
         sklearn_model("tree", "DecisionTreeClassifier", min_samples_leaf=5, random_state=0), None
     ),

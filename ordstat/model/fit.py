@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from .calibration import Calibration
 from .rules import Rule
 
 
@@ -178,7 +177,7 @@ class Fit:
     trace: Trace
     scores: FloatArray
     facts: tuple[tuple[str, Any], ...] = field(default=())
-    calibration: Calibration | None = None
+    calibration: Any = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

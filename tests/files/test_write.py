@@ -19,8 +19,6 @@ def fit():
 WRITES = {
     "fit.ordstat": lambda fit, path: fit.save(path),
     "page.html": lambda fit, path: fit.report(path, pictures=False),
-    "page.md": lambda fit, path: fit.report(path, pictures=False),
-    "table.tex": lambda fit, path: fit.anova().to_latex(path),
 }
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Nodes that "auto" may come to.
 MOST_NODES = 100
+#: Crossed effects beside the largest term: an elimination of more takes many minutes, by the cube of their number.
+_MOST_CROSSED = 10_000
 #: Penalties of the covariances of random effects, and one in a summary.
 RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
@@ -66,7 +68,7 @@ def check_random(sample: Sample, penalty: str | None, quadrature: int | str, **o
 
 
 def _check_crossed(sample: Sample) -> None:
-    """DataError if the dense matrix of the crossed effects beside the largest term does not fit into memory."""
+    """DataError if the dense matrix of the crossed effects beside the largest term is too large."""
     from ...solvers.likelihood.mixed.blocks import Structure
 
     assert sample.rows.random is not None
@@ -74,6 +76,8 @@ def _check_crossed(sample: Sample) -> None:
     effects = sum(term.size for term in terms[1:])
     if effects > 1000 and not Structure.of(terms).nested:
         instead = "Write nested groups as (1 | a/b), leave a term out, or join groups."
+        if effects > _MOST_CROSSED:
+            raise DataError(f"crossed random effects must be at most {_MOST_CROSSED:,}; got {effects:,}. {instead}")
         require_memory(f"The matrix of {effects:,} crossed random effects", 40.0 * effects**2, instead)
 
 
