@@ -276,7 +276,7 @@ class FittedRanker:
         scores : (N,) potential H of the rows, or (N, K) votes
         """
         if fit.calibration is not None:
-            return fit.calibration.probabilities(scores)
+            return np.asarray(fit.calibration.probabilities(scores))
         return self._probabilities(fit, rows, scores)
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:

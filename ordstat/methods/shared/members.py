@@ -71,7 +71,7 @@ class Exceeding:
 def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
     """(N, K) probabilities by the calibration of a fit or by its rule; None where neither has any."""
     if fit.calibration is not None:
-        return fit.calibration.probabilities(rule.scores(rows))
+        return np.asarray(fit.calibration.probabilities(rule.scores(rows)))
     if not getattr(rule, "probable", False):
         return None
     found: FloatArray = cast(Any, rule).probabilities(rows)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._typing import FloatArray
 from ...checks import is_whole, require_memory
-from ...exceptions import OptionError
+from ...exceptions import DataError, OptionError
 from ...model.costs import CostMatrix
 from ...model.fit import Certificate, Trace
 from ...model.likelihood_fit import LikelihoodFit
