@@ -22,8 +22,8 @@ import pandas as pd
 from benchmarks.reproduce.data import FOLDER
 from benchmarks.rivals import RIVALS, Predictor
 from ordstat import REDSVM, Blend, KernelCumulativeLink, OrdinalBoosting, RPSForest
-from ordstat.methods.shared.members import fitted_member
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.prediction.blend import fitted_member
 
 #: Folder and rows of the training part, None for 70 % of them, stratified; the quickest first. Not here: repeated
 #: answers of the same judges (soup, wine), tables of counts, and sets of fewer than 60 rows.

@@ -19,12 +19,11 @@ import pandas as pd
 from benchmarks.data import linear_utility
 from benchmarks.timing import Timed, ratio, rounds
 from ordstat import CuSumRank, OrdinalClassifier, PRank, ordfit
-from ordstat.methods.shared.online import OnlineMethod
-from ordstat.model.costs import CostMatrix
-from ordstat.model.online.examples import Examples
-from ordstat.model.sample import Rows, Sample
-from ordstat.model.scaling import fit_scaling
-from ordstat.solvers.online.perceptron import Batch, CuSumState, Learner, PRankState
+from ordstat.formula.sample import Rows, Sample, fit_scaling
+from ordstat.judging.costs import CostMatrix
+from ordstat.online.examples import Examples
+from ordstat.online.method import OnlineMethod
+from ordstat.online.perceptron import Batch, CuSumState, Learner, PRankState
 
 P, K = 20, 5
 ONCE: dict[str, Any] = {"epochs": 1, "scaling": None, "presentation": "order"}

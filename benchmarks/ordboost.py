@@ -24,9 +24,9 @@ from benchmarks.data import smooth_utility
 from benchmarks.timing import Contestant, Timed, ratio, rounds
 from ordstat import OrdinalBoosting
 from ordstat.compiled.boost import parts_of
-from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.boosted.rounds import Booster
-from ordstat.solvers.threads import Team, team_of
+from ordstat.formula.sample import Rows, Sample
+from ordstat.prediction.rounds import Booster
+from ordstat.threads import Team, team_of
 
 N, D, K, T = 100_000, 20, 10, 500
 _NEW = 1_000_000

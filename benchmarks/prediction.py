@@ -10,9 +10,9 @@ import numpy as np
 from benchmarks.data import smooth_utility
 from benchmarks.timing import Contestant, Timed, ratio, rounds
 from ordstat import ORBoost
-from ordstat.model.ensembles.ensembles import StumpSum
-from ordstat.model.fit import Fit
-from ordstat.model.sample import Rows, Sample
+from ordstat.fit import Fit
+from ordstat.formula.sample import Rows, Sample
+from ordstat.reduction.members import StumpSum
 
 N, D, K = 6000, 16, 10
 #: Peers do their share of the rows, for they would take minutes; their seconds are of that share.

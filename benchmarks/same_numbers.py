@@ -24,7 +24,7 @@ import pandas as pd
 
 from ordstat import ordfit
 from ordstat.exceptions import OrdstatError
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 #: Relative difference allowed; figures are measured against the largest of their array.
 TOLERANCE = 1e-10

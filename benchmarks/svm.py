@@ -20,8 +20,8 @@ from benchmarks.contestants.svm import Judge, OnProcessor, Rival, Task
 from benchmarks.data import smooth_utility
 from benchmarks.timing import Contestant, Timed, ratio, rounds
 from ordstat import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
-from ordstat.methods.base import Method
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.method import Method
 
 METHODS = {"redsvm": REDSVM, "svor-imc": SVORIMC, "svor-exc": SVOREXC}
 SIZES = ((300, 5), (300, 10), (1000, 10), (1000, 5), (3000, 10), (6000, 10), (3000, 5), (6000, 5))

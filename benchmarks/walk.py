@@ -28,7 +28,7 @@ import pandas as pd  # noqa: E402
 
 from ordstat import ordfit  # noqa: E402
 from ordstat.exceptions import OrdstatError, OrdstatWarning  # noqa: E402
-from ordstat.methods import METHODS  # noqa: E402
+from ordstat.registry import METHODS  # noqa: E402
 
 #: Methods of results that need something said.
 ARGUMENTS: dict[str, Any] = {

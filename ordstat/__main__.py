@@ -1,8 +1,10 @@
 """`python -m ordstat`: the command line."""
 
+from __future__ import annotations
+
 import sys
 
-from .commands.main import main
+from .cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

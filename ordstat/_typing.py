@@ -1,5 +1,7 @@
 """Array aliases used in signatures throughout the package."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

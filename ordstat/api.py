@@ -11,18 +11,17 @@ import pandas as pd
 
 from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of
-from .design.build import build
-from .design.design import Design
-from .design.inputs import check_cost_labels, shape_of
-from .design.survey import SurveyDesign
 from .exceptions import DataWarning, OptionError, warn
-from .methods import Method
-from .methods.base import missing_refused
-from .methods.calibrated import Calibrated
+from .formula.build import build
+from .formula.design import Design
+from .formula.inputs import check_cost_labels, shape_of
+from .formula.survey import SurveyDesign
+from .likelihood.parameters import chosen_covariance
+from .method import Method, missing_refused
+from .prediction.calibrated import Calibrated
 from .progress import reporter
 from .registry import preset_cost, resolve
-from .results.base import OrdinalResults
-from .results.likelihood.parameters import chosen_covariance
+from .results import OrdinalResults
 
 
 def ordfit(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from inspect import signature
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, cast
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -15,25 +16,203 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ._typing import AnyArray, FloatArray
+from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
-from .checks import generator
-from .design.arrays import Encoding, refuse_text
-from .design.build import from_arrays
-from .design.constraints import constrained
-from .exceptions import DataError, OptionError
-from .grouped import Grouping
+from .checks import generator, one_of
+from .exceptions import DataError, FormulaError, OptionError
+from .fit import CostRule, GapRule, Rule, expected_costs
+from .formula.build import Encoding, build, from_arrays, refuse_text
+from .formula.constraints import constrained
+from .formula.design import Design
+from .formula.factors import variables
+from .formula.parse import parse_formula
+from .formula.sample import Rows, Sample
+from .judging.costs import CostMatrix
 from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
-from .methods import Method
-from .model.decision import decisions, leanings
-from .model.likelihood_fit import LikelihoodFit
-from .model.sample import Rows, Sample
+from .likelihood.fit import LikelihoodFit
+from .likelihood.parameters import threshold_values
+from .method import Method
+from .online.results import Stream
+from .reduction.encoding import ModalRule, in_order
 from .registry import check_names, class_of, defaults_of, resolve
-from .results.likelihood.parameters import threshold_values
-from .results.rankers.online import Stream
 
 if TYPE_CHECKING:
-    from .methods.shared.online import OnlineMethod
+    from .online.method import OnlineMethod
+
+#: What the effects of groups not seen may be.
+NEW_GROUPS = ("marginal", "zero", "error")
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The `random` and `new_groups` of an OrdinalClassifier.
+
+    Attributes
+    ----------
+    random : str
+        Random terms, such as "(1 | judge)" or "(1 + x | school) + (1 | rater)".
+    new_groups : str
+    """
+
+    random: str
+    new_groups: str
+
+    def __post_init__(self) -> None:
+        one_of("new_groups", self.new_groups, NEW_GROUPS)
+        _columns_of_groups(self.random)  # refuses what cannot be read
+
+    @property
+    def groups(self) -> list[str]:
+        """Columns that make up groups."""
+        return _columns_of_groups(self.random)
+
+    def frame(self, X: Any) -> pd.DataFrame:
+        """X as a frame that has the groups, none of them missing."""
+        given = nw.from_native(X, eager_only=True, pass_through=True)
+        if not isinstance(given, nw.DataFrame):
+            raise DataError(
+                f"X must be a data frame where random= names columns of it, {self.groups}; got {type(X).__name__}. In "
+                "a Pipeline, .set_output(transform='pandas') keeps the names."
+            )
+        frame = given.to_pandas().reset_index(drop=True)
+        for name in self.groups:
+            if name not in frame:
+                raise DataError(f"X must have the column {name!r}, which random= names; it has {[*frame.columns]}.")
+            if (missing := int(frame[name].isna().sum())) > 0:
+                raise DataError(f"X has {missing} missing values in the group {name!r}: leave these rows out.")
+        return frame
+
+    def fixed(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The columns of a frame that are no groups, one at least."""
+        others = frame.drop(columns=self.groups)
+        if others.shape[1] == 0:
+            raise DataError(
+                f"X must have a column besides the groups of random=, {self.groups}, for the fixed effects; got none. "
+                f"Add one, or fit ordfit('y ~ 1 + {self.random}', data), which needs none."
+            )
+        return others
+
+    def design(self, frame: pd.DataFrame, X: FloatArray, y: pd.Categorical, weights: FloatArray | None) -> Design:
+        """All other columns, (N, D') in X, as fixed effects, and the random terms."""
+        names = [*self.fixed(frame).columns]
+        response = "y"
+        while response in frame:
+            response += "_"
+        columns = pd.DataFrame(X, columns=names).join(frame[self.groups])
+        right = [_quoted(str(name)) for name in names]
+        formula = f"{response} ~ {' + '.join(right)} + {self.random}"
+        return build(formula, columns.assign(**{response: y}), weights=weights, na_action="raise")
+
+    def predict(self, results: Any, frame: pd.DataFrame, X: FloatArray, type: str) -> Any:
+        """At the modes of groups that the fit has, and as `new_groups` says of rows with others."""
+        columns = pd.DataFrame(X, columns=self.fixed(frame).columns).join(frame[self.groups])
+        rows = results.design.spec.rebuild(columns).rows.random
+        unseen = np.any([term.codes < 0 for term in rows.terms], axis=0)
+        if self.new_groups == "error" and unseen.any():
+            shown = rows.unseen([term.group for term in results.design.random])
+            raise DataError(
+                f"X has groups that the fit has not seen, {shown}, which "
+                "new_groups='error' refuses. Leave these rows out, or set new_groups='marginal', which averages over "
+                "the effects of the population."
+            )
+        kinds = ((~unseen, "mode"), (unseen, self.new_groups))
+        parts = [results.predict(columns[some], type=type, re=re) for some, re in kinds if some.any()]
+        return pd.concat(parts).sort_index()
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else f"`{name}`"
+
+
+def _columns_of_groups(random: Any) -> list[str]:
+    """The columns that random terms name as groups, in order.
+
+    Raises
+    ------
+    OptionError, FormulaError
+        What is no text, or not of random terms alone.
+    """
+    if not isinstance(random, str):
+        raise OptionError(f"random must be text such as '(1 | judge)'; got {random!r}.")
+    part = parse_formula(f"y ~ 1 + {random}", ())[1]
+    if part.terms or part.offsets or not part.random:
+        raise FormulaError(
+            f"random must hold random terms alone, such as '(1 | judge)'; got {random!r}. The other columns of X are "
+            "the fixed effects."
+        )
+    return sorted(set().union(*(variables(factor.tree) for one in part.random for factor in one.group.factors)))
+
+
+#: Sizes are told up to here: infinite thresholds and answers that are sure without bound give infinities.
+_LARGEST = 1e150
+
+
+def preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
+    """(N, K) a number for every level, the largest (ties apart) for the one predicted.
+
+    Votes as they are; probabilities, or the expected cost with its sign changed, of a probability model; else the
+    distance from the score to the nearer end of the level's interval, negative outside it.
+    """
+    if isinstance(rule, CostRule):
+        return -expected_costs(rule.probabilities(rows, scores), rule.cost)
+    if isinstance(rule, ModalRule):
+        return np.asarray(rule.probabilities(rows))
+    if scores.ndim == 2:
+        return np.asarray(scores, dtype=np.float64)
+    gaps = in_order(cast(GapRule, rule).gaps(rows, scores))
+    beyond = np.full((rows.n, 1), np.inf)
+    return np.asarray(np.minimum(np.hstack([beyond, gaps]), np.hstack([-gaps, beyond])))
+
+
+def lean(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
+    """(N,) of two levels, positive where the higher is predicted.
+
+    The gap between score and threshold, or that between the votes; for a probability model the log odds of the higher
+    level above those at which its expected cost is that of the lower.
+    """
+    if scores.ndim == 2:
+        return np.asarray(scores[:, 1] - scores[:, 0])
+    if not isinstance(rule, CostRule):
+        return np.asarray(cast(GapRule, rule).gaps(rows, scores)[:, 0])
+    cost = rule.cost.matrix(2)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
+        return np.asarray(rule.log_odds_above(rows, scores)[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
+
+
+def leanings(probabilities: FloatArray, cost: CostMatrix, order: IntArray) -> FloatArray:
+    """`decisions` from probabilities (N, K) alone: log odds of two levels, expected costs with their sign changed."""
+    K = len(order)
+    if K > 2:
+        return np.asarray(-expected_costs(probabilities, cost)[:, order])
+    costs = cost.matrix(2)
+    with np.errstate(divide="ignore"):
+        odds = np.log(probabilities[:, 1] / probabilities[:, 0]) - np.log(costs[0, 1] / costs[1, 0])
+    return np.asarray(np.clip(odds if order[1] == 1 else -odds, -_LARGEST, _LARGEST))
+
+
+def decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
+    """(N,) for two levels, (N, K) for more, in a new order of the levels; ties are broken as the rule breaks them.
+
+    Parameters
+    ----------
+    rule : Rule
+    rows : Rows
+    order : (K,)
+        Codes of the levels in that order; of two, the second is the positive one.
+    """
+    scores: Any = rule.scores(rows)
+    chosen = np.argsort(order)[rule.codes(rows, scores)]
+    if rule.n_levels == 2:
+        leaning = (1.0 if order[1] == 1 else -1.0) * np.nan_to_num(lean(rule, rows, scores))
+        least = np.finfo(np.float64).tiny
+        return np.clip(np.where(chosen == 1, np.maximum(leaning, least), np.minimum(leaning, 0.0)), -_LARGEST, _LARGEST)
+    found = np.clip(preferences(rule, rows, scores)[:, order], -_LARGEST, _LARGEST)
+    place = np.arange(rows.n), chosen
+    rivals = found.copy()
+    rivals[place] = -np.inf
+    found[place] = np.maximum(found[place], np.nextafter(rivals.max(axis=1), np.inf))
+    return found
+
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 

@@ -3,6 +3,8 @@
 Every message names the argument, column or row, says what was expected and what came, and what to do next.
 """
 
+from __future__ import annotations
+
 import sys
 import warnings
 

@@ -12,11 +12,10 @@ import pandas as pd
 from .api import ordfit
 from .checks import whole
 from .exceptions import DataError, DataWarning, OptionError, warn
-from .results.likelihood.pooling.results import PooledResults, pool
-from .results.likelihood.pooling.same_model import require_likelihood
+from .inference.pooling import PooledResults, pool, require_likelihood
 
 if TYPE_CHECKING:
-    from .methods import Method
+    from .method import Method
 
 #: Imputations and skipped cycles of a sampler, as in statsmodels' MICE.
 _IMPUTATIONS, _BURNIN, _SKIP = 20, 10, 3

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .exceptions import DataError, DataWarning, OptionError, warn
-from .methods import Method
+from .method import Method
 
 
 def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] | None = None) -> float:

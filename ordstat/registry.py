@@ -1,15 +1,101 @@
-"""What a method string stands for: a Method value with its options; unknown names and options fail here."""
+"""Names of methods: what a method string stands for, with its options."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import Any
 
-from .checks import did_you_mean, unknown
+from .checks import canonical, did_you_mean, unknown
 from .exceptions import OptionError
-from .methods import METHODS, Entry, Method, spelled
+from .likelihood.links import LINKS
+from .method import Method
 from .words import advice
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method string: the class it stands for and the options it fixes.
+
+    Attributes
+    ----------
+    path : str
+        "module.Class" in the package.
+    preset : mapping
+        Options that the string fixes.
+    """
+
+    path: str
+    preset: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def method(self) -> type[Method]:
+        """The class."""
+        module, _, name = self.path.rpartition(".")
+        method: type[Method] = getattr(import_module(f"ordstat.{module}"), name)
+        return method
+
+
+METHODS: dict[str, Entry] = {
+    "clm": Entry("likelihood.clm.CumulativeLink"),
+    **{name: Entry("likelihood.clm.CumulativeLink", {"link": name}) for name in LINKS},
+    "acat": Entry("likelihood.clm.AdjacentCategory"),
+    "kernel-clm": Entry("prediction.kernel_clm.KernelCumulativeLink"),
+    "redsvm": Entry("svm.redsvm.REDSVM"),
+    "osvm": Entry("svm.redsvm.REDSVM", {"cost": "absolute"}),
+    "svor-imc": Entry("svm.redsvm.SVORIMC"),
+    "svor-exc": Entry("svm.redsvm.SVOREXC"),
+    "rank-svm": Entry("svm.redsvm.RankBoundarySVM"),
+    "ova": Entry("reduction.voting.OneVersusAll", {"cost": "classification"}),
+    "csova": Entry("reduction.voting.OneVersusAll"),
+    "ovo": Entry("reduction.voting.OneVersusOne", {"cost": "classification", "weighting": "difference"}),
+    "csovo": Entry("reduction.voting.OneVersusOne", {"weighting": "difference"}),
+    "wap": Entry("reduction.voting.OneVersusOne", {"weighting": "all-pairs"}),
+    "tsew": Entry("reduction.voting.CostTransform", {"mode": "expand"}),
+    "relabel": Entry("reduction.voting.CostTransform", {"mode": "relabel"}),
+    "rankboost-or": Entry("boosting.boosting.RankBoost", {"step": "loose"}),
+    "rankboost-ae": Entry("boosting.boosting.RankBoost", {"step": "tight", "cost": "absolute"}),
+    "orboost-lr": Entry("boosting.boosting.ORBoost", {"cost": "classification"}),
+    "orboost-all": Entry("boosting.boosting.ORBoost"),
+    "prank": Entry("online.online.PRank"),
+    "siprank": Entry("online.online.PRank", {"keep": "pocket", "presentation": "cost"}),
+    "cusum": Entry("online.online.CuSumRank", {"update": "perceptron"}),
+    "pa-cusum": Entry("online.online.CuSumRank", {"update": "passive-aggressive"}),
+    "kernel-prank": Entry("online.online.KernelPRank"),
+    "kernel-cusum": Entry("online.online.KernelCuSumRank"),
+    "reduction": Entry("reduction.reduction.Reduction"),
+    "frank-hall": Entry(
+        "reduction.reduction.Reduction", {"encoding": "separate", "decision": "mode", "cost": "absolute"}
+    ),
+    "red-c45": Entry("reduction.reduction.Reduction", {"base": "c4.5", "decision": "count", "scaling": None}),
+    "red-tree": Entry("reduction.reduction.Reduction", {"base": "tree", "decision": "count", "scaling": None}),
+    "red-hgb": Entry("reduction.reduction.Reduction", {"base": "hgb", "decision": "count", "scaling": None}),
+    "nominal-classifier": Entry("reduction.nominal.NominalClassifier"),
+    "red-logistic": Entry("reduction.threshold_loss.ThresholdLogisticRegression"),
+    "onn": Entry("reduction.threshold_loss.OrdinalNetwork"),
+    "orstump": Entry("boosting.orstump.ORStump"),
+    "adaboost-or": Entry("boosting.orstump.AdaBoostOR"),
+    "adaboost": Entry("boosting.boosting.AdaBoost"),
+    "seedboost": Entry("boosting.boosting.SeedBoost"),
+    "ordboost": Entry("prediction.ordboost.OrdinalBoosting"),
+    "rps-forest": Entry("prediction.forest.RPSForest"),
+    "blend": Entry("prediction.blend.Blend"),
+    "cart": Entry("trees.trees.OrdinalTree", {"response": "nominal", "cost": "classification"}),
+    "ordinal-cart": Entry("trees.trees.OrdinalTree", {"response": "ordinal", "cost": "classification"}),
+    "bagging": Entry("trees.trees.OrdinalBagging", {"response": "nominal", "cost": "classification"}),
+    "ordinal-bagging": Entry("trees.trees.OrdinalBagging", {"response": "ordinal", "cost": "classification"}),
+    "nominal-adaboost": Entry("trees.trees.NominalAdaBoost", {"cost": "classification"}),
+    "fixed-split-boosting": Entry("trees.trees.FixedSplitBoosting", {"cost": "classification"}),
+    "ordinal-adaboost": Entry("trees.trees.OrdinalAdaBoost", {"cost": "classification"}),
+}
+
+__all__ = ["METHODS", "Entry", "Method", "spelled"]
+
+
+def spelled(method: Any) -> str | None:
+    """The method string that a text spells in its own case, hyphens, underscores and blanks; None where it is none."""
+    return canonical(method, METHODS)
 
 
 def resolve(method: str | Method, options: Mapping[str, Any] | None = None, arguments: Iterable[str] = ()) -> Method:

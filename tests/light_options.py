@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 #: Options of methods whose usual ones take seconds.
 LIGHT: dict[str, dict[str, Any]] = {

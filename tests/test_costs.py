@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.model.costs import (
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import (
     Break,
     CostMatrix,
     convex_break,
@@ -17,7 +18,6 @@ from ordstat.model.costs import (
     split_weights,
     v_break,
 )
-from ordstat.model.sample import Rows, Sample
 
 TABLE = ((0.0, 1.0, 4.0), (2.0, 0.0, 1.0), (3.0, 3.0, 0.0))
 

@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 
 import ordstat
-from ordstat import datasets, features
-from ordstat.describe import OrdinalDescription
-from ordstat.methods import METHODS
-from ordstat.results.compared import Comparison
-from ordstat.results.conformal import ConformalIntervals
+from ordstat import datasets
+from ordstat.effects.means import Emmeans
+from ordstat.inference.bootstrap import Bootstrap
+from ordstat.inference.goodness import GoodnessOfFit
+from ordstat.inference.pooling import PooledResults
+from ordstat.inference.residuals import Convergence
+from ordstat.judging.compared import Comparison
+from ordstat.judging.conformal import ConformalIntervals
+from ordstat.reduction import features
+from ordstat.registry import METHODS
+from ordstat.report.describe import OrdinalDescription
 from ordstat.results.later import Later
-from ordstat.results.likelihood.bootstrap import Bootstrap
-from ordstat.results.likelihood.effects.emmeans import Emmeans
-from ordstat.results.likelihood.goodness import GoodnessOfFit
-from ordstat.results.likelihood.pooling.results import PooledResults
-from ordstat.results.likelihood.residuals import Convergence
 
 
 def _is_own(value: Any, module: Any) -> bool:

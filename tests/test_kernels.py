@@ -5,10 +5,9 @@ import pytest
 from mpmath import mp, mpf
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.model.kernels import named as module
-from ordstat.model.kernels.checks import require_definite, require_finite, require_symmetric
-from ordstat.model.kernels.distances import squared_euclidean
-from ordstat.model.kernels.named import (
+from ordstat.formula.sample import row_blocks
+from ordstat.svm import kernels as module
+from ordstat.svm.kernels import (
     KERNELS,
     Custom,
     Gaussian,
@@ -19,8 +18,11 @@ from ordstat.model.kernels.named import (
     Precomputed,
     Stump,
     parse_kernel,
+    require_definite,
+    require_finite,
+    require_symmetric,
+    squared_euclidean,
 )
-from ordstat.model.row_blocks import row_blocks
 
 
 def cauchy(X, Z):
@@ -113,7 +115,7 @@ def test_blocks_of_distances_agree_with_one_block(monkeypatch):
     X, Z = _rows(30), _rows(20, seed=2)
     X[:10] = Z[:10]
     whole = squared_euclidean(X, Z)
-    monkeypatch.setattr("ordstat.model.kernels.distances.row_blocks", lambda n, *_: row_blocks(n, room=7))
+    monkeypatch.setattr("ordstat.svm.kernels.row_blocks", lambda n, *_: row_blocks(n, room=7))
     np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
 
 

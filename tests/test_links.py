@@ -10,7 +10,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from ordstat.model.likelihood.links import LINKS
+from ordstat.likelihood.links import LINKS
 
 #: Error / (1e-3 + |truth|) allowed; logit has exact forms, the others a series for narrow intervals.
 TOLERANCE = {"log_p": 3e-14, "a": 6e-13, "b": 6e-13, "c": 2e-13, "W": 1e-12, "r_u": 2e-9, "r_l": 2e-9, "h_ul": 1e-12}

@@ -10,12 +10,11 @@ from sklearn.base import clone
 import ordstat
 from ordstat import CumulativeLink, OrdinalClassifier, datasets, ordfit
 from ordstat.checks import canonical
-from ordstat.design.contrasts import contrast
 from ordstat.exceptions import FormulaError, OptionError
-from ordstat.methods import METHODS
-from ordstat.model.likelihood.flexible import LINK_NAMES
-from ordstat.model.likelihood.thresholds import THRESHOLDS
-from ordstat.registry import resolve
+from ordstat.formula.contrasts import contrast
+from ordstat.likelihood.flexible import LINK_NAMES
+from ordstat.likelihood.predictor import THRESHOLDS
+from ordstat.registry import METHODS, resolve
 
 
 @pytest.mark.parametrize("names", [METHODS, LINK_NAMES, THRESHOLDS])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ordstat import DataError, DataWarning, FormulaError, OptionError, datasets, ordfit
-from ordstat.methods import METHODS
-from ordstat.model.kernels.named import KERNELS
-from ordstat.results.predictions import PREDICTION_TYPES
+from ordstat.predictions import PREDICTION_TYPES
+from ordstat.registry import METHODS
+from ordstat.svm.kernels import KERNELS
 from ordstat.words import HINTS, OTHER_NAMES
 
 WINE = datasets.load("wine")

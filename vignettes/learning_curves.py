@@ -23,7 +23,7 @@ import numpy.typing as npt  # noqa: E402
 import pandas as pd  # noqa: E402
 
 from ordstat import datasets, ordfit  # noqa: E402
-from ordstat.model.kernels.named import Polynomial  # noqa: E402
+from ordstat.svm.kernels import Polynomial  # noqa: E402
 
 FOLDER = Path(__file__).parent / "figures"
 C = 1e6

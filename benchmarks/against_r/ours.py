@@ -13,7 +13,7 @@ from benchmarks.against_r.session import Answer
 from benchmarks.against_r.specs import Spec
 from ordstat import ordfit
 from ordstat.exceptions import OrdstatError
-from ordstat.solvers.likelihood.profile import ProfileLikelihood
+from ordstat.likelihood.profile import ProfileLikelihood
 
 #: Values of a held parameter on the way to the last.
 _STAGES = 11

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.timing import Timed
-from ordstat.methods.shared.boosting import RoundsMethod
-from ordstat.model.sample import Rows, Sample
+from ordstat.boosting.method import RoundsMethod
+from ordstat.formula.sample import Rows, Sample
 
 
 @dataclass

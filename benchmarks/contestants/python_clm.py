@@ -47,7 +47,7 @@ def ordstat_call(frame: pd.DataFrame, link: str = "logit") -> Timed:
 def ordstat_fit(frame: pd.DataFrame, link: str = "logit") -> Timed:
     """From arrays to estimates and standard errors."""
     from ordstat import CumulativeLink
-    from ordstat.model.sample import Rows, Sample
+    from ordstat.formula.sample import Rows, Sample
 
     X = np.ascontiguousarray(frame.drop(columns="y").to_numpy())
     y = frame["y"].to_numpy().astype(np.intp) - 1

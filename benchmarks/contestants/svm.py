@@ -16,15 +16,14 @@ import numpy as np
 
 from benchmarks.limit import within
 from benchmarks.timing import Timed
-from ordstat.methods.shared.svm import KernelMachine
-from ordstat.model.costs import CostMatrix
-from ordstat.model.kernels.named import Gaussian, Perceptron
-from ordstat.model.reduction.extended import extend
-from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.gram import DenseGram, centred
-from ordstat.solvers.svm.dual import ExtendedDual, hinge
-from ordstat.solvers.svm.quantiles import best_offset, best_thresholds
-from ordstat.solvers.svm.routes import Automatic
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import CostMatrix
+from ordstat.reduction.encoding import extend
+from ordstat.svm.dual import ExtendedDual, best_offset, best_thresholds, hinge
+from ordstat.svm.gram import DenseGram, centred
+from ordstat.svm.kernels import Gaussian, Perceptron
+from ordstat.svm.machine import KernelMachine
+from ordstat.svm.routes import Automatic
 
 #: What a fit found: beta (N,), and theta (Q,) where it is penalised.
 Answer = tuple[np.ndarray, np.ndarray | None]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ordstat.methods.shared.trees import TreeMethod
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.trees.trees import TreeMethod
 
 #: From rows to predicted codes.
 Ranker = Callable[[np.ndarray], np.ndarray]

@@ -17,7 +17,7 @@ from scipy.ndimage import gaussian_filter
 
 from ordstat import datasets
 from ordstat._typing import FloatArray
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
 
 FOLDER = Path(os.environ.get("ORDSTAT_BENCHMARKS", Path(__file__).parents[3] / "shared" / "benchmarks"))
 #: Columns that are no features.

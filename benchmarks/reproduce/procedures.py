@@ -10,12 +10,12 @@ import numpy as np
 
 from ordstat import Gaussian, HiddenLayer
 from ordstat._typing import FloatArray, IntArray
-from ordstat.methods import Method
-from ordstat.model.costs import CostMatrix
-from ordstat.model.ensembles.ensembles import EnsembleFit
-from ordstat.model.fit import Fit
-from ordstat.model.folds import stratified_folds
-from ordstat.model.sample import Rows, Sample
+from ordstat.fit import Fit
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.folds import stratified_folds
+from ordstat.method import Method
+from ordstat.reduction.members import EnsembleFit
 from ordstat.registry import resolve
 
 

@@ -1,1 +1,1 @@
-"""Pictures of a fit, by matplotlib, and the frames behind them: `fit.plot`."""
+"""Pictures of fits."""

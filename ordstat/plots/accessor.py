@@ -10,7 +10,9 @@ import numpy as np
 
 from ..checks import did_you_mean
 from ..exceptions import OptionError
-from . import confusion, dependence, importance, latent, reliability, rounds, tree, variables
+from . import dependence, importance, latent, rounds, tree, variables
+from . import errors as confusion
+from . import errors as reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""What any ranker predicts over one variable, averaged over the rows: partial dependence."""
+"""Partial dependence and accumulated local effects."""
 
 from __future__ import annotations
 

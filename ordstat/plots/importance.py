@@ -1,4 +1,4 @@
-"""Importance of the variables: by permutations, by the gain of trees and rounds, and by Shapley values."""
+"""Importance and Shapley values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from ..checks import whole
 from ..exceptions import DataError, UnavailableError
 from . import style
-from .words import in_lines
+from .style import in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import DataError, OptionError
-from ..model.likelihood.crossing import report_crossing
-from ..model.sample import Rows
+from ..formula.sample import Rows
+from ..likelihood.rule import report_crossing
 from . import style
 
 if TYPE_CHECKING:

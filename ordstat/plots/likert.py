@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from . import style
-from .words import in_lines, shortened_middle
+from .style import in_lines, shortened_middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,7 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..model.fit import Selection
-
+    from ..fit import Selection
 
 #: What may be drawn, and the name of its axis.
 ERRORS = {

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..model.parameter_labels import effect_label
+from ..report.labels import effect_label
 from . import style
-from .words import in_lines
+from .style import in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

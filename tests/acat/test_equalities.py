@@ -8,10 +8,10 @@ import pytest
 from statsmodels.discrete.discrete_model import MNLogit
 
 from ordstat import ordfit
-from ordstat.methods.clm import AdjacentCategory
-from ordstat.model.empty_levels import fit_present
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.evaluation import fit_present
+from ordstat.likelihood.clm import AdjacentCategory
+from ordstat.likelihood.links import LINKS
 
 
 def frame(n: int = 300, n_levels: int = 4) -> pd.DataFrame:

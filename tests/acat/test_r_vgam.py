@@ -8,7 +8,7 @@ import pytest
 from reference_cases import load_case
 
 from ordstat import ordfit
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 #: Case -> formula of what is free at every threshold, and the sign of R's coefficients (-1: reverse = TRUE).
 CASES = {

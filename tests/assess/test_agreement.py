@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from ordstat.assess.agreement import (
+from ordstat.judging.errors import (
     PairOrder,
     concordance,
     inversions,

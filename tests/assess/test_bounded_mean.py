@@ -5,8 +5,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from ordstat.assess.bounded_mean import betting_limit, kl, kl_inverse, kl_limit
-from ordstat.assess.intervals import clopper_pearson, mean_limit
+from ordstat.judging.intervals import betting_limit, clopper_pearson, kl, kl_inverse, kl_limit, mean_limit
 
 
 def _with_digits(q, budget):

@@ -7,12 +7,10 @@ import pandas as pd
 import pytest
 
 from ordstat import ordfit
-from ordstat.assess.bounds import complexity, margin_bounds
-from ordstat.assess.margins import margins
-from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import BallGeometry
-from ordstat.model.rules import count_above
-from ordstat.model.sample import Rows, Sample
+from ordstat.fit import BallGeometry, count_above
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.margins import complexity, margin_bounds, margins
 
 DELTA = 0.05
 

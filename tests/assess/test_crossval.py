@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ordstat.assess.crossval import cross_validate, draw_folds
-from ordstat.assess.errors import Predictions
 from ordstat.exceptions import DataError, OptionError
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.errors import Predictions
+from ordstat.judging.folds import cross_validate, draw_folds
 
 
 def _sample(n=60, n_levels=3, cluster=None, seed=0):

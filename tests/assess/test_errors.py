@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from ordstat.assess.errors import (
+from ordstat.judging.errors import (
     Predictions,
     bootstrap_table,
     brier_scores,

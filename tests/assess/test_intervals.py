@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ordstat.assess.intervals import averaged, clopper_pearson, holdout_limits
+from ordstat.judging.intervals import averaged, clopper_pearson, holdout_limits
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 7), (1, 7), (30, 100), (99, 100), (100, 100)])

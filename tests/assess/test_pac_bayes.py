@@ -8,16 +8,13 @@ import pytest
 from scipy.special import ndtr
 
 from ordstat import ordfit
-from ordstat.assess.bounded_mean import kl_inverse
-from ordstat.assess.bounds import margin_bounds
-from ordstat.assess.margins import margins
-from ordstat.assess.pac_bayes import MARGINS, pac_bayes_bound
-from ordstat.assess.training_bounds import comparisons, training_bounds
-from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import BallGeometry
-from ordstat.model.kernels.named import Gaussian
-from ordstat.model.rules import count_above
-from ordstat.model.sample import Rows, Sample
+from ordstat.fit import BallGeometry, count_above
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.intervals import kl_inverse
+from ordstat.judging.margins import margin_bounds, margins
+from ordstat.judging.training_bounds import MARGINS, comparisons, pac_bayes_bound, training_bounds
+from ordstat.svm.kernels import Gaussian
 
 DELTA = 0.05
 

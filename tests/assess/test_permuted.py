@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ordstat.assess.errors import Predictions, error_table, measures_of, one_measure
-from ordstat.assess.permuted import exchange
+from ordstat.judging.errors import Predictions, error_table, measures_of, one_measure
+from ordstat.judging.importance import exchange
 
 WEIGHTS = {
     "equal": np.full(6, 1.5),

@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import binom
 
 from ordstat import ordfit
-from ordstat.assess.bounded_mean import kl_inverse
-from ordstat.assess.sampled_votes import MARGINS, VOTERS, chances_below, vote_bound
-from ordstat.assess.training_bounds import comparisons
-from ordstat.methods.shared.stump_code import vote_divergence
-from ordstat.model.ensembles.ensembles import StumpSum
-from ordstat.model.rules import count_above
-from ordstat.model.sample import Rows, Sample
+from ordstat.boosting.method import vote_divergence
+from ordstat.fit import count_above
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.intervals import kl_inverse
+from ordstat.judging.training_bounds import MARGINS_SAMPLED_VOTES as MARGINS
+from ordstat.judging.training_bounds import VOTERS, chances_below, comparisons, vote_bound
+from ordstat.reduction.members import StumpSum
 
 
 @pytest.mark.parametrize("active", [0.0, 0.3, 1.0])

@@ -6,8 +6,8 @@ import pytest
 
 from ordstat import REDSVM, Blend, CumulativeLink, OptionError, RPSForest, ordfit
 from ordstat.exceptions import DataError
-from ordstat.methods.shared.folds import held_weights
-from ordstat.solvers.simplex import simplex_weights
+from ordstat.judging.folds import held_weights
+from ordstat.prediction.blend import simplex_weights
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from scipy.special import expit
 from ordstat.compiled.boost import OUTSIDE, grow
 from ordstat.compiled.boostvalues import add_binned, add_trees
 from ordstat.compiled.logitslopes import logit_slopes, logit_thresholds
-from ordstat.model.boosted.trees import BoostedTrees, ValueTree
-from ordstat.model.sample import Rows
+from ordstat.formula.sample import Rows
+from ordstat.prediction.trees import BoostedTrees, ValueTree
 
 from . import naive
 

@@ -7,7 +7,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from ordstat import OptionError, RPSForest, ordfit
 from ordstat.exceptions import UnavailableError
-from ordstat.model.cumulative_rule import ranked_score
+from ordstat.prediction.losses import ranked_score
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,7 @@ from ordstat import (
     load,
     ordfit,
 )
-from ordstat.model.distinct import distinct_places
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample, distinct_places
 
 from . import naive
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordstat.learners.losses.cumulative import Likelihood, LogitLikelihood, damped, loss_of
-from ordstat.model.likelihood.links import LINKS
-from ordstat.solvers.boosted.rounds import best_thresholds
+from ordstat.likelihood.links import LINKS
+from ordstat.prediction.losses import Likelihood, LogitLikelihood, damped, loss_of
+from ordstat.prediction.rounds import best_thresholds
 
 STEP = 1e-30
 #: F of complex numbers.

@@ -9,10 +9,10 @@ import pytest
 
 from ordstat import CumulativeLink, DataError, OptionError, OrdinalBoosting, checks, datasets, ordfit
 from ordstat.compiled.boost import parts_of
-from ordstat.learners.losses.cumulative import LogitLikelihood
-from ordstat.methods.shared.boosted import Training
-from ordstat.methods.shared.folds import held_weights
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.folds import held_weights
+from ordstat.prediction.losses import LogitLikelihood
+from ordstat.prediction.start import Training
 
 from . import naive
 

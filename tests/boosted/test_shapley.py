@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 
 from ordstat import OptionError, OrdinalClassifier, datasets, ordfit
 from ordstat.compiled.shapley import add_shapley
-from ordstat.model.boosted.shapley import leaf_ways, shapley_values
-from ordstat.model.boosted.trees import BoostedTrees, ValueTree
-from ordstat.model.sample import Rows
+from ordstat.formula.sample import Rows
+from ordstat.prediction.shapley import leaf_ways, shapley_values
+from ordstat.prediction.trees import BoostedTrees, ValueTree
 
 
 def random_tree(rng, depth, n_columns, n_cuts):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordstat.model.costs import CostMatrix
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import CostMatrix
 
 
 def sample(seed: int, n: int = 40, width: int = 3, n_levels: int = 4, weighted: bool = False) -> Sample:

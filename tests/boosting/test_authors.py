@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ordstat import ORBoost
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
 
 from . import authors
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ordstat import AdaBoostOR, ORBoost, RankBoost, datasets, ordfit
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
 
 from .problems import COSTS, costs, sample
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import twins
 
+from ordstat.boosting.weak import Presorted
 from ordstat.compiled import weak
-from ordstat.learners.stump import Presorted
 
 # The same sums in the same order.
 EXACT = 1e-12

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from ordstat import DecisionStump, NormalisedSigmoid, OptionError, ORStump, RCDPerceptron
-from ordstat.learners.named import WEAK, parse_learner
-from ordstat.learners.rank_stump import RankStumpTrainer
-from ordstat.model.ensembles.ensembles import MemberSum, StumpSum
-from ordstat.model.ensembles.rankers import answers
-from ordstat.model.sample import Rows, Sample
+from ordstat.boosting.rank_stump import RankStumpTrainer
+from ordstat.formula.sample import Rows, Sample
+from ordstat.reduction.classifiers import WEAK, parse_learner
+from ordstat.reduction.members import MemberSum, StumpSum, answers
 
 from .problems import COSTS, costs, sample
 

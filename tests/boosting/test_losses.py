@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from ordstat.learners.losses.exponential import AnswerLoss, MarginLoss, Questions, ordered_thresholds
-from ordstat.learners.losses.pairwise import PairLoss, misordered
-from ordstat.solvers.dynamic_program import least_cost_thresholds
+from ordstat.boosting.rounds import AnswerLoss, MarginLoss, PairLoss, Questions, misordered, ordered_thresholds
+from ordstat.judging.costs import least_cost_thresholds
 
 from .problems import COSTS, costs, sample
 

@@ -21,8 +21,8 @@ from ordstat import (
     datasets,
     ordfit,
 )
-from ordstat.model.ensembles.rankers import interpolated_median
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.reduction.members import interpolated_median
 
 from .problems import COSTS, costs, sample
 

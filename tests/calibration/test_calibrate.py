@@ -20,10 +20,10 @@ from ordstat import (
     datasets,
     ordfit,
 )
-from ordstat.methods import METHODS
-from ordstat.methods.calibrated import Calibrated, Dealt
-from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.likelihood.calibration import fit_score_map, fit_vote_map, separated
+from ordstat.formula.sample import Rows, Sample
+from ordstat.prediction.calibrated import Calibrated, Dealt
+from ordstat.prediction.calibration import fit_score_map, fit_vote_map, separated
+from ordstat.registry import METHODS
 
 from .samples import brier, latent, log_loss, truth
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ordstat import DataError, DataWarning, OptionError, datasets, ordfit
-from ordstat.assess.conformal import (
+from ordstat.judging.conformal import (
     conformal_radius,
     coverage_range,
     grown_by_distance,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
 
 PARTS = {
     "plain": (),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ordstat.model.likelihood.adjacent import Adjacent
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.family import Family
-from ordstat.model.likelihood.links import LINKS
-from ordstat.solvers.likelihood.problem import Problem
+from ordstat.likelihood.adjacent import Adjacent
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Family
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.problem import Problem
 
 from .samples import PARTS, make
 

@@ -10,14 +10,13 @@ import pytest
 import statsmodels.api as sm
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.methods.clm import CumulativeLink
-from ordstat.model.costs import CostMatrix
-from ordstat.model.likelihood.crossing import crossed_rows
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood.rule import LikelihoodRule
-from ordstat.model.likelihood_fit import LikelihoodFit
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import CostMatrix
+from ordstat.likelihood.clm import CumulativeLink
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.rule import LikelihoodRule, crossed_rows
 
 from .samples import PARTS, make
 
@@ -224,7 +223,7 @@ def test_meat_does_not_depend_on_how_rows_are_cut_into_chunks(monkeypatch: pytes
     found = fit(sample)
     cluster = np.arange(sample.n) // 40
     whole = found.likelihood.score_products(cluster)
-    monkeypatch.setattr("ordstat.solvers.likelihood.sandwich._BUFFER", 7 * found.coefficients.size)
+    monkeypatch.setattr("ordstat.likelihood.covariance._BUFFER", 7 * found.coefficients.size)
     np.testing.assert_allclose(found.likelihood.score_products(cluster), whole, rtol=1e-12)
 
 
@@ -398,7 +397,7 @@ def test_starting_from_a_small_sample_changes_nothing(monkeypatch: pytest.Monkey
     if rare:
         sample = replace(sample, y=np.where(np.arange(sample.n) == 1, 4, sample.y), n_levels=5)
     one = fit(sample, link)
-    monkeypatch.setattr("ordstat.solvers.likelihood.problem._MANY", 10**9)
+    monkeypatch.setattr("ordstat.likelihood.problem._MANY", 10**9)
     other = fit(sample, link)
     assert_same(one, other)
     assert (one.trace.objective[0] > other.trace.objective[0]) == (not rare)
@@ -427,7 +426,7 @@ def test_short_cuts_for_many_rows_change_nothing(monkeypatch: pytest.MonkeyPatch
     X = np.column_stack([sample.X, _with_column(name, sample.y)])
     sample = replace(sample, rows=Rows(X=X))
     one = fit(sample)
-    monkeypatch.setattr("ordstat.solvers.likelihood.problem._MANY", 10**9)
+    monkeypatch.setattr("ordstat.likelihood.problem._MANY", 10**9)
     other = fit(sample)
     assert one.trace.message == other.trace.message
     if other.separation is None:

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from ordstat.exceptions import OptionError
-from ordstat.methods.clm import CumulativeLink
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.flexible import FLEXIBLE
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood_fit import LikelihoodFit
-from ordstat.model.sample import Sample
+from ordstat.formula.sample import Sample
+from ordstat.likelihood.clm import CumulativeLink
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.flexible import FLEXIBLE
+from ordstat.likelihood.links import LINKS
 
 from .samples import PARTS, make
 

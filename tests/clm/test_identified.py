@@ -8,7 +8,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning, OptionError
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 
 def two_levels() -> pd.DataFrame:

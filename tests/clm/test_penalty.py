@@ -9,11 +9,11 @@ import pytest
 import statsmodels.api as sm
 
 from ordstat.exceptions import OptionError
-from ordstat.methods.clm import CumulativeLink
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood.rule import LikelihoodRule
-from ordstat.model.likelihood_fit import LikelihoodFit
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.likelihood.clm import CumulativeLink
+from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.rule import LikelihoodRule
 
 from .samples import PARTS, make
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.likelihood.explore import follow
-from ordstat.solvers.likelihood.newton import Evaluation
-from ordstat.solvers.likelihood.problem import Problem
-from ordstat.solvers.likelihood.rows import TermRows
+from ordstat.formula.sample import Rows, Sample
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.newton import Evaluation
+from ordstat.likelihood.problem import Problem
+from ordstat.likelihood.rows import TermRows
+from ordstat.likelihood.start import follow
 
 N, K = 2500, 5
 

@@ -12,12 +12,12 @@ from scipy.optimize import linprog
 
 from ordstat import ordfit
 from ordstat.exceptions import SeparationWarning
-from ordstat.methods.clm import AdjacentCategory, CumulativeLink
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood_fit import LikelihoodFit
-from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.likelihood.problem import Problem
+from ordstat.formula.sample import Rows, Sample
+from ordstat.likelihood.clm import AdjacentCategory, CumulativeLink
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.problem import Problem
 
 from .samples import make
 

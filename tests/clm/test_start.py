@@ -12,9 +12,9 @@ import pytest
 from benchmarks.against_r.specs import KINDS
 from ordstat import ordfit
 from ordstat.exceptions import SeparationWarning
-from ordstat.methods.clm import CumulativeLink
-from ordstat.model.likelihood_fit import LikelihoodFit
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.likelihood.clm import CumulativeLink
+from ordstat.likelihood.fit import LikelihoodFit
 
 
 def sample_of(seed: int, n: int, width: int, K: int, noise: str) -> Sample:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from ordstat.exceptions import DataError, OptionError
-from ordstat.methods.clm import CumulativeLink
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood.thresholds import THRESHOLDS, threshold_map
-from ordstat.model.likelihood_fit import LikelihoodFit
-from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.likelihood.problem import Problem
+from ordstat.formula.sample import Rows, Sample
+from ordstat.likelihood.clm import CumulativeLink
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.predictor import THRESHOLDS, threshold_map
+from ordstat.likelihood.problem import Problem
 
 from .samples import PARTS, make
 

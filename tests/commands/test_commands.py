@@ -9,9 +9,8 @@ import pytest
 
 import ordstat
 from ordstat import DataError, DataWarning, datasets, ordfit
-from ordstat.commands.main import COMMANDS, main
-from ordstat.commands.tables import read_table, with_labels
-from ordstat.methods import METHODS
+from ordstat.cli import COMMANDS, main, read_table, with_labels
+from ordstat.registry import METHODS
 
 FORMULA = "rating ~ temp + contact"
 LABELS = {1: "very mild", 2: "mild", 3: "middle", 4: "bitter", 5: "very bitter"}
@@ -111,8 +110,8 @@ def test_results_are_printed_before_they_are_written(folder, capsys, monkeypatch
     def full(*arguments, **options):
         raise DataError("the disk is full")
 
-    monkeypatch.setattr("ordstat.files.save.write_file", full)
-    monkeypatch.setattr("ordstat.commands.compare.write_table", full)
+    monkeypatch.setattr("ordstat.persistence.write_file", full)
+    monkeypatch.setattr("ordstat.cli.write_table", full)
     assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 1
     assert "2.503" in capsys.readouterr().out
     assert main(["compare", "wine.csv", FORMULA, "logit", "--cv", "3", "-o", "c.csv"]) == 1
@@ -281,7 +280,7 @@ def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
 @pytest.mark.parametrize("argument", ["--report", "--save"])
 def test_a_wrong_ending_is_refused_before_the_fit(argument, folder, capsys, monkeypatch):
     before = (folder / "wine.csv").read_bytes()
-    monkeypatch.setattr("ordstat.commands.fit.ordfit", lambda *a, **k: pytest.fail("fitted"))
+    monkeypatch.setattr("ordstat.cli.ordfit", lambda *a, **k: pytest.fail("fitted"))
     assert main(["fit", "wine.csv", FORMULA, argument, "wine.csv"]) == 2
     assert (folder / "wine.csv").read_bytes() == before
 
@@ -298,7 +297,7 @@ def test_an_interruption_leaves_nothing(folder, capsys, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ordstat.commands.rows.read_table", interrupted)
+    monkeypatch.setattr("ordstat.cli.read_table", interrupted)
     assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 130
     assert capsys.readouterr().err == "ordstat: error: interrupted\n" and not (folder / "m").exists()
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from ordstat import DataError, datasets
-from ordstat.commands.main import main
-from ordstat.commands.tables import read_table
+from ordstat.cli import main, read_table
 
 
 def packed(kind, path, text):

@@ -10,9 +10,9 @@ from sklearn.linear_model import LogisticRegression
 
 import ordstat
 from ordstat import REDSVM, DataError, DataWarning, OptionError, Reduction, SurveyDesign, compare, datasets, ordfit
-from ordstat.assess.crossval import draw_folds
-from ordstat.assess.errors import MEASURES
-from ordstat.results.compared import fold_notes
+from ordstat.judging.compared import fold_notes
+from ordstat.judging.errors import MEASURES
+from ordstat.judging.folds import draw_folds
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"
@@ -272,8 +272,8 @@ INNER = {
 
 def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
     """Those that choose rounds, penalties and weights of members, and those of calibrations: as the folds outside."""
-    from ordstat.methods import calibrated
-    from ordstat.methods.shared import folds, selection
+    from ordstat.judging import folds, selection
+    from ordstat.prediction import calibrated
 
     seen = {}
     deal = folds.stratified_folds
@@ -294,7 +294,7 @@ def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
 
 def test_clusters_are_held_out_whole_and_every_level_stays():
     """A level of one cluster alone is never held out; without clusters there is no fold without it either."""
-    from ordstat.methods.shared.folds import held_weights
+    from ordstat.judging.folds import held_weights
 
     rng = np.random.default_rng(0)
     cluster = np.repeat(np.arange(6), 5)
@@ -310,7 +310,7 @@ def test_clusters_are_held_out_whole_and_every_level_stays():
 
 def test_a_calibration_deals_whole_clusters(monkeypatch):
     """Inside the training rows of every fold, as outside."""
-    from ordstat.methods.calibrated import Dealt
+    from ordstat.prediction.calibrated import Dealt
 
     seen, of = [], Dealt.of.__func__
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from ordstat.assess.resampled import Resampled, group_codes, ranks_within
+from ordstat.judging.resampled import Resampled, group_codes, ranks_within
 
 DIFFERENCES = np.array([0.02, -0.01, 0.05, 0.03, 0.00, 0.04, 0.01, 0.02, 0.06, -0.02])
 

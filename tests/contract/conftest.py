@@ -3,7 +3,7 @@
 import pytest
 from problems import Problem
 
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 
 @pytest.fixture(params=list(METHODS))

@@ -11,8 +11,7 @@ import pandas as pd
 from light_options import LIGHT
 
 from ordstat import ordfit
-from ordstat.methods import METHODS
-from ordstat.registry import resolve
+from ordstat.registry import METHODS, resolve
 
 FORMULA = "y ~ x1 + x2 + g"
 N = 60

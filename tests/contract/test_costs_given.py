@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import REDSVM, OneVersusOne, OrdinalClassifier, datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 FORMULA = "rating ~ temp + contact"
 LEVELS = [1, 2, 3, 4, 5]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import ordstat
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 #: Enough for every kind of round to be there.
 ROUNDS = 12

@@ -19,7 +19,7 @@ from problems import (
 )
 
 from ordstat import ordfit
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 #: The link of the mirrored response; every other method is its own mirror.
 MIRROR = {"cloglog": "loglog", "loglog": "cloglog"}
@@ -198,7 +198,7 @@ def test_row_costs_of_the_absolute_kind_change_nothing(name):
 
 def test_formula_and_estimator_agree(problem):
     from ordstat import OrdinalClassifier
-    from ordstat.design.build import build
+    from ordstat.formula.build import build
 
     # Contrasts that are asked for are columns of numbers to every method, as those of arrays are.
     asked = {"contrasts": {"g": "treatment"}}

@@ -8,8 +8,7 @@ import pytest
 
 from ordstat import OrdinalClassifier, checks, ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.methods import METHODS
-from ordstat.registry import resolve
+from ordstat.registry import METHODS, resolve
 
 ONLINE = ("prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum")
 BAGS = ("bagging", "ordinal-bagging", "nominal-adaboost", "fixed-split-boosting", "ordinal-adaboost")

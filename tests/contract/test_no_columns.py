@@ -8,7 +8,7 @@ from problems import Problem, scores
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 #: Their classifier is scikit-learn's, which takes no table without columns.
 REFUSED = ("frank-hall", "nominal-classifier", "seedboost")

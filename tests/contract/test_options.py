@@ -12,12 +12,12 @@ from problems import FORMULA, Problem, fitted, score_type, scores, thresholds
 
 import ordstat
 from ordstat import DataError, OptionError, ordfit
-from ordstat.methods import METHODS, Method
-from ordstat.methods.shared.trees import TreeMethod
-from ordstat.registry import option_names, resolve
-from ordstat.results.likelihood.results import LikelihoodResults
-from ordstat.results.names import OF_LIKELIHOOD, OF_THRESHOLDS
-from ordstat.results.rankers.margin import MarginResults
+from ordstat.fitted import OF_LIKELIHOOD, OF_THRESHOLDS
+from ordstat.judging.rankers import MarginResults
+from ordstat.likelihood.results import LikelihoodResults
+from ordstat.method import Method
+from ordstat.registry import METHODS, option_names, resolve
+from ordstat.trees.trees import TreeMethod
 
 #: Another value of every option of every method; a new option needs a line here.
 OTHER = {
@@ -131,13 +131,13 @@ def _formula(option: str) -> str:
 
 
 def _methods_of(file: str) -> list[type]:
-    module = import_module(f"ordstat.methods.{file}")
+    module = import_module(f"ordstat.registry.{file}")
     own = [value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__]
     return [value for value in own if isinstance(value, type) and issubclass(value, Method)]
 
 
 def test_every_method_is_registered():
-    files = {path.stem for path in Path(ordstat.methods.__path__[0]).glob("*.py")}
+    files = {path.stem for path in Path(ordstat.registry.__path__[0]).glob("*.py")}
     made = {kind for file in files if not file.startswith(("__", "base")) for kind in _methods_of(file)}
     assert made == {entry.method for entry in METHODS.values()}
 

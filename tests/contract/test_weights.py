@@ -11,7 +11,8 @@ from problems import Problem, assert_same_ranker, latent_frame, score_tolerance,
 
 from ordstat import OrdinalClassifier, ordfit
 from ordstat.exceptions import DataError
-from ordstat.methods import METHODS, reduction
+from ordstat.reduction import reduction
+from ordstat.registry import METHODS
 
 #: Presented, drawn or counted one by one: heavy rows are refused by what they would take, and parts of a row too.
 COUNTED = ("prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum")

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import brunnermunzel, kruskal, mannwhitneyu
 
 from ordstat import datasets, describe_ordinal
-from ordstat.assess.ridits import Ridits, logit_limits, mid_shares, superiority
+from ordstat.report.describe import Ridits, logit_limits, mid_shares, superiority
 
 K = 5
 SAMPLES = 2000

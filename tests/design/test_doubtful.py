@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from ordstat import DataWarning, ordfit
-from ordstat.design.build import build
-from ordstat.design.doubtful import doubtful_response
+from ordstat.formula.build import build
+from ordstat.formula.columns import doubtful_response
 
 RNG = np.random.default_rng(0)
 N = 240

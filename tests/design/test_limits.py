@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.design.build import build
-from ordstat.design.coding import full_codings
-from ordstat.design.expressions import column_expression
-from ordstat.design.parse import Term, parse_formula, parse_one_sided
 from ordstat.exceptions import FormulaError
+from ordstat.formula.build import build
+from ordstat.formula.coding import full_codings
+from ordstat.formula.factors import column_expression
+from ordstat.formula.parse import Term, parse_formula, parse_one_sided
 
 LETTERS = [letter for letter in string.ascii_lowercase if letter != "y"]
 COLUMNS = [f"x{i}" for i in range(12_000)]

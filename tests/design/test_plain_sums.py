@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from ordstat.design.parse import parse_formula, parse_one_sided, uses_dot
 from ordstat.exceptions import FormulaError
+from ordstat.formula.parse import parse_formula, parse_one_sided, uses_dot
 
 PLAIN = ["y ~ a", "y~a+b", "  y ~ b + a \n + c ", "rating ~ temp + contact", "y ~ _a + B2", "y ~ offset + C", "y ~ pi"]
 OTHERS = [

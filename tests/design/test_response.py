@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.design.build import build
 from ordstat.exceptions import DataError, FormulaError
+from ordstat.formula.build import build
 
 WORDS = ["mid", "low", "high", "low", "mid", "high"]
 

@@ -5,8 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from ordstat.design.build import build
 from ordstat.exceptions import DataError, FormulaError, OptionError
+from ordstat.formula.build import build
 
 
 def frame():

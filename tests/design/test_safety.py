@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.design.build import build
 from ordstat.exceptions import DataError, FormulaError, OptionError, OrdstatError
+from ordstat.formula.build import build
 
 DATA = pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": [0.5, 1, 2, 3, 5, 8]})
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.design.build import build
 from ordstat.exceptions import DataError
+from ordstat.formula.build import build
 
 N = 9_000
 

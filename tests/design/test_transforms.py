@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy.interpolate import CubicSpline
 
-from ordstat.design.build import build
-from ordstat.design.contrasts import contrast
 from ordstat.exceptions import DataError, FormulaError
+from ordstat.formula.build import build
+from ordstat.formula.contrasts import contrast
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-14}  # R's own Householder and recurrences, other order of sums
 

@@ -12,8 +12,8 @@ from scipy import stats
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit
-from ordstat.assess.likelihood.goodness import score_groups
 from ordstat.exceptions import DataError, OptionError
+from ordstat.inference.goodness import score_groups
 
 #: The likelihood ratios carry what R's fits leave over.
 ROOM = 1e-6

@@ -11,10 +11,10 @@ from clm.samples import PARTS, make
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit
-from ordstat.assess.likelihood.rows import influence, jacobian_of, row_terms
 from ordstat.exceptions import DataError, SeparationWarning
-from ordstat.methods.clm import CumulativeLink
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.inference.residuals import influence, jacobian_of, row_terms
+from ordstat.likelihood.clm import CumulativeLink
 
 EVERY = [(parts, link) for parts in PARTS for link in ("logit", "probit", "cloglog", "loglog", "cauchit")]
 

@@ -11,13 +11,13 @@ from scipy import stats
 
 from diagnosis.samples import LATENT, THETA, ends, fitted, frame
 from ordstat import ordfit
-from ordstat.assess.likelihood.rows import residuals
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
-from ordstat.model.costs import CostMatrix
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood.rule import LikelihoodRule
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.inference.residuals import residuals
+from ordstat.judging.costs import CostMatrix
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.rule import LikelihoodRule
 
 MODELS = {
     "plain": {},

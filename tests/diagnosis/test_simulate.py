@@ -8,7 +8,7 @@ import pytest
 
 from diagnosis.samples import fitted, frame
 from ordstat.exceptions import DataError, OptionError
-from ordstat.results.likelihood.uncertainty import drawn_codes
+from ordstat.inference.predictions import drawn_codes
 
 
 @pytest.mark.parametrize("model", [{}, {"link": "cauchit"}, {"formula": "y ~ x", "nominal": "~ f", "scale": "~ z"}])

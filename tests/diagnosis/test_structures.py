@@ -9,12 +9,12 @@ import pytest
 from clm.samples import make
 from scipy import integrate, stats
 
-from ordstat.assess.likelihood.rows import influence, jacobian_of, residuals, row_terms
-from ordstat.methods.clm import CumulativeLink
-from ordstat.model.likelihood.cumulative import drawn, latent_mean
-from ordstat.model.likelihood.flexible import FLEXIBLE
-from ordstat.model.likelihood_fit import LikelihoodFit
-from ordstat.model.sample import Sample
+from ordstat.formula.sample import Sample
+from ordstat.inference.residuals import influence, jacobian_of, residuals, row_terms
+from ordstat.likelihood.clm import CumulativeLink
+from ordstat.likelihood.cumulative import drawn, latent_mean
+from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.flexible import FLEXIBLE
 
 METHODS = {
     "equidistant": (CumulativeLink(threshold="equidistant"), ("nominal", "scale")),

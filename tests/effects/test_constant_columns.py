@@ -8,9 +8,9 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import ordfit
+from ordstat.effects.average import SCALES
 from ordstat.exceptions import DataWarning
-from ordstat.model.likelihood.stencil import stencil
-from ordstat.results.likelihood.effects.average import SCALES
+from ordstat.likelihood.derivatives import stencil
 
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from test_sensitivity import ALL_LINKS, problem
 
-from ordstat.model.likelihood.adjacent import Adjacent
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.derivatives import averages
-from ordstat.model.likelihood.directions import Directions
-from ordstat.model.likelihood.quantities import QUANTITIES
-from ordstat.model.sample import Rows
+from ordstat.formula.sample import Rows
+from ordstat.likelihood.adjacent import Adjacent
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.derivatives import QUANTITIES, Directions, averages
 
 H = 1e-3
 POINTS = ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0))
@@ -67,7 +65,7 @@ def test_rows_come_in_blocks(monkeypatch) -> None:
     tangent, weights = direction(rows), np.ones(rows.n)
     whole = Directions(QUANTITIES["prob"], rule, rows)
     expected = whole.average(tangent, weights), whole.each(tangent)
-    monkeypatch.setattr("ordstat.model.likelihood.derivatives._BUFFER", 2 * rule.n_levels)
+    monkeypatch.setattr("ordstat.likelihood.derivatives._BUFFER", 2 * rule.n_levels)
     parts = Directions(QUANTITIES["prob"], rule, rows)
     for found, one in zip((parts.average(tangent, weights), parts.each(tangent)), expected, strict=True):
         for a, b in zip(found, one, strict=True):

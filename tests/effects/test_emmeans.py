@@ -13,7 +13,7 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.exceptions import OptionError
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "emmeans.csv")
 MODES = {"latent": "latent", "prob": "prob", "mean.class": "mean", "cum.prob": "cum_prob"}

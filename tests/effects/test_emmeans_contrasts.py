@@ -16,7 +16,7 @@ from scipy import stats
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 R = pd.read_csv(Path(__file__).parents[1] / "golden" / "r" / "emmeans_contrasts.csv")
 GRID = {"cov_keep": 2, "cov_reduce": "mean"}  # R's defaults for numbers

@@ -14,7 +14,7 @@ from reference_cases import load_data
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 
 @lru_cache

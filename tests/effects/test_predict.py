@@ -29,7 +29,7 @@ def fit(request):
 
 def numeric_errors(fit, new: pd.DataFrame, type: str) -> np.ndarray:
     """(n M,) by finite differences of refilled rules over the estimated parameters."""
-    from ordstat.results.likelihood.standard_errors import predicted, rule_at
+    from ordstat.likelihood.standard_errors import predicted, rule_at
 
     rows, at = fit.design.spec.rebuild(new).rows, fit.params.to_numpy()
     h = 1e-4

@@ -11,7 +11,7 @@ import pytest
 
 from ordstat import datasets, describe_ordinal, ordfit, power_ordinal, sample_size_ordinal
 from ordstat.exceptions import DataError, DataWarning, OptionError
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 
 @lru_cache

@@ -7,18 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ordstat.model.costs import CostMatrix
-from ordstat.model.likelihood import derivatives as sensitivity
-from ordstat.model.likelihood.adjacent import Adjacent
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.derivatives import averages, score_errors, standard_errors
-from ordstat.model.likelihood.family import Family
-from ordstat.model.likelihood.flexible import FLEXIBLE
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood.quantities import QUANTITIES
-from ordstat.model.likelihood.rule import LikelihoodRule
-from ordstat.model.likelihood.stencil import stencil
-from ordstat.model.sample import Rows
+from ordstat.formula.sample import Rows
+from ordstat.judging.costs import CostMatrix
+from ordstat.likelihood import derivatives as sensitivity
+from ordstat.likelihood.adjacent import Adjacent
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.derivatives import QUANTITIES, averages, score_errors, standard_errors, stencil
+from ordstat.likelihood.family import Family
+from ordstat.likelihood.flexible import FLEXIBLE
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.rule import LikelihoodRule
 
 ALL_LINKS = {**LINKS, "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7), "log-gamma": FLEXIBLE["log-gamma"].at(-0.4)}
 

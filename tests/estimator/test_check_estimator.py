@@ -7,8 +7,7 @@ from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import check_classifiers_train, check_estimator
 
 from ordstat import OrdinalClassifier
-from ordstat.methods import METHODS
-from ordstat.registry import resolve
+from ordstat.registry import METHODS, resolve
 
 # The checks fit strings, odd shapes, iterations cut short: the warnings are due.
 pytestmark = pytest.mark.filterwarnings("ignore")

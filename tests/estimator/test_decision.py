@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ordstat import OrdinalClassifier, ordfit
 from ordstat.exceptions import UnavailableError
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 MANY = [name for name, entry in METHODS.items() if not entry.method.needs.two_levels]

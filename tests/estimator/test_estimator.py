@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ordstat import REDSVM, CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, datasets, ordfit
-from ordstat.estimator import mean_absolute_rank_error
 from ordstat.exceptions import SeparationWarning
-from ordstat.methods import METHODS
+from ordstat.labels import mean_absolute_rank_error
+from ordstat.registry import METHODS
 
 LEVELS = ["low", "medium", "high"]  # not in alphabetical order
 CODES = {"low": 0, "medium": 1, "high": 2}

@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ordstat import (
-    REDSVM,
-    DecisionTree,
-    Laplacian,
-    NormalisedSigmoid,
-    Reduction,
-    SurveyDesign,
-    datasets,
-    ordfit,
-)
+from ordstat import REDSVM, DecisionTree, Laplacian, NormalisedSigmoid, Reduction, SurveyDesign, datasets, ordfit
 
 
 def wine() -> pd.DataFrame:

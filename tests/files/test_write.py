@@ -7,7 +7,7 @@ import pytest
 
 from files.samples import MEAN, wine
 from ordstat import DataError, OptionError, load, ordfit
-from ordstat.commands.main import main
+from ordstat.cli import main
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from reference_cases import FOLDER, Case, case_names, load_case, number
 
-from ordstat.design.build import build
-from ordstat.design.design import Design
-from ordstat.methods.clm import CumulativeLink
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood_fit import LikelihoodFit
+from ordstat.formula.build import build
+from ordstat.formula.design import Design
+from ordstat.likelihood.clm import CumulativeLink
+from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.links import LINKS
 
 #: `tight` fits agree to about 1e-10; covariances are those of R's default stopping rule.
 ESTIMATE, COVARIANCE, LOGLIK = 1e-8, 1e-6, 1e-8

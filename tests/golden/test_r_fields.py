@@ -11,7 +11,7 @@ import pytest
 from reference_cases import Case, case_names, load_case, matrix, named
 
 from ordstat import ordfit
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 #: No finite estimate (compared in test_r_clm.py), or stopped on purpose after two iterations.
 NOT_COMPARABLE = {

@@ -8,7 +8,7 @@ import pytest
 from reference_cases import Case, load_case, number
 
 from ordstat import ordfit
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 #: Log-likelihoods of R's default stopping rule.
 LOGLIK = 1e-7

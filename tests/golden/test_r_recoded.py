@@ -14,7 +14,7 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 
 @pytest.fixture(scope="module")

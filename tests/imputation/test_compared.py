@@ -5,7 +5,7 @@ import pytest
 
 from imputation.frames import FRAMES, fits
 from ordstat import OptionError, SurveyDesign, ordfit_mi, pool
-from ordstat.assess.likelihood.rubin import Pooled, d1
+from ordstat.inference.pooling import Pooled, d1
 
 #: The second data set has no finite lambda.
 SOME = [FRAMES[k] for k in (0, 2, 3, 4, 5)]

@@ -11,7 +11,7 @@ from statsmodels.imputation.mice import MICEData
 
 from imputation.frames import FRAMES, STACKED, fits
 from ordstat import DataError, DataWarning, OptionError, ordfit, ordfit_mi, pool
-from ordstat.assess.likelihood.rubin import Pooled, d1
+from ordstat.inference.pooling import Pooled, d1
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from scipy import stats
 
 from ordstat import ordfit
 from ordstat.exceptions import OptionError
-from ordstat.results.likelihood.bootstrap import Bootstrap
+from ordstat.inference.bootstrap import Bootstrap
 
 
 @pytest.fixture(scope="module")

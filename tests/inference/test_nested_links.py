@@ -5,8 +5,8 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import ordfit
-from ordstat.model.likelihood.flexible import FLEXIBLE
-from ordstat.model.likelihood.links import LINKS
+from ordstat.likelihood.flexible import FLEXIBLE
+from ordstat.likelihood.links import LINKS
 
 T = np.linspace(-3.0, 3.0, 61)
 

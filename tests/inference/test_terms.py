@@ -9,7 +9,7 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError, DataWarning, OptionError
-from ordstat.results.likelihood.single_terms import coded_anew
+from ordstat.inference.single_terms import coded_anew
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import ordfit
-from ordstat.design.recipe import updated_formula
 from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError
+from ordstat.formula.design import updated_formula
 
 
 @pytest.mark.parametrize(

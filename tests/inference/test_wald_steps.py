@@ -10,7 +10,7 @@ import pytest
 
 from ordstat import SurveyDesign, datasets, ordfit, table
 from ordstat.exceptions import OptionError
-from ordstat.results.page.readings import readings
+from ordstat.report.page import readings
 
 WINE = datasets.load("wine")
 NAMES = ["x1", "x2", "x3", "x4"]

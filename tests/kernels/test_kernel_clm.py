@@ -18,14 +18,12 @@ from ordstat import (
     Polynomial,
     ordfit,
 )
-from ordstat.model.kernels.named import Custom, Precomputed
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.flexible import link_of
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.likelihood.kernels.features import exact_features, landmark_features
-from ordstat.solvers.likelihood.kernels.judges import Evidence, log_evidence
-from ordstat.solvers.likelihood.kernels.ridge import FeatureRows
+from ordstat.formula.sample import Rows, Sample
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.flexible import link_of
+from ordstat.likelihood.links import LINKS
+from ordstat.prediction.kernel_features import Evidence, FeatureRows, exact_features, landmark_features, log_evidence
+from ordstat.svm.kernels import Custom, Precomputed
 
 FORMULA = "y ~ a + b"
 

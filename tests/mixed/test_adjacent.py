@@ -12,13 +12,13 @@ from scipy.optimize import approx_fprime, minimize
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray, IntArray
-from ordstat.model.likelihood.adjacent import Adjacent
-from ordstat.model.likelihood.flexible import link_of
-from ordstat.model.likelihood.links import LINKS, Link
-from ordstat.model.likelihood.predictor import Predictor
-from ordstat.results.likelihood.results import LikelihoodResults
-from ordstat.solvers.likelihood.mixed.estimate import objective_of
-from ordstat.solvers.likelihood.mixed.search import zero_effects
+from ordstat.likelihood.adjacent import Adjacent
+from ordstat.likelihood.flexible import link_of
+from ordstat.likelihood.links import LINKS, Link
+from ordstat.likelihood.predictor import Predictor
+from ordstat.likelihood.results import LikelihoodResults
+from ordstat.mixed.estimate import objective_of
+from ordstat.mixed.search import zero_effects
 
 from .test_gradients import MODELS, SCALAR, differences, model_of
 from .test_lme4 import GLMER

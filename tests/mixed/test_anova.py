@@ -16,7 +16,7 @@ from scipy.stats import chi2
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 CODES = WINE["judge"].cat.codes.to_numpy()

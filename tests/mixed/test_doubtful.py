@@ -7,13 +7,8 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import (
-    ConvergenceWarning,
-    DataWarning,
-    FormulaError,
-    SeparationWarning,
-)
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.exceptions import ConvergenceWarning, DataWarning, FormulaError, SeparationWarning
+from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 

@@ -19,7 +19,7 @@ from light_options import in_turn
 from ordstat import CumulativeLink, datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 #: Of what R's clmm leaves of its gradient.

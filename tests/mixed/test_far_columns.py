@@ -11,7 +11,7 @@ import pytest
 
 from ordstat import ordfit
 from ordstat._typing import FloatArray
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 ORIGIN = 20_000
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ordstat import DataWarning, SurveyDesign, datasets, ordfit, pool
-from ordstat.design.bars import split_bars
-from ordstat.design.build import build
-from ordstat.design.recipe import updated_formula
 from ordstat.exceptions import FormulaError, OptionError, UnavailableError
+from ordstat.formula.build import build
+from ordstat.formula.design import updated_formula
+from ordstat.formula.parse import split_bars
 
 WINE = datasets.load("wine")
 

@@ -12,17 +12,16 @@ from reference_cases import load_data
 from scipy.integrate import quad
 
 from ordstat._typing import FloatArray
-from ordstat.design.build import build
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.family import Family
-from ordstat.model.likelihood.flexible import link_of
-from ordstat.model.likelihood.links import LINKS, Link
-from ordstat.model.likelihood.third import curvature_slopes
-from ordstat.solvers.likelihood.mixed.estimate import objective_of
-from ordstat.solvers.likelihood.mixed.model import MixedModel
-from ordstat.solvers.likelihood.mixed.search import zero_effects
-from ordstat.solvers.likelihood.problem import Problem
-from ordstat.solvers.likelihood.user_scale import in_order
+from ordstat.formula.build import build
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Family, curvature_slopes
+from ordstat.likelihood.flexible import link_of
+from ordstat.likelihood.links import LINKS, Link
+from ordstat.likelihood.problem import Problem
+from ordstat.likelihood.user_scale import in_order
+from ordstat.mixed.estimate import objective_of
+from ordstat.mixed.model import MixedModel
+from ordstat.mixed.search import zero_effects
 
 #: Formula, data, further arguments of the design, threshold structure.
 MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.assess.agreement import PairOrder
 from ordstat.exceptions import OptionError, UnavailableError
-from ordstat.model.random_effects import RandomColumns, RandomRows
-from ordstat.results.likelihood.mixed.unavailable import UNAVAILABLE
+from ordstat.formula.sample import RandomColumns, RandomRows
+from ordstat.judging.errors import PairOrder
+from ordstat.mixed.unavailable import UNAVAILABLE
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | judge)"

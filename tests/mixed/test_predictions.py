@@ -15,8 +15,8 @@ from scipy.stats import norm
 
 from ordstat import CumulativeLink, datasets, ordfit
 from ordstat.exceptions import DataError, DataWarning
-from ordstat.model.likelihood.links import LINKS
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 NEW = pd.DataFrame({"temp": ["cold", "warm", "warm"], "contact": ["no", "yes", "no"], "judge": [1, 5, 9]})

@@ -10,7 +10,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 
 from ordstat import datasets, ordfit
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 

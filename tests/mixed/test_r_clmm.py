@@ -13,7 +13,7 @@ import pytest
 from reference_cases import Case, case_names, load_case, number
 
 from ordstat import ordfit
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 #: `tight` of this case stopped at a gradient of 4e-5; others are at 1e-6 or below.
 LOOSE = {"long_clmm_weights": 1e-4}

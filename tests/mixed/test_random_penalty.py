@@ -9,7 +9,7 @@ from scipy.optimize import brentq, minimize
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | bottle)"

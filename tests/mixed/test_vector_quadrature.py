@@ -13,17 +13,17 @@ from scipy.special import expit
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
-from ordstat.design.build import build
 from ordstat.exceptions import OptionError
-from ordstat.model.likelihood.adjacent import Adjacent
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.family import Family
-from ordstat.model.likelihood.links import LINKS
-from ordstat.results.likelihood.results import LikelihoodResults
-from ordstat.solvers.likelihood.mixed.model import MixedModel
-from ordstat.solvers.likelihood.mixed.quadrature import evaluate_by_nodes
-from ordstat.solvers.likelihood.mixed.search import zero_effects
-from ordstat.solvers.likelihood.problem import Problem
+from ordstat.formula.build import build
+from ordstat.likelihood.adjacent import Adjacent
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Family
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.problem import Problem
+from ordstat.likelihood.results import LikelihoodResults
+from ordstat.mixed.model import MixedModel
+from ordstat.mixed.quadrature import evaluate_by_nodes
+from ordstat.mixed.search import zero_effects
 
 from .test_gradients import MODELS, differences, model_of
 

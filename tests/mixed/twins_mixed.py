@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood.third import curvature_slopes
+from ordstat.likelihood.family import curvature_slopes
+from ordstat.likelihood.links import LINKS
 
 #: Links of `ordstat.compiled.mixed`, by their number there.
 MIXED_LINKS = ("logit", "probit")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
 
 K = 4
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from ordstat import CuSumRank, DataError, KernelCuSumRank, KernelPRank, OptionError, PRank, ordfit
-from ordstat.model.kernels.named import Gaussian, Kernel, parse_kernel
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.svm.kernels import Gaussian, Kernel, parse_kernel
 
 from .samples import K, frame, sample, separable
 from .test_online import STREAM, batches

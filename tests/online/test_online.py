@@ -10,10 +10,10 @@ import twins
 from ordstat import CuSumRank, DataError, OptionError, PRank, ordfit
 from ordstat.compiled import online
 from ordstat.exceptions import UnavailableError
-from ordstat.methods.shared.online import OnlineMethod
-from ordstat.model.costs import CostMatrix
-from ordstat.model.online.examples import Examples
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import CostMatrix
+from ordstat.online.examples import Examples
+from ordstat.online.method import OnlineMethod
 
 from .samples import K, arrays, frame, sample, separable
 

@@ -23,11 +23,9 @@ from ordstat import (
     load,
     ordfit,
 )
-from ordstat.learners.nominal import NOMINAL, NominalLearner
-from ordstat.learners.packages import copied
-from ordstat.methods.shared.members import member
-from ordstat.model.sample import Rows
-from ordstat.model.scaling import fit_scaling
+from ordstat.formula.sample import Rows, fit_scaling
+from ordstat.prediction.blend import member
+from ordstat.reduction.classifiers import NOMINAL, NominalLearner, copied
 
 #: Package, class and settings that make 20 small trees.
 MAKERS = {

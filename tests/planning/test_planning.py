@@ -65,7 +65,7 @@ def test_simulation_agrees_with_the_formula_near_one(simulations: int) -> None:
 
 
 def test_simulated_groups_average_to_the_probabilities() -> None:
-    from ordstat.planning import _both
+    from ordstat.inference.planning import _both
 
     both = _both(np.array(P), 1.8, (80, 160))
     np.testing.assert_allclose(both.T @ [80 / 240, 160 / 240], P, rtol=1e-12)

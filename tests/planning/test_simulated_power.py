@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from ordstat import DataError, OptionError, datasets, ordfit, power_ordinal
-from ordstat.planning import _both
-from ordstat.results.likelihood.standard_errors import rule_at
+from ordstat.inference.planning import _both
+from ordstat.likelihood.standard_errors import rule_at
 
 WINE = datasets.load("wine")
 P = np.array([0.2, 0.3, 0.3, 0.2])

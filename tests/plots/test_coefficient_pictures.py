@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import OptionError, datasets, ordfit
 from ordstat.plots import style
-from ordstat.plots.words import in_lines, with_limits
+from ordstat.plots.style import in_lines, with_limits
 
 WINE, ANES = datasets.load("wine"), datasets.load("anes96")
 

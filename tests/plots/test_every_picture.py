@@ -9,7 +9,7 @@ from matplotlib import pyplot
 from matplotlib.text import Text
 
 from ordstat import DataError, ordfit
-from ordstat.methods import METHODS
+from ordstat.registry import METHODS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")]
 

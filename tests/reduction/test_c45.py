@@ -5,9 +5,9 @@ import pytest
 from twins import gain_ratio_cut
 
 from ordstat import C45, OptionError
-from ordstat.learners.c45_pruning import Pruner, extra_errors
-from ordstat.model.sample import Rows
-from ordstat.model.trees.tree import TreePanel
+from ordstat.formula.sample import Rows
+from ordstat.trees.c45 import Pruner, extra_errors
+from ordstat.trees.tree import TreePanel
 
 #: Golf or not (Quinlan 1993, sec. 2.2): outlook, temperature, humidity, windy, play.
 GOLF = [

@@ -28,15 +28,13 @@ from ordstat import (
     ordfit,
     reverse_reduction,
 )
-from ordstat.learners.svm import SVM
-from ordstat.model.costs import CostMatrix
-from ordstat.model.distinct import DistinctRows
-from ordstat.model.kernels.named import Linear
-from ordstat.model.reduction.encoding import extended_rows
-from ordstat.model.reduction.extended import Extended, binary_cost, extend, reverse_reduce, training_bound
-from ordstat.model.rules import count_above
-from ordstat.model.sample import Rows
-from ordstat.solvers.thresholds.logistic import ThresholdLogistic, ThresholdNetwork
+from ordstat.fit import count_above
+from ordstat.formula.sample import DistinctRows, Rows
+from ordstat.judging.costs import CostMatrix
+from ordstat.reduction.encoding import Extended, binary_cost, extend, extended_rows, reverse_reduce, training_bound
+from ordstat.reduction.threshold_loss import ThresholdLogistic, ThresholdNetwork
+from ordstat.svm.kernels import Linear
+from ordstat.svm.learner import SVM
 
 K = 4
 

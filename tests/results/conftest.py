@@ -9,16 +9,15 @@ import pytest
 from reference_cases import load_case, load_data
 from stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInLikelihood, StandInMethod
 
-from ordstat.design.build import build
-from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import MarginFit
-from ordstat.model.likelihood.cumulative import Cumulative
-from ordstat.model.likelihood.links import LINKS
-from ordstat.model.likelihood.rule import LikelihoodRule
-from ordstat.model.likelihood_fit import LikelihoodFit
-from ordstat.model.rules import ThresholdRule
-from ordstat.results.likelihood.results import LikelihoodResults
-from ordstat.results.rankers.margin import MarginResults
+from ordstat.fit import MarginFit, ThresholdRule
+from ordstat.formula.build import build
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.rankers import MarginResults
+from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.results import LikelihoodResults
+from ordstat.likelihood.rule import LikelihoodRule
 
 
 @pytest.fixture

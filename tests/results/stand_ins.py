@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordstat.assess.bounds import MarginBounds
-from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import BallGeometry, Certificate, Trace
-from ordstat.model.likelihood_fit import LikelihoodFit
+from ordstat.fit import BallGeometry, Certificate, Trace
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.margins import MarginBounds
+from ordstat.likelihood.fit import LikelihoodFit
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
 REACHED = Certificate(name="max |gradient|", value=4e-12, tolerance=1e-6, details=(("condition number", 26.6),))

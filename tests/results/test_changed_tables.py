@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.results.report.noted import NotedFrame
+from ordstat.report.frames import NotedFrame
 
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")  # users go on to say it, deprecated as it is
 

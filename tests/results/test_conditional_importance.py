@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from ordstat import OptionError, ordfit
-from ordstat.assess.subgroups import cells, exchange_within
+from ordstat.judging.importance import cells, exchange_within
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.assess.intervals import clopper_pearson, mean_limit
 from ordstat.exceptions import OptionError
+from ordstat.judging.intervals import clopper_pearson, mean_limit
 
 
 def _draw(rng, n):
@@ -103,9 +103,9 @@ def test_limits_hold_in_a_thousand_samples():
 @pytest.mark.slow
 def test_limits_of_folds_hold_in_a_thousand_samples():
     """For the mean error of the very fold models: ridge-like rules on plain folds, as `fold_limits` draws them."""
-    from ordstat.assess.crossval import draw_folds
-    from ordstat.assess.intervals import averaged, holdout_limits
-    from ordstat.model.sample import Rows, Sample
+    from ordstat.formula.sample import Rows, Sample
+    from ordstat.judging.folds import draw_folds
+    from ordstat.judging.intervals import averaged, holdout_limits
 
     rng, far = np.random.default_rng(5), _draw(np.random.default_rng(9), 20_000)
     held = []

@@ -11,8 +11,8 @@ from scipy import stats
 
 from ordstat import ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, SeparationWarning
-from ordstat.model.likelihood.links import LINKS
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.results import LikelihoodResults
 
 # R prints 17 digits; what is left is the rounding of a few operations.
 TIGHT = 1e-9

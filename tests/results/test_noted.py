@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ordstat import SeparationWarning, datasets, ordfit
-from ordstat.results.report.noted import NotedFrame
+from ordstat.report.frames import NotedFrame
 
 
 def frame():

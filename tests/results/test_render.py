@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from ordstat import ordfit
-from ordstat.results.report.cells import column_cells, p_value
-from ordstat.results.report.render import WIDTH, Report, Summary, Table, as_html, as_text
+from ordstat.report.cells import column_cells, p_value
+from ordstat.report.render import WIDTH, Report, Summary, Table, as_html, as_text
 
 
 def _report(**changes):

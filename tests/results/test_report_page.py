@@ -14,9 +14,8 @@ matplotlib.use("agg")
 from matplotlib import pyplot
 
 from ordstat import DataWarning, OptionError, SurveyDesign, datasets, ordfit
-from ordstat.methods import METHODS
-from ordstat.results.page.drawings import CAPTIONS
-from ordstat.results.page.readings import readings
+from ordstat.registry import METHODS
+from ordstat.report.page import CAPTIONS, readings
 
 WINE = datasets.load("wine")
 _EMPTY = {"meta", "img", "br", "hr"}

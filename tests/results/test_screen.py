@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ordstat import OptionError, SeparationWarning, datasets, ordfit, table
-from ordstat.widths import cells
+from ordstat.report.cells import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
 FORMULA = "rating ~ temp + contact"

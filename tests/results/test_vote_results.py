@@ -8,11 +8,10 @@ import pytest
 from stand_ins import REACHED, TRACE
 
 from ordstat import DataError, OptionError
-from ordstat.design.build import build
-from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import CostBound, VoteFit
-from ordstat.model.rules import ScoreRule
-from ordstat.results.rankers.margin import VoteResults
+from ordstat.fit import CostBound, ScoreRule, VoteFit
+from ordstat.formula.build import build
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.rankers import VoteResults
 
 VOTES = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.5, 1.5], [0.0, 0.0, 3.0], [-1.0, -2.0, -3.0]])
 

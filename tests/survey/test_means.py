@@ -20,7 +20,7 @@ import pytest
 from scipy.stats import t
 
 from ordstat import SurveyDesign, datasets, ordfit
-from ordstat.results.likelihood.results import LikelihoodResults
+from ordstat.likelihood.results import LikelihoodResults
 
 from .samples import sample
 

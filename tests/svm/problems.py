@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ordstat.model.costs import CostMatrix, is_convex
-from ordstat.model.kernels.named import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Stump
-from ordstat.model.reduction.extended import extend
-from ordstat.model.sample import Rows, Sample
-from ordstat.solvers.gram import DenseGram, centred
-from ordstat.solvers.svm.dual import ExtendedDual
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.costs import CostMatrix, is_convex
+from ordstat.reduction.encoding import extend
+from ordstat.svm.dual import ExtendedDual
+from ordstat.svm.gram import DenseGram, centred
+from ordstat.svm.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Stump
 
 KERNELS = {
     "perceptron": Perceptron(),

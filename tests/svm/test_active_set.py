@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from ordstat.solvers.gram import DenseGram, LinearGram, centred
-from ordstat.solvers.svm.active_set import free_variables, polished
-from ordstat.solvers.svm.coordinate import CoordinateAscent
-from ordstat.solvers.svm.dual import ExtendedDual, certify
-from ordstat.solvers.svm.interior_point import InteriorPoint
-from ordstat.solvers.svm.routes import CvxpyDual
+from ordstat.svm.coordinate import CoordinateAscent, free_variables, polished
+from ordstat.svm.dual import ExtendedDual, certify
+from ordstat.svm.gram import DenseGram, LinearGram, centred
+from ordstat.svm.interior_point import InteriorPoint
+from ordstat.svm.routes import CvxpyDual
 
 from .problems import COSTS, KERNELS, problem, rows
 
@@ -53,7 +52,7 @@ def _hard(gamma=1.0):
 @pytest.fixture
 def _ascent_alone(monkeypatch):
     """Coordinate ascent without the linear system."""
-    monkeypatch.setattr("ordstat.solvers.svm.active_set.polished", lambda *_: None)
+    monkeypatch.setattr("ordstat.svm.coordinate.polished", lambda *_: None)
 
 
 @pytest.mark.usefixtures("_ascent_alone")

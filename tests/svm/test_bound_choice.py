@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import OrdinalClassifier, datasets, ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.solvers.cross_validation import GRID
+from ordstat.svm.cross_validation import GRID
 
 FORMULA = "y ~ a + b"
 
@@ -78,7 +78,7 @@ def test_in_scikit_learn(frame):
     ],
 )
 def test_what_has_no_bound_is_refused(frame, method, options, error, match):
-    from ordstat.model.kernels.named import Gaussian
+    from ordstat.svm.kernels import Gaussian
 
     if options.pop("gamma", None):
         options["kernel"] = Gaussian(gamma="cv")

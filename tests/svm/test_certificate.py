@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from ordstat.solvers.svm.dual import balanced, certify
-from ordstat.solvers.svm.quantiles import best_offset
-from ordstat.solvers.svm.routes import SOLVERS
+from ordstat.svm.dual import balanced, best_offset, certify
+from ordstat.svm.routes import SOLVERS
 
 from .problems import COSTS, KERNELS, problem
 

@@ -7,13 +7,11 @@ import pytest
 from scipy.optimize import linprog
 
 from ordstat.exceptions import DataError
-from ordstat.methods.redsvm import REDSVM, SVOREXC, SVORIMC
-from ordstat.model.costs import CostMatrix
-from ordstat.model.reduction.extended import extend
-from ordstat.solvers.svm.dual import certify
-from ordstat.solvers.svm.hard_margin import hard_margin
-from ordstat.solvers.svm.quantiles import best_thresholds
-from ordstat.solvers.svm.routes import SOLVERS
+from ordstat.judging.costs import CostMatrix
+from ordstat.reduction.encoding import extend
+from ordstat.svm.dual import best_thresholds, certify
+from ordstat.svm.redsvm import REDSVM, SVOREXC, SVORIMC
+from ordstat.svm.routes import SOLVERS, hard_margin
 
 from .problems import COSTS, KERNELS, problem, rows, sample
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from ordstat.model.kernels.named import Perceptron, Precomputed, Stump
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
 from ordstat.registry import resolve
+from ordstat.svm.kernels import Perceptron, Precomputed, Stump
 
 KERNELS = [Perceptron(), Stump()]
 NAMES = ["perceptron", "stump"]

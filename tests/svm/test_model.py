@@ -5,15 +5,13 @@ import pytest
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from ordstat.exceptions import OptionError
-from ordstat.model.costs import CostMatrix
-from ordstat.model.folds import stratified_folds
-from ordstat.model.kernels.named import Perceptron
-from ordstat.model.potentials import KernelExpansion
-from ordstat.model.reduction.extended import extend
-from ordstat.model.row_blocks import row_blocks
-from ordstat.model.sample import Rows
-from ordstat.model.scaling import fit_scaling
-from ordstat.solvers.gram import centred
+from ordstat.fit import KernelExpansion
+from ordstat.formula.sample import Rows, fit_scaling, row_blocks
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.folds import stratified_folds
+from ordstat.reduction.encoding import extend
+from ordstat.svm.gram import centred
+from ordstat.svm.kernels import Perceptron
 
 from .problems import rows
 
@@ -82,7 +80,7 @@ def test_expansions_predict_in_blocks(monkeypatch):
         squared_norm=1.0,
     )
     whole = expansion(Rows(X=X))
-    monkeypatch.setattr("ordstat.model.potentials.row_blocks", lambda n, *_: row_blocks(n, room=7))
+    monkeypatch.setattr("ordstat.fit.row_blocks", lambda n, *_: row_blocks(n, room=7))
     np.testing.assert_allclose(expansion(Rows(X=X)), whole, rtol=1e-13)
     assert expansion(Rows(X=X[:0])).shape == (0,)
 

@@ -10,21 +10,17 @@ import twins
 from scipy.optimize import minimize
 
 from ordstat import datasets, ordfit
-from ordstat.assess.bounds import preference_bounds
 from ordstat.compiled import svm
 from ordstat.exceptions import ConvergenceWarning, DataError
-from ordstat.methods.redsvm import RankBoundarySVM
-from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import BallGeometry
-from ordstat.model.kernels.named import Polynomial
-from ordstat.model.sample import Rows
-from ordstat.solvers.gram import DenseGram, LinearGram
-from ordstat.solvers.pairs import ascent as pair_ascent
-from ordstat.solvers.pairs.ascent import PairAscent
-from ordstat.solvers.pairs.boundaries import boundaries
-from ordstat.solvers.pairs.newton import PairNewton
-from ordstat.solvers.pairs.problem import PAIR_LOSSES, PairProblem
-from ordstat.solvers.pairs.routes import AutomaticPairs, CvxpyPairs
+from ordstat.fit import BallGeometry
+from ordstat.formula.sample import Rows
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.margins import preference_bounds
+from ordstat.svm import pairs as pair_ascent
+from ordstat.svm.gram import DenseGram, LinearGram
+from ordstat.svm.kernels import Polynomial
+from ordstat.svm.pairs import PAIR_LOSSES, AutomaticPairs, CvxpyPairs, PairAscent, PairNewton, PairProblem, boundaries
+from ordstat.svm.redsvm import RankBoundarySVM
 
 from .problems import KERNELS, rows, sample
 

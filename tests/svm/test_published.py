@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.methods.redsvm import REDSVM
+from ordstat.svm.redsvm import REDSVM
 
 from .problems import sample
 

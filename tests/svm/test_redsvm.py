@@ -8,11 +8,11 @@ import pytest
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.methods.redsvm import REDSVM
-from ordstat.model.costs import CostMatrix, sample_costs
-from ordstat.model.kernels import named as kernels
-from ordstat.model.kernels.named import Custom, Gaussian, Perceptron, Precomputed
-from ordstat.model.sample import Rows
+from ordstat.formula.sample import Rows
+from ordstat.judging.costs import CostMatrix, sample_costs
+from ordstat.svm import kernels as kernels
+from ordstat.svm.kernels import Custom, Gaussian, Perceptron, Precomputed
+from ordstat.svm.redsvm import REDSVM
 
 from .problems import COSTS, KERNELS, V_SHAPED, problem, rows, sample
 
@@ -273,7 +273,7 @@ def test_every_solver_meets_the_tolerance_asked(solver):
 
 
 def test_an_optimum_not_reached_is_told(monkeypatch):
-    monkeypatch.setattr("ordstat.solvers.svm.interior_point._MAX_ITERATIONS", 2)
+    monkeypatch.setattr("ordstat.svm.interior_point._MAX_ITERATIONS", 2)
     certificate = _fit({"C": 50, "solver": "interior-point"}, sample(X, Y)).certificate
     assert not certificate.reached
     assert certificate.value > 1e-3

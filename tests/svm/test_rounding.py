@@ -6,10 +6,10 @@ import pytest
 
 from ordstat import OrdinalClassifier, Polynomial, datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning
-from ordstat.model.sample import Rows
-from ordstat.solvers.svm.coordinate import CoordinateAscent
-from ordstat.solvers.svm.dual import hinge
-from ordstat.solvers.svm.routes import Automatic
+from ordstat.formula.sample import Rows
+from ordstat.svm.coordinate import CoordinateAscent
+from ordstat.svm.dual import hinge
+from ordstat.svm.routes import Automatic
 
 from .problems import KERNELS, problem, rows
 
@@ -77,7 +77,7 @@ def test_the_primal_value_is_that_of_the_thresholds_returned(C):
 
 
 def test_the_ascent_takes_over_where_the_interior_point_fails(monkeypatch):
-    monkeypatch.setattr("ordstat.solvers.svm.interior_point._MAX_ITERATIONS", 2)
+    monkeypatch.setattr("ordstat.svm.interior_point._MAX_ITERATIONS", 2)
     p = problem(KERNELS["gaussian"], "absolute", n=40)
     outcome = Automatic(p, np.random.default_rng(0)).solve(5.0, 1e-3)
     assert outcome.solution.gap <= 1e-3
@@ -91,7 +91,7 @@ def test_an_ascent_over_pairs_survives_the_failure_of_the_other_route(monkeypatc
         raise cp.SolverError("no iterate")
 
     monkeypatch.setattr(cp.Problem, "solve", fails)
-    monkeypatch.setattr("ordstat.solvers.pairs.routes._EPOCHS", 2)
+    monkeypatch.setattr("ordstat.svm.pairs._EPOCHS", 2)
     X, y = rows(30)
     with pytest.warns(ConvergenceWarning, match="solver pair ascent"):
         OrdinalClassifier("rank-svm", C=100.0).fit(X, y)

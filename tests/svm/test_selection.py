@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from ordstat import OptionError, ordfit
-from ordstat.methods import METHODS
-from ordstat.methods.redsvm import REDSVM, SVOREXC
-from ordstat.model.costs import CostMatrix
-from ordstat.model.fit import Selection
-from ordstat.model.folds import stratified_folds
-from ordstat.model.kernels.named import Gaussian, Laplacian, Polynomial
-from ordstat.results.report.sections import selection_table
+from ordstat.fit import Selection
+from ordstat.judging.costs import CostMatrix
+from ordstat.judging.folds import stratified_folds
+from ordstat.registry import METHODS
+from ordstat.report.sections import selection_table
+from ordstat.svm.kernels import Gaussian, Laplacian, Polynomial
+from ordstat.svm.redsvm import REDSVM, SVOREXC
 
 from .problems import rows, sample
 

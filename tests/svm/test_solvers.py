@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from ordstat.solvers.gram import DenseGram
-from ordstat.solvers.svm import routes as automatic
-from ordstat.solvers.svm.coordinate import CoordinateAscent
-from ordstat.solvers.svm.interior_point import InteriorPoint
-from ordstat.solvers.svm.routes import SOLVERS, Automatic
+from ordstat.svm import routes as automatic
+from ordstat.svm.coordinate import CoordinateAscent
+from ordstat.svm.gram import DenseGram
+from ordstat.svm.interior_point import InteriorPoint
+from ordstat.svm.routes import SOLVERS, Automatic
 
 from .problems import COSTS, KERNELS, problem, rows
 

@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 
 from ordstat.compiled import svm
 from ordstat.exceptions import OptionError
-from ordstat.methods.redsvm import REDSVM, SVOREXC, SVORIMC
-from ordstat.solvers.gram import LinearGram
-from ordstat.solvers.svm.routes import LOSSES, SOLVERS
+from ordstat.svm.gram import LinearGram
+from ordstat.svm.redsvm import REDSVM, SVOREXC, SVORIMC
+from ordstat.svm.routes import LOSSES, SOLVERS
 
 from .problems import COSTS, KERNELS, problem, rows, sample
 

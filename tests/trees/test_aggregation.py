@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ordstat.model.trees.aggregation import (
+from ordstat.trees.ensembles import (
     LogRatios,
     below,
     by_votes,
@@ -16,7 +16,7 @@ from ordstat.model.trees.aggregation import (
     shares,
     split_scores,
 )
-from ordstat.model.trees.tree import Forest
+from ordstat.trees.tree import Forest
 
 from . import naive
 

@@ -19,8 +19,8 @@ from ordstat import (
     ordfit,
 )
 from ordstat.exceptions import UnavailableError
-from ordstat.methods.shared.trees import TreeMethod
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.trees.trees import TreeMethod
 
 from . import naive
 
@@ -84,7 +84,7 @@ def test_fixed_split_boosting(version, combination, seed):
 
 def test_the_weight_of_wrong_rows_is_one_half_in_the_next_round():
     """After discrete AdaBoost, without the 1/n: the weights of rows right and wrong have the same sum."""
-    from ordstat.learners.losses.reweighting import discrete_splits
+    from ordstat.trees.ensembles import discrete_splits
 
     rng = np.random.default_rng(0)
     above, answers = rng.integers(0, 2, (3, 50)), rng.random((50, 2, 3))
@@ -126,7 +126,7 @@ def test_ordinal_cart_is_one_tree_a_split():
 
 def test_bagging_counts_the_trees_that_grow_on_the_rows_drawn():
     """Every tree again, on the numbers of copies that its root says were drawn, by the order of the rows."""
-    from ordstat.learners.tree_rounds import drawn
+    from ordstat.trees.ensembles import drawn
 
     s = _sample(N=40)
     order = np.lexsort(s.X.T[::-1])
@@ -149,7 +149,7 @@ def test_bagging_counts_the_trees_that_grow_on_the_rows_drawn():
 
 
 def test_rows_are_drawn_by_their_weights():
-    from ordstat.learners.tree_rounds import drawn
+    from ordstat.trees.ensembles import drawn
 
     weights, rng = np.array([0.5, 0.0, 0.2, 0.3]), np.random.default_rng(0)
     counts = np.array([drawn(weights, 10, rng) for _ in range(4000)])

@@ -8,9 +8,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DecisionTree, OptionError, datasets
-from ordstat.model.sample import Rows
-from ordstat.model.trees.pruning import MEASURES, pruned
-from ordstat.model.trees.tree import Forest, Tree, TreeSum
+from ordstat.formula.sample import Rows
+from ordstat.trees.tree import MEASURES, Forest, Tree, TreeSum, pruned
 
 from . import naive
 

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ordstat.model.binary import Binary
-from ordstat.model.costs import CostMatrix
-from ordstat.model.reduction.decomposition import (
+from ordstat.fit import most_votes
+from ordstat.judging.costs import CostMatrix
+from ordstat.reduction.decomposition import (
     against_each_other,
     against_the_rest,
     all_pairs_potential,
@@ -18,7 +18,7 @@ from ordstat.model.reduction.decomposition import (
     pair_votes,
     support_weights,
 )
-from ordstat.model.rules import most_votes
+from ordstat.reduction.learners import Binary
 
 from .problems import any_costs
 

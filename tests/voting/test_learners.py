@@ -8,12 +8,12 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DataError, OptionError
-from ordstat.learners.classifier import Classifier
-from ordstat.learners.svm import SVM
-from ordstat.methods.redsvm import REDSVM
-from ordstat.model.binary import Binary
-from ordstat.model.kernels.named import KERNELS, Custom, Gaussian
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.reduction.classifiers import Classifier
+from ordstat.reduction.learners import Binary
+from ordstat.svm.kernels import KERNELS, Custom, Gaussian
+from ordstat.svm.learner import SVM
+from ordstat.svm.redsvm import REDSVM
 
 from .problems import blobs
 

@@ -8,12 +8,12 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DataError, OptionError, ordfit
-from ordstat.methods.voting import CostTransform, OneVersusAll, OneVersusOne
-from ordstat.model.folds import stratified_folds
-from ordstat.model.kernels.named import Perceptron
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
+from ordstat.judging.folds import stratified_folds
+from ordstat.reduction.voting import CostTransform, OneVersusAll, OneVersusOne
 from ordstat.registry import resolve
-from ordstat.solvers.cross_validation import GRID
+from ordstat.svm.cross_validation import GRID
+from ordstat.svm.kernels import Perceptron
 
 from .problems import any_costs, blobs, own_costs
 

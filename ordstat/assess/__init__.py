@@ -1,1 +1,0 @@
-"""Errors, agreement, margins, bounds: arrays in, numbers out."""

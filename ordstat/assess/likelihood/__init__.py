@@ -1,1 +1,0 @@
-"""The numerics of likelihood models: row terms, residuals, influence, tests."""

@@ -1,0 +1,1 @@
+"""Boosting of weak hypotheses: ORBoost, RankBoost, AdaBoost.OR."""

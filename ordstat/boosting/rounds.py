@@ -1,0 +1,604 @@
+"""Boosting: losses, and one weak hypothesis a round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray, Progress
+from ..fit import Potential, count_above
+from ..formula.sample import DistinctRows, Rows
+from ..judging.costs import mean_excess
+from ..reduction.learners import Weak
+from ..reduction.members import Rounds
+
+# The lightest side of a step counts at least this share of the heaviest, which keeps it finite.
+_FLOOR = 1e-12
+# Logarithms of a weight that counts as none, and of one that counts as all.
+_LEAST, _MOST = -700.0, 600.0
+# Where a threshold lies that no row bears on.
+_FAR = 1e9
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Questions:
+    """The weighted questions "above threshold k?" of groups of rows that share them.
+
+    Attributes
+    ----------
+    group : (N,) group of every row, 0..G-1
+    weights : (N,) case weights
+    log_above, log_below : (G, K-1)
+        log W_gk where the answer is yes, or no; -inf elsewhere.
+    """
+
+    group: IntArray
+    weights: FloatArray
+    log_above: FloatArray
+    log_below: FloatArray
+
+    @classmethod
+    def of(cls, y: IntArray, costs: FloatArray, weights: FloatArray) -> Questions:
+        """Questions of rows with codes y (N,), costs (N, K) V-shaped around them, and case weights (N,) > 0."""
+        signed = costs[:, :-1] - costs[:, 1:]
+        kinds, group = np.unique(np.column_stack([y, signed]), axis=0, return_inverse=True)
+        above = kinds[:, :1] > np.arange(signed.shape[1])
+        size = np.abs(kinds[:, 1:])
+        with np.errstate(divide="ignore"):
+            return cls(
+                group=group.ravel().astype(np.intp),
+                weights=weights,
+                log_above=np.log(np.where(above, size, 0.0)),
+                log_below=np.log(np.where(above, 0.0, size)),
+            )
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step along a hypothesis.
+
+    Attributes
+    ----------
+    alpha : float
+    factor : float
+        The loss after it, before the thresholds move, is at most this share of the loss before.
+    """
+
+    alpha: float
+    factor: float
+
+
+def log_ratio(right: float, wrong: float) -> float:
+    """log(right / wrong) of the weights on either side of a step, kept finite."""
+    floor = _FLOOR * (right + wrong)
+    return float(np.log(max(right, floor) / max(wrong, floor)))
+
+
+@dataclass(eq=False, kw_only=True)
+class MarginLoss:
+    """The loss at the present H and theta, for boosting to lower.
+
+    Attributes
+    ----------
+    questions : Questions
+    scores : (N,) H
+    theta : (K-1,)
+    moves : bool
+        Whether theta is the best for H after every step, or stays where it is.
+    """
+
+    questions: Questions
+    scores: FloatArray
+    theta: FloatArray
+    moves: bool
+    up: FloatArray = field(init=False)
+    down: FloatArray = field(init=False)
+    _sides: tuple[FloatArray, FloatArray] = field(init=False)
+
+    @classmethod
+    def start(cls, questions: Questions, scores: FloatArray, theta: FloatArray | None = None) -> MarginLoss:
+        """At scores H (N,), with fixed thresholds, or with the best ones where none are given."""
+        moves = theta is None
+        begun = cls(
+            questions=questions,
+            scores=scores.copy(),
+            theta=np.zeros(questions.log_above.shape[1]) if theta is None else theta,
+            moves=moves,
+        )
+        begun._sides = begun._log_sides()
+        begun._weigh()
+        if moves:
+            begun._settle()
+        return begun
+
+    @property
+    def value(self) -> float:
+        """L, as a mean over rows."""
+        return float(self.up.sum() + self.down.sum()) / float(self.questions.weights.sum())
+
+    def direction(self) -> FloatArray:
+        """(N,) signed weights u: a hypothesis with sum u_n h_n > 0 lowers the loss."""
+        return self.up - self.down
+
+    def step(self, values: FloatArray) -> Step:
+        """Move along a hypothesis with values (N,) in [-1, 1] by the best step of the usual bound.
+
+        exp(-a h) <= 1 - |h| + |h| exp(-a sign h), with equality for h = +-1: the part |h| of each weight takes part,
+        and the rest stays as it is.
+        """
+        gain, loss = np.maximum(values, 0.0), np.maximum(-values, 0.0)
+        right = float(gain @ self.up + loss @ self.down)
+        wrong = float(gain @ self.down + loss @ self.up)
+        alpha = 0.5 * log_ratio(right, wrong)
+        total = float(self.up.sum() + self.down.sum())
+        moved = right * np.exp(-alpha) + wrong * np.exp(alpha)
+        self.scores += alpha * values
+        self._weigh()
+        if self.moves:
+            self._settle()
+        return Step(alpha=alpha, factor=float((total - right - wrong + moved) / total))
+
+    def _log_sides(self) -> tuple[FloatArray, FloatArray]:
+        """(G,) logarithms of sum_k W_gk exp(theta_k) over yes, and of sum_k W_gk exp(-theta_k) over no."""
+        # Thresholds beyond ranks that no row has are infinite, and no row of weight asks for them.
+        theta = np.clip(self.theta, -_FAR, _FAR)
+        return _log_sum(self.questions.log_above + theta, 1), _log_sum(self.questions.log_below - theta, 1)
+
+    def _weigh(self) -> None:
+        """up_n = w_n exp(-H_n) sum_k W_nk exp(theta_k) and down_n = w_n exp(H_n) sum_k W_nk exp(-theta_k)."""
+        q = self.questions
+        above, below = self._sides
+        self.up = q.weights * np.exp(np.clip(above[q.group] - self.scores, _LEAST, _MOST))
+        self.down = q.weights * np.exp(np.clip(below[q.group] + self.scores, _LEAST, _MOST))
+
+    def _settle(self) -> None:
+        """The thresholds that minimise the loss at H, in order, and the weights under them."""
+        q = self.questions
+        above, below = self._sides
+        # Logarithms of sum_n w_n exp(-H_n) and of sum_n w_n exp(H_n) over the rows of every group that asks.
+        falling = _without(above, np.log(np.bincount(q.group, weights=self.up, minlength=above.size)))
+        rising = _without(below, np.log(np.bincount(q.group, weights=self.down, minlength=below.size)))
+        yes, no = _log_sum(q.log_above + falling[:, None], 0), _log_sum(q.log_below + rising[:, None], 0)
+        self.theta = ordered_thresholds(yes, no)
+        self._sides = self._log_sides()
+        self.up *= np.exp(_without(above, self._sides[0]))[q.group]
+        self.down *= np.exp(_without(below, self._sides[1]))[q.group]
+
+
+def _log_sum(terms: FloatArray, axis: int) -> FloatArray:
+    """Logarithm of the sum of exp(terms) over an axis."""
+    return np.asarray(np.logaddexp.reduce(terms, axis=axis, initial=-np.inf))
+
+
+def _without(side: FloatArray, values: FloatArray) -> FloatArray:
+    """values - side; 0 for groups whose side is empty (-inf)."""
+    return np.subtract(values, side, out=np.zeros(side.size), where=side > -np.inf)
+
+
+def ordered_thresholds(log_yes: FloatArray, log_no: FloatArray) -> FloatArray:
+    """theta_1 <= ... <= theta_{K-1} that minimise sum_k p_k exp(theta_k) + m_k exp(-theta_k).
+
+    Each is 1/2 log(m_k / p_k) where these are in order (with the absolute cost they always are); otherwise neighbours
+    out of order are pooled, with the sums of their p and m [Lin & Li 2006, sec. 4.2].
+
+    Parameters
+    ----------
+    log_yes, log_no : (K-1,) log p_k and log m_k
+
+    Examples
+    --------
+    >>> ordered_thresholds(np.log([1.0, 4.0]), np.log([4.0, 1.0])).tolist()
+    [0.0, 0.0]
+    """
+    asked = np.flatnonzero(~(np.isneginf(log_yes) & np.isneginf(log_no)))
+    if asked.size == 0:
+        return np.zeros(log_yes.size)
+    pooled = _pooled(log_yes[asked], log_no[asked])
+    # A threshold that no row bears on lies with the one below it, the first with the one above.
+    before = np.maximum(np.searchsorted(asked, np.arange(log_yes.size), side="right") - 1, 0)
+    return pooled[before]
+
+
+def _pooled(log_yes: FloatArray, log_no: FloatArray) -> FloatArray:
+    theta: FloatArray = 0.5 * (log_no - log_yes)
+    if (theta[1:] >= theta[:-1]).all():
+        return theta
+    pools: list[tuple[float, float, int]] = []
+    for yes, no in zip(log_yes.tolist(), log_no.tolist(), strict=True):
+        size = 1
+        while pools and pools[-1][1] - pools[-1][0] > no - yes:
+            last = pools.pop()
+            yes, no, size = float(np.logaddexp(last[0], yes)), float(np.logaddexp(last[1], no)), last[2] + size
+        pools.append((yes, no, size))
+    return np.repeat([0.5 * (no - yes) for yes, no, _ in pools], [size for *_, size in pools])
+
+
+@dataclass(eq=False, kw_only=True)
+class AnswerLoss:
+    """sum_nk |z_nk| exp(-sign(z_nk) g_k(x_n)) at the present g, for boosting to lower [Lin 2008, alg. 4.2].
+
+    Attributes
+    ----------
+    gains : (N, K-1) z_nk
+        c_n[k] - c_n[k+1] times the case weight: positive where the answer is yes.
+    total : float
+        Sum of the case weights.
+    """
+
+    gains: FloatArray
+    total: float
+    theta: None = None
+    scores: FloatArray = field(init=False)
+    signed: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scores = np.zeros(self.gains.shape)
+        self.signed = self.gains
+        self._yes = np.sign(self.gains)
+
+    @property
+    def value(self) -> float:
+        """The loss, as a mean over rows."""
+        return float(np.abs(self.signed).sum()) / self.total
+
+    def direction(self) -> FloatArray:
+        """(N, K-1) z_nk exp(-sign(z_nk) g_k): a positive sum of these over its answers makes a ranker useful."""
+        return self.signed
+
+    def step(self, values: FloatArray) -> Step:
+        """Add a ranker with answers +1 and -1 (N, K-1) by v = 1/2 log((1 - eps)/eps), the exact minimum."""
+        size = float(np.abs(self.signed).sum())
+        right = 0.5 * (size + float((self.signed * values).sum()))
+        wrong = size - right
+        alpha = 0.5 * log_ratio(right, wrong)
+        factor = (right * np.exp(-alpha) + wrong * np.exp(alpha)) / size
+        self.scores += alpha * values
+        self.signed = self.gains * np.exp(-self._yes * self.scores)
+        return Step(alpha=alpha, factor=float(factor))
+
+
+# A mean nearer to 1 or -1 counts as this near, which keeps the step finite.
+_FLOOR_PAIRWISE = 1e-12
+
+
+@dataclass(eq=False, kw_only=True)
+class PairLoss:
+    """The loss at the present H, for boosting to lower.
+
+    Attributes
+    ----------
+    y : (N,) codes, not falling
+    weights : (N,) case weights > 0
+    scores : (N,) H
+    tight : bool
+        The step of the 2006 paper, by the shares of pairs put right and wrong; False is that of 2008, eq. 3.11, by
+        their difference alone.
+    theta : None
+        Pairs know no thresholds.
+    """
+
+    y: IntArray
+    weights: FloatArray
+    scores: FloatArray
+    tight: bool
+    theta: None = None
+    up: FloatArray = field(init=False)
+    down: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pairs = pair_weight(self.y, self.weights)
+        self.starts = np.flatnonzero(np.diff(self.y, prepend=-1) > 0)
+        self.level = np.cumsum(np.diff(self.y, prepend=self.y[:1]) > 0)
+        self._weigh()
+
+    @property
+    def value(self) -> float:
+        """Z, as a mean over pairs; 0 where there are none."""
+        return float(self.up.sum()) / self.pairs if self.pairs else 0.0
+
+    def direction(self) -> FloatArray:
+        """(N,) signed weights u: a hypothesis with sum u_n h_n > 0 lowers the loss."""
+        return self.up - self.down
+
+    def step(self, values: FloatArray) -> Step:
+        """Move along a hypothesis with values (N,) in [-1, 1] by the best step of the bound chosen."""
+        total = float(self.up.sum())
+        alpha, factor = (self._by_shares if self.tight else self._by_difference)(values, total)
+        self.scores += alpha * values
+        self._weigh()
+        return Step(alpha=alpha, factor=factor)
+
+    def _by_difference(self, values: FloatArray, total: float) -> tuple[float, float]:
+        """1/4 log((1 + r)/(1 - r)), r the mean of (h_m - h_n)/2 over pairs; Z falls by sqrt(1 - r^2) at least."""
+        r = float(self.direction() @ values) / (2.0 * total)
+        r = min(max(r, -1.0 + _FLOOR_PAIRWISE), 1.0 - _FLOOR_PAIRWISE)
+        return 0.25 * float(np.log1p(r) - np.log1p(-r)), float(np.sqrt(1.0 - r * r))
+
+    def _by_shares(self, values: FloatArray, total: float) -> tuple[float, float]:
+        """1/4 log(right / wrong), of the shares of Z whose difference h_m - h_n is above and below 0.
+
+        For h = +-1 the differences are 2, 0 and -2, and the step is the exact minimum. For other hypotheses
+        exp(-a d) <= 1 - |d|/2 + |d|/2 exp(-2 a sign d) weighs a pair by |d|/2.
+        """
+        right, wrong = self._shares(values)
+        alpha = 0.25 * log_ratio(right, wrong)
+        after = right * np.exp(-2.0 * alpha) + wrong * np.exp(2.0 * alpha)
+        return alpha, float((total - right - wrong + after) / total)
+
+    def _shares(self, values: FloatArray) -> tuple[float, float]:
+        """Sums over pairs of Z's terms times the positive, and the negative, part of (h_m - h_n)/2."""
+        right = self._right_of_signs(values) if (np.abs(values) == 1.0).all() else self._right(values)
+        net = 0.5 * float(self.direction() @ values)
+        return right, max(right - net, 0.0)
+
+    def _right_of_signs(self, values: FloatArray) -> float:
+        """The positive sum of h = +-1: pairs of a higher +1 and a lower -1, by sums over ranks."""
+        plus = values > 0.0
+        smallest, largest = self._shifts()
+        size = largest.size
+        falling = self.weights * np.exp(smallest[self.level] - self.scores)
+        rising = self.weights * np.exp(self.scores - largest[self.level])
+        high = np.bincount(self.level[plus], weights=falling[plus], minlength=size)
+        low = np.bincount(self.level[~plus], weights=rising[~plus], minlength=size)
+        pairs = np.tril(np.ones((size, size)), -1) > 0
+        terms = np.exp(np.where(pairs, largest - smallest[:, None], -np.inf))
+        return float(high @ terms @ low)
+
+    def _right(self, values: FloatArray) -> float:
+        """The positive sum of any h: rank by rank, prefix sums of weight and weight times h over the lower rows."""
+        shift_up, shift_down = self._shifts()
+        right = 0.0
+        order = np.argsort(values, kind="stable")
+        level, h = self.level[order], values[order]
+        high = self.weights[order] * np.exp(shift_up[level] - self.scores[order])
+        low = self.weights[order] * np.exp(self.scores[order] - shift_down[level])
+        for k in range(1, shift_up.size):
+            below, own = level < k, level == k
+            scale = np.exp(shift_down[level[below]] - shift_up[k])
+            mass = np.concatenate([[0.0], np.cumsum(low[below] * scale)])
+            moment = np.concatenate([[0.0], np.cumsum(low[below] * scale * h[below])])
+            place = np.searchsorted(h[below], h[own], side="left")
+            right += 0.5 * float(high[own] @ (h[own] * mass[place] - moment[place]))
+        return right
+
+    def _shifts(self) -> tuple[FloatArray, FloatArray]:
+        """(K',) smallest and largest score of every rank."""
+        return np.minimum.reduceat(self.scores, self.starts), np.maximum.reduceat(self.scores, self.starts)
+
+    def _weigh(self) -> None:
+        """up_n: the terms of Z in which row n is the higher one; down_n: in which it is the lower one."""
+        smallest, largest = self._shifts()
+        falling = self.weights * np.exp(smallest[self.level] - self.scores)
+        rising = self.weights * np.exp(self.scores - largest[self.level])
+        log_falling = np.log(np.bincount(self.level, weights=falling)) - smallest
+        log_rising = np.log(np.bincount(self.level, weights=rising)) + largest
+        # Logarithms of sum exp(H) over lower ranks, and of sum exp(-H) over higher ranks.
+        lower = np.concatenate([[-np.inf], np.logaddexp.accumulate(log_rising)[:-1]])
+        higher = np.concatenate([np.logaddexp.accumulate(log_falling[::-1])[-2::-1], [-np.inf]])
+        self.up = falling * np.exp(lower - smallest)[self.level]
+        self.down = rising * np.exp(higher + largest)[self.level]
+
+
+def pair_weight(y: IntArray, weights: FloatArray) -> float:
+    """Total weight of the pairs of different rank."""
+    sizes = np.bincount(y, weights=weights)
+    return float((sizes.sum() ** 2 - (sizes**2).sum()) / 2.0)
+
+
+def misordered(y: IntArray, weights: FloatArray, scores: FloatArray) -> float:
+    """Weighted share of the pairs of different rank whose higher row has no higher score."""
+    order = np.argsort(scores, kind="stable")
+    level, ordered, w = y[order], scores[order], weights[order]
+    wrong = 0.0
+    for k in np.unique(level)[1:]:
+        lower, own = level < k, level == k
+        mass = np.concatenate([[0.0], np.cumsum(w[lower])])
+        below = mass[np.searchsorted(ordered[lower], ordered[own], side="left")]
+        wrong += float(w[own] @ (mass[-1] - below))
+    total = pair_weight(y, weights)
+    return wrong / total if total else 0.0
+
+
+# An edge below this share of the weights is rounding.
+_NO_EDGE = 1e-10
+# A loss below this share of the first is 0.
+_NO_LOSS = 1e-250
+
+
+class Loss(Protocol):
+    """A loss of training scores that boosting lowers."""
+
+    @property
+    def value(self) -> float:
+        """Mean over rows or pairs, now."""
+
+    @property
+    def scores(self) -> FloatArray:
+        """(N,) H; (N, K-1) where every threshold has its own."""
+
+    @property
+    def theta(self) -> FloatArray | None:
+        """(K-1,) thresholds that belong to the loss; None where it has none."""
+
+    def direction(self) -> FloatArray:
+        """Signed weights u of the scores' shape: a hypothesis with a sum of u h above 0 lowers the loss."""
+
+    def step(self, values: FloatArray) -> Step:
+        """Move along a hypothesis with values of the scores' shape."""
+
+
+class Hypotheses(Protocol):
+    """What boosting chooses from, on the rows at hand.
+
+    Attributes
+    ----------
+    reversible : bool
+        Whether -h is a hypothesis too, so that one that is worse than chance serves with a negative weight.
+    """
+
+    reversible: ClassVar[bool]
+
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        """A hypothesis with a large sum of u times its values."""
+
+    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> Any:
+        """sum_t weight_t h_t as a function of rows."""
+
+
+def held_out(rows: DistinctRows, share: float, rng: np.random.Generator) -> IntArray:
+    """(M,) positions of rows to hold out: the share of every rank, at least one row of a rank staying."""
+    held = []
+    for level in np.unique(rows.y):
+        own = rng.permutation(np.flatnonzero(rows.y == level))
+        held.append(own[: min(int(np.rint(share * own.size)), own.size - 1)])
+    return np.sort(np.concatenate(held)).astype(np.intp)
+
+
+def split(rows: DistinctRows, held: IntArray | None) -> tuple[DistinctRows, DistinctRows | None]:
+    """Training rows and held-out rows; None where no row is held out."""
+    if held is None or held.size == 0:
+        return rows, None
+    return rows.take(np.setdiff1d(np.arange(rows.n), held)), rows.take(held)
+
+
+def continued(state: dict[str, Any]) -> np.random.Generator:
+    """A generator that goes on from a state."""
+    generator = getattr(np.random, state["bit_generator"])()
+    generator.state = deepcopy(state)
+    return np.random.Generator(generator)
+
+
+@dataclass(eq=False, kw_only=True)
+class Run:
+    """Rounds of boosting on some rows, added to in place.
+
+    Attributes
+    ----------
+    train : DistinctRows
+    test : DistinctRows or None
+        Held out.
+    held : (M,) their positions, or None
+    trainer : WeakTrainer
+        On the training rows.
+    loss : Loss
+    gaps : callable(train, training scores, thresholds of the loss, scores)
+        (n, K-1) gaps of scores to the thresholds.
+    start : callable or None
+        The potential that the rounds add to.
+    patience : int
+        Rounds without a smaller cost of the held-out rows after which boosting ends.
+    members, alphas : lists of length T
+        What the rounds so far have found.
+    losses, limits : lists of length T+1
+        The loss, and the product of the first loss with the factors of the steps.
+    thetas : list of length T+1, or None
+        Thresholds, where they belong to the loss.
+    costs : list of length T+1, or None
+        Of the held-out rows.
+    message : str
+        Why it ended.
+    """
+
+    train: DistinctRows
+    test: DistinctRows | None
+    held: IntArray | None
+    trainer: Hypotheses
+    loss: Loss
+    gaps: Callable[[DistinctRows, FloatArray, FloatArray | None, FloatArray], FloatArray]
+    start: Potential | None
+    patience: int
+    members: list[Any] = field(default_factory=list)
+    alphas: list[float] = field(default_factory=list)
+    message: str = "all rounds made"
+
+    def __post_init__(self) -> None:
+        self.losses, self.limits = [self.loss.value], [self.loss.value]
+        self.thetas: list[FloatArray] | None = None if self.loss.theta is None else []
+        self.costs: list[float] | None = None if self.test is None else []
+        shape = self.loss.scores.shape[1:]
+        self._test_scores = np.zeros((0 if self.test is None else self.test.n, *shape))
+        if self.start is not None and self.test is not None:
+            self._test_scores += self.start(Rows(X=self.test.X))
+        self._note()
+
+    def add(self, rounds: int, rng: np.random.Generator, progress: Progress | None) -> None:
+        """Make further rounds; `patience` of them at least, where rows are held out.
+
+        They end early where no hypothesis is better than chance, where the loss is 0, or where the held-out rows cost
+        no less for long.
+        """
+        first = len(self.members)
+        self.message = "all rounds made"
+        for made in range(1, rounds + 1):
+            weak = self._next(rng)
+            if weak is None:
+                break
+            self._move(weak)
+            if progress is not None:
+                progress(made, rounds, f"round {first + made}")
+            if self.costs is not None and first + made - max(self.best, first) >= self.patience:
+                self.message = "the validation cost rises"
+                break
+        if progress is not None and len(self.members) < first + rounds:
+            progress(rounds, rounds, self.message)
+
+    def repeat(self, rounds: Rounds) -> None:
+        """Make rounds again that were made before on the same rows: the same numbers, without the search."""
+        for member in rounds.members:
+            self._move(Weak(member, self.trainer.combine([member], np.ones(1))(Rows(X=self.train.X))))
+
+    def record(self, rng: np.random.Generator) -> Rounds:
+        """All rounds so far; `rng` made the last of them."""
+        return Rounds(
+            members=tuple(self.members),
+            alphas=np.array(self.alphas),
+            losses=np.array(self.losses),
+            limits=np.array(self.limits),
+            thetas=None if self.thetas is None else np.array(self.thetas),
+            validation=None if self.costs is None else np.array(self.costs),
+            start=self.start,
+            held=self.held,
+            message=self.message,
+            state=deepcopy(dict(rng.bit_generator.state)),
+        )
+
+    @property
+    def best(self) -> int:
+        """Number of rounds to use: all, or those to the smallest held-out cost, ties to fewer."""
+        return len(self.members) if self.costs is None else int(np.argmin(self.costs))
+
+    def _next(self, rng: np.random.Generator) -> Weak | None:
+        """The hypothesis of a round; None, with the reason as `message`, where it would lower nothing."""
+        if self.loss.value <= _NO_LOSS * self.losses[0]:
+            self.message = "the loss is 0"
+            return None
+        u = self.loss.direction()
+        weak = self.trainer.best(u, rng)
+        edge = float((u * weak.values).sum())
+        if (abs(edge) if self.trainer.reversible else edge) <= _NO_EDGE * float(np.abs(u).sum()):
+            self.message = "no weak hypothesis is better than chance"
+            return None
+        return weak
+
+    def _move(self, weak: Weak) -> None:
+        """One round more."""
+        step = self.loss.step(weak.values)
+        self.members.append(weak.member)
+        self.alphas.append(step.alpha)
+        self.losses.append(self.loss.value)
+        self.limits.append(self.limits[-1] * step.factor)
+        if self.test is not None:
+            self._test_scores += self.trainer.combine([weak.member], np.array([step.alpha]))(Rows(X=self.test.X))
+        self._note()
+
+    def _note(self) -> None:
+        """Thresholds, and what the held-out rows cost under them."""
+        if self.thetas is not None and self.loss.theta is not None:
+            self.thetas.append(self.loss.theta)
+        if self.test is not None and self.costs is not None:
+            gaps = self.gaps(self.train, self.loss.scores, self.loss.theta, self._test_scores)
+            self.costs.append(mean_excess(self.test.costs, count_above(gaps), self.test.weights))

@@ -1,0 +1,258 @@
+"""Weak learners: stumps and perceptrons on columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray
+from ..checks import number, one_of, whole
+from ..compiled.weak import best_cut, climb
+from ..formula.sample import SCALINGS, Rows, Scaling, fit_scaling
+from ..reduction.learners import HypothesisClass, Weak, WeakLearner, WeakTrainer
+from ..reduction.members import DirectionSum, StumpSum, hard_sign
+
+# Cuts whose values differ by less than this share of the weights are ties, which go to the first.
+_TIE_STUMP = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Presorted:
+    """Columns sorted once.
+
+    Attributes
+    ----------
+    order : (D, N) int32
+    values : (D, N) the columns in their order
+    distinct : (D, N - 1) bool
+        Whether the next value is larger.
+    """
+
+    order: AnyArray
+    values: FloatArray
+    distinct: BoolArray
+
+    @classmethod
+    def of(cls, X: FloatArray) -> Presorted:
+        """The columns of X (N, D); where there are none, one that no threshold divides: the constants remain."""
+        columns = np.ascontiguousarray(X.T) if X.shape[1] else np.zeros((1, len(X)))
+        order = np.argsort(columns, axis=1, kind="stable")
+        values = np.take_along_axis(columns, order, axis=1)
+        return cls(order=order.astype(np.int32), values=values, distinct=values[:, 1:] > values[:, :-1])
+
+    def between(self, column: int, place: int) -> float:
+        """A threshold with the rows up to this place at or below it, and the next above."""
+        return middle(float(self.values[column, place]), float(self.values[column, place + 1]))
+
+
+def middle(low: float, high: float) -> float:
+    """Half way from low to high, below high whatever the rounding."""
+    half_way = low / 2.0 + high / 2.0
+    return half_way if low <= half_way < high else low
+
+
+@dataclass(frozen=True)
+class StumpMember:
+    """sign * [1 if x[column] > cut else -1]; a cut of -inf is the constant."""
+
+    column: int
+    cut: float
+    sign: float
+
+
+@dataclass(frozen=True)
+class DecisionStump(WeakLearner):
+    """The best h(x) = q sign(x[d] - t) over all columns, thresholds and signs, or the constant where none is better.
+
+    Examples
+    --------
+    >>> from ordstat import DecisionStump, datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "orboost-all", learner=DecisionStump(), rounds=3)
+    >>> len(fit.rounds)
+    4
+    """
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> StumpTrainer:
+        return StumpTrainer(X=X, presorted=Presorted.of(X))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StumpTrainer(WeakTrainer):
+    """The trainer of a stump, for the rows X (N, D)."""
+
+    presorted: Presorted
+
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        sorted_by = self.presorted
+        slack = _TIE_STUMP * float(np.abs(u).sum())
+        _, column, place, sign = best_cut(sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack)
+        if column < 0:
+            return Weak(StumpMember(0, -np.inf, sign), np.full(self.n, sign))
+        values = np.full(self.n, sign)
+        values[sorted_by.order[column, : place + 1]] = -sign
+        return Weak(StumpMember(column, sorted_by.between(column, place), sign), values)
+
+    def combine(self, members: Sequence[StumpMember], round_weights: FloatArray) -> StumpSum:
+        return StumpSum(
+            columns=np.array([m.column for m in members], dtype=np.intp),
+            cuts=np.array([m.cut for m in members], dtype=np.float64),
+            round_weights=np.array([m.sign for m in members], dtype=np.float64) * round_weights,
+        )
+
+    def richness(self) -> HypothesisClass:
+        """Every column gives two signs for each of its different values."""
+        return HypothesisClass(log_size=float(np.log(2.0 * (1 + self.presorted.distinct.sum(axis=1)).sum())))
+
+
+# Steps whose values differ by less than this share of the weights are ties.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class RCDPerceptron(WeakLearner):
+    """h(x) = sign(<v, (x, 1)>), by random coordinate descent with a bias from v = 0.
+
+    Each update moves v along one direction to the middle of the interval with the smallest weighted error: the bias,
+    then as many random directions as there are columns, uniform in [-1, 1]^D, then the bias again. Ties go to the
+    largest step, as in the authors' program.
+
+    Parameters
+    ----------
+    updates : int
+        At least 1; the papers use 200.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> RCDPerceptron(updates=100)
+    RCDPerceptron(updates=100, scaling='range')
+    """
+
+    updates: int = 200
+    scaling: str | None = "range"
+
+    def __post_init__(self) -> None:
+        _check_search(self)
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
+        return DirectionTrainer.of(self, X, case_weights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalisedSigmoid(WeakLearner):
+    """h(x) = tanh(<v, (x, 1)>), v that of `RCDPerceptron` at length gamma.
+
+    Parameters
+    ----------
+    updates : int
+        At least 1; the papers use 200.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+    gamma : float
+        Length of (v, bias), > 0; the papers use 4.
+
+    Examples
+    --------
+    >>> NormalisedSigmoid(gamma=2.0)
+    NormalisedSigmoid(updates=200, scaling='range', gamma=2.0)
+    """
+
+    updates: int = 200
+    scaling: str | None = "range"
+    gamma: float = 4.0
+
+    def __post_init__(self) -> None:
+        _check_search(self)
+        number("gamma", self.gamma, above=0.0, of=self)
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
+        return DirectionTrainer.of(self, X, case_weights, shape=np.tanh, length=float(self.gamma))
+
+
+def _check_search(learner: RCDPerceptron | NormalisedSigmoid) -> None:
+    """OptionError for settings of the search that it cannot have."""
+    whole("updates", learner.updates, 1, of=learner)
+    one_of("scaling", learner.scaling, SCALINGS, of=learner)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DirectionTrainer(WeakTrainer):
+    """The trainer of a perceptron, or of a sigmoid, for the rows X (N, D).
+
+    Attributes
+    ----------
+    scaled : (N, D)
+    scaling : Scaling
+    updates : int
+    shape : callable
+        From <v, (x, 1)> to the value.
+    length : float or None
+        Length that v is given for a sigmoid.
+    """
+
+    scaled: FloatArray
+    scaling: Scaling
+    updates: int
+    shape: Callable[[FloatArray], FloatArray] = hard_sign
+    length: float | None = None
+
+    @classmethod
+    def of(
+        cls, learner: RCDPerceptron | NormalisedSigmoid, X: FloatArray, case_weights: FloatArray, **more: Any
+    ) -> DirectionTrainer:
+        """The rows with their columns scaled once."""
+        scaling = fit_scaling(learner.scaling, X, case_weights)
+        return cls(X=X, scaled=scaling(X), scaling=scaling, updates=learner.updates, **more)
+
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        member = self._placed(self.search(u, rng))
+        return Weak(member, self.combine([member], np.ones(1))(Rows(X=self.X)))
+
+    def search(self, u: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """(D + 1,) direction and bias after all updates."""
+        width = self.scaled.shape[1]
+        turns = np.arange(self.updates) % (width + 1) - 1
+        moves = np.where(turns < 0, -1, np.cumsum(turns >= 0) - 1).astype(np.int32)
+        directions = rng.uniform(-1.0, 1.0, size=(int((turns >= 0).sum()), width))
+        projections = np.ascontiguousarray(directions @ self.scaled.T)
+        steps = np.zeros(self.updates)
+        climb(projections, moves, u, _TIE * float(np.abs(u).sum()), np.zeros(self.n), steps)
+        return np.append(steps[turns >= 0] @ directions, steps[turns < 0].sum())
+
+    def _placed(self, direction: FloatArray) -> FloatArray:
+        size = float(np.linalg.norm(direction))
+        return direction if self.length is None or size == 0.0 else direction * (self.length / size)
+
+    def combine(self, members: Sequence[Any], round_weights: FloatArray) -> DirectionSum:
+        directions = np.array(members, dtype=np.float64).reshape(-1, self.scaled.shape[1] + 1)
+        return DirectionSum(
+            scaling=self.scaling, directions=directions, round_weights=np.asarray(round_weights), shape=self.shape
+        )
+
+    def richness(self) -> HypothesisClass:
+        """Cover's count of the ways that hyperplanes divide N points.
+
+        Of sigmoids the lengths gamma (x, 1) of the scaled rows: tanh is 1-Lipschitz.
+        """
+        n, width = self.n, self.scaled.shape[1]
+        if self.length is not None:
+            squares = self.length**2 * (1.0 + np.square(self.scaled).sum(axis=1))
+            return HypothesisClass(log_size=np.nan, squared_lengths=squares)
+        count = 2 * sum(comb(n - 1, i) for i in range(min(width, n - 1) + 1))
+        return HypothesisClass(log_size=_log_of(count))
+
+
+def _log_of(count: int) -> float:
+    """Natural logarithm of a whole number of any size."""
+    shift = max(count.bit_length() - 1000, 0)
+    return float(np.log(float(count >> shift))) + shift * float(np.log(2.0))

@@ -1,1 +1,0 @@
-"""The command line: one file a command, each a line of `main.COMMANDS`."""

@@ -1,1 +1,0 @@
-"""From a formula and a frame to a Sample, and the same columns again for new data."""

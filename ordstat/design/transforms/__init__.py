@@ -1,1 +1,0 @@
-"""Functions that a formula may call."""

@@ -1,0 +1,1 @@
+"""Marginal effects, marginal means, trends and contrasts."""

@@ -1,0 +1,235 @@
+"""Rows of data with some of their variables set to other values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import product
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray
+from ..exceptions import DataError, OptionError, warn
+from ..fitted import case_weights, check_weights_go_with, copied
+from ..formula.sample import RandomRows, Rows
+from ..judging.importance import by_name, own_rows, rows_told
+from ..likelihood.derivatives import stencil
+from ..likelihood.fitted import FittedLikelihood
+
+#: What `at` looks like, for its error.
+AT = "{'age': [30, 50]}"
+#: Sums of weights that differ by this share of their total are the same.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Complete rows that effects are averaged over.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        n rows with (at least) the variables of the formula; never changed.
+    weights : (n,) summing to 1
+    variables : tuple of str
+        Variables of the right-hand sides.
+    categories : mapping of str to tuple
+        Levels of the variables that are factors.
+    known : tuple of pandas.DataFrame
+        Rows whose numbers the model can be evaluated at: all of these, and those of the fit where they are at hand.
+    total : float
+        Sum of the case weights.
+    """
+
+    frame: pd.DataFrame
+    weights: FloatArray
+    variables: tuple[str, ...]
+    categories: Mapping[str, tuple[Any, ...]]
+    known: tuple[pd.DataFrame, ...]
+    total: float
+
+    def check(self, name: str) -> None:
+        """OptionError where the formula has no such variable."""
+        if name not in self.variables:
+            raise OptionError(f"the formula has no variable {name!r}; it has {', '.join(map(repr, self.variables))}.")
+
+    def check_level(self, name: str, value: Any) -> None:
+        """OptionError where a factor has no such level, or a number is asked for and not given."""
+        self.check(name)
+        levels = self.categories.get(name)
+        if levels is not None and value not in levels:
+            raise OptionError(f"{name!r} has no level {value!r}; it has {', '.join(map(repr, levels))}.")
+        if levels is None and not (isinstance(value, Real) and math.isfinite(value)):
+            raise OptionError(f"{name!r} is a number; got the value {value!r}.")
+
+    def setting(self, name: str, value: Any) -> pd.DataFrame:
+        """The frame with one variable set: to one value, or to (n,) numbers."""
+        old = self.frame[name]
+        new = value if isinstance(value, np.ndarray) else _like(old, [value] * len(old))
+        return self.frame.assign(**{name: new})
+
+    def at(self, values: Mapping[str, Any]) -> Population:
+        """With variables set for all rows."""
+        changed = self
+        for name, value in values.items():
+            self.check_level(name, value)
+            changed = replace(changed, frame=changed.setting(name, value))
+        return changed
+
+    def among(self, rows: IntArray) -> Population:
+        """Some of the rows."""
+        weights = self.weights[rows]
+        return replace(self, frame=self.frame.iloc[rows], weights=weights / weights.sum())
+
+    def known_values(self, name: str) -> FloatArray:
+        """Every value of a number in the rows that the model can be evaluated at."""
+        return np.concatenate([frame[name].to_numpy(dtype=np.float64) for frame in self.known])
+
+    def mean(self, name: str, weighted: bool) -> float:
+        """Mean of a number, by the weights or with the same weight for every row that has any."""
+        weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
+        return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
+
+    def middle(self, name: str, how: str) -> float:
+        """The weighted mean or median of a number."""
+        return self.mean(name, weighted=True) if how == "mean" else self.quantile(name, 0.5)
+
+    def quantile(self, name: str, share: float) -> float:
+        """R's type 7, with every row as often as its case weight says."""
+        values = self.frame[name].to_numpy(dtype=np.float64)
+        order = np.argsort(values)
+        upto = np.cumsum(self.weights[order]) * self.total
+        place = max((self.total - 1.0) * share, 0.0)
+        below = math.floor(place)
+        found = np.searchsorted(upto, np.array([below, below + 1]) + _SAME * self.total, side="right")
+        low, high = values[order][np.minimum(found, np.flatnonzero(self.weights[order])[-1])]
+        return float(low + (place - below) * (high - low))
+
+    def deviation(self, name: str) -> float:
+        """Standard deviation of a number, with as many degrees of freedom as there are case weights, less one."""
+        values = self.frame[name].to_numpy(dtype=np.float64)
+        if values.min() == values.max() or self.total <= 1.0:
+            return 0.0
+        squares = float(self.weights @ (values - self.weights @ values) ** 2)
+        return math.sqrt(squares * self.total / (self.total - 1.0))
+
+    def distinct(self, name: str) -> list[Any]:
+        """The values of a number in the rows with weight, in order."""
+        found: list[Any] = np.unique(self.frame[name][self.weights > 0]).tolist()
+        return found
+
+    def grid(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+        """Every combination of values, the last variable running fastest; columns of the types of the frame."""
+        rows = list(product(*values.values()))
+        template = self.frame.iloc[np.zeros(len(rows), dtype=np.intp)].reset_index(drop=True)
+        columns = {name: list(column) for name, column in zip(values, zip(*rows, strict=True), strict=True)}
+        return template.assign(**{name: _like(template[name], column) for name, column in columns.items()})
+
+
+def _like(old: pd.Series, values: list[Any]) -> Any:
+    """Values as a column of the kind of another."""
+    if isinstance(old.dtype, pd.CategoricalDtype):
+        return pd.Categorical(values, dtype=old.dtype)
+    return pd.Series(values, index=old.index)
+
+
+def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any) -> Population:
+    """The complete rows of new data, or the rows of the fit (from `data` where given) with its weights."""
+    design = results.design
+    variables = design.spec.columns
+    if variables is None:
+        raise DataError("The fit was made from arrays without column names: fit a formula, or a frame.")
+    check_weights_go_with(newdata, weights)
+    if newdata is None:
+        frame, w = own_rows(design, data), design.sample.case_weights
+        others = []
+    else:
+        rebuilt = design.spec.rebuild(newdata)
+        frame = copied(newdata, rebuilt.index)[rebuilt.complete]
+        _tell_incomplete(len(rebuilt.complete) - len(frame), len(rebuilt.complete))
+        w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
+        own = [] if design.data is None else [rows_told(design, design.data)]
+        others = [rows for rows, told in own if told]
+    if not len(frame):
+        raise DataError("newdata has no complete row.")
+    known = [by_name(one, variables) for one in (frame, *others)]
+    categories = _categories(results, known[0], variables)
+    return Population(known[0], w / w.sum(), tuple(variables), categories, tuple(known), float(w.sum()))
+
+
+def _tell_incomplete(count: int, n: int) -> None:
+    if count:
+        warn(f"{count} of {n} rows of newdata have missing values and are left out.")
+
+
+def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """Levels of the factors: those of the fit's coding, else those of the rows."""
+    coded = results.design.spec.categories()
+    found = {}
+    for name in variables:
+        if name in coded:
+            found[name] = coded[name]
+        elif not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
+            found[name] = tuple(pd.unique(frame[name].sort_values()))
+    return found
+
+
+def tangent(
+    design: Callable[[pd.DataFrame], Rows], frame: pd.DataFrame, name: str, known: FloatArray, linear: bool
+) -> Rows:
+    """The derivatives of the columns of every row by a number.
+
+    Parameters
+    ----------
+    design : callable
+        The rows of a frame.
+    frame : pandas.DataFrame
+    name : str
+    known : (N,)
+        Values that the design can be evaluated between.
+    linear : bool
+        Whether the columns are linear in the number; else they are differences of five points.
+    """
+    x = frame[name].to_numpy(dtype=np.float64)
+    if linear:
+        ones = np.ones((x.size, 1))
+        points, coefficients = np.hstack([0.0 * ones, ones]), np.hstack([-ones, ones])
+    else:
+        points, coefficients = stencil(x, known)
+    return combined([design(frame.assign(**{name: column})) for column in points.T], coefficients)
+
+
+def in_one_unit(moved: Rows) -> Rows:
+    """A tangent along which the scale stays as it is: else the unit of latent variables would move with the number."""
+    scale, offset = (None if part is None else np.zeros_like(part) for part in (moved.scale, moved.scale_offset))
+    return replace(moved, scale=scale, scale_offset=offset)
+
+
+def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
+    """Sums of rows with coefficients (n, len(points)) that sum to 0; columns that do not change give exact zeros."""
+
+    def total(parts: list[FloatArray | None]) -> FloatArray | None:
+        first, *others = parts
+        if first is None:
+            return None
+        factors = coefficients if first.ndim == 1 else coefficients[:, :, None]
+        moved = (factors[:, j] * (other - first) for j, other in enumerate(others, start=1) if other is not None)
+        return np.asarray(sum(moved, np.zeros_like(first)))
+
+    names = [one.name for one in fields(Rows) if one.name != "random"]
+    parts: dict[str, Any] = {name: total([getattr(rows, name) for rows in points]) for name in names}
+    return replace(points[0], **parts, random=_combined_random([rows.random for rows in points], total))
+
+
+def _combined_random(
+    points: list[RandomRows | None], total: Callable[[list[FloatArray | None]], FloatArray | None]
+) -> RandomRows | None:
+    """The columns of random terms in the same way; their groups stay."""
+    terms = [() if one is None else one.terms for one in points]
+    columns = [total([own.z for own in alike]) for alike in zip(*terms, strict=True)]
+    moved = [replace(term, z=z) for term, z in zip(terms[0], columns, strict=True) if z is not None]
+    return RandomRows(tuple(moved)) if moved else None

@@ -1,0 +1,582 @@
+"""What a fit is: a rule from scores to ranks, a certificate, a trace, a geometry for margins."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .formula.sample import Rows, Scaling, row_blocks
+from .judging.costs import ROUNDING, CostMatrix, cleared
+from .svm.kernels import Kernel
+
+#: Expected costs closer than this share of the largest one are a tie, and the lower rank is taken.
+_TIE = 1e-12
+
+
+def expected_costs(probabilities: FloatArray, cost: CostMatrix) -> FloatArray:
+    """(n, K) expected cost of predicting each rank; the classification cost needs no K x K matrix."""
+    if cost == CostMatrix.classification():
+        return 1.0 - probabilities
+    return np.asarray(probabilities @ cost.matrix(probabilities.shape[1]))
+
+
+def least_expected(probabilities: FloatArray, cost: CostMatrix) -> IntArray:
+    """(n,) ranks of least expected cost; ties go to the lower rank.
+
+    Examples
+    --------
+    >>> least_expected(np.array([[0.4, 0.3, 0.3]]), CostMatrix.absolute())
+    array([1])
+    """
+    expected = np.ascontiguousarray(expected_costs(probabilities, cost).T)  # (K, n)
+    largest = np.abs(expected).max(axis=0)
+    return np.asarray(np.argmax(expected <= expected.min(axis=0) + _TIE * largest, axis=0), dtype=np.intp)
+
+
+class CostRule(ABC):
+    """A rule of least expected cost.
+
+    Attributes
+    ----------
+    cost : CostMatrix
+        What `codes` minimise in expectation.
+    """
+
+    cost: CostMatrix
+
+    @property
+    def probable(self) -> bool:
+        """True: there are probabilities of ranks."""
+        return True
+
+    @property
+    @abstractmethod
+    def n_levels(self) -> int:
+        """K."""
+
+    @abstractmethod
+    def scores(self, rows: Rows) -> FloatArray:
+        """(N,) what orders the rows."""
+
+    @abstractmethod
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y = k)."""
+
+    @abstractmethod
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) log(P(y > k) / P(y <= k))."""
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None, known: FloatArray | None = None) -> IntArray:
+        """(N,) rank of least expected cost; ties go to the lower rank. `known` are the probabilities, if at hand."""
+        codes = np.empty(rows.n, dtype=np.intp)
+        for some in row_blocks(rows.n, self.n_levels):
+            part = rows.take(some), None if scores is None else scores[some]
+            found = self.probabilities(*part) if known is None else known[some]
+            codes[some] = least_expected(found, self.cost)
+        return codes
+
+
+class Potential(Protocol):
+    """H as a value: a fitted real-valued function of the rows."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+
+
+class Rule(Protocol):
+    """A fitted ranker."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    def scores(self, rows: Rows) -> FloatArray:
+        """(N,) potential H(x), offset included; (N, K) votes of a rule without thresholds."""
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        """(N,) predicted codes 0..K-1; `scores` saves computing them again."""
+
+
+class GapRule(Rule, Protocol):
+    """A fitted ranker with thresholds, and so with margins."""
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) H(x) - theta_k, where theta_k may depend on x (nominal effects); `scores` saves recomputing H."""
+
+
+def count_above(gaps: AnyArray) -> IntArray:
+    """(N,) codes from (N, K-1) gaps H - theta_k: the number of thresholds strictly below H."""
+    return np.asarray(np.count_nonzero(gaps > 0, axis=1), dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdRule:
+    """rank(x) = 1 + #{k : H(x) > theta_k} [Lin 2008, eq. 3.1].
+
+    Attributes
+    ----------
+    potential : Potential
+    theta : (K-1,) thresholds
+    tie : float
+        A gap to a threshold no larger than this is rounding, and 0.
+    """
+
+    potential: Potential
+    theta: FloatArray
+    tie: float = field(default=0.0, kw_only=True)
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.theta.size) + 1
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return self.potential(rows)
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        gaps: FloatArray = (self.scores(rows) if scores is None else scores)[:, None] - self.theta
+        return cleared(gaps, self.tie) if self.tie else gaps
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return count_above(self.gaps(rows, scores))
+
+
+class Votes(Protocol):
+    """A fitted score of every rank."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K) scores, larger for the better rank."""
+
+
+def most_votes(votes: AnyArray) -> IntArray:
+    """(N,) codes of the rank with the largest of its (N, K) votes, ties (but for rounding) to the lower rank.
+
+    Examples
+    --------
+    >>> most_votes(np.array([[1, 2, 2], [3, 0, 3]]))
+    array([1, 0])
+    """
+    if votes.dtype.kind == "f":
+        most = votes.max(axis=1, keepdims=True)
+        votes = votes >= most - ROUNDING * np.abs(most)
+    return np.asarray(np.argmax(votes, axis=1), dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreRule:
+    """rank(x) = argmax_k of a score of every rank, ties to the lower rank.
+
+    Attributes
+    ----------
+    votes : Votes
+    """
+
+    votes: Votes
+
+    @property
+    def n_levels(self) -> int:
+        return self.votes.n_levels
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return self.votes(rows)
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return most_votes(self.scores(rows) if scores is None else scores)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KernelExpansion:
+    """H(x) = sum_s coef_s k(x_s, x) + offset, over the support rows x_s and scaled columns.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    scaling : Scaling
+        Map of the columns, applied to new rows.
+    anchors : (S, ...)
+        Support rows as the kernel keeps them (already scaled).
+    coef : (S,), or (S, P) of P potentials
+        beta_s, summing to zero over s.
+    offset : float, or (P,)
+        b.
+    squared_norm : float
+        |v|^2 = coef' k(x_s, x_t) coef; NaN where nobody asks for it.
+    """
+
+    kernel: Kernel
+    scaling: Scaling
+    anchors: AnyArray
+    coef: FloatArray
+    offset: Any
+    squared_norm: float = float("nan")
+
+    @property
+    def slopes(self) -> FloatArray | None:
+        """None: H is not known to be linear in the columns."""
+        return None
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores, or (N, P)."""
+        blocks = row_blocks(rows.n, len(self.coef))
+        parts = [self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef for some in blocks]
+        return np.asarray(np.concatenate([np.zeros((0, *self.coef.shape[1:])), *parts]) + self.offset)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinearPotential:
+    """H(x) = w'z + offset, z the scaled columns of x.
+
+    Fits take `LinearPotential.plain`, H = slopes'x, so that the coefficients and thresholds shown give the ranks.
+
+    Attributes
+    ----------
+    scaling : Scaling
+    coef : (D,)
+        w.
+    offset : float
+        b.
+    """
+
+    scaling: Scaling
+    coef: FloatArray
+    offset: float
+
+    @classmethod
+    def plain(cls, scaling: Scaling, coef: FloatArray) -> LinearPotential:
+        """H = slopes'x in the columns as they are."""
+        return cls(scaling=scaling, coef=coef, offset=float((coef * scaling.factor) @ scaling.centre))
+
+    @property
+    def squared_norm(self) -> float:
+        """|w|^2."""
+        return float(self.coef @ self.coef)
+
+    @property
+    def slopes(self) -> FloatArray:
+        """(D,) effects of the columns on their own scale."""
+        return self.coef * self.scaling.factor
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        return self.scaling(rows.X) @ self.coef + self.offset
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ColumnScore:
+    """H(x) = sign * x[column].
+
+    Attributes
+    ----------
+    column : int or None
+        None of rows without columns, for H = 0.
+    sign : float
+        +1 or -1.
+    """
+
+    column: int | None
+    sign: float
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        if self.column is None:
+            return np.zeros(rows.n)
+        return self.sign * rows.X[:, self.column]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NetworkPotential:
+    """H(x) = sum_j v_j tanh(w_j'z + b_j), z the scaled columns of x.
+
+    Attributes
+    ----------
+    scaling : Scaling
+    inner : (J, D)
+        w_j.
+    bias : (J,)
+    outer : (J,)
+        v.
+    """
+
+    scaling: Scaling
+    inner: FloatArray
+    bias: FloatArray
+    outer: FloatArray
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        return np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """A number that proves how far a fit is from its optimum.
+
+    Attributes
+    ----------
+    name : str
+        "max |gradient|", "relative duality gap", ...
+    value, tolerance : float
+    details : tuple of (label, value)
+        Further figures for the summary.
+    """
+
+    name: str
+    value: float
+    tolerance: float
+    details: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def reached(self) -> bool:
+        """Whether value <= tolerance (false for NaN)."""
+        return bool(self.value <= self.tolerance)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trace:
+    """How the solver went: iterations, the objective after each, and its final message."""
+
+    iterations: int
+    objective: FloatArray
+    message: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Geometry(ABC):
+    """What margins and their bounds need of a potential.
+
+    Attributes
+    ----------
+    norm : float
+        Size of the potential's coefficients.
+    theta : (K-1,)
+        Thresholds in the units of the potential that `norm` measures.
+    radius : float
+        The largest normalised margin thought possible before seeing data; the largest Delta scanned.
+    """
+
+    norm: float
+    theta: FloatArray
+    radius: float
+    #: How complexities are found.
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def total(self) -> float:
+        """What margins are divided by: the size of coefficients and thresholds together."""
+
+    @abstractmethod
+    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
+        """Empirical Rademacher complexity of all such potentials on training rows with whole weights (N,).
+
+        Complexity of x -> H(x) - theta_k for any one k; with `counted` (N,) that of H(x) - theta_k(n) at a threshold of
+        the row's own, the rows not counted having none.
+        """
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BallGeometry(Geometry):
+    """An l2 ball of a feature space: margins are divided by sqrt(|v|^2 + sum theta_k^2), theta less the offset of H.
+
+    Attributes
+    ----------
+    norm : float
+        |v|, the norm of the potential's coefficients in the feature space of the scaled columns.
+    squared_lengths : (N,)
+        k(x_n, x_n) of the training rows in that space.
+    theta : (K-1,)
+        Thresholds in the same units as <v, phi(x)> (offset b taken in).
+    radius : float
+        sqrt of the largest k(x, x) + 1 thought possible before seeing data.
+    price : float
+        Length of the code, in nats, that tells this origin of the space from the others that were thought of.
+    moved : tuple of BallGeometry
+        The same ranker in the same space counted from other origins.
+    """
+
+    squared_lengths: FloatArray
+    price: float = 0.0
+    moved: tuple[BallGeometry, ...] = ()
+
+    name: ClassVar[str] = "l2 ball"
+
+    @property
+    def total(self) -> float:
+        return float(np.sqrt(self.norm**2 + np.sum(self.theta**2)))
+
+    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
+        squares = weights * (self.squared_lengths + 1.0)
+        return float(np.sqrt((squares if counted is None else squares[counted]).sum()) / weights.sum())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HullGeometry(Geometry):
+    """A convex hull of weak hypotheses and thresholds: margins are divided by sum |alpha_t| + sum |theta_k|.
+
+    Attributes
+    ----------
+    norm : float
+        sum |alpha_t|.
+    theta : (K-1,)
+        Empty where the hypotheses answer every question "above threshold k?" themselves.
+    log_size : float
+        Logarithm of the number of label vectors that hypotheses give the training rows at one k.
+    log_size_own : float
+        The same where every row has a k of its own.
+    squared_lengths : (N,) or None
+        |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1. The sizes then are
+        those of the thresholds alone.
+    nats : float
+        Divergence of the vote from a prior over voters; NaN where none is known.
+    """
+
+    log_size: float
+    log_size_own: float
+    squared_lengths: FloatArray | None = None
+    radius: float = 1.0
+    nats: float = float("nan")
+
+    name: ClassVar[str] = "convex hull"
+
+    @property
+    def total(self) -> float:
+        return float(self.norm + np.abs(self.theta).sum())
+
+    def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
+        """Massart's lemma on the label vectors, plus the contraction of real-valued hypotheses."""
+        inside = np.ones(weights.size, dtype=np.bool_) if counted is None else counted
+        log_size = self.log_size if counted is None else self.log_size_own
+        finite = np.sqrt(2.0 * log_size * weights[inside].sum())
+        smooth = 0.0 if self.squared_lengths is None else np.sqrt((weights * self.squared_lengths)[inside].sum())
+        return float((finite + smooth) / weights.sum())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fit:
+    """What a method returns: arrays and values only.
+
+    Attributes
+    ----------
+    rule : Rule
+    certificate : Certificate
+    trace : Trace
+    scores : (N,) training potential H, or (N, K) votes of a rule without thresholds
+    facts : tuple of (label, value)
+        Header lines of the summary that only this method has (kernel, support vectors, ...).
+    calibration : Calibration or None
+        From scores to probabilities, where the fit was asked for one.
+    """
+
+    rule: Rule
+    certificate: Certificate
+    trace: Trace
+    scores: FloatArray
+    facts: tuple[tuple[str, Any], ...] = field(default=())
+    calibration: Any = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selection:
+    """How C, and gamma of the kernel, were chosen: by cross-validation, or by a bound of the expected cost.
+
+    Attributes
+    ----------
+    C : (G,) of the points tried, growing for each gamma
+    gamma : (G,) of the points tried, growing; None where it was given
+    cost : (G,) mean cost of the held-out rows, or the bound
+    error : (G,) its standard error over the folds; NaN of a bound
+    chosen : int
+        Position of the smallest cost; ties go to the smaller C, then to the smaller gamma.
+    folds : int
+        0 where a bound chose.
+    gap : float
+        Largest relative duality gap among the fits behind the costs.
+    """
+
+    C: FloatArray
+    cost: FloatArray
+    error: FloatArray
+    chosen: int
+    folds: int
+    gap: float
+    gamma: FloatArray | None = None
+
+    @property
+    def how(self) -> str:
+        """What chose."""
+        return f"{self.folds}-fold cross-validation" if self.folds else "the bound of its cost"
+
+    @property
+    def best_C(self) -> float:
+        """The chosen C."""
+        return float(self.C[self.chosen])
+
+    def best_of_each_gamma(self) -> IntArray:
+        """Positions of the points of least cost, one for each gamma; of the chosen gamma the chosen one."""
+        order = np.lexsort((self.C, self.cost, np.arange(self.C.size) != self.chosen))
+        first: IntArray = np.unique(np.asarray(self.gamma)[order], return_index=True)[1]
+        return np.asarray(order[first], dtype=np.intp)
+
+    @property
+    def best_gamma(self) -> float | None:
+        """The chosen gamma."""
+        return None if self.gamma is None else float(self.gamma[self.chosen])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CostBound:
+    """A bound on the training cost that holds exactly, by the costs of the binary classifiers behind a rule.
+
+    Attributes
+    ----------
+    value : float
+        Mean training cost above the least possible one of each row.
+    limit : float
+        What the theorem allows for these binary classifiers.
+    source : str
+    """
+
+    value: float
+    limit: float
+    source: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VoteFit(Fit):
+    """A fit that scores every rank.
+
+    Attributes
+    ----------
+    selection : Selection, None where C was given or there is none
+    bound : CostBound, None where no theorem bounds the training cost
+    """
+
+    selection: Selection | None = None
+    bound: CostBound | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MarginFit(Fit):
+    """A large-margin fit.
+
+    Attributes
+    ----------
+    support : (S,) training rows that hold the optimum by a positive multiplier, those of a pairwise machine with a
+        nonzero coefficient; None for methods without support vectors
+    coefficients : (D,) effects of the columns on the user's scale where the potential is linear, else None
+    selection : Selection, None where C was given
+    rounding : float
+        Largest difference between the scores of some rows and those that the rule gives them as new rows.
+    """
+
+    support: IntArray | None = None
+    coefficients: FloatArray | None = None
+    selection: Selection | None = None
+    rounding: float = 0.0

@@ -1,0 +1,592 @@
+"""A fitted ranker beside its data: the rows, what the rule says of them, and what is true."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+import pandas as pd
+
+from ._typing import BoolArray, FloatArray, IntArray
+from .exceptions import DataError, OptionError, UnavailableError
+from .fit import Certificate, Fit, GapRule, Geometry, Trace
+from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
+from .judging.costs import sample_costs
+from .judging.errors import ErrorTable, Predictions, error_table
+from .judging.evaluation import CalibratedMethod, Fitter, Learner, ProbabilityRule, RankingMethod, evaluate
+from .judging.margins import DRAWN, MarginBounds, Margins, margins
+from .judging.training_bounds import training_bounds
+from .report.cells import count
+from .report.render import Report
+from .report.warnings import Alert, alerts
+from .words import advice
+
+if TYPE_CHECKING:
+    from .formula.design import Design, Levels
+
+#: What the results of only some methods have, for the words of those that have not.
+OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
+OF_LIKELIHOOD = frozenset((
+    "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
+    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof",
+    "discrimination", "convergence", "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse",
+    "tvalues", "pvalues", "conf_int", "cov_params", "llf", "emtrends", "joint_tests", "marginal_effects",
+    "power",
+))  # fmt: skip
+
+#: What results tell each other, the api and the pictures; `dir()` leaves it out.
+INTERNAL = frozenset((
+    "alerts", "augments", "bias_reduced", "by_median", "calibrated", "check_parts", "check_rows", "covariance",
+    "delta_values",
+    "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
+    "importance_kinds", "issued", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at",
+    "margin_frame", "new_groups", "new_predictions", "new_sample", "no_bounds", "no_margins", "of_new_groups",
+    "other_names",
+    "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts", "probabilities_of",
+    "random_parameters", "robust", "rule", "summary_data", "target", "threshold_names", "trace", "training",
+    "training_errors", "training_margins", "training_note", "z_values",
+    # figures of glance() and discrimination(), columns of tables
+    "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "kind", "lr_chi2", "lr_df",
+    "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "t_df", "threshold_se", "title", "whole_covariance",
+    "without_aic",
+))  # fmt: skip
+
+
+def who_has(name: str) -> str:
+    """The kinds of methods whose results have a public attribute; empty for a name that is not well known."""
+    if name == "shapley":
+        return "gradient boosting has, 'ordboost'"
+    if name in OF_THRESHOLDS:
+        return "methods with thresholds have, such as 'redsvm'"
+    return "methods with a likelihood have, such as 'logit'" if name in OF_LIKELIHOOD else ""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Target:
+    """Rows of a frame with their scores; incomplete rows have a place on the index but no numbers.
+
+    Attributes
+    ----------
+    rows : Rows
+        The n complete rows.
+    scores : (n,) potential H, or (n, K) votes
+    complete : (N,) mask
+    index : pandas.Index
+        Index of all N rows.
+    """
+
+    rows: Rows
+    scores: FloatArray
+    complete: BoolArray
+    index: pd.Index
+
+    def series(self, values: FloatArray, name: str | None = None) -> pd.Series:
+        """Values (n,) on the index, NaN at incomplete rows."""
+        # pandas 2 would hand out the array of the fit itself.
+        return pd.Series(self._placed(values), index=self.index, name=name, copy=True)
+
+    def frame(self, values: FloatArray, columns: Sequence[Any]) -> pd.DataFrame:
+        """Values (n, M) on the index, NaN at incomplete rows."""
+        return pd.DataFrame(self._placed(values), index=self.index, columns=list(columns), copy=True)
+
+    def margins(self, m: Margins) -> pd.DataFrame:
+        """Left and right margins of the rows, raw and normalised."""
+        both = np.column_stack((m.left, m.right))
+        columns = ["left", "right", "normalised_left", "normalised_right"]
+        return self.frame(np.column_stack((both, both / m.unit)), columns)
+
+    def classes(self, codes: IntArray, levels: Levels, name: str | None = None) -> pd.Series:
+        """Codes (n,) as an ordered categorical of the user's levels, NaN at incomplete rows."""
+        placed = np.full(self.complete.size, -1, dtype=np.intp)
+        placed[self.complete] = codes
+        return levels.categorical(placed, self.index, name)
+
+    def among(self, kept: BoolArray) -> Target:
+        """The same places, with numbers only where `kept` (N,) says so too."""
+        inside = kept[self.complete]
+        return Target(
+            rows=self.rows.take(inside), scores=self.scores[inside], complete=self.complete & kept, index=self.index
+        )
+
+    def weighted(self, weights: FloatArray | None) -> Target:
+        """The same places, with numbers only where weights (n,) are not 0: such rows are none."""
+        if weights is None:
+            return self
+        kept = self.complete.copy()
+        kept[self.complete] = weights > 0.0
+        return self.among(kept)
+
+    def _placed(self, values: FloatArray) -> FloatArray:
+        if self.complete.all():
+            return values
+        placed = np.full((self.complete.size, *values.shape[1:]), np.nan)
+        placed[self.complete] = values
+        return placed
+
+
+def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
+    """A pandas copy of the user's data on `index`; None numbers the rows of data that have no index."""
+    if isinstance(data, pd.DataFrame):
+        return data.copy()
+    if not isinstance(data, dict):
+        import narwhals as nw
+
+        try:
+            data = nw.from_native(data, eager_only=True).to_dict(as_series=False)
+        except TypeError:
+            raise DataError(
+                "data must be a data frame, a pyarrow Table or a mapping of column name to values; got "
+                f"{type(data).__name__}."
+            ) from None
+    return pd.DataFrame(data, index=index)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedRanker:
+    """A fitted ranker with the names of its data.
+
+    Attributes
+    ----------
+    call : str
+        What was fitted.
+    design : Design
+    method : Method
+    fit : Fit
+        Arrays only.
+    fitter : Fitter or None
+        Fits again, for `update`.
+    calibrated : method or None
+        The method with the calibration of its scores, where one was asked for.
+    """
+
+    call: str
+    design: Design
+    method: RankingMethod
+    fit: Fit
+    fitter: Fitter | None = field(default=None, kw_only=True)
+    calibrated: CalibratedMethod | None = field(default=None, kw_only=True)
+
+    #: What fits of this kind predict by themselves; see `prediction_types`.
+    predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+    #: What `augment` puts beside the data.
+    augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
+    #: What `importance` can be; the first is what it is if not asked.
+    importance_kinds: ClassVar[tuple[str, ...]] = ("permutation", "conditional")
+    #: Why there may be no margin bounds.
+    no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
+    #: What has to be known of the errors on the training rows.
+    training_note: ClassVar[str] = ""
+    #: Names that other packages have for attributes; they answer, and are not listed.
+    other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    def __repr__(self) -> str:
+        d = self.design
+        return (
+            f"<{type(self).__name__}: {d.formula}, {self.method!r}, n = {count(self.nobs)}, "
+            f"{d.sample.n_levels} levels; .summary() tells more>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was computed from them is computed again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __dir__(self) -> list[str]:
+        """What a user asks for; the names in `INTERNAL` answer too."""
+        return [name for name in super().__dir__() if name not in INTERNAL]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say which methods have what this one has not; a property that refused says so again."""
+            if hasattr(type(self), name):
+                return type(self).__getattribute__(self, name)
+            if (known := self.other_names.get(name)) is not None:
+                return known(self)
+            if not name.startswith("_") and (others := who_has(name)):
+                raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
+            meant = advice("attribute", name)
+            called = re.match(r" \.(\w+)", meant)
+            there = called is None or hasattr(self, called[1])
+            hint = f". Use{meant}." if meant and there else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
+    # Numbers
+
+    @property
+    def formula(self) -> str:
+        """The formula of the fit."""
+        return self.design.formula
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The K labels of the response, lowest first."""
+        return self.design.levels.values
+
+    @property
+    def nobs(self) -> float:
+        """Number of observations: the sum of the case weights."""
+        return float(self.design.sample.case_weights.sum())
+
+    @property
+    def certificate(self) -> Certificate:
+        """How far the fit is from its optimum, proven."""
+        return self.fit.certificate
+
+    @property
+    def trace(self) -> Trace:
+        """How the solver went."""
+        return self.fit.trace
+
+    @property
+    def threshold_names(self) -> list[str]:
+        """(K-1) names "low|high"."""
+        return [f"{low}|{high}" for low, high in zip(self.levels, self.levels[1:], strict=False)]
+
+    @property
+    def prediction_types(self) -> tuple[str, ...]:
+        """Every `type` that `predict` takes."""
+        own = self.predicts if self.no_margins is None else tuple(type for type in self.predicts if type != "margin")
+        more = () if self.fit.calibration is None else ("prob", "cum_prob")
+        return (*own, *(type for type in more if type not in own))
+
+    @property
+    def no_margins(self) -> str | None:
+        """Why there are no margins, None where there are."""
+        if "margin" in self.predicts:
+            return None
+        return (
+            f"{self.method!r} chooses the level with the most votes: it has no thresholds, and so no margins. "
+            "Use .predict(type='votes')."
+        )
+
+    @property
+    def learner(self) -> Learner:
+        """What fits other rows in the same way: the method, with its calibration if it has one."""
+        return self.method if self.calibrated is None else self.calibrated
+
+    @property
+    def divisible(self) -> Sample:
+        """The rows of the fit for folds, with the clusters that stay together."""
+        return self.design.sample
+
+    @property
+    def judge(self) -> Fit:
+        """What predicts new rows that are judged."""
+        return self.fit
+
+    @property
+    def of_new_groups(self) -> FittedRanker:
+        """The fit as it predicts rows of groups that it has not seen: itself, but where there are random effects."""
+        return self
+
+    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
+        """(n,) groups of new rows that depend on each other by random effects; None without these.
+
+        Parameters
+        ----------
+        newdata : data frame
+        complete : (N,)
+            Which of its rows are meant.
+        """
+        return None
+
+    def error_notes(self, new: bool, folds: bool) -> list[str]:
+        """What there is to say of errors.
+
+        Parameters
+        ----------
+        new, folds : bool
+            Whether there are errors in new data, and by folds.
+        """
+        return []
+
+    def gain_importance(self) -> pd.DataFrame:
+        """What the trees or rounds have of each column; UnavailableError where a method adds up none."""
+        raise UnavailableError(f"{self.method!r} adds up no trees or rounds: use importance(kind='permutation').")
+
+    def check_rows(self) -> None:
+        """UnavailableError where the rows that the fit was learned from are not all at hand to fit again."""
+
+    def check_parts(self) -> None:
+        """UnavailableError where the method cannot be fitted to parts of the rows of the fit."""
+        self.check_rows()
+        if self.method.pairwise:
+            raise UnavailableError(
+                "cross-validation fits to parts of the rows, and kernel='precomputed' has columns for all of them: use "
+                "a named kernel or a function, errors(newdata) with rows kept aside, or scikit-learn's "
+                "cross_val_score, which cuts rows and columns."
+            )
+
+    # Words
+
+    def alerts(self) -> list[Alert]:
+        """Warnings about the fit, and what its summary notes of doubtful estimates: (category, message)."""
+        return self.issued()
+
+    def issued(self) -> list[Alert]:
+        """Those that are issued after the fit."""
+        return list(alerts(self.design, self.fit))
+
+    @property
+    def kind(self) -> str:
+        """What was fitted, in a word or two."""
+        return "Ranker"
+
+    @property
+    def title(self) -> str:
+        """Head of what is printed."""
+        recipe = self.design.recipe
+        more = {} if recipe is None else {"nominal": recipe.nominal, "scale": recipe.scale}
+        return "; ".join([f"{self.kind}: {self.design.formula}", *(f"{k} {v}" for k, v in more.items() if v)])
+
+    def estimates(self) -> dict[str, pd.Series]:
+        """What was estimated, by kind; empty for methods without coefficients and thresholds."""
+        return {}
+
+    def figures_of_fit(self) -> tuple[str, ...]:
+        """A few figures of the fit in words, beside the numbers of observations and levels."""
+        return ()
+
+    def summary_data(self) -> Report:
+        """All of the summary as data."""
+        raise TypeError(f"{type(self).__name__} defines no summary_data")
+
+    # Rows
+
+    def target(self, newdata: Any) -> Target:
+        """The rows of `newdata` with their scores; None gives those of the fit."""
+        target = self._scored(newdata)
+        self._check_target(target, "rows of the fit" if newdata is None else "rows of newdata")
+        return target
+
+    def _scored(self, newdata: Any) -> Target:
+        if newdata is None:
+            rows = self.design.sample.rows
+            complete = np.ones(rows.n, dtype=np.bool_)
+            return Target(rows=rows, scores=self.fit.scores, complete=complete, index=self.design.index)
+        new = self.design.spec.rebuild(newdata)
+        return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
+
+    def _why_no_bounds(self) -> str:
+        return self.no_bounds
+
+    def _check_target(self, target: Target, what: str) -> None:
+        """Says which of the rows that are asked for are doubtful."""
+
+    def probabilities_of(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        """(N, K) probabilities of the ranks by a fit of this kind; None where it has none.
+
+        Parameters
+        ----------
+        fit : Fit
+        rows : Rows
+        scores : (N,) potential H of the rows, or (N, K) votes
+        """
+        if fit.calibration is not None:
+            return np.asarray(fit.calibration.probabilities(scores))
+        return self._probabilities(fit, rows, scores)
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        """(N, K) probabilities of an uncalibrated fit, None where it has none."""
+        return None
+
+    def new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
+        """The complete rows of new data with a known response.
+
+        Parameters
+        ----------
+        newdata : data frame
+        weights : str or (N,) array, optional
+            Case weights.
+        """
+        target = self._scored(newdata)
+        codes = self.design.spec.response(newdata)
+        target = target.among(codes >= 0)
+        given = None if weights is None else case_weights(newdata, weights, target.complete)
+        self._check_target(target.weighted(given), "rows of newdata")
+        costs = self.design.spec.costs(newdata, self.design.sample.n_levels)
+        y, own = codes[target.complete], None if costs is None else costs[target.complete]
+        return target, Sample(rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given, costs=own)
+
+    def judged_sample(self, newdata: Any, weights: Any = None, name: str = "newdata") -> tuple[Target, Sample]:
+        """`new_sample`, which must have a row.
+
+        Parameters
+        ----------
+        newdata : data frame
+        weights : str or (N,) array, optional
+        name : str
+            What the user knows `newdata` by.
+
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+        """
+        target, sample = self.new_sample(newdata, weights)
+        if sample.n == 0:
+            raise DataError(f"{name} has no row with the response and all inputs present.")
+        return target, sample
+
+    # Predictions
+
+    def predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        """Predictions of rows, on the index of their data.
+
+        Parameters
+        ----------
+        target : Target
+        type : str
+            One of `prediction_types`, but for "margin".
+        """
+        calibration = self.fit.calibration
+        if calibration is not None and type in ("prob", "cum_prob"):
+            found = calibration.probabilities if type == "prob" else calibration.cum_probabilities
+            return target.frame(found(target.scores), self.levels)
+        return self._predicted(target, type)
+
+    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        """Those of an uncalibrated fit."""
+        if type in ("prob", "cum_prob"):
+            rule = cast(ProbabilityRule, self.fit.rule)
+            found = rule.probabilities if type == "prob" else rule.cum_probabilities
+            return target.frame(found(target.rows, target.scores), self.levels)
+        if type == "votes":
+            return target.frame(target.scores, self.levels)
+        if type == "score":
+            return target.series(target.scores, "score")
+        codes = self.fit.rule.codes(target.rows, target.scores)
+        return target.classes(codes, self.design.levels, self.design.response)
+
+    # Predictions beside the truth
+
+    @cached_property
+    def training(self) -> Predictions:
+        """Observed and predicted ranks of the rows of the fit, as arrays."""
+        sample = self.design.sample
+        return evaluate(self.fit, sample, self.method.cost, self.probabilities_of, self.fit.scores)
+
+    @cached_property
+    def training_errors(self) -> ErrorTable:
+        """Error table of the rows of the fit."""
+        return error_table(self.training)
+
+    def new_predictions(self, newdata: Any, weights: Any = None) -> Predictions:
+        """Observed and predicted ranks of new data with a response, as arrays.
+
+        Parameters
+        ----------
+        newdata, weights
+            As in `new_sample`.
+
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+        """
+        target, sample = self.judged_sample(newdata, weights)
+        predictions = evaluate(self.judge, sample, self.method.cost, self.probabilities_of, target.scores)
+        known = self.design.sample.costs is None or sample.costs is not None
+        return predictions if known else replace(predictions, paid=None)
+
+    # Margins as arrays
+
+    @cached_property
+    def geometry(self) -> Geometry | None:
+        """Norms of the potential; None where margins cannot be normalised."""
+        return self.method.geometry(self.design.sample, self.fit)
+
+    def gaps(self, rows: Rows, scores: FloatArray) -> FloatArray:
+        """(N, K-1) H - theta_k as arrays.
+
+        Parameters
+        ----------
+        rows : Rows
+        scores : (N,) potential H of the rows
+
+        Raises
+        ------
+        UnavailableError
+            The rule has no thresholds in order.
+        """
+        if self.no_margins is not None:
+            raise UnavailableError(self.no_margins)
+        return cast(GapRule, self.fit.rule).gaps(rows, scores)
+
+    @cached_property
+    def training_margins(self) -> Margins:
+        """Margins of the rows of the fit, as arrays."""
+        sample = self.design.sample
+        return margins(self.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
+
+    def margin_frame(self, newdata: Any) -> pd.DataFrame:
+        """Margins of the rows of `newdata` whose level is known; None gives those of the fit."""
+        if newdata is None:
+            return self.target(None).margins(self.training_margins)
+        target, sample = self.new_sample(newdata)
+        return target.margins(margins(self.gaps(sample.rows, target.scores), sample.y, self.geometry))
+
+    # Margin bounds as values
+
+    @cached_property
+    def margin_bounds(self) -> MarginBounds:
+        """Margin bounds at confidence 0.95."""
+        return self.margin_bounds_at(0.05)
+
+    def margin_bounds_at(self, delta: float) -> MarginBounds:
+        """Margin bounds at confidence 1 - delta.
+
+        Parameters
+        ----------
+        delta : float in (0, 1)
+        """
+        if self.geometry is None:
+            return MarginBounds(bounds=(), notes=(self._why_no_bounds(),))
+        sample = self.divisible
+        if self.design.survey is not None:
+            return MarginBounds(bounds=(), notes=(DRAWN,))
+        if self.no_margins is not None:
+            reason = self.no_margins.partition(". ")[0]
+            return MarginBounds(bounds=(), notes=(f"No margin bounds: {reason[:1].lower()}{reason[1:]}.",))
+        costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
+        found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
+        more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
+        return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
+
+    @property
+    def own_cost(self) -> bool:
+        """Whether the fit has a cost beside the classification and absolute errors shown anyway."""
+        named = self.method.cost_matrix.label in ("classification", "absolute")
+        return self.design.sample.costs is not None or not named
+
+
+def check_weights_go_with(data: Any, weights: Any, name: str = "newdata") -> None:
+    """OptionError for weights of new rows where none are given."""
+    if data is None and weights is not None:
+        raise OptionError(f"weights goes with {name}: the rows of the fit have their own.")
+
+
+def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
+    """(n,) weights of the complete rows of new data."""
+    column = newdata[weights] if isinstance(weights, str) else weights
+    if isinstance(column, pd.Series) and isinstance(newdata, pd.DataFrame) and not column.index.equals(newdata.index):
+        raise DataError(
+            "weights is a Series whose index is not that of newdata: reindex it, or give weights.to_numpy() to match "
+            "rows by position."
+        )
+    values = np.asarray(column, dtype=np.float64)
+    if values.shape != complete.shape:
+        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
+    kept = values[complete]
+    if not (np.isfinite(kept).all() and (kept >= 0).all() and kept.sum() > 0):
+        raise DataError("weights of newdata must be finite, not negative, and not all zero.")
+    if extreme(kept).any():
+        raise DataError(
+            f"weights of newdata must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}, as numbers of rows are; got "
+            f"{kept[extreme(kept)][0]:g}. Divide them by their mean."
+        )
+    return kept

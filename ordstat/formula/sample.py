@@ -1,0 +1,581 @@
+"""Arrays with a response: samples, rows, their scaling and their distinct rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..checks import SMALLER_WEIGHTS, require_memory
+from ..exceptions import DataError, OptionError
+
+#: Numbers held at once (32 MB), and numbers that stay in the cache.
+HELD, CACHED = 1 << 22, 1 << 15
+
+
+def row_blocks(n: int, per_row: int = 1, room: int = HELD) -> Iterator[slice]:
+    """Slices of the rows 0..n-1, each of so many rows that `per_row` numbers a row fit into `room`.
+
+    Examples
+    --------
+    >>> list(row_blocks(5, per_row=2, room=4))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(room // max(per_row, 1), 1)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def sums_by(codes: IntArray, values: FloatArray, size: int, weights: FloatArray | None = None) -> FloatArray:
+    """(size, P) sums of the rows of values (n, P), times their weights (n,), that have each code 0..size-1.
+
+    Examples
+    --------
+    >>> sums_by(np.array([0, 2, 0]), np.array([[1.0], [2.0], [3.0]]), 3).ravel()
+    array([4., 0., 2.])
+    """
+    out = np.empty((size, values.shape[1]))
+    for place, column in enumerate(values.T):
+        out[:, place] = np.bincount(codes, column if weights is None else column * weights, minlength=size)
+    return out
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RandomColumns:
+    """One random term.
+
+    Attributes
+    ----------
+    z : (N, q)
+        Columns whose effects vary by group.
+    codes : (N,) groups 0..G-1, -1 of a group that the fit has not seen
+    n_groups : int
+        G.
+    correlated : bool
+        Whether the effects of one group are correlated.
+    root : (G, G) or None
+        L, where the effects of the groups have the covariance sigma^2 L L'.
+    alike : bool
+        Whether all columns have the same standard deviation.
+    """
+
+    z: FloatArray
+    codes: IntArray
+    n_groups: int
+    correlated: bool = True
+    root: FloatArray | None = None
+    alike: bool = False
+
+    @property
+    def q(self) -> int:
+        return int(self.z.shape[1])
+
+    @property
+    def size(self) -> int:
+        """How many random effects there are."""
+        return self.n_groups * self.q
+
+    @cached_property
+    def entries(self) -> tuple[IntArray, IntArray]:
+        """(m,) rows and columns of Lambda that phi fills, column by column."""
+        if self.alike:
+            return np.zeros(1, dtype=np.intp), np.zeros(1, dtype=np.intp)
+        if not self.correlated:
+            return np.arange(self.q), np.arange(self.q)
+        columns, rows = np.nonzero(np.tri(self.q).T)
+        return rows, columns
+
+    @property
+    def n_phi(self) -> int:
+        return int(self.entries[0].size)
+
+    def factor(self, phi: FloatArray) -> FloatArray:
+        """(q, q) Lambda."""
+        if self.alike:
+            return np.asarray(phi[0] * np.eye(self.q))
+        out = np.zeros((self.q, self.q))
+        out[self.entries] = phi
+        return out
+
+    def by_phi(self, inner: FloatArray) -> FloatArray:
+        """(m,) derivatives by phi, from those (n, q) by the effects Lambda v of the rows times v."""
+        return np.array([np.vdot(self.z, inner)]) if self.alike else (self.z.T @ inner)[self.entries]
+
+    def rows_by_phi(self, inner: FloatArray) -> list[FloatArray]:
+        """m parts (n,), what each row adds to `by_phi`."""
+        if self.alike:
+            return [np.einsum("nq,nq->n", self.z, inner)]
+        return [self.z[:, r] * inner[:, c] for r, c in zip(*self.entries, strict=True)]
+
+    @property
+    def width(self) -> int:
+        """How many columns have a standard deviation of their own."""
+        return 1 if self.alike else self.q
+
+    def variances(self, covariance: FloatArray) -> FloatArray:
+        """(n,) of z'b, by the covariance of the effects of a group."""
+        own = np.einsum("nq,qp,np->n", self.z, covariance, self.z)
+        return np.asarray(own if self.root is None else own * (self.root**2).sum(axis=1)[self.codes])
+
+    def spelt_out(self) -> RandomColumns:
+        """With independent effects, where the covariance of the groups is given; codes -1 stay."""
+        if self.root is None:
+            return self
+        z = self.z * self.root[self.codes]
+        return RandomColumns(z=z, codes=np.minimum(self.codes, 0), n_groups=1, correlated=False, alike=True)
+
+    def with_groups(self, groups: IntArray, codes: IntArray) -> RandomColumns:
+        """With some of the groups alone, and the place of each row among those."""
+        root = None if self.root is None else self.root[groups]
+        return replace(self, codes=codes.astype(np.intp), n_groups=groups.size, root=root)
+
+    def __getitem__(self, index: AnyArray | slice) -> RandomColumns:
+        """Some of the rows; the groups stay."""
+        return replace(self, z=self.z[index], codes=self.codes[index])
+
+
+@dataclass(frozen=True, eq=False)
+class RandomRows:
+    """The random terms of some rows."""
+
+    terms: tuple[RandomColumns, ...]
+
+    def __getitem__(self, index: AnyArray | slice) -> RandomRows:
+        """Some of the rows; the groups stay."""
+        return RandomRows(tuple(term[index] for term in self.terms))
+
+    def renumbered(self) -> RandomRows:
+        """With groups 0..G-1 that all have rows."""
+        found = [np.unique(term.codes, return_inverse=True) for term in self.terms]
+        pairs = zip(self.terms, found, strict=True)
+        return RandomRows(tuple(term.with_groups(own, codes) for term, (own, codes) in pairs))
+
+    def apart(self) -> IntArray:
+        """(N,) whole groups that share no effect with others; those of the term of most groups where all are connected.
+
+        The groups of a single term, the outermost ones of nested terms, the largest ones of crossed terms.
+        """
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        largest = max(self.terms, key=lambda term: term.n_groups)
+        total = sum(term.n_groups for term in self.terms)
+        starts = np.cumsum([0, *(term.n_groups for term in self.terms[:-1])])
+        first, *others = (start + term.codes for start, term in zip(starts, self.terms, strict=True))
+        if not others:
+            return largest.codes
+        ends = np.tile(first, len(others)), np.concatenate(others)
+        links = coo_matrix((np.ones(ends[0].size), ends), shape=(total, total))
+        labels = connected_components(links, directed=False)[1][first]
+        return largest.codes if np.all(labels == labels[0]) else np.asarray(labels, dtype=np.intp)
+
+    def unseen(self, names: Sequence[str]) -> str:
+        """In words how many rows have a group that the fit has not seen, by the names of the terms' groups."""
+        counts = [int((term.codes < 0).sum()) for term in self.terms]
+        return ", ".join(f"{name!r} in {count} rows" for name, count in zip(names, counts, strict=True) if count)
+
+    def require_covariances(self) -> None:
+        """DataError where the fit has not seen a group of a term whose covariance was given."""
+        if any(term.root is not None and (term.codes < 0).any() for term in self.terms):
+            raise DataError(
+                "newdata has groups without rows in the fit, and of cov= it keeps the covariance of those with rows "
+                "alone. Use predict(re='zero'), or leave these rows out."
+            )
+
+    def same(self, other: RandomRows) -> bool:
+        """Whether all columns and groups are equal."""
+        return len(self.terms) == len(other.terms) and all(
+            np.array_equal(one.z, two.z) and np.array_equal(one.codes, two.codes) and _equal(one.root, two.root)
+            for one, two in zip(self.terms, other.terms, strict=True)
+        )
+
+
+def _equal(one: FloatArray | None, other: FloatArray | None) -> bool:
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))
+
+
+def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()) -> None:
+    """OptionError where clusters (N,) part rows of a group, whose likelihood is one number.
+
+    Parameters
+    ----------
+    random : RandomRows or None
+    clusters : (N,)
+    texts : sequence of str, optional
+        The terms as the formula has them.
+
+    Raises
+    ------
+    OptionError
+    """
+    if random is None:
+        return
+    if any(term.root is not None for term in random.terms):
+        raise OptionError(
+            "cluster must not part groups that depend on each other; cov= makes all of them do so. Use vcov='model'."
+        )
+    named = texts or [f"random term {place + 1}" for place in range(len(random.terms))]
+    for name, term, split in zip(named, random.terms, splits(random, clusters), strict=True):
+        if split:
+            raise OptionError(
+                "cluster must keep the rows of each group of the random effects together, as these are not "
+                f"independent; got clusters that split {split} of the {term.n_groups} groups of {name}. "
+                "Take these groups, or a coarser grouping."
+            )
+
+
+def splits(random: RandomRows, clusters: IntArray) -> list[int]:
+    """How many groups of each term have rows in several clusters (N,); of cov=, all groups are one."""
+    pairs = [np.unique(np.stack([term.spelt_out().codes, clusters]), axis=1) for term in random.terms]
+    return [int(np.count_nonzero(np.bincount(own[0]) > 1)) for own in pairs]
+
+
+#: A weight that is not 0 lies between these: totals and products of a few are then far from over- and underflow, and
+#: a whole weight is an exact number.
+LIGHTEST, HEAVIEST = 1e-15, 1e15
+
+
+def extreme(weights: FloatArray) -> BoolArray:
+    """(N,) which of the weights, >= 0, are too small or too large for a number of rows."""
+    return np.asarray((weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST)))
+
+
+def has_gaps(X: FloatArray) -> bool:
+    """Whether values of a matrix without infinite ones are missing, NaN."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isnan(X.sum())) and bool(np.isnan(X).any())
+
+
+def _take(value: AnyArray | RandomRows | None, index: AnyArray | slice) -> Any:
+    return None if value is None else value[index]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """Model matrices of some rows, without a response.
+
+    Attributes
+    ----------
+    X : (N, D) float64, C-contiguous
+        Location columns, no intercept (the thresholds are the intercepts). NaN where a value is missing, for the few
+        methods that take such rows.
+    offset : (N,) or None
+        Known part of the score H(x).
+    nominal : (N, q) or None
+        Columns whose effect differs per threshold, no intercept.
+    scale : (N, r) or None
+        Columns of the log scale, no intercept.
+    scale_offset : (N,) or None
+        Known part of the log scale.
+    random : RandomRows or None
+        Random terms of the score.
+    """
+
+    X: FloatArray
+    offset: FloatArray | None = None
+    nominal: FloatArray | None = None
+    scale: FloatArray | None = None
+    scale_offset: FloatArray | None = None
+    random: RandomRows | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def one_scale(self) -> bool:
+        """Whether rows differ in their location alone, so that a larger score is a larger expected rank."""
+        return self.nominal is None and self.scale is None and self.scale_offset is None
+
+    def take(self, index: AnyArray | slice) -> Rows:
+        """The rows at `index` (integers, a mask or a slice), in that order."""
+        return replace(self, **{f.name: _take(getattr(self, f.name), index) for f in fields(self)})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sample:
+    """Rows with their observed ranks.
+
+    Attributes
+    ----------
+    rows : Rows
+    y : (N,) codes 0..K-1
+    n_levels : int
+        K, at least 2.
+    weights : (N,) or None
+        Case (frequency) weights, 0 or from LIGHTEST to HEAVIEST; None means 1 for every row.
+    costs : (N, K) or None
+        A row's own price of each predicted rank; None where the method's own cost applies.
+    cluster : (N,) codes 0..G-1 or None
+        Rows of one cluster are not independent.
+    restrictions : (R, D) or None
+        Rows a of a'w <= 0, which the effects w of the columns of X must obey.
+    categories : (D,) or None
+        How many categories a column of X has, whose codes 0, 1, ... it holds, and 0 of numbers; None of numbers alone.
+    groups : tuple of tuples of int
+        Columns of X that may interact; a column may be in several of them. Empty where all may.
+    """
+
+    rows: Rows
+    y: IntArray
+    n_levels: int
+    weights: FloatArray | None = None
+    costs: FloatArray | None = None
+    cluster: IntArray | None = None
+    restrictions: FloatArray | None = None
+    categories: IntArray | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def X(self) -> FloatArray:
+        return self.rows.X
+
+    @property
+    def n(self) -> int:
+        return self.rows.n
+
+    @property
+    def case_weights(self) -> FloatArray:
+        """(N,) weights, ones where none were given."""
+        return np.ones(self.n) if self.weights is None else self.weights
+
+    def take(self, index: AnyArray | slice) -> Sample:
+        """The sample at `index` (integers, a mask or a slice); `n_levels` stays."""
+        return replace(
+            self,
+            rows=self.rows.take(index),
+            y=self.y[index],
+            weights=_take(self.weights, index),
+            costs=_take(self.costs, index),
+            cluster=_take(self.cluster, index),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DistinctRows:
+    """M rows that differ in columns, rank or costs, sorted by rank and then by the columns.
+
+    Attributes
+    ----------
+    X : (M, D)
+    y : (M,) codes, not falling
+    costs : (M, K)
+    weights : (M,) sums of the case weights, > 0
+    rows : (M,) the first row of the sample that is alike
+    """
+
+    X: FloatArray
+    y: IntArray
+    costs: FloatArray
+    weights: FloatArray
+    rows: IntArray
+
+    @property
+    def n(self) -> int:
+        return self.y.size
+
+    def take(self, index: IntArray) -> DistinctRows:
+        """The rows at `index`, in that order."""
+        return DistinctRows(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+
+    def repeated(self, most: float) -> DistinctRows:
+        """Each row as often as its weight says, where all weights are whole and come to `most` rows or fewer; or self.
+
+        For learners that count rows whatever they weigh.
+        """
+        times = np.rint(self.weights)
+        if (times != self.weights).any() or times.sum() > most:
+            return self
+        total = float(times.sum())
+        size = 8.0 * total * max(self.X.shape[1], 1)
+        require_memory(f"Repeating rows {total:g} times, the sum of the weights,", size, SMALLER_WEIGHTS)
+        rows = self.take(np.repeat(np.arange(self.n), times.astype(np.intp)))
+        return replace(rows, weights=np.ones(rows.n))
+
+
+def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
+    """Rows alike counted once, with the sum of their case weights; rows of weight 0 left out.
+
+    A row of weight w and w rows of weight 1 become the same row, in the same place: loops over the result give the
+    same floating-point numbers, and break ties alike, whatever order the rows came in.
+
+    Parameters
+    ----------
+    sample : Sample
+    costs : (N, K)
+
+    Raises
+    ------
+    DataError
+        Every weight is zero.
+    """
+    rows, weights = distinct_places(sample, costs)
+    # Adding 0 makes -0 and 0 one value.
+    return DistinctRows(X=sample.X[rows] + 0.0, y=sample.y[rows], costs=costs[rows], weights=weights, rows=rows)
+
+
+def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatArray]:
+    """(M,) the first rows of a sample that are alike, in the order of `distinct_rows`, and the sums of their weights.
+
+    Two values that are missing, NaN, are alike.
+    """
+    keys = [sample.y, *sample.X.T, *costs.T]
+    if sample.weights is None:
+        order, first = _sorted(keys)
+        if first.all():
+            return order, np.ones(order.size)
+        starts = np.flatnonzero(first)
+        return order[starts], np.diff(starts, append=order.size).astype(np.float64)
+    used = np.flatnonzero(sample.weights > 0)
+    if used.size == 0:
+        raise DataError("weights are zero for every row: nothing is left to fit.")
+    order, first = _sorted(keys if used.size == sample.n else [key[used] for key in keys])
+    weights = sample.case_weights[used[order]]
+    return used[order[first]], np.add.reduceat(weights, np.flatnonzero(first))
+
+
+def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
+    """(N,) stable order by the keys (N,), the first before the next, and which of these rows differ from the one above.
+
+    Rows that the first two keys tell apart are compared by these alone.
+    """
+    order: IntArray = np.lexsort(keys[1::-1])
+    first = _differs(keys[:2], order)
+    tied = ~first
+    tied[:-1] |= ~first[1:]
+    places = np.flatnonzero(tied)
+    among = order[places]
+    order[places] = among[np.lexsort([key[among] for key in keys[::-1]])]
+    first[places] = _differs(keys, order[places])
+    return order, first
+
+
+def _differs(keys: list[AnyArray], order: IntArray) -> BoolArray:
+    """(M,) whether a row of `order` (M,) differs from the one before it in any key; the first one does."""
+    differs: BoolArray = np.ones(order.size, dtype=np.bool_)
+    differs[1:] = False
+    for key in keys:
+        values = key[order]
+        unlike = values[1:] != values[:-1]
+        if values.dtype.kind == "f" and np.isnan(values).any():  # of a later key NaN may be anywhere
+            unlike &= ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
+        differs[1:] |= unlike
+    return differs
+
+
+# A column whose spread is below this share of its size holds rounding, not information.
+_CONSTANT = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """x -> (x - centre) * factor, column by column; a column that was constant on the training rows becomes 0.
+
+    Attributes
+    ----------
+    centre, factor : (D,)
+    """
+
+    centre: FloatArray
+    factor: FloatArray
+
+    @property
+    def changes(self) -> bool:
+        """Whether any column is changed."""
+        return bool(self.centre.any() or (self.factor != 1.0).any())
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """The mapped columns of X (n, D); X itself where nothing changes."""
+        if not self.changes:
+            return X
+        mapped: FloatArray = X - self.centre
+        mapped *= self.factor
+        return mapped
+
+
+def _factor(spread: FloatArray, size: FloatArray) -> FloatArray:
+    constant = spread <= _CONSTANT * size
+    return np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
+
+
+def _identity(X: FloatArray, weights: FloatArray) -> Scaling:
+    return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+
+
+def _to_range(X: FloatArray, weights: FloatArray) -> Scaling:
+    # Halves first: the difference of two large numbers of opposite sign may overflow.
+    low, high = np.fmin.reduce(X, axis=0) / 2.0, np.fmax.reduce(X, axis=0) / 2.0  # of values that are there
+    return Scaling(high + low, _factor(high - low, np.maximum(np.abs(low), np.abs(high))))
+
+
+def _standardised(X: FloatArray, weights: FloatArray) -> Scaling:
+    if has_gaps(X):
+        return _standardised_gaps(X, weights)
+    mean = np.average(X, axis=0, weights=weights)
+    deviation = np.sqrt(np.average(np.square(X - mean), axis=0, weights=weights))
+    return Scaling(mean, _factor(deviation, np.abs(X).max(axis=0)))
+
+
+def _standardised_gaps(X: FloatArray, weights: FloatArray) -> Scaling:
+    """Column by column, by the rows that have a value; columns that have none stay as they are."""
+    found = Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    for d, column in enumerate(X.T):
+        there = ~np.isnan(column)
+        if there.any():
+            own = _standardised(column[there, None], weights[there])
+            found.centre[d], found.factor[d] = own.centre[0], own.factor[0]
+    return found
+
+
+#: How columns may be scaled: to [-1, 1], to mean 0 and standard deviation 1, or not at all.
+SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
+    "range": _to_range,
+    "standard": _standardised,
+    None: _identity,
+}
+
+#: What the summary says of them.
+SCALED = {"range": "each to [-1, 1]", "standard": "each to mean 0, standard deviation 1", None: "no"}
+
+
+def require_finite_squares(X: FloatArray) -> None:
+    """DataError naming a column of X (N, D), scaled as on earlier rows, whose squares overflow."""
+    with np.errstate(over="ignore"):
+        squares = np.einsum("nd,nd->d", X, X)
+    if not np.isfinite(squares).all():
+        raise DataError(
+            f"Column {int(np.argmin(np.isfinite(squares)))} of the batch must have finite squares on the scale of the "
+            "first rows (up to about 1e150). Rescale it, or leave out its outliers."
+        )
+
+
+def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_mean: bool = False) -> Scaling:
+    """Learn the map of the columns of X (N, D).
+
+    Parameters
+    ----------
+    kind : {"range", "standard", None}
+        Each column to [-1, 1] (the papers' setting), to weighted mean 0 and standard deviation 1, or unchanged.
+    X : (N, D), N >= 1
+    weights : (N,) positive case weights
+    about_mean : bool
+        Columns that are left alone count from their means: products of rows far from 0 would be all rounding.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 5.0], [4.0, 5.0]])
+    >>> fit_scaling("range", X, np.ones(2))(X)
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    with np.errstate(over="ignore", divide="ignore"):
+        scaling = SCALINGS[kind](X, weights)
+    if not np.isfinite(scaling.factor).all():
+        column = int(np.argmin(np.isfinite(scaling.factor)))
+        raise DataError(f"Column {column} of X must vary by more than about 1e-300 to be scaled. Rescale it.")
+    if about_mean and not scaling.changes:
+        return Scaling(np.average(X, axis=0, weights=weights), scaling.factor)
+    return scaling

@@ -1,0 +1,526 @@
+"""Survey designs: strata, clusters, replicate weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..checks import flag, fraction, number, one_of
+from ..exceptions import DataError, OptionError
+from .columns import Columns, Factor, read
+from .factors import Interpreter
+from .frames import find_column, refuse
+from .inputs import Given, numbers, values_of
+from .sample import sums_by
+
+#: What a stratum of a single unit adds to the variance.
+LONELY = ("fail", "remove", "certainty", "adjust", "average")
+#: A stratum of which a smaller share than this was left out was drawn whole [R: survey, onestrat].
+_WHOLE = 1e-7
+#: Singular values of the replicate weights below this share of the largest are zero, as in R's degf().
+_RANK = 1e-5
+
+
+class Scores(Protocol):
+    """The likelihood of a fit at its estimates, as the designs below ask it."""
+
+    estimates: FloatArray
+
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P') weighted scores summed over the rows of each code."""
+
+    def replicated(self, weights: FloatArray) -> FloatArray:
+        """(R, P') estimates with each column of weights (N, R)."""
+
+
+class Survey(Protocol):
+    """How rows were drawn."""
+
+    @property
+    def df(self) -> int:
+        """Design degrees of freedom."""
+
+    @property
+    def words(self) -> str:
+        """For the summary."""
+
+    @property
+    def errors(self) -> str:
+        """What standard errors come from, for the summary."""
+
+    @property
+    def cluster(self) -> IntArray | None:
+        """(N,) codes 0..G-1 of units of several rows; None where rows were drawn one by one, or units are not known."""
+
+    def take(self, rows: BoolArray) -> Survey:
+        """The design of some of the rows, a domain: what was drawn stays what it was."""
+
+    def check(self) -> None:
+        """DataError where the rows at hand give no variance."""
+
+    def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
+        """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Linearised:
+    """Strata of primary sampling units, drawn with or without replacement.
+
+    Attributes
+    ----------
+    psu : (N,) codes 0..G-1
+        Unit of each row.
+    stratum : (G,) codes 0..H-1
+        Stratum of each unit drawn, whether it has rows or not.
+    fraction : (H,) share of the units of the population that was drawn, 0 where it counts as infinite
+    lonely : one of `LONELY`
+    names : tuple of H str
+    clustered : bool
+        Whether units were given, rather than the rows themselves.
+    """
+
+    psu: IntArray
+    stratum: IntArray
+    fraction: FloatArray
+    lonely: str
+    names: tuple[str, ...]
+    clustered: bool
+
+    @property
+    def drawn(self) -> IntArray:
+        """(H,) number of units drawn in each stratum."""
+        return np.bincount(self.stratum, minlength=self.fraction.size)
+
+    @cached_property
+    def units(self) -> BoolArray:
+        """(G,) which units have rows."""
+        return np.asarray(np.bincount(self.psu, minlength=self.stratum.size) > 0)
+
+    @property
+    def strata(self) -> BoolArray:
+        """(H,) which strata have rows."""
+        return np.asarray(np.bincount(self.stratum[self.units], minlength=self.fraction.size) > 0)
+
+    @property
+    def alone(self) -> BoolArray:
+        """(H,) strata with rows of which one unit was drawn, and not all there are."""
+        return np.asarray(self.strata & (self.drawn == 1) & (1.0 - self.fraction > _WHOLE))
+
+    @property
+    def df(self) -> int:
+        """Units less strata, of those with rows."""
+        return int(self.units.sum() - self.strata.sum())
+
+    @property
+    def words(self) -> str:
+        units, strata = int(self.units.sum()), int(self.strata.sum())
+        drawn = f"{units} PSUs" if self.clustered else f"{units} rows drawn one by one"
+        return f"{drawn} in {strata} strata, {self.df} df" if self.fraction.size > 1 else f"{drawn}, {self.df} df"
+
+    @property
+    def errors(self) -> str:
+        finite = ", finite population" if self.fraction.any() else ""
+        return f"linearised survey covariance{finite}"
+
+    @property
+    def cluster(self) -> IntArray | None:
+        if not self.clustered:
+            return None
+        return np.asarray((np.cumsum(self.units) - 1)[self.psu], dtype=np.intp)
+
+    def take(self, rows: BoolArray) -> Linearised:
+        return replace(self, psu=self.psu[rows])
+
+    def check(self) -> None:
+        found = np.flatnonzero(self.alone)
+        if found.size and self.lonely == "fail":
+            raise DataError(
+                f"strata= has one PSU alone in stratum {self.names[found[0]]!r} ({found.size} such strata), which "
+                "tells nothing of the variance there. Merge strata, or set lonely='certainty' or 'remove' (it adds "
+                "none), 'adjust' (its distance from the mean of all) or 'average' (that of the other strata)."
+            )
+        if self.df < 1:
+            raise DataError(
+                f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}. Rows with a "
+                "response and all inputs come from too few PSUs."
+            )
+        told = (1.0 - self.fraction > _WHOLE) & ((self.drawn > 1) | (self.lonely == "adjust"))
+        if not told[self.strata].any():
+            raise DataError(
+                "fpc= of SurveyDesign leaves no error of sampling: all PSUs that could tell of it were drawn, in every "
+                "stratum. Leave it out for the errors of samples from a larger population, or give the numbers of PSUs "
+                "in the population."
+            )
+
+    def covariance(self, at: Scores, bread: FloatArray) -> FloatArray:
+        meat = self.middle(at.score_totals(self.psu, self.stratum.size))
+        return np.asarray(bread @ meat @ bread)
+
+    def middle(self, totals: FloatArray) -> FloatArray:
+        """(P', P') estimated covariance of the sum of the totals (G, P') of all units.
+
+        sum over strata of (1 - f_h) n_h / (n_h - 1) sum over units of (t - mean) (t - mean)'.
+        """
+        drawn, alone = self.drawn, self.alone
+        left = np.where(1.0 - self.fraction < _WHOLE, 0.0, 1.0 - self.fraction)
+        factor = np.where(drawn > 1, left * drawn / np.maximum(drawn - 1, 1), 0.0)
+        mean = sums_by(self.stratum, totals, drawn.size) / drawn[:, None]
+        if self.lonely == "adjust":
+            factor, mean = np.where(alone, left, factor), np.where(alone[:, None], 0.0, mean)
+        centred = (totals - mean[self.stratum]) * np.sqrt(factor)[self.stratum, None]
+        return np.asarray(centred.T @ centred * self._share())
+
+    def _share(self) -> float:
+        """What the strata of several units are multiplied by, to stand for the lonely ones too."""
+        if self.lonely != "average":
+            return 1.0
+        strata = int(self.strata.sum())
+        return strata / (strata - int(self.alone.sum()))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Replicates:
+    """Replicate weights, as agencies give them in place of strata and units.
+
+    Attributes
+    ----------
+    weights : (N, R)
+    factor : (R,) what each squared difference is multiplied by
+    mse : bool
+        Differences from the estimates, rather than from the mean of the replicates.
+    type : str
+    """
+
+    weights: FloatArray
+    factor: FloatArray
+    mse: bool
+    type: str
+
+    @cached_property
+    def df(self) -> int:
+        """Rank of the weights less 1, of the rows at hand alone [R: survey, degf]."""
+        values = np.linalg.eigvalsh(self.weights.T @ self.weights)
+        return int((values > _RANK**2 * values[-1]).sum()) - 1
+
+    @property
+    def words(self) -> str:
+        return f"{self.factor.size} replicate weights ({self.type}), {self.df} df"
+
+    @property
+    def errors(self) -> str:
+        return "replicate weights" + (", about the estimates" if self.mse else "")
+
+    @property
+    def cluster(self) -> None:
+        """Unknown."""
+        return None
+
+    def take(self, rows: BoolArray) -> Replicates:
+        return replace(self, weights=self.weights[rows])
+
+    def check(self) -> None:
+        if self.df < 1:
+            raise DataError(
+                f"design= must leave a degree of freedom, two replicates that differ; got {self.words}. Rows with a "
+                "response and all inputs come from too few PSUs."
+            )
+
+    def covariance(self, at: Scores, bread: FloatArray) -> FloatArray:
+        found = at.replicated(self.weights)
+        centre = at.estimates if self.mse else found[self.factor > 0.0].mean(axis=0)
+        difference = (found - centre) * np.sqrt(self.factor)[:, None]
+        return np.asarray(difference.T @ difference)
+
+
+#: Kinds of replicate weights.
+TYPES = ("BRR", "Fay", "JK1", "JKn", "bootstrap")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SurveyDesign:
+    """How the rows of a survey were drawn: `ordfit(..., design=SurveyDesign(weights="w", strata="s", clusters="psu"))`.
+
+    Estimates are then those of the population (pseudo-likelihood), and standard errors are those of the design,
+    whatever the scale of the weights. Give strata and clusters, or the replicate weights that an agency publishes in
+    their place.
+
+    Parameters
+    ----------
+    weights : str or (N,) array
+        Sampling weights >= 0, the inverse of the probability to be drawn, adjusted or not.
+    strata : str or (N,) array, optional
+        Stratum of every row.
+    clusters : str or (N,) array, optional
+        Primary sampling unit (PSU) of every row, of the first stage; rows are drawn one by one if not given.
+    fpc : str or (N,) array, optional
+        Finite population correction: the number of PSUs in the population of the stratum, or the share of them that
+        was drawn. Without it PSUs count as drawn with replacement.
+    lonely : {"fail", "remove", "certainty", "adjust", "average"}
+        What a stratum with a single PSU adds to the variance: it is refused; nothing (both names); its squared distance
+        from the mean of all; or the mean of the other strata.
+    nest : bool
+        Whether labels of PSUs start anew in every stratum.
+    replicates : list of str, (N, R) array or frame, optional
+        Columns of replicate weights, each a weight for the whole sample (R: combined.weights=TRUE).
+    type : {"BRR", "Fay", "JK1", "JKn", "bootstrap"}, with `replicates`
+    scale, rscales : float and (R,) numbers, optional
+        Factors of the squared differences, all and each. By default 1/R for "BRR", 1/(R (1 - rho)^2) for "Fay",
+        (R - 1)/R for "JK1", 1/(R - 1) for "bootstrap"; "JKn" needs `rscales`, (n_h - 1)/n_h of the stratum of each.
+    rho : float in (0, 1), with type "Fay"
+    mse : bool
+        Squared differences from the estimates, rather than from the mean of the replicates.
+
+    Raises
+    ------
+    OptionError
+        Fields that do not go together, or a value outside its range.
+
+    Notes
+    -----
+    A unit counts as drawn whether rows of it are left out (missing values, `subset=`, weight 0) or not, so that a
+    subset is a domain of the sample, as survey's subset() has it. The covariance is that of R's svyolr: A^-1 B A^-1,
+    B = sum over strata of (1 - f_h) n_h / (n_h - 1) sum over PSUs of squares of centred totals of weighted scores.
+
+    References
+    ----------
+    Binder, On the variances of asymptotically normal estimators from complex surveys, 1983; Lumley, Complex Surveys,
+    2010, ch. 2 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat import SurveyDesign, datasets, ordfit
+    >>> wine = datasets.load("wine").assign(w=np.tile([1.0, 2.5], 36))
+    >>> fit = ordfit("rating ~ temp", wine, design=SurveyDesign(weights="w", clusters="judge"))
+    >>> fit.se.round(3)["temp[T.warm]"], fit.design_df
+    (np.float64(0.377), 8.0)
+    """
+
+    weights: Any
+    strata: Any = None
+    clusters: Any = None
+    fpc: Any = None
+    lonely: str = "fail"
+    nest: bool = False
+    replicates: Any = None
+    type: str | None = None
+    scale: float | None = None
+    rscales: Any = None
+    rho: float | None = None
+    mse: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weights is None:
+            raise OptionError("weights of SurveyDesign must be a column or values; got None. Give a column of ones.")
+        one_of("lonely", self.lonely, LONELY, of=self)
+        flag("nest", self.nest)
+        flag("mse", self.mse)
+        if self.nest and self.clusters is None:
+            raise OptionError("nest of SurveyDesign goes with clusters=, whose labels start anew in every stratum.")
+        names = _OF_STRATA if self.replicates is not None else _OF_REPLICATES
+        given = [name for name in names if not (getattr(self, name) is None or getattr(self, name) is False)]
+        if given and self.replicates is None:
+            raise OptionError(f"{given[0]} of SurveyDesign goes with replicates=, which is not given.")
+        if given:
+            raise OptionError(f"{given[0]} of SurveyDesign must be left out: replicate weights stand for the design.")
+        if self.replicates is not None:
+            self._check_type()
+
+    def _check_type(self) -> None:
+        one_of("type", self.type, TYPES, of=self)
+        if (self.type == "Fay") != (self.rho is not None):
+            do = "give a number between 0 and 1" if self.rho is None else "leave it out"
+            raise OptionError(f"rho of SurveyDesign goes with type='Fay', and with no other: {do}; got {self.rho!r}.")
+        if self.rho is not None:
+            fraction("rho", self.rho, of=self)
+        if self.scale is not None and self.type in ("BRR", "Fay"):
+            raise OptionError(f"scale of SurveyDesign is fixed by type={self.type!r}: leave it out.")
+        if self.scale is not None:
+            number("scale", self.scale, above=0.0, of=self)
+        if self.type == "JKn" and self.rscales is None:
+            raise OptionError(
+                "rscales of SurveyDesign must be given with type='JKn': (n_h - 1)/n_h for each replicate, n_h the PSUs "
+                "of the stratum that it takes one from."
+            )
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of columns that the design uses."""
+        one = [self.weights, self.strata, self.clusters, self.fpc]
+        several = list(self.replicates) if _are_names(self.replicates) else []
+        return [name for name in (*one, *several) if isinstance(name, str)]
+
+
+_OF_STRATA = ("strata", "clusters", "fpc", "nest")
+_OF_REPLICATES = ("type", "scale", "rscales", "rho", "mse")
+
+
+def _are_names(given: Any) -> bool:
+    return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
+
+
+def survey_of(asked: SurveyDesign, frame: pd.DataFrame, context: Mapping[str, Any] | None) -> Survey:
+    """What a survey design says of all rows of a frame.
+
+    Raises
+    ------
+    DataError
+        A missing column, a row without stratum, PSU or weight of a replicate, PSUs in several strata, or populations
+        smaller than their samples.
+    """
+    if asked.replicates is not None:
+        return _replicates(asked, frame)
+    interpreter = Interpreter(Columns(frame), {}, context)
+
+    def given(role: str) -> Given:
+        return _complete(getattr(asked, role), role, interpreter, frame.index)
+
+    stratum, strata = _codes(given("strata")) if asked.strata is not None else (_none(frame), ("all",))
+    psu, units = _codes(given("clusters")) if asked.clusters is not None else (np.arange(len(frame)), ())
+    if asked.nest and asked.clusters is not None:
+        found, psu = np.unique(stratum * (len(units) + 1) + psu, return_inverse=True)
+        units = tuple(units[int(code) % (len(units) + 1)] for code in found)
+    stratum_of = np.zeros(psu.max() + 1, dtype=np.intp)
+    stratum_of[psu] = stratum
+    _check_nested(stratum_of[psu] != stratum, psu, units, frame.index)
+    drawn = np.bincount(stratum_of, minlength=len(strata))
+    fraction = np.zeros(len(strata))
+    if asked.fpc is not None:
+        fraction = _fractions(numbers(given("fpc"), "fpc", frame.index), stratum, strata, drawn)
+    return Linearised(
+        psu=np.asarray(psu, dtype=np.intp),
+        stratum=stratum_of,
+        fraction=fraction,
+        lonely=asked.lonely,
+        names=strata,
+        clustered=asked.clusters is not None,
+    )
+
+
+def _none(frame: pd.DataFrame) -> IntArray:
+    """One stratum for all rows."""
+    return np.zeros(len(frame), dtype=np.intp)
+
+
+def _complete(given: Any, role: str, interpreter: Interpreter, index: pd.Index) -> Given:
+    """A column by name or as values; DataError where a row has none."""
+    if isinstance(given, str):
+        found = Given(interpreter.columns.column(given, f"{role}= of SurveyDesign"), (given,))
+    else:
+        found = Given(read(values_of(given, role, index)), (role,))
+    if found.column.missing is not None:
+        rest = ": the design needs it of every row, used or not. Fill it, or give such rows a value of their own."
+        refuse(found.column.missing, index, f"{role}= of SurveyDesign", "missing", rest)
+    return found
+
+
+def _codes(given: Given) -> tuple[IntArray, tuple[str, ...]]:
+    """(N,) codes of the values, and their labels."""
+    value = given.column.value
+    if isinstance(value, Factor):
+        codes, used = _dense(value.codes, len(value.levels))
+        return codes, tuple(str(value.levels[k]) for k in used)
+    low, high = value.min(), value.max()
+    if value.dtype.kind in "iu" and int(high) - int(low) < 4 * len(value):  # no need to look numbers up
+        codes, used = _dense(value - low, int(high) - int(low) + 1)
+        return codes, tuple(str(int(low) + k) for k in used)
+    codes, labels = pd.factorize(value, sort=True)
+    return codes.astype(np.intp), tuple(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
+
+
+def _dense(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Codes 0..G-1 of those of 0..size-1 that occur, and which those are."""
+    used = np.bincount(codes, minlength=size) > 0
+    return np.asarray((np.cumsum(used) - 1)[codes], dtype=np.intp), np.flatnonzero(used)
+
+
+def _check_nested(bad: BoolArray, psu: IntArray, units: Sequence[str], index: pd.Index) -> None:
+    if not bad.any():
+        return
+    label = units[int(psu[int(np.argmax(bad))])]
+    rest = ". Set nest=True where labels of PSUs start anew in every stratum, or correct the labels."
+    refuse(bad, index, "clusters= of SurveyDesign", f"PSU {label!r}, which is in another stratum too,", rest)
+
+
+def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn: IntArray) -> FloatArray:
+    """(H,) share of the PSUs of each stratum that was drawn, from shares or numbers in the population, as in R."""
+    values = np.zeros(len(names))
+    values[stratum] = given
+    if np.any(values[stratum] != given):
+        name = names[int(stratum[int(np.argmax(values[stratum] != given))])]
+        raise DataError(f"fpc= of SurveyDesign must be one number in each stratum; it varies in {name!r}.")
+    if (values == 1.0).all():
+        raise DataError(
+            "fpc= of SurveyDesign is 1 in every stratum: as shares, every PSU of the population was drawn, and no "
+            "error of sampling is left; as numbers, a population would be one PSU. Leave it out, or give the numbers "
+            "of PSUs in the population."
+        )
+    sizes = bool((values > 1.0).any())
+    if not (sizes and (values >= 1.0).all()) and not (not sizes and (values >= 0.0).all() and (values < 1.0).any()):
+        raise DataError(
+            "fpc= of SurveyDesign must be numbers of PSUs in the population, all of them 1 or more, or shares of them "
+            f"that were drawn, all from 0 to 1; got values from {values.min():g} to {values.max():g}."
+        )
+    shares = drawn / values if sizes else values
+    if (shares > 1.0).any():
+        place = int(np.argmax(shares > 1.0))
+        raise DataError(
+            f"fpc= of SurveyDesign is {values[place]:g} in stratum {names[place]!r}, of which {drawn[place]} PSUs were "
+            "drawn: give the number of PSUs (not of rows) in the population of the stratum."
+        )
+    return shares
+
+
+def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
+    weights = _replicate_weights(asked.replicates, frame)
+    n = weights.shape[1]
+    scale = {
+        "BRR": 1.0 / n,
+        "Fay": 1.0 / (n * (1.0 - (asked.rho or 0.0)) ** 2),
+        "JK1": (n - 1.0) / n,
+        "bootstrap": 1.0 / (n - 1.0),
+        "JKn": 1.0,
+    }[str(asked.type)]
+    factors = np.ones(n) if asked.rscales is None else _numbers(asked.rscales)
+    if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
+        raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
+    return Replicates(
+        weights=weights,
+        factor=np.broadcast_to(factors, n) * (scale if asked.scale is None else asked.scale),
+        mse=asked.mse,
+        type=str(asked.type),
+    )
+
+
+def _numbers(given: Any) -> FloatArray:
+    """The values as floats, NaN where they are no numbers."""
+    try:
+        return np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
+
+
+def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:
+    """(N, R) of the columns named, or of the values given."""
+    if _are_names(given):
+        given = pd.DataFrame({name: find_column(frame, name, "replicates= of SurveyDesign") for name in given})
+    elif isinstance(given, pd.DataFrame) and not given.index.equals(frame.index):
+        raise DataError("replicates= is a frame whose index is not that of the data: reindex it, or give .to_numpy().")
+    try:
+        weights = np.array(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"replicates= of SurveyDesign must hold numbers: {error}.") from error
+    if weights.ndim != 2 or weights.shape[0] != len(frame) or weights.shape[1] < 2:
+        raise DataError(
+            f"replicates= of SurveyDesign must be a list of 2 or more columns, or {len(frame)} rows of as many "
+            f"numbers; got shape {weights.shape}."
+        )
+    bad = ~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1)
+    refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
+    return weights

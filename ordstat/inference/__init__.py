@@ -1,0 +1,1 @@
+"""Questions to a likelihood fit: tests, residuals, goodness of fit, bootstrap, pooling."""

@@ -1,0 +1,819 @@
+"""Pooled estimates of imputed data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import attrgetter
+from types import MethodType
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
+
+from .._typing import BoolArray, FloatArray
+from ..checks import fraction, number
+from ..exceptions import DataError, OptionError, UnavailableError
+from ..likelihood.fitted import FittedLikelihood
+from ..likelihood.parameters import Parameters, spread
+from ..likelihood.wald import wald_test
+from ..report.cells import count
+from ..report.frames import NotedFrame
+from ..report.render import Report, Summary, Table, as_text
+from ..report.sections import shortened
+from ..words import told_arguments
+from .comparison import comparable, described, further, nested_in
+from .wald import JOINT, linear_hypotheses
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """Estimates of m data sets by Rubin's rules [Rubin 1987; Barnard & Rubin 1999].
+
+    Attributes
+    ----------
+    Q : (m, P) estimates
+    U : (m, P, P) their covariances
+    df_complete : float or (P,)
+        Degrees of freedom that complete data would have; may be infinite.
+
+    Examples
+    --------
+    >>> pooled = Pooled(np.array([[1.0], [2.0], [3.0]]), np.full((3, 1, 1), 0.5), np.inf)
+    >>> pooled.estimate.tolist(), pooled.total.round(4).tolist(), pooled.df.round(2).tolist()
+    ([2.0], [[1.8333]], [3.78])
+    """
+
+    Q: FloatArray
+    U: FloatArray
+    df_complete: float | FloatArray
+
+    @property
+    def m(self) -> int:
+        """Number of imputations."""
+        return len(self.Q)
+
+    @property
+    def estimate(self) -> FloatArray:
+        """(P,) means of the estimates."""
+        return np.asarray(self.Q.mean(axis=0))
+
+    @property
+    def within(self) -> FloatArray:
+        """(P, P) mean covariance."""
+        return np.asarray(self.U.mean(axis=0))
+
+    @property
+    def between(self) -> FloatArray:
+        """(P, P) covariance B between imputations."""
+        deviations = self.Q - self.estimate
+        return np.asarray(deviations.T @ deviations / (self.m - 1))
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """(P, P) covariance T = U + (1 + 1/m) B of the estimates."""
+        return self.within + (1.0 + 1.0 / self.m) * self.between
+
+    @property
+    def std_error(self) -> FloatArray:
+        """(P,) square roots of the diagonal of T."""
+        return np.sqrt(np.diag(self.total))
+
+    @cached_property
+    def riv(self) -> FloatArray:
+        """(P,) relative increase in variance, r = (1 + 1/m) B / U."""
+        return (1.0 + 1.0 / self.m) * np.diag(self.between) / np.diag(self.within)
+
+    @cached_property
+    def df(self) -> FloatArray:
+        """(P,) degrees of freedom."""
+        return barnard_rubin(self.m, self.riv, self.df_complete)
+
+    @property
+    def fmi(self) -> FloatArray:
+        """(P,) fraction of missing information, (r + 2 / (nu + 3)) / (1 + r) [Rubin 1987]."""
+        return (self.riv + 2.0 / (self.df + 3.0)) / (1.0 + self.riv)
+
+    def combined(self, L: FloatArray) -> Pooled:
+        """The same of the linear combinations L (h, P), with the smallest degrees of freedom of what is in each."""
+        each = self.df_complete
+        if isinstance(each, np.ndarray):
+            each = np.where(L != 0.0, each, np.inf).min(axis=1)
+        return Pooled(self.Q @ L.T, L @ self.U @ L.T, each)
+
+
+def barnard_rubin(m: int, riv: FloatArray, df_complete: float | FloatArray) -> FloatArray:
+    """Degrees of freedom of a pooled estimate: Rubin's (1987) where `df_complete` is infinite, else Barnard & Rubin's.
+
+    1/nu = 1/nu_m + 1/nu_obs, with nu_m = (m - 1) / lambda^2 and lambda = r / (1 + r), the share of the variance that is
+    due to nonresponse [Barnard & Rubin 1999].
+    """
+    lam = riv / (1.0 + riv)
+    with np.errstate(divide="ignore"):
+        complete = small_sample_df(df_complete)
+        return np.asarray(1.0 / (lam**2 / (m - 1.0) + 1.0 / (complete * (1.0 - lam))))
+
+
+def small_sample_df(df_complete: float | FloatArray) -> FloatArray:
+    """Complete-data degrees of freedom for inference on the observed data [Barnard & Rubin 1999]."""
+    nu = np.asarray(df_complete, dtype=np.float64)
+    return nu * (1.0 - 2.0 / (nu + 3.0))
+
+
+@dataclass(frozen=True)
+class FTest:
+    """A pooled test: its F statistic on df and df_denom degrees of freedom, and the relative increase in variance."""
+
+    statistic: float
+    df: int
+    df_denom: float
+    riv: float
+
+    @property
+    def p_value(self) -> float:
+        """P(F > statistic)."""
+        F = max(self.statistic, 0.0)
+        if np.isfinite(self.df_denom):
+            return float(fdtrc(self.df, self.df_denom, F))
+        return float(chdtrc(self.df, self.df * F))
+
+
+def d1(pooled: Pooled) -> FTest:
+    """Wald test that all estimates are 0, the increase in variance taken to be the same for all of them.
+
+    F = Q' U^-1 Q / (k (1 + r)) with r = (1 + 1/m) tr(B U^-1) / k [Li, Raghunathan & Rubin 1991]. Degrees of freedom:
+    for k = 1 those of the estimate itself, else Reiter's (2007), or `large_sample_df` where `df_complete` is infinite.
+    Reiter's formula is made for t = k (m - 1) > 4 and for more complete-data degrees of freedom than a term of it
+    subtracts (`reiter`); R's mice uses it for any, and for k = 1 too. Elsewhere we take (k + 1) nu / 2 as for large
+    samples, nu those of one estimate with this r, and no more than complete data have.
+    """
+    Q, k, m = pooled.estimate, pooled.estimate.size, pooled.m
+    half = np.linalg.cholesky(pooled.within)
+    z, spread = np.linalg.solve(half, Q), np.linalg.solve(half, np.linalg.solve(half, pooled.between).T)
+    r = (1.0 + 1.0 / m) * float(np.trace(spread)) / k
+    df = _d1_df(r, k, m, float(np.min(pooled.df_complete)))
+    return FTest(statistic=float(z @ z) / (k * (1.0 + r)), df=k, df_denom=df, riv=r)
+
+
+def _d1_df(r: float, k: int, m: int, df_complete: float) -> float:
+    single, complete = barnard_rubin(m, np.array([r, 0.0]), df_complete)
+    if k == 1:
+        return float(single)
+    if not np.isfinite(df_complete):
+        return large_sample_df(r, k, m)
+    found = reiter(r, k * (m - 1), df_complete)
+    return float(min(0.5 * (k + 1) * single, complete)) if found is None else found
+
+
+def large_sample_df(r: float, k: int, m: int) -> float:
+    """Denominator degrees of freedom of D1 [Li, Raghunathan & Rubin 1991]."""
+    t = k * (m - 1)
+    if r <= 0.0:
+        return np.inf
+    if t > 4:
+        return 4.0 + (t - 4.0) * (1.0 + (1.0 - 2.0 / t) / r) ** 2
+    return 0.5 * (k + 1) * (m - 1) * (1.0 + 1.0 / r) ** 2
+
+
+def reiter(r: float, t: int, df_complete: float) -> float | None:
+    """Denominator degrees of freedom of D1 with small complete samples [Reiter 2007].
+
+    None outside the range of the formula, which is made of moments that exist for t > 4 and nu > 4 (1 + a) only.
+    """
+    if t <= 4:
+        return None
+    a = r * t / (t - 2.0)
+    nu = float(small_sample_df(df_complete))
+    c0, c1, c2 = 1.0 / (t - 4.0), nu - 2.0 * (1.0 + a), nu - 4.0 * (1.0 + a)
+    if c2 <= 0.0:
+        return None
+    z = (
+        1.0 / c2
+        + c0 * (a**2 * c1 / ((1.0 + a) ** 2 * c2))
+        + c0 * (8.0 * a**2 * c1 / ((1.0 + a) * c2**2) + 4.0 * a**2 / ((1.0 + a) * c2))
+        + c0 * (4.0 * a**2 / (c2 * c1) + 16.0 * a**2 * c1 / c2**3)
+        + c0 * (8.0 * a**2 / c2**2)
+    )
+    return 4.0 + 1.0 / z
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PooledEstimates:
+    """Fits of one model to m imputed data sets, as one.
+
+    Attributes
+    ----------
+    fits : tuple of LikelihoodResults
+    df_complete : float
+        Degrees of freedom that complete data would have.
+    """
+
+    fits: tuple[FittedLikelihood, ...]
+    df_complete: float
+
+    @cached_property
+    def pooled(self) -> Pooled:
+        """Rubin's rules over the estimated parameters, as arrays."""
+        estimated = ~self.fits[0].fit.aliased
+        return Pooled(
+            Q=np.array([fit.fit.coefficients[estimated] for fit in self.fits]),
+            U=np.array([fit.vcov().to_numpy() for fit in self.fits]),
+            df_complete=self._complete(estimated),
+        )
+
+    def _complete(self, estimated: BoolArray) -> float | FloatArray:
+        """Complete-data degrees of freedom; under CR2 of each parameter, no more than Satterthwaite's."""
+        if any(fit.bias_reduced is None for fit in self.fits):
+            return self.df_complete
+        return np.asarray(np.minimum(self.df_complete, np.min([fit.t_df[estimated] for fit in self.fits], axis=0)))
+
+    @property
+    def parameters(self) -> Parameters:
+        """Names and kinds of the parameters."""
+        return self.fits[0].parameters
+
+    @property
+    def n_imputations(self) -> int:
+        """m."""
+        return len(self.fits)
+
+    @property
+    def nobs(self) -> float:
+        """Number of observations of each data set; the smallest where they differ."""
+        return min(fit.nobs for fit in self.fits)
+
+    @property
+    def params(self) -> pd.Series:
+        """(P,) means of the estimates, named as those of each fit; NaN where aliased."""
+        return self._series(self.pooled.estimate, "estimate")
+
+    @property
+    def coef(self) -> pd.Series:
+        """Those of nominal, location and scale effects."""
+        return self.params.iloc[self.parameters.of("nominal", "location", "scale")]
+
+    @property
+    def thresholds(self) -> pd.Series:
+        """(K-1,) means of the thresholds "low|high"."""
+        return pd.concat([fit.thresholds for fit in self.fits], axis=1).mean(axis=1).rename("threshold")
+
+    @property
+    def se(self) -> pd.Series:
+        """(P,) standard errors: the variance within data sets and that between them."""
+        return self._series(self.pooled.std_error, "std_error")
+
+    @property
+    def df(self) -> pd.Series:
+        """(P,) degrees of freedom of the t distribution [Barnard & Rubin 1999]."""
+        return self._series(self.pooled.df, "df")
+
+    @property
+    def riv(self) -> pd.Series:
+        """(P,) relative increase in variance due to nonresponse."""
+        return self._series(self.pooled.riv, "riv")
+
+    @property
+    def fmi(self) -> pd.Series:
+        """(P,) fraction of missing information."""
+        return self._series(self.pooled.fmi, "fmi")
+
+    @property
+    def t_values(self) -> pd.Series:
+        """(P,) estimate / standard error."""
+        return self._series(self.pooled.estimate / self.pooled.std_error, "statistic")
+
+    @property
+    def p_values(self) -> pd.Series:
+        """(P,) two-sided p-values of the t-values; of no interest for thresholds."""
+        t = np.abs(self.pooled.estimate / self.pooled.std_error)
+        return self._series(2.0 * stdtr(self.pooled.df, -t), "p_value")
+
+    def vcov(self) -> pd.DataFrame:
+        """Covariance of the estimated (not aliased) parameters: U + (1 + 1/m) B of Rubin's rules."""
+        names = self.fits[0].vcov().index
+        return pd.DataFrame(self.pooled.total, index=names, columns=names)
+
+    def confint(self, level: float = 0.95) -> pd.DataFrame:
+        """Confidence limits by quantiles of the t distribution, columns lower and upper.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+        """
+        half = stdtrit(self.pooled.df, 0.5 + fraction("level", level) / 2.0) * self.pooled.std_error
+        limits = {"lower": self.pooled.estimate - half, "upper": self.pooled.estimate + half}
+        frame = pd.DataFrame({name: self._series(values, name) for name, values in limits.items()})
+        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g} %")
+
+    def _series(self, values: FloatArray, name: str) -> pd.Series:
+        return pd.Series(spread(values, self.fits[0].fit), index=self.parameters.names, name=name)
+
+
+_MORE_THAN_ONE = "the spread of the estimates over imputations is part of their standard errors"
+#: Letters of a repr in a message.
+_LONGEST = 200
+
+
+def likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
+    """The fits, where they are two or more likelihood fits of one model with finite estimates."""
+    if not isinstance(fits, Iterable) or isinstance(fits, (str, dict)):
+        raise OptionError(f"fits must be a list of fits, one for each imputed frame; got {in_words(fits)}.")
+    given = tuple(fits)
+    for place, fit in enumerate(given):
+        require_likelihood(fit, f"fit {place + 1} of {len(given)}")
+    if len(given) < 2:
+        raise OptionError(
+            f"fits must be at least 2 fits, one for each imputed frame: {_MORE_THAN_ONE}; got {len(given)}."
+        )
+    for require in (_require_one_model, _require_one_set_of_parameters, _require_finite):
+        require(given)
+    return given
+
+
+def in_words(given: Any) -> str:
+    """What was given, in one line."""
+    text = repr(given)
+    return text if "\n" not in text and len(text) <= _LONGEST else f"a {type(given).__name__}"
+
+
+def require_likelihood(fit: Any, which: str) -> None:
+    """OptionError unless it is a likelihood fit."""
+    if not isinstance(fit, FittedLikelihood):
+        raise OptionError(
+            f"Rubin's rules pool estimates by their standard errors, which likelihood fits have ('clm', 'acat', "
+            f"'probit', ...); {which} is {in_words(fit)}. Average the predictions of other methods over their fits."
+        )
+    if fit.fit.marginal is not None:
+        raise OptionError(f"{which} has random effects, and pooling of these is not available: pool() takes others.")
+
+
+#: What has to be the same, in words, and how to make it so.
+_COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
+    ("model", lambda fit: "".join(described(fit).split()), "Pool fits of one formula and method only."),
+    ("method", lambda fit: fit.method, "Pool fits of one method only."),
+    (
+        "levels of the response",
+        lambda fit: fit.levels,
+        "A level without rows is left out of a fit: merge rare levels before imputing, or give all fits the same "
+        "levels=[...].",
+    ),
+    ("covariance", lambda fit: fit.covariance, "Take the same vcov for all."),
+    (
+        "weights",
+        lambda fit: "none" if fit.design.sample.weights is None else "weights",
+        "Fit all of them with weights=, or none.",
+    ),
+)
+
+
+def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
+    for name, of, remedy in _COMMON:
+        for place, fit in enumerate(fits):
+            if of(fit) != of(fits[0]):
+                shown = [described(one) if name == "model" else of(one) for one in (fits[0], fit)]
+                raise OptionError(
+                    f"fits must have the same {name}: fit 1 has {shown[0]!r}, fit {place + 1} has {shown[1]!r}. "
+                    f"{remedy}"
+                )
+
+
+def _require_one_set_of_parameters(fits: tuple[FittedLikelihood, ...]) -> None:
+    """The same names, and the same of them estimated."""
+    first = _estimated(fits[0])
+    for place, fit in enumerate(fits):
+        own = _estimated(fit)
+        if own != first:
+            odd = sorted(set(own) ^ set(first)) or own
+            holder = place + 1 if odd[0] in own else 1
+            raise OptionError(
+                f"fits must estimate the same parameters: {odd[0]!r} is estimated in fit {holder}, and not in fit "
+                f"{1 if holder > 1 else place + 1}. Give categorical columns the same categories in every frame, and "
+                "drop columns that others determine in some of them."
+            )
+
+
+def _estimated(fit: FittedLikelihood) -> list[str]:
+    return [name for name, aliased in zip(fit.parameters.names, fit.fit.aliased, strict=True) if not aliased]
+
+
+def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
+    """Separated fits have no finite estimates to average, and some have no standard errors."""
+    for place, fit in enumerate(fits):
+        unknown = ~np.isfinite(fit.se.to_numpy()) & ~fit.fit.aliased
+        unknown |= fit.fit.infinite
+        if unknown.any():
+            names = ", ".join(repr(name) for name in np.array(fit.parameters.names, dtype=object)[unknown][:4])
+            raise DataError(
+                f"pooling needs finite estimates with standard errors; fit {place + 1} of {len(fits)} has none of "
+                f"{names}. Where its response is separated, fit all frames with penalty='jeffreys' or penalty=1.0, "
+                "merge levels, or drop the column."
+            )
+
+
+@told_arguments(method="it without method=, which gives D1")
+def pooled_hypothesis_tests(r: PooledEstimates, hypotheses: str) -> pd.DataFrame:
+    """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0"."""
+    names, L, target = linear_hypotheses(r.fits[0], hypotheses)
+    combined = r.pooled.combined(L)
+    shifted = replace(combined, Q=combined.Q - target)
+    tests = [d1(shifted.combined(row[None])) for row in np.eye(len(L))]
+    difference, errors = shifted.estimate, shifted.std_error
+    if len(L) > 1:
+        if wald_test(np.eye(len(L)), np.zeros(len(L)), shifted.within)[1] < len(L):
+            raise OptionError(f"hypotheses must not follow from each other; got {hypotheses!r}. Leave one of them out.")
+        tests.append(d1(shifted))
+        names, difference, errors = [*names, JOINT], np.append(difference, np.nan), np.append(errors, np.nan)
+    table = _table_tests(tests, names)
+    table.insert(0, "difference", difference)
+    table.insert(1, "std_error", errors)
+    return table
+
+
+def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
+    rows = [(test.statistic, test.df, test.df_denom, test.p_value, test.riv) for test in tests]
+    frame = pd.DataFrame(rows, names, ["F", "df", "df_denom", "p_value", "riv"])
+    return NotedFrame.of(frame, (), "D1: Wald test, pooled")
+
+
+@told_arguments(method="it without method=, which gives D1")
+def pooled_model_test(r: PooledEstimates, other: PooledEstimates) -> pd.DataFrame:
+    """Test of a smaller model against a larger one, both pooled over the same imputed data sets."""
+    small, large = _ordered(r, other)
+    for pair in zip(small.fits, large.fits, strict=True):
+        _check_nested(*pair)
+    places = [further(*pair, "Write the hypothesis for .test().") for pair in zip(small.fits, large.fits, strict=True)]
+    estimated = np.flatnonzero(~large.fits[0].fit.aliased)
+    test = d1(large.pooled.combined(np.eye(estimated.size)[np.isin(estimated, places[0])]))
+    return _table_tests([test], [f"{described(small.fits[0])} against {described(large.fits[0])}"])
+
+
+def _ordered(r: PooledEstimates, other: Any) -> tuple[PooledEstimates, PooledEstimates]:
+    if not isinstance(other, PooledEstimates):
+        raise OptionError(
+            f"anova compares pooled fits with pooled fits; got {in_words(other)}. Give pool(...) of the others."
+        )
+    if r.n_imputations != other.n_imputations:
+        raise OptionError(
+            f"anova needs both models fitted to the same imputed data sets; got {r.n_imputations} and "
+            f"{other.n_imputations} fits."
+        )
+    small, large = sorted((r, other), key=lambda one: one.fits[0].edf)
+    return small, large
+
+
+def _check_nested(small: FittedLikelihood, large: FittedLikelihood) -> None:
+    """OptionError for models that are not nested on the same rows."""
+    comparable([small, large])
+    if not nested_in(small, large):
+        raise OptionError(
+            f"anova needs nested models, fitted to the same imputed data sets: {described(small)!r} and "
+            f"{described(large)!r} are not nested."
+        )
+    if large.edf == small.edf:
+        raise OptionError(f"anova needs a smaller and a larger model; {described(small)!r} and the other are alike.")
+
+
+#: A FMI beyond this asks for more imputations than are usual.
+_HIGH = 0.5
+_HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
+
+
+def pooled_frame(r: PooledEstimates, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+    """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi, kind."""
+    limits = r.confint(level)
+    numbers = np.column_stack((r.params, limits))
+    if exponentiate:
+        effects = r.parameters.of("nominal", "location", "scale")
+        numbers[effects] = np.exp(numbers[effects])
+    frame = pd.DataFrame(
+        {
+            "term": r.parameters.names,
+            "estimate": numbers[:, 0],
+            "std_error": r.se.to_numpy(),
+            "statistic": r.t_values.to_numpy(),
+            "df": r.df.to_numpy(),
+            "p_value": r.p_values.to_numpy(),
+            "conf_low": numbers[:, 1],
+            "conf_high": numbers[:, 2],
+            "riv": r.riv.to_numpy(),
+            "fmi": r.fmi.to_numpy(),
+            "coef_type": r.parameters.kinds,
+        }
+    )
+    return NotedFrame.of(frame, (), "Pooled parameters" + "; exponents of all but thresholds" * exponentiate)
+
+
+def pooled_report(r: PooledEstimates, level: float = 0.95) -> Report:
+    """The summary as data."""
+    tables = [_table(r, kind, title, level) for kind, title in _TITLES.items() if kind in r.parameters.kinds]
+    first, most = r.fits[0], max(fit.nobs for fit in r.fits)
+    return Report(
+        title=f"Pooled over {r.n_imputations} imputations: {first.family.name}, {described(first)}",
+        header=(
+            ("Link", dict(first.fit.facts)["link"]),
+            ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
+            ("Observations", count(r.nobs) if most == r.nobs else f"{count(r.nobs)} to {count(most)}"),
+            ("Complete-data df", f"{r.df_complete:g}"),
+        ),
+        tables=tuple(tables),
+        notes=tuple(_notes(r)),
+    )
+
+
+_TITLES = {
+    "location": "Location effects (positive = higher response)",
+    "nominal": "Nominal effects, by threshold (positive = lower response)",
+    "scale": "Scale effects on the log scale (positive = wider distribution)",
+    "lambda": "Parameter of the link",
+    "threshold": "Thresholds",
+}
+
+
+def _table(r: PooledEstimates, kind: str, title: str, level: float) -> Table:
+    tidy = pooled_frame(r, level=level).iloc[r.parameters.of(kind)].set_index("term").rename_axis(None)
+    heads = _HEADS | {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%", "fmi": "FMI"}
+    frame = tidy[list(heads)].rename(columns=heads)
+    return shortened(Table(title=title, frame=frame, formats={"df": ".1f", "p": "p", "FMI": ".2f"}), ".tidy()")
+
+
+def _notes(r: PooledEstimates) -> list[str]:
+    fmi = float(np.nanmax(r.fmi))
+    notes = ["FMI: fraction of missing information, the part of what complete data would tell that is lost."]
+    if fmi > _HIGH:
+        wanted = int(np.ceil(100.0 * fmi / 10.0) * 10)
+        notes.append(
+            f"The largest FMI is {fmi:.2f}: about {wanted} imputations (100 FMI) would give results that another set "
+            "of imputations repeats [White, Royston & Wood 2011]."
+        )
+    return notes if r.n_imputations < 100.0 * fmi else notes[:1]
+
+
+def pooled_summary(r: PooledEstimates, level: float = 0.95) -> Summary:
+    """The summary: its text is str(), its tables are in `.tables`."""
+    return Summary(pooled_report(r, level))
+
+
+def repr_html(r: PooledEstimates) -> Any:
+    """For notebooks."""
+    return pooled_summary(r)._repr_html_()
+
+
+_SCREEN = 80
+
+
+def _conf_int(r: PooledEstimates, alpha: float = 0.05) -> pd.DataFrame:
+    """statsmodels' name of confint(1 - alpha)."""
+    return r.confint(1.0 - alpha)
+
+
+#: statsmodels' names (those of its MICEResults), which answer and are not listed.
+_STATSMODELS: Mapping[str, Callable[[Any], Any]] = {
+    "bse": attrgetter("se"),
+    "tvalues": attrgetter("t_values"),
+    "pvalues": attrgetter("p_values"),
+    "conf_int": lambda r: MethodType(_conf_int, r),
+    "cov_params": attrgetter("vcov"),
+    "frac_miss_info": attrgetter("fmi"),
+}
+
+
+class PooledResults(PooledEstimates):
+    """One model fitted to m imputed data sets, pooled by Rubin's rules; what `pool` and `ordfit_mi` return.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat import datasets, ordfit_mi
+    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+    >>> pooled.confint(0.9).round(2).loc["temp[T.warm]"].tolist()
+    [1.64, 3.45]
+    """
+
+    def test(self, hypotheses: str) -> pd.DataFrame:
+        """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".
+
+        Parameters
+        ----------
+        hypotheses : str
+            Equations between commas, as in `test` of a single fit.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an equation, and "joint" where there are several: difference (left less right side), std_error, F,
+            df, df_denom, p_value, riv (relative increase in variance). A single equation is the t test of `summary`.
+
+        Raises
+        ------
+        OptionError
+            An equation that cannot be read, is not linear or follows from the others.
+
+        Notes
+        -----
+        Wald tests of the pooled estimates (D1), the increase in variance taken to be the same in all directions [Li,
+        Raghunathan & Rubin 1991; with small complete samples Reiter 2007].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit_mi
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+        >>> pooled.test("temp = 0, contact = 0").round(2).loc["joint", ["F", "df"]].tolist()
+        [11.36, 2.0]
+        """
+
+        return pooled_hypothesis_tests(self, hypotheses)
+
+    def anova(self, other: PooledEstimates) -> pd.DataFrame:
+        """Test of a smaller model against a larger one, both pooled over the same imputed data sets.
+
+        Parameters
+        ----------
+        other : pooled results
+            The other model, smaller or larger: `pool(smaller_fits)`, or `pooled.update("~ . - x2")`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row: F, df, df_denom, p_value, riv (relative increase in variance). The Wald test (D1) of `test` that
+            the parameters which the smaller model lacks are 0.
+
+        Raises
+        ------
+        OptionError
+            The models are not nested, or not pooled over the same data sets; a smaller model that is the larger one at
+            other values of its parameters than 0.
+        DataError
+            The fits are not of the same rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ordstat import datasets, ordfit_mi
+        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+        >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+        >>> pooled.anova(pooled.update("~ . - contact")).round(2)[["F", "df"]].to_numpy().tolist()
+        [[7.01, 1.0]]
+        """
+
+        return pooled_model_test(self, other)
+
+    def tidy(self, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+        """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi and
+        kind.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            exp() of estimate and limits of all terms but thresholds; the other columns stay those of the coefficient.
+        level : float in (0, 1)
+            Confidence level of the limits.
+        """
+
+        return pooled_frame(self, exponentiate, level)
+
+    def report(self, level: float = 0.95) -> Report:
+        """The summary as data.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level of the limits.
+        """
+
+        return pooled_report(self, level)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """The summary: its text is str(), its tables are in `.tables`.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level of the limits.
+        """
+
+        return pooled_summary(self, level)
+
+    _repr_html_ = repr_html
+
+    def update(self, formula: str | None = None, *, data: Any = None, **changes: Any) -> PooledResults:
+        """The same data sets with something changed, pooled again.
+
+        Parameters
+        ----------
+        formula : str, optional
+            A dot stands for that side of the old formula: "~ . - x2".
+        data : list of data frames, optional
+            As many as there are imputations, in their order; those of the fits if not given.
+        **changes
+            As in `update` of a single fit: nominal, scale, method, link, vcov, ...
+
+        Raises
+        ------
+        OptionError
+            data= is no list of as many frames.
+        """
+        frames = [None] * self.n_imputations if data is None else _frames(data, self.n_imputations)
+        pairs = zip(self.fits, frames, strict=True)
+        fits = [cast(Any, fit).update(formula, data=frame, **changes) for fit, frame in pairs]
+        return pool(fits, None if self.df_complete == _smallest_df(self.fits) else self.df_complete)
+
+    def __repr__(self) -> str:
+        return as_text(self.report(), _SCREEN, _SCREEN)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """statsmodels' names; what only single fits have."""
+            if (known := _STATSMODELS.get(name)) is not None:
+                return known(self)
+            if not name.startswith("_") and hasattr(type(self.fits[0]), name):
+                raise UnavailableError(f"pooled fits have no .{name}; the single fits have, in .fits.")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
+    """Fits of one model to imputed data sets as one, by Rubin's rules.
+
+    Parameters
+    ----------
+    fits : list of LikelihoodResults
+        At least 2, one for each imputed frame: of clm, acat or any link, with nominal and scale effects, and whatever
+        covariance each carries (`vcov=`, `cluster=`).
+    dfcom : float, optional
+        Degrees of freedom that complete data would have, for the t distribution [Barnard & Rubin 1999]; numpy.inf for
+        those of Rubin (1987). If not given, observations less parameters; where standard errors are cluster-robust,
+        clusters less 1; with a survey design, its degrees of freedom. The smallest of the fits. Under CR2 a parameter
+        has no more than Satterthwaite's.
+
+    Returns
+    -------
+    PooledResults
+        `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`, `.tidy()`, `.summary()`; tests
+        by `.test("x1 = 0, x2 = 0")` and `.anova(pool(smaller_fits))`.
+
+    Raises
+    ------
+    OptionError
+        Fewer than 2 fits, fits of different models, or of a method without standard errors.
+    DataError
+        Infinite estimates (a separated response).
+
+    Notes
+    -----
+    Estimates are means, T = U + (1 + 1/m) B their covariance: U the mean covariance of the fits and B that of the
+    estimates between them [Rubin 1987]. Figures are those of R's mice (`pool`, `D1`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat import datasets, ordfit, pool
+    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
+    >>> pooled.fmi.round(2)[["temp[T.warm]", "contact[T.yes]"]].tolist()
+    [0.07, 0.33]
+    """
+    given = likelihood_fits(fits)
+    if dfcom is None:
+        df = _smallest_df(given)
+    else:
+        df = np.inf if dfcom == np.inf else number("dfcom", dfcom, above=0, also=", or numpy.inf")
+    return PooledResults(given, float(df))
+
+
+def _frames(data: Any, m: int) -> list[Any]:
+    """The data sets of a list."""
+    if isinstance(data, (str, dict, pd.DataFrame)) or not isinstance(data, Iterable):
+        raise OptionError(
+            f"data of a pooled update must be a list of {m} imputed data frames; got a {type(data).__name__}. "
+            "Fit to one frame by ordfit(), or .fits[0].update(data=...)."
+        )
+    frames = list(data)
+    if len(frames) != m:
+        raise OptionError(f"data of a pooled update must be a list of {m} imputed data frames; got {len(frames)}.")
+    return frames
+
+
+def _smallest_df(fits: Iterable[FittedLikelihood]) -> float:
+    """The smallest complete-data degrees of freedom of some fits."""
+    return min(_complete_df(fit) for fit in fits)
+
+
+def _complete_df(fit: FittedLikelihood) -> float:
+    """Degrees of freedom of complete data, at least 1."""
+    if fit.design.survey is not None:
+        return fit.design_df
+    cluster = fit.own_covariance.cluster
+    return max(fit.df_residual if cluster is None else np.unique(cluster).size - 1.0, 1.0)

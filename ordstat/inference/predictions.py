@@ -1,0 +1,242 @@
+"""Predictions with standard errors, and simulated responses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice, repeat
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray
+from ..checks import fraction, generator, one_of, whole
+from ..exceptions import DataError, OptionError
+from ..formula.sample import Rows, Sample, row_blocks
+from ..judging.costs import CostMatrix
+from ..likelihood.derivatives import QUANTITIES, Directions, score_errors, standard_errors
+from ..likelihood.fitted import FittedLikelihood, of_errors, with_covariance
+from ..likelihood.rule import LikelihoodRule
+from ..likelihood.standard_errors import (
+    UNCERTAIN,
+    depends_on_infinite,
+    drawn_rules,
+    limits_between,
+    logit_limits,
+    predicted,
+    rule_covariance,
+    symmetric_limits,
+)
+from ..mixed.predictions import drawn_shifts, mixed_prediction, mixed_target, modes_of
+from ..predictions import known_type, prediction, unknown_type
+from ..report.frames import NotedFrame
+from ..words import NEW_ROWS, told_arguments
+from .comparison import degrees_of_freedom
+
+#: Of scores and predictors, which have no end where estimates are infinite.
+STOPPED = "What depends on infinite estimates stands where the search stopped, in the order of its limits."
+
+
+@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True", given="update(data=...) with these rows too")
+def prediction_with_errors(
+    r: FittedLikelihood,
+    newdata: Any = None,
+    type: str = "class",
+    *,
+    se: bool = False,
+    interval: str | None = None,
+    level: float = 0.95,
+    method: str = "delta",
+    draws: int = 1000,
+    seed: int | np.random.Generator = 0,
+    vcov: Any = None,
+    cost: Any = None,
+    re: str | None = None,
+) -> pd.Series | pd.DataFrame:
+    """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for."""
+    one_of("interval", interval, ("confidence", None))
+    if re is not None or r.fit.marginal is not None:
+        if r.fit.marginal is None:
+            raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+        if method != "delta" or vcov is not None:
+            raise OptionError("method and vcov must be left out where the fit has random effects.")
+        fraction("level", level)
+        return mixed_prediction(r, newdata, type, re, se, interval, level, cost)
+    one_of("method", method, ("delta", "simulation"))
+    whole("draws", draws, 2)
+    fraction("level", level)
+    if cost is not None:
+        return _prediction_under(r, newdata, type, cost)
+    if not se and interval is None:
+        return prediction(r, newdata, type)
+    type = known_type(r, type)
+    if type not in r.predicts:
+        raise unknown_type(r, type)
+    target = r.target(newdata)
+    if type not in UNCERTAIN:
+        have = ", ".join(repr(t) for t in UNCERTAIN)
+        raise OptionError(f"type={type!r} has no standard error or interval; {have} have.")
+    rule, rows = r.rule, target.rows
+    chosen = r if vcov is None else with_covariance(r, vcov)
+    covariance, estimate = rule_covariance(r.fit, rule, chosen.vcov().to_numpy()), predicted(rule, rows, type)
+    if method == "delta":
+        errors = _delta_errors(rule, rows, type, covariance)
+        found = [errors, *_limits(rule, rows, type, estimate, errors, level, _delta_df(chosen, rows, type))]
+    else:
+        drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
+        found = list(_simulated(drawn, rows, type, estimate, level))
+    unknown = depends_on_infinite(r.fit, rule, rows, type)
+    std_error, lower, upper = found if unknown is None else [np.where(unknown, np.nan, table) for table in found]
+    tables = {"estimate": estimate}
+    if se:
+        tables["std_error"] = std_error
+    if interval is not None:
+        tables |= {"lower": lower, "upper": upper}
+    columns = _columns(r, type, list(tables))
+    frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+    limits = () if interval is None else (f"{100 * level:g} % confidence limits.",)
+    stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
+    told = (*limits, *of_errors(chosen), *(STOPPED,) * stopped)
+    return NotedFrame.of(frame, told, f"Predictions, type {type!r}")
+
+
+def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
+    """Classes of least expected cost under another cost than that of the fit."""
+    if type != "class":
+        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
+    target, chosen = r.target(newdata), CostMatrix.parse(cost)
+    chosen.matrix(len(r.levels))  # raises where its size is not K x K
+    codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
+    return target.classes(codes, r.design.levels, r.design.response)
+
+
+def _columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
+    """(statistic, label) pairs where a row has several numbers, else the statistics alone."""
+    if type in ("score", "mean"):
+        return pd.Index(statistics)
+    labels = results.threshold_names if type == "linear_predictor" else list(results.levels)
+    return pd.MultiIndex.from_product([statistics, labels], names=["statistic", None])
+
+
+def _delta_errors(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArray) -> FloatArray:
+    """(n, M) standard errors by the delta method."""
+    if type == "score":
+        return score_errors(rule, rows, covariance)[:, None]
+    return standard_errors(rule, rows, QUANTITIES[type], covariance)
+
+
+def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
+    """Degrees of freedom of t limits, (n, M) where each prediction has its own."""
+    if r.bias_reduced is None:
+        return r.design_df
+    if type != "score":
+        return degrees_of_freedom(r, Directions(QUANTITIES[type], r.rule, rows).values()[1])
+    jacobian = np.zeros((rows.n, r.rule.n_parameters))
+    jacobian[:, r.rule.alpha.size : r.rule.alpha.size + r.rule.beta.size] = rows.X
+    return degrees_of_freedom(r, jacobian)[:, None]
+
+
+def _limits(
+    rule: LikelihoodRule, rows: Rows, type: str, value: FloatArray, error: FloatArray, level: float, df: Any
+) -> tuple[FloatArray, FloatArray]:
+    """(n, M) limits, on the logit scale for probabilities, and for the mean between the ranks 1 and K."""
+    if type == "prob":
+        return logit_limits(value, rule.family.complements(rule.eta(rows)), error, level, df)
+    if type == "cum_prob":
+        above = np.hstack([rule.family.above(rule.eta(rows)), np.zeros((rows.n, 1))])
+        return logit_limits(value, above, error, level, df)
+    if type == "mean":
+        return limits_between(1.0, float(rule.n_levels), value, error, level, df)
+    return symmetric_limits(value, error, level, df)
+
+
+def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: FloatArray, level: float) -> FloatArray:
+    """(3, n, M) deviation and quantiles of the predictions at drawn parameters."""
+    tail = 0.5 - level / 2.0
+    tables = np.empty((3, *estimate.shape))
+    for part in row_blocks(rows.n, len(drawn) * estimate.shape[1]):
+        values = np.stack([predicted(one, rows.take(part), type) for one in drawn])
+        tables[0, part] = values.std(axis=0, ddof=1)
+        tables[1:, part] = np.quantile(values, [tail, 1.0 - tail], axis=0)
+    return tables
+
+
+@told_arguments(nsim="n=")
+def simulated(
+    r: FittedLikelihood,
+    n: int = 1,
+    seed: int | np.random.Generator = 0,
+    newdata: Any = None,
+    re: str | None = None,
+) -> pd.DataFrame:
+    """Responses drawn from the fitted probabilities."""
+    whole("n", n, 1)
+    if re is not None and r.fit.marginal is None:
+        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+    if r.fit.marginal is not None:
+        return _simulated_effects(r, int(n), generator(seed), newdata, "new" if re is None else re)
+    target = r.target(newdata)
+    rule, rng = r.rule, generator(seed)
+    shares = rng.random((int(n), target.rows.n))
+    codes = np.empty(shares.shape, dtype=np.intp)
+    for rows in row_blocks(target.rows.n, len(r.levels)):
+        probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
+        codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
+    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(codes)}
+    return pd.DataFrame(columns, index=target.index)
+
+
+def _simulated_effects(r: FittedLikelihood, n: int, rng: np.random.Generator, newdata: Any, re: str) -> pd.DataFrame:
+    """Responses of a fit with random effects."""
+    one_of("re", re, ("new", "mode"))
+    target = mixed_target(r, newdata)
+    bare = replace(r.rule, effects=())
+    shifts = drawn_shifts(r, target, newdata, rng) if re == "new" else repeat(modes_of(r, target.rows))
+    drawn = [
+        drawn_codes(bare.probabilities(target.rows, target.scores + shift), rng.random((1, target.rows.n)))[0]
+        for shift in islice(shifts, n)
+    ]
+    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(drawn)}
+    return pd.DataFrame(columns, index=target.index)
+
+
+def drawn_codes(probabilities: FloatArray, shares: FloatArray) -> IntArray:
+    """(S, n) codes: how many cumulative probabilities of a row (n, K) lie at or below each share (S, n) in [0, 1)."""
+    if (probabilities < 0.0).any():
+        raise DataError(
+            "simulate() needs probabilities: nominal effects put the thresholds of "
+            f"{int((probabilities < 0.0).any(axis=1).sum())} rows out of order, so that some are negative."
+        )
+    ends = np.cumsum(probabilities, axis=1)[:, :-1]
+    codes = np.zeros(shares.shape, dtype=np.intp)
+    for k in range(ends.shape[1]):
+        codes += shares >= ends[:, k]
+    return codes
+
+
+#: What is drawn, in words.
+WORDS = "responses simulated with new random effects"
+
+
+def check_simulated(r: FittedLikelihood, cluster: Any) -> None:
+    """OptionError for clusters, and for weights, of whose rows each has a response of its own."""
+    if cluster is not None:
+        raise OptionError(
+            "cluster must be left out where the fit has random effects: every replicate has new effects for all groups "
+            f"and new responses; got {cluster!r}."
+        )
+    weights = r.design.sample.case_weights
+    if np.any(weights != 1.0):
+        raise OptionError(
+            "bootstrap simulates one response a row where the fit has random effects, and a case weight stands for "
+            f"several; got weights up to {weights.max():g}. Fit to data.loc[data.index.repeat(weights)] without "
+            "weights=."
+        )
+
+
+def simulated_sample(r: FittedLikelihood, rng: np.random.Generator) -> Sample:
+    """The rows of the fit with new random effects and new responses."""
+    target, bare = mixed_target(r, None), replace(r.rule, effects=())
+    shift = next(drawn_shifts(r, target, None, rng))
+    probabilities = bare.probabilities(target.rows, target.scores + shift)
+    return replace(r.design.sample, y=drawn_codes(probabilities, rng.random((1, target.rows.n)))[0])

@@ -1,0 +1,328 @@
+"""Residuals and influence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..checks import generator, one_of
+from ..exceptions import DataError
+from ..formula.sample import Sample, row_blocks
+from ..likelihood.family import RowTerms
+from ..likelihood.fit import LikelihoodFit
+from ..likelihood.fitted import FittedLikelihood
+from ..likelihood.flexible import FLEXIBLE, lambda_terms
+from ..likelihood.parameters import spread
+from ..likelihood.predictor import Jacobian, ModelRows
+from ..likelihood.rule import LikelihoodRule
+from ..report.frames import NotedFrame
+from ..report.render import Report, Reported, Table
+from ..report.sections import certificate_text, shortened
+
+
+def row_terms(rule: LikelihoodRule, sample: Sample, n_lambda: int = 0, second: bool = False) -> RowTerms:
+    """Log-probabilities of the observed levels with their derivatives; by lambda too where it was estimated."""
+    predictor, link = rule.predictor(sample.rows), rule.link
+    if n_lambda and link.lam is not None:
+        found = lambda_terms(rule.family, FLEXIBLE[link.name], link.lam, predictor, sample.y, second)
+    else:
+        found = rule.family.terms(predictor, sample.y, second)
+    assert found is not None
+    return found
+
+
+def jacobian_of(fit: LikelihoodFit, sample: Sample, terms: RowTerms) -> Jacobian:
+    """From the parameters of a fit to the predictors of the terms."""
+    count = fit.rule.n_levels - 1
+    return Jacobian(ModelRows.of(sample.rows), terms.places, count, fit.on_flexible_scale(), fit.n_lambda)
+
+
+def surrogate(rule: LikelihoodRule, sample: Sample, rng: np.random.Generator) -> FloatArray:
+    """What stands for the latent error of each row, drawn given its level; see `Family.latent_residuals`."""
+    return rule.family.latent_residuals(rule.predictor(sample.rows), sample.y, rng.random(sample.n))
+
+
+def probability_scale(rule: LikelihoodRule, sample: Sample) -> FloatArray:
+    """P(Y < y) - P(Y > y), between -1 and 1 [Li and Shepherd 2012, Biometrika 99, 473-480]."""
+    below, above = rule.family.tails(rule.predictor(sample.rows), sample.y)
+    return np.asarray(below - above)
+
+
+def generalised(rule: LikelihoodRule, sample: Sample) -> FloatArray:
+    """Derivative of log p by the row's score H; for probit the mean latent error given the observed level, times s.
+
+    Gourieroux, Monfort, Renault and Trognon (1987, J. Econometrics 34, 5-32).
+    """
+    return row_terms(rule, sample).by_location
+
+
+def deviance(rule: LikelihoodRule, sample: Sample) -> FloatArray:
+    """sqrt(-2 log p) with the sign of P(Y < y) - P(Y > y): the weighted sum of squares is the deviance."""
+    log_p = row_terms(rule, sample).log_p
+    return np.asarray(np.copysign(np.sqrt(-2.0 * log_p), probability_scale(rule, sample)))
+
+
+def pearson(rule: LikelihoodRule, sample: Sample) -> FloatArray:
+    """(rank - expected rank) / standard deviation of the rank; 0 where the observed rank is certain."""
+    probabilities = rule.probabilities(sample.rows)
+    ranks = np.arange(sample.n_levels, dtype=np.float64)
+    mean = probabilities @ ranks
+    variance = (probabilities * (ranks - mean[:, None]) ** 2).sum(axis=1)
+    certain = variance <= 0.0
+    return np.where(certain, 0.0, (sample.y - mean) / np.sqrt(np.where(certain, 1.0, variance)))
+
+
+#: Residuals that need no random numbers, by name.
+FIXED: dict[str, Callable[[LikelihoodRule, Sample], FloatArray]] = {
+    "probability-scale": probability_scale,
+    "generalised": generalised,
+    "deviance": deviance,
+    "pearson": pearson,
+}
+RESIDUAL_TYPES = ("surrogate", *FIXED)
+
+
+def residuals(rule: LikelihoodRule, sample: Sample, type: str, rng: np.random.Generator) -> FloatArray:
+    """(N,) residuals of one of `RESIDUAL_TYPES`; `rng` serves "surrogate" alone."""
+    return surrogate(rule, sample, rng) if type == "surrogate" else FIXED[type](rule, sample)
+
+
+#: Doubles held at once beside the output.
+_BUFFER = 1 << 20
+#: The share of the information left without a row (a determinant) that counts as none.
+_ALONE = 1e-10
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowInfluence:
+    """Figures of every row.
+
+    Attributes
+    ----------
+    leverage : (N,)
+    dfbeta : (N, P)
+        Estimates less those without the row; NaN of aliased parameters, of the thresholds beside a level that has no
+        other row, and of rows without which the others leave estimates open.
+    cook : (N,)
+    """
+
+    leverage: FloatArray
+    dfbeta: FloatArray
+    cook: FloatArray
+
+
+def influence(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> RowInfluence:
+    """Influence of every row of the fit.
+
+    Parameters
+    ----------
+    rule : LikelihoodRule
+        Rule of the fit.
+    fit : LikelihoodFit
+    sample : Sample
+        The one fitted to.
+    """
+    kept = ~fit.aliased
+    estimated = fit.information.covariance()
+    V = np.zeros((kept.size, kept.size))
+    V[np.ix_(kept, kept)] = estimated
+    blocks = row_blocks(sample.n, 3 * kept.size, _BUFFER)
+    parts = [_influence(rule, fit, sample.take(some), V) for some in blocks]
+    dfbeta = np.concatenate([moved for _, moved in parts])
+    precise = np.linalg.solve(estimated, dfbeta[:, kept].T)
+    cook = np.einsum("np,pn->n", dfbeta[:, kept], precise) / np.count_nonzero(kept)
+    dfbeta[:, ~kept] = np.nan
+    if fit.jacobian is None:
+        _forget_thresholds(dfbeta[:, : fit.n_alpha], sample)
+    return RowInfluence(leverage=np.concatenate([leverage for leverage, _ in parts]), dfbeta=dfbeta, cook=cook)
+
+
+def _forget_thresholds(alpha: FloatArray, sample: Sample) -> None:
+    """Set NaN, in place, what has no meaning once the only row of a level is gone: the thresholds beside it."""
+    K, y = sample.n_levels, sample.y
+    alone = np.flatnonzero(np.bincount(y, minlength=K)[y] == 1)
+    for first in range(0, alpha.shape[1], K - 1):
+        for end in (y[alone], y[alone] - 1):
+            inner = (end >= 0) & (end < K - 1)
+            alpha[alone[inner], first + end[inner]] = np.nan
+
+
+def _influence(
+    rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample, V: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Leverage (n,) and dfbeta (n, P) of some rows; V has zeros where aliased."""
+    terms, weights = row_terms(rule, sample, fit.n_lambda, second=True), sample.case_weights
+    jacobian = jacobian_of(fit, sample, terms)
+    JV = jacobian.apply(V)
+    M = np.stack([jacobian.contract(JV[:, place]) for place in range(JV.shape[1])], axis=2)
+    leverage = weights * np.einsum("ijn,nji->n", terms.second(), M)
+    unit = np.eye(JV.shape[1])
+    left = unit - weights[:, None, None] * (np.moveaxis(terms.smooth(), -1, 0) @ M)
+    alone = np.linalg.det(left) <= _ALONE
+    left[alone] = unit
+    moved = np.linalg.solve(left, (weights * terms.score).T[:, :, None])[:, :, 0]
+    moved[alone] = np.nan
+    return leverage, np.einsum("ni,nip->np", moved, JV)
+
+
+def residual_series(r: FittedLikelihood, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series:
+    """One residual a row; positive where the level is higher than expected, of mean 0 under the true model."""
+    one_of("type", type, RESIDUAL_TYPES)
+    values = residuals(r.rule, r.design.sample, type, generator(seed))
+    return pd.Series(values, index=r.design.index, name=type)
+
+
+# Influence
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Influence(Reported):
+    """What every row does to the estimates; shown as a table of the rows of largest Cook's distance.
+
+    Attributes
+    ----------
+    hat : (N,) series
+        Leverage: the row's share of the information; the sum is the number of parameters. With scale effects or
+        cauchit it may be negative.
+    dfbeta : (N, P) frame
+        Estimates less the estimates without the row, by one step; NaN of aliased parameters and of the thresholds
+        beside a level that has no other row.
+    dfbetas : (N, P) frame
+        The same in standard errors.
+    cooks : (N,) series
+        Cook's distance: dfbeta' (inverse covariance) dfbeta / number of parameters.
+    """
+
+    hat: pd.Series
+    dfbeta: pd.DataFrame
+    dfbetas: pd.DataFrame
+    cooks: pd.Series
+
+    def largest(self, n: int = 10) -> pd.DataFrame:
+        """The n rows of largest Cook's distance: columns cooks, hat, and dfbetas of every parameter."""
+        order = np.argsort(-self.cooks.to_numpy(), kind="stable")[:n]
+        frame = pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]
+        return NotedFrame.of(frame, title="Largest Cook's distances, with leverage and dfbetas")
+
+    def report(self) -> Report:
+        """The rows of largest Cook's distance, as data."""
+        frame = self.largest()
+        header = (("Rows", len(self.hat)), ("Sum of leverages", float(self.hat.sum())))
+        table = Table(title="Largest Cook's distances, with leverage and dfbetas", frame=frame.iloc[:, :8])
+        return Report(title="Influence of single rows on the estimates", header=header, tables=(table,))
+
+
+def influence_of(r: FittedLikelihood) -> Influence:
+    """Leverage, dfbeta and Cook's distance of every row."""
+    finite_only(r, "influence()")
+    found = influence(r.rule, r.fit, r.design.sample)
+    index, names = r.design.index, r.parameters.names
+    errors = spread(np.sqrt(r.fit.information.variances()), r.fit)
+    return Influence(
+        hat=pd.Series(found.leverage, index=index, name="hat"),
+        dfbeta=pd.DataFrame(found.dfbeta, index=index, columns=names),
+        dfbetas=pd.DataFrame(found.dfbeta / errors, index=index, columns=names),
+        cooks=pd.Series(found.cook, index=index, name="cooks"),
+    )
+
+
+def finite_only(r: FittedLikelihood, what: str) -> None:
+    """Refuse a separated fit."""
+    if r.fit.separation is not None:
+        raise DataError(
+            f"{what} needs finite estimates, and the response of this fit is separated (see .alerts()): merge levels, "
+            "drop the column, or use a penalty."
+        )
+
+
+def penalised(r: FittedLikelihood) -> bool:
+    """Whether the estimates maximise something else than the likelihood."""
+    return any(label == "penalty" for label, _ in r.fit.facts)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Convergence(Reported):
+    """The table of `LikelihoodResults.convergence`.
+
+    Attributes
+    ----------
+    table : frame
+        One row a parameter: estimate, std_error, gradient (derivative of the log-likelihood on the user's scale),
+        error (of the estimate: the Newton step that gradient leaves), decimals (correct ones of the estimate),
+        digits (significant ones, rounding taken in; at most 15). NaN where aliased or without standard errors; of a
+        penalised fit, where the gradient of the likelihood does not vanish, only the digits are known.
+    eigenvalues : (P',) array
+        Eigenvalues of the observed information on the user's scale, largest first; they depend on the units of the
+        columns.
+    condition : float
+        Condition number of the information on columns centred and divided by their deviation: this one tells
+        whether the columns are nearly redundant.
+    message : str
+        The solver's final message, with its certificate.
+    warnings : tuple of str
+        Everything the fit has to warn of.
+    """
+
+    table: pd.DataFrame
+    eigenvalues: FloatArray
+    condition: float
+    message: str
+    warnings: tuple[str, ...]
+
+    def report(self) -> Report:
+        """The tables as data."""
+        formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
+        values = pd.DataFrame({"eigenvalue": self.eigenvalues}, index=np.arange(1, self.eigenvalues.size + 1))
+        header = (("Solver", self.message), ("Condition number, scaled columns", self.condition))
+        first = Table(title="Coefficients", frame=self.table, formats=formats)
+        second = Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"}, fold=3)
+        tables = (shortened(first, ".table"), shortened(second, ".eigenvalues"))
+        return Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings)
+
+
+def convergence_of(r: FittedLikelihood) -> Convergence:
+    """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues."""
+    fit, kept = r.fit, ~r.fit.aliased
+    covariance = fit.information.covariance()
+    gradient, error = _left_over(r, covariance)
+    if penalised(r):
+        gradient[:] = error[:] = np.nan
+    with np.errstate(divide="ignore"):
+        decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
+    known = {"estimate": fit.coefficients, "std_error": r.se.to_numpy()}
+    exact = {"gradient": gradient, "error": error, "decimals": decimals, "digits": fit.digits}
+    frame = pd.DataFrame(known | exact, index=r.parameters.names)
+    formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
+    eigenvalues = np.full(int(kept.sum()), np.nan)
+    if np.isfinite(covariance).all():
+        variances = np.linalg.eigvalsh(covariance)
+        eigenvalues = 1.0 / variances
+    return Convergence(
+        table=NotedFrame.of(frame, title="How exactly estimates are known", formats=formats),
+        eigenvalues=eigenvalues,
+        condition=float(
+            dict(fit.certificate.details).get("condition number", np.nan)
+            if fit.marginal is None
+            else fit.marginal.likelihood.condition
+        ),
+        message=certificate_text(fit.certificate, fit.trace),
+        warnings=tuple(message for _, message in r.issued()),
+    )
+
+
+def _left_over(r: FittedLikelihood, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(P,) the gradient, and how far off it says that every estimate is; NaN where aliased."""
+    fit, sample = r.fit, r.design.sample
+    if fit.marginal is not None:
+        here = fit.marginal.likelihood
+        gradient, step = (own[: len(covariance)] for own in (here.left_over(), here.last_step()))
+        return spread(gradient, fit), spread(np.abs(step), fit)
+    terms = row_terms(r.rule, sample, fit.n_lambda)
+    gradient = jacobian_of(fit, sample, terms).total(sample.case_weights * terms.score)
+    error = spread(np.abs(covariance @ gradient[~fit.aliased]), fit)
+    gradient[fit.aliased] = np.nan
+    return gradient, error

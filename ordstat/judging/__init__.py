@@ -1,0 +1,1 @@
+"""Errors, cross-validation, importance, intervals of ranks, margins and their bounds."""

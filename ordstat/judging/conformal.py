@@ -1,0 +1,464 @@
+"""Intervals of ranks by split conformal prediction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from scipy.special import betaincinv
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..checks import fraction, generator
+from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, warn
+from ..fit import GapRule, most_votes
+from ..fitted import FittedRanker, check_weights_go_with
+from ..formula.sample import Rows, Sample
+from ..report.cells import count
+from ..report.frames import NotedFrame
+from ..report.render import Report, Reported, Table
+from .evaluation import Present, fit_present
+from .intervals import wilson_limits
+
+#: What (n + 1) level may lie above a whole number by rounding.
+_ROUNDING = 1e-9
+
+
+def grown_by_probability(probabilities: FloatArray, start: IntArray) -> FloatArray:
+    """(N, K) probability already inside when each rank enters an interval that begins as the rank `start`.
+
+    It grows by the likelier neighbour, a tie being the lower: ordinal adaptive prediction sets (Lu, Angelopoulos &
+    Pomerantz 2022, alg. 1; Romano, Sesia & Candes 2020).
+
+    Parameters
+    ----------
+    probabilities : (N, K)
+    start : (N,) codes
+
+    Examples
+    --------
+    >>> grown_by_probability(np.array([[0.1, 0.2, 0.4, 0.3]]), np.array([2])).round(3)
+    array([[0.9, 0.7, 0. , 0.4]])
+    """
+    n, n_levels = probabilities.shape
+    padded = np.full((n, n_levels + 2), -1.0)  # nothing beyond the ends
+    padded[:, 1:-1] = np.maximum(probabilities, 0.0)
+    rows = np.arange(n)
+    low, high = start.copy(), start.copy()
+    inside = padded[rows, start + 1]
+    entered = np.zeros((n, n_levels))
+    for _ in range(n_levels - 1):
+        below, above = padded[rows, low], padded[rows, high + 2]
+        down = below >= above
+        low, high = low - down, high + ~down
+        entered[rows, np.where(down, low, high)] = inside
+        inside = inside + np.where(down, below, above)
+    return entered
+
+
+def grown_by_distance(gaps: FloatArray) -> FloatArray:
+    """(N, K) distance by which a potential has to move to give each rank, from the gaps H - theta_k (N, K-1).
+
+    The interval at distance q holds the ranks of all potentials in [H - q, H + q].
+
+    Examples
+    --------
+    >>> grown_by_distance(np.array([[3.0, 1.0, -0.5]]))
+    array([[3. , 1. , 0. , 0.5]])
+    """
+    falling = -np.sort(-gaps, axis=1)
+    ends = np.full((len(gaps), 1), np.inf)
+    # Down to rank k the threshold above it has to be passed, up to it the one below.
+    down, up = np.hstack([falling, -ends]), np.hstack([-ends, -falling])
+    return np.asarray(np.maximum(np.maximum(down, up), 0.0))
+
+
+def grown_by_votes(votes: FloatArray) -> FloatArray:
+    """(N, K) votes that the best rank is ahead of the best rank at, or beyond, each rank.
+
+    The interval at q is the shortest that holds every rank within q votes of the best.
+
+    Examples
+    --------
+    >>> grown_by_votes(np.array([[2.0, 1.0, 4.0, 0.0]]))
+    array([[2., 2., 0., 4.]])
+    """
+    best = most_votes(votes)[:, None]
+    below = np.maximum.accumulate(votes, axis=1)
+    above = np.maximum.accumulate(votes[:, ::-1], axis=1)[:, ::-1]
+    reached = np.where(np.arange(votes.shape[1]) < best, below, above)
+    return np.asarray(votes.max(axis=1, keepdims=True) - reached)
+
+
+def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> float:
+    """The ceil((n + 1) level)-th smallest of n scores (M,) that occur `counts` (M,) times; infinity if n is less.
+
+    Examples
+    --------
+    >>> conformal_radius(np.array([3.0, 1.0, 2.0]), np.ones(3), 0.75)
+    3.0
+    >>> conformal_radius(np.array([3.0, 1.0, 2.0]), np.ones(3), 0.8)
+    inf
+    """
+    place = math.ceil((float(counts.sum()) + 1.0) * level - _ROUNDING)
+    order = np.argsort(scores, kind="stable")
+    cumulated = np.cumsum(counts[order])
+    found = int(np.searchsorted(cumulated, place - _ROUNDING))
+    return float(scores[order[found]]) if found < scores.size else math.inf
+
+
+def radius_of_groups(scores: FloatArray, shares: FloatArray, groups: int, level: float) -> float:
+    """The smallest score up to which the calibration groups and a new one of infinite scores have a share of `level`.
+
+    Coverage holds for a row drawn from a new group where groups are exchangeable, whatever their sizes and however the
+    rows of one depend on each other (hierarchical conformal prediction: Lee, Barber & Willett 2023, th. 1).
+
+    Parameters
+    ----------
+    scores : (M,)
+    shares : (M,)
+        Of each row in its group: those of a group sum to 1.
+    groups : int
+    level : float
+
+    Examples
+    --------
+    >>> radius_of_groups(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0]), 2, 0.6)
+    3.0
+    >>> radius_of_groups(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0]), 2, 0.5)
+    2.0
+    """
+    order = np.argsort(scores, kind="stable")
+    cumulated = np.cumsum(shares[order])
+    found = int(np.searchsorted(cumulated, (groups + 1.0) * level - _ROUNDING))
+    return float(scores[order[found]]) if found < scores.size else math.inf
+
+
+def smallest_sample(level: float) -> int:
+    """Rows that calibration needs for an interval shorter than the whole range: n with ceil((n + 1) level) <= n."""
+    return math.ceil(level / (1.0 - level) - _ROUNDING)
+
+
+def interval_ends(entered: FloatArray, radius: float) -> tuple[IntArray, IntArray]:
+    """(N,) codes of the lowest and the highest rank that have entered (N, K) at the radius."""
+    inside = entered <= radius
+    lower: IntArray = np.argmax(inside, axis=1)
+    upper: IntArray = entered.shape[1] - 1 - np.argmax(inside[:, ::-1], axis=1)
+    return lower, upper
+
+
+def coverage_range(n: int, level: float, confidence: float) -> tuple[float, float]:
+    """Where the coverage of intervals with these very calibration rows lies, with a given probability over the rows.
+
+    It is Beta(r, n + 1 - r) with r = ceil((n + 1) level) where scores have no ties, and above that where they have
+    (Vovk 2012; Angelopoulos & Bates 2023, sec. 3.2). 1 where n is too small for the level.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in coverage_range(1000, 0.9, 0.9)]
+    [0.884, 0.915]
+    """
+    place = math.ceil((n + 1) * level - _ROUNDING)
+    if place > n:
+        return 1.0, 1.0
+    tail = 0.5 * (1.0 - confidence)
+    return tuple(float(betaincinv(place, n + 1 - place, q)) for q in (tail, 1.0 - tail))  # type: ignore[return-value]
+
+
+_BY = {
+    "probability": "probability, from the predicted level to the likelier neighbour (ordinal adaptive sets)",
+    "distance": "distance of the score from the thresholds",
+    "votes": "votes behind those of the predicted level",
+}
+
+_DEPENDENT = "Limits take rows for independent, and rows of a group are not: they are too narrow."
+
+# Rows parted one by one, at the most.
+_MOST_ROWS = 10_000_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ConformalIntervals(Reported):
+    """Intervals of levels that hold the true one with a given probability, whatever the ranker is worth.
+
+    If the calibration rows and a new row are exchangeable (as independent rows of one population are), the interval of
+    the new row holds its level with probability at least `level`, on average over both. That is not so within every
+    level or every value of the inputs.
+
+    Attributes
+    ----------
+    results : OrdinalResults
+        Results of the ranker behind the intervals: the fit itself where it was given other rows to calibrate on, else a
+        fit to a part of its rows.
+    level : float
+    radius : float
+        How far intervals grow around the predicted level; infinite where there are too few calibration rows.
+    n : int
+        Calibration rows.
+    grown : {"probability", "distance", "votes"}
+        What intervals grow by.
+    groups : int or None
+        Groups of random effects that the calibration rows are of, where there are some: the guarantee then is that of
+        a row drawn from a new group.
+    """
+
+    results: FittedRanker
+    level: float
+    radius: float
+    n: int
+    grown: str
+    groups: int | None = None
+
+    def predict(self, newdata: Any) -> pd.DataFrame:
+        """Intervals of new rows.
+
+        Parameters
+        ----------
+        newdata : data frame
+            With the columns of the formula.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns lower and upper, ordered categoricals of the levels: all levels from the one to the other are in
+            the interval. On the index of `newdata`, missing where an input is.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> intervals = ordfit("rating ~ temp + contact", data=wine).conformal(0.8)
+        >>> intervals.predict(wine.head(1)).to_numpy().tolist()
+        [[1, 3]]
+        """
+        ranker = self.results.of_new_groups
+        target = ranker.target(_some(newdata))
+        ends = interval_ends(entered(ranker, target.rows, target.scores)[0], self.radius)
+        levels = self.results.design.levels
+        columns = {name: target.classes(codes, levels) for name, codes in zip(("lower", "upper"), ends, strict=True)}
+        return pd.DataFrame(columns, index=target.index)
+
+    def coverage(self, newdata: Any, *, weights: Any = None) -> pd.DataFrame:
+        """How often the intervals of rows of known level hold it.
+
+        Parameters
+        ----------
+        newdata : data frame
+            With the response; rows used neither by the ranker nor for calibration.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for all and one for each observed level: weight of the rows, coverage, its 95% Wilson limits lower
+            and upper, and size, the mean number of levels in the interval. Only the first is guaranteed to be near
+            `level`.
+
+        Raises
+        ------
+        DataError
+            No row has the response and all inputs.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> data = datasets.load("anes96")
+        >>> intervals = ordfit("PID ~ selfLR + age", data=data[:600]).conformal(0.8)
+        >>> float(intervals.coverage(data[600:]).loc["all", "coverage"].round(2))
+        0.84
+        """
+        ranker = self.results.of_new_groups
+        target, sample = ranker.judged_sample(_some(newdata), weights)
+        ends = interval_ends(entered(ranker, sample.rows, target.scores)[0], self.radius)
+        held = (ends[0] <= sample.y) & (sample.y <= ends[1])
+        levels = self.results.levels
+        rows = {"all": np.ones(sample.n, dtype=np.bool_)}
+        rows |= {level: sample.y == code for code, level in enumerate(levels) if (sample.y == code).any()}
+        found = [_coverage(held[r], (ends[1] - ends[0] + 1)[r], sample.case_weights[r]) for r in rows.values()]
+        frame = pd.DataFrame(found, index=pd.Index(list(rows), name=self.results.design.response, dtype=object))
+        notes = () if self.groups is None else (_DEPENDENT,)
+        return NotedFrame.of(frame, notes, "Coverage and size of the intervals")
+
+    def report(self) -> Report:
+        """The summary as data."""
+        frame, note = self._guarantee()
+        return Report(
+            title=f"Conformal intervals: {self.results.design.formula}",
+            header=(
+                ("Method", repr(self.results.method)),
+                ("Level", f"{self.level:g}"),
+                ("Fitted to", f"{count(self.results.nobs)} rows"),
+                ("Calibrated on", f"{self.n} other rows" + (f" of {self.groups} groups" if self.groups else "")),
+                ("Grown by", _BY[self.grown]),
+                ("Radius", f"{self.radius:.4g}"),
+            ),
+            tables=(Table(title="Guaranteed coverage", frame=frame, note=note),),
+        )
+
+    def _guarantee(self) -> tuple[pd.DataFrame, str]:
+        """The coverage that is guaranteed, and to what rows."""
+        if self.groups is not None:
+            note = "For a row of a new group, drawn as those of the calibration groups were; predicted by averages."
+            return pd.DataFrame({"from": [self.level], "to": [1.0]}, index=["on average"]), note
+        low, high = coverage_range(self.n, self.level, 0.95)
+        ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
+        frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
+        return frame, "For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it."
+
+
+def conformal_intervals(
+    fit: FittedRanker,
+    level: float = 0.9,
+    data: Any = None,
+    *,
+    weights: Any = None,
+    share: float = 0.3,
+    seed: int | np.random.Generator = 0,
+) -> ConformalIntervals:
+    """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction."""
+    _check(fit, level, data, weights, share)
+    if data is None:
+        split = _split if fit.divisible is fit.design.sample else _split_groups
+        ranker, sample, scores = split(fit, share, generator(seed))
+    else:
+        target, sample = fit.of_new_groups.judged_sample(_some(data), weights, "data")
+        _whole(sample.case_weights, "weights of data")
+        ranker, scores = fit, target.scores
+        sample = replace(sample, cluster=fit.new_groups(data, target.complete))
+    table, grown = entered(ranker.of_new_groups, sample.rows, scores)
+    own, groups = table[np.arange(sample.n), sample.y], None
+    counts, what = sample.case_weights, "rows"
+    if sample.cluster is not None:
+        codes = np.unique(sample.cluster, return_inverse=True)[1]
+        counts, what = counts / np.bincount(codes, counts)[codes], "groups"
+        groups = int(codes.max()) + 1
+    n, needed = round(float(counts.sum())), smallest_sample(level)
+    if n < needed:
+        warn(
+            f"{n} calibration {what} are too few for level {level:g}, which needs {needed}: every interval is the "
+            f"whole range of levels. Give more {what} or a lower level.",
+            DataWarning,
+        )
+    radius = conformal_radius(own, counts, level) if groups is None else radius_of_groups(own, counts, groups, level)
+    rows = int(sample.case_weights.sum())
+    return ConformalIntervals(results=ranker, level=level, radius=radius, n=rows, grown=grown, groups=groups)
+
+
+def entered(results: FittedRanker, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
+    """(N, K) how far the intervals of rows grow until they hold each level, and what they grow by."""
+    fit = results.fit
+    probabilities = results.probabilities_of(fit, rows, scores)
+    if probabilities is not None:
+        return grown_by_probability(probabilities, fit.rule.codes(rows, scores)), "probability"
+    if scores.ndim == 2:
+        return grown_by_votes(scores), "votes"
+    return grown_by_distance(cast(GapRule, fit.rule).gaps(rows, scores)), "distance"
+
+
+def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tuple[FittedRanker, Sample, FloatArray]:
+    """A ranker of a part of the rows, and the other rows with its scores."""
+    results.check_parts()
+    sample = results.design.sample
+    weights = _whole(sample.case_weights, "weights of the fit")
+    if weights.sum() > max(_MOST_ROWS, sample.n):
+        raise DataError(
+            f"the weights of the fit add up to {weights.sum():g} rows, and at most {_MOST_ROWS:g} are parted one by "
+            "one: divide the weights by what they have in common, or give rows to calibrate on as data=."
+        )
+    copies = weights.astype(np.intp)
+    each = rng.permutation(np.repeat(np.arange(sample.n), copies))
+    held = round(share * each.size)
+    if not 0 < held < each.size:
+        raise DataError(f"share={share:g} of {each.size} rows leaves nothing to fit, or nothing to calibrate on.")
+    part = _counted(sample, each[held:])
+    if Present.of(part).codes.size < 2:
+        raise DataError(
+            "the rows left for the fit are all of one level: give more rows, a smaller share, or rows to calibrate on "
+            "as data=."
+        )
+    fit = fit_present(results.learner, part, rng)
+    if not fit.certificate.reached:
+        warn(
+            "the fit behind the intervals did not reach the solver's tolerance; their coverage holds, but they may be "
+            "longer than need be.",
+            ConvergenceWarning,
+        )
+    rest = _counted(sample, each[:held])
+    design = replace(results.design, sample=part, index=results.design.index[np.unique(each[held:])])
+    ranker = replace(results, fit=fit, design=design)
+    return ranker, rest, fit.rule.scores(rest.rows)
+
+
+def _split_groups(
+    results: FittedRanker, share: float, rng: np.random.Generator
+) -> tuple[FittedRanker, Sample, FloatArray]:
+    """A ranker of a part of the groups, and the rows of the others with its scores."""
+    results.check_parts()
+    sample = results.divisible
+    _whole(sample.case_weights, "weights of the fit")
+    assert sample.cluster is not None
+    groups, codes = np.unique(sample.cluster, return_inverse=True)
+    count = round(share * groups.size)
+    if not 0 < count < groups.size:
+        raise DataError(f"share={share:g} of {groups.size} groups leaves nothing to fit, or nothing to calibrate on.")
+    held = np.isin(codes, rng.permutation(groups.size)[:count])
+    part, rest = sample.take(np.flatnonzero(~held)), sample.take(np.flatnonzero(held))
+    if Present.of(part).codes.size < sample.n_levels:
+        raise DataError(
+            "the groups left for the fit lack a level of the response: give more groups, a smaller share, another "
+            "seed, or groups to calibrate on as data=."
+        )
+    fit = results.learner.fit(part, rng)
+    design = replace(results.design, sample=part, index=results.design.index[~held])
+    ranker = replace(results, fit=fit, design=design)
+    return ranker, rest, fit.rule.scores(rest.rows)
+
+
+def _counted(sample: Sample, each: IntArray) -> Sample:
+    """The rows named in `each`, in their own order, weighted by how often they are named."""
+    rows, counts = np.unique(each, return_counts=True)
+    part = sample.take(rows)
+    return part if sample.weights is None else replace(part, weights=counts.astype(np.float64))
+
+
+def _coverage(held: BoolArray, size: IntArray, weights: FloatArray) -> dict[str, float]:
+    total = weights.sum()
+    share = weights @ held / total if total > 0 else np.nan
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lower, upper = wilson_limits(np.array(share), np.array(total), 0.95)
+    mean_size = weights @ size / total if total > 0 else np.nan
+    return {"weight": total, "coverage": share, "lower": float(lower), "upper": float(upper), "size": mean_size}
+
+
+def _some(newdata: Any) -> Any:
+    if newdata is None:
+        raise OptionError(
+            "newdata must be a data frame; got None. Coverage is not guaranteed for rows used in the fit."
+        )
+    return newdata
+
+
+def _whole(weights: FloatArray, what: str) -> FloatArray:
+    if not np.array_equal(weights, np.rint(weights)):
+        raise OptionError(
+            f"{what} must be whole numbers of rows: rows of other weights are not exchangeable, and coverage is not "
+            "guaranteed for them."
+        )
+    return weights
+
+
+def _check(results: FittedRanker, level: Any, data: Any, weights: Any, share: Any) -> None:
+    fraction("level", level)
+    fraction("share", share)
+    check_weights_go_with(data, weights, "data")
+    if results.design.sample.cluster is not None:
+        raise OptionError(
+            "rows in clusters are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+        )
+    if results.design.survey is not None:
+        raise OptionError(
+            "rows of a survey design are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+        )

@@ -1,0 +1,369 @@
+"""Costs of predictions: matrices by name, costs of rows, thresholds of least cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..exceptions import DataError, OptionError
+from ..formula.sample import Sample
+
+#: Share of the range of scores, or of a vote, below which a difference is rounding.
+ROUNDING = 1e-9
+# The same in units of the last digit of the largest score.
+_DIGITS = 256.0
+
+
+def apart(ordered: AnyArray) -> BoolArray:
+    """(N,) whether each of the growing scores is more than rounding above the one before; the first is.
+
+    Examples
+    --------
+    >>> apart(np.array([0.3, 0.1 + 0.2, 1.0])).tolist()
+    [True, False, True]
+    """
+    steps: BoolArray = np.ones(ordered.size, dtype=np.bool_)
+    if ordered.dtype.kind != "f" or ordered.size == 0:
+        steps[1:] = ordered[1:] != ordered[:-1]
+    else:
+        steps[1:] = np.diff(ordered) > tolerance(ordered)
+    return steps
+
+
+def tolerance(scores: FloatArray) -> float:
+    """The largest difference among scores (N,), N > 0, that is rounding.
+
+    Examples
+    --------
+    >>> tolerance(np.array([0.0, 2.0]))
+    2e-09
+    """
+    low, high = float(scores.min()), float(scores.max())
+    return max(ROUNDING * (high - low), _DIGITS * float(np.finfo(np.float64).eps) * max(abs(low), abs(high)))
+
+
+def merged(scores: AnyArray) -> AnyArray:
+    """Scores (N,) with those that differ by rounding made equal, to the least of them.
+
+    Examples
+    --------
+    >>> merged(np.array([0.3, 1.0, 0.1 + 0.2])).tolist()
+    [0.3, 1.0, 0.3]
+    """
+    order = np.argsort(scores)
+    ordered = scores[order]
+    steps = apart(ordered)
+    equal: AnyArray = np.empty_like(ordered)
+    equal[order] = ordered[steps][np.cumsum(steps) - 1]
+    return equal
+
+
+def cleared(values: FloatArray, within: float = ROUNDING) -> FloatArray:
+    """Values with those that are 0 but for rounding made 0.
+
+    Examples
+    --------
+    >>> cleared(np.array([-1e-13, 0.5])).tolist()
+    [0.0, 0.5]
+    """
+    return np.where(np.abs(values) > within, values, 0.0)
+
+
+#: |i - j| -> cost of predicting j for a row of rank i.
+NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "absolute": lambda distance: distance,
+    "classification": lambda distance: np.minimum(distance, 1.0),
+    "squared": np.square,
+}
+
+#: A cost as a method's field holds it: a name or the rows of a K x K matrix.
+CostField = str | tuple[tuple[float, ...], ...]
+
+# Differences of costs below this share of a row's largest cost are rounding.
+_ROUNDING = 1e-12
+
+
+def _refuse(reason: str) -> NoReturn:
+    names = ", ".join(repr(name) for name in NAMED)
+    raise OptionError(f"cost must be one of {names}, or a K x K matrix of costs [true rank, predicted rank]; {reason}.")
+
+
+def _check_matrix(table: AnyArray) -> None:
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or table.shape[0] < 2:
+        _refuse(f"got an array of shape {table.shape}")
+    if not np.isfinite(table).all() or (table < 0).any():
+        i, j = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
+        _refuse(f"entry [{i}, {j}] is {table[i, j]}, and costs are finite and not negative")
+    cheapest = table.min(axis=1)
+    if (wrong := np.flatnonzero(np.diagonal(table) > cheapest)).size:
+        i = int(wrong[0])
+        _refuse(f"row {i} prices the true rank at {table[i, i]:g} and rank code {int(table[i].argmin())} at less")
+
+
+@dataclass(frozen=True)
+class CostMatrix:
+    """The cost of every predicted rank given the true one: a name, or a K x K matrix.
+
+    Attributes
+    ----------
+    value : str or tuple of tuples
+        "absolute" |y - k|, "classification" [y != k], "squared" (y - k)^2; or the K rows of a matrix
+        whose entry [y, k] prices the prediction k of a row of rank y.
+
+    Raises
+    ------
+    OptionError
+        Unknown name; a matrix that is not square, finite, non-negative and cheapest on its diagonal.
+
+    Examples
+    --------
+    >>> CostMatrix.absolute().matrix(3)
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    >>> CostMatrix.parse([[0, 1], [5, 0]])
+    CostMatrix(value=((0.0, 1.0), (5.0, 0.0)))
+    """
+
+    value: CostField = "absolute"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, str):
+            if self.value not in NAMED:
+                _refuse(f"got {self.value!r}")
+        else:
+            _check_matrix(np.asarray(self.value, dtype=np.float64))
+
+    @classmethod
+    def absolute(cls) -> CostMatrix:
+        """|y - k|."""
+        return cls("absolute")
+
+    @classmethod
+    def classification(cls) -> CostMatrix:
+        """[y != k]."""
+        return cls("classification")
+
+    @classmethod
+    def squared(cls) -> CostMatrix:
+        """(y - k)^2."""
+        return cls("squared")
+
+    @classmethod
+    def parse(cls, cost: Any) -> CostMatrix:
+        """The cost a user means by a name, a K x K matrix (nested sequences, an array, a frame) or a CostMatrix.
+
+        Raises
+        ------
+        OptionError
+            Anything else, telling what is allowed.
+        """
+        if isinstance(cost, CostMatrix):
+            return cost
+        if isinstance(cost, str):
+            return cls(cost)
+        if any(type(labels).__name__ != "RangeIndex" for labels in getattr(cost, "axes", ())):
+            _refuse("the labels of a frame are not known here to be the levels: give its .to_numpy()")
+        try:
+            table = np.asarray(cost, dtype=np.float64)
+        except (TypeError, ValueError):
+            _refuse(f"got {cost!r}")
+        _check_matrix(table)
+        return cls(tuple(tuple(float(c) for c in row) for row in table))
+
+    @property
+    def label(self) -> str:
+        """The name, or "K x K matrix"."""
+        return self.value if isinstance(self.value, str) else f"{len(self.value)} x {len(self.value)} matrix"
+
+    def require(self, n_levels: int) -> None:
+        """Raise OptionError where the matrix given is not K x K."""
+        if not isinstance(self.value, str) and len(self.value) != n_levels:
+            _refuse(f"got a {self.label} for a response of {n_levels} levels")
+
+    def matrix(self, n_levels: int) -> FloatArray:
+        """(K, K) costs [true code, predicted code].
+
+        Raises
+        ------
+        OptionError
+            The matrix given is not K x K.
+        """
+        self.require(n_levels)
+        if isinstance(self.value, str):
+            rank = np.arange(n_levels, dtype=np.float64)
+            return NAMED[self.value](np.abs(rank[:, None] - rank))
+        return np.array(self.value)
+
+    def rows(self, y: IntArray, n_levels: int) -> FloatArray:
+        """(N, K) costs of every prediction for rows of codes y (N,)."""
+        return self.matrix(n_levels)[y]
+
+
+def sample_costs(cost: CostMatrix, sample: Sample) -> FloatArray:
+    """(N, K) costs of a sample: the rows' own vectors where the sample has them, else `cost`.
+
+    Raises
+    ------
+    DataError
+        A row's own costs are not finite and non-negative, or their number is not K.
+    """
+    if sample.costs is None:
+        return cost.rows(sample.y, sample.n_levels)
+    costs = np.asarray(sample.costs, dtype=np.float64)
+    if costs.shape != (sample.n, sample.n_levels):
+        raise DataError(
+            f"costs must have one row per row of data and one column per level, shape {(sample.n, sample.n_levels)}; "
+            f"got shape {costs.shape}."
+        )
+    if (bad := np.argwhere(~(np.isfinite(costs) & (costs >= 0)))).size:
+        n, k = bad[0]
+        raise DataError(f"costs must be finite and not negative; row {n}, rank code {k} holds {costs[n, k]}.")
+    return costs
+
+
+def split_weights(costs: FloatArray) -> FloatArray:
+    """(N, K-1) W_nk = |c_n[k+1] - c_n[k]|, the weight of the question "rank above k?" [Lin 2008, eq. 4.4].
+
+    Examples
+    --------
+    >>> split_weights(CostMatrix.squared().rows(np.array([0, 2]), 3))
+    array([[1., 3.],
+           [3., 1.]])
+    """
+    return np.abs(np.diff(costs, axis=1))
+
+
+@dataclass(frozen=True)
+class Break:
+    """Where costs lose their shape: the first row (0-based) and, in it, the first rank code."""
+
+    row: int
+    rank: int
+
+
+def _first(broken: BoolArray) -> Break | None:
+    where = np.argwhere(broken)
+    return Break(int(where[0, 0]), int(where[0, 1])) if where.size else None
+
+
+def _slack(costs: FloatArray) -> FloatArray:
+    return np.asarray(_ROUNDING * np.abs(costs).max(axis=1, keepdims=True))
+
+
+def v_break(costs: FloatArray, y: IntArray) -> Break | None:
+    """None where every row of costs (N, K) falls up to its rank y and rises after, else the first place it does not.
+
+    The rank named is the k whose step from k to k + 1 goes the wrong way.
+    """
+    steps = np.diff(costs, axis=1)
+    below = np.arange(steps.shape[1]) < np.asarray(y)[:, None]
+    return _first(np.where(below, steps, -steps) > _slack(costs))
+
+
+def convex_break(costs: FloatArray) -> Break | None:
+    """None where every row of costs (N, K) is convex in the rank, else the first negative second difference.
+
+    A convex cost that is cheapest at y is V-shaped around y.
+    """
+    broken = _first(np.diff(costs, n=2, axis=1) < -2.0 * _slack(costs))
+    return None if broken is None else Break(broken.row, broken.rank + 1)
+
+
+def is_v_shaped(costs: FloatArray, y: IntArray) -> bool:
+    """Whether every row of costs (N, K) falls up to its rank y (N,) and rises after it."""
+    return v_break(costs, y) is None
+
+
+def is_convex(costs: FloatArray) -> bool:
+    """Whether every row of costs (N, K) has second differences >= 0."""
+    return convex_break(costs) is None
+
+
+def require_v_shaped(costs: FloatArray, y: IntArray, method: str) -> None:
+    """Raise DataError, naming row and rank, where `method` needs V-shaped costs and these are not."""
+    broken = v_break(costs, y)
+    if broken is None:
+        return
+    n, k = broken.row, broken.rank
+    direction = "fall" if k < y[n] else "rise"
+    raise DataError(
+        f"{method} needs V-shaped costs, cheapest at the true rank and never falling away from it: the costs of "
+        f"row {n} (rank code {y[n]}) must {direction} from rank code {k} to {k + 1}, and go from {costs[n, k]:g} to "
+        f"{costs[n, k + 1]:g}. Change them, or choose a method that takes any cost."
+    )
+
+
+def require_differences(costs: FloatArray, weights: FloatArray) -> None:
+    """Raise DataError where every row of costs (N, K) of positive weight prices all ranks alike."""
+    if not (costs != costs[:, :1])[weights > 0].any():
+        raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
+
+
+def mean_excess(costs: FloatArray, codes: IntArray, weights: FloatArray) -> float:
+    """Weighted mean cost of predicted codes (N,) above the least cost of each row (N, K)."""
+    above = costs[np.arange(len(costs)), codes] - costs.min(axis=1)
+    return float(weights @ above / weights.sum())
+
+
+# Cuts whose costs differ by less than this share of all costs are ties, which the wider gap wins.
+_TIE = 1e-9
+
+
+def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatArray) -> FloatArray:
+    """(K-1,) ordered thresholds whose ranks 1 + #{k : score > theta_k} cost least in all.
+
+    Among cuts of equal cost those in wider gaps between scores are taken, so that reversed ranks mirror them. A
+    threshold lies in the middle of its gap; one that no score, or every score, is below lies half the mean gap beyond
+    the last score.
+
+    Parameters
+    ----------
+    scores : (N,)
+        Those that differ by rounding count as equal.
+    costs : (N, K)
+    weights : (N,) case weights
+
+    Examples
+    --------
+    >>> scores = np.array([0.0, 1.0, 2.0, 5.0])
+    >>> costs = np.abs(np.array([0, 1, 0, 1])[:, None] - np.arange(2)).astype(float)
+    >>> least_cost_thresholds(scores, costs, np.ones(4)).tolist()
+    [3.5]
+    """
+    values, place = np.unique(merged(scores), return_inverse=True)
+    gains = (costs[:, :-1] - costs[:, 1:]) * weights[:, None]
+    totals = np.zeros((values.size + 1, gains.shape[1]))
+    for total, gain in zip(totals.T, gains.T, strict=True):
+        np.cumsum(np.bincount(place.ravel(), gain, minlength=values.size), out=total[1:])
+    half = 0.5 * (values[-1] - values[0]) / (values.size - 1) if values.size > 1 else 0.5
+    ends = np.concatenate([[values[0] - 2.0 * half], values, [values[-1] + 2.0 * half]])
+    gaps = np.diff(ends)
+    bonus = _TIE * np.abs(gains).sum() * gaps / gaps.sum()
+    cuts = best_cuts(totals - bonus[:, None])
+    return np.asarray((ends[:-1] / 2.0 + ends[1:] / 2.0)[cuts])
+
+
+def best_cuts(totals: FloatArray) -> IntArray:
+    """(K-1,) places n_1 <= ... <= n_{K-1} that minimise sum_k totals[n_k, k], the first of equals.
+
+    Parameters
+    ----------
+    totals : (N+1, K-1)
+        G_k(n), with +inf where no cut may be.
+    """
+    best = np.zeros(totals.shape[0])
+    tables = []
+    for column in totals.T:
+        best = column + np.minimum.accumulate(best)
+        tables.append(best)
+    cuts = np.empty(len(tables), dtype=np.intp)
+    last = totals.shape[0] - 1
+    for k in range(len(tables) - 1, -1, -1):
+        last = int(np.argmin(tables[k][: last + 1]))
+        cuts[k] = last
+    return cuts

@@ -1,1 +1,0 @@
-"""Losses of boosting, and the weights that they give to rows."""

@@ -1,0 +1,1 @@
+"""Cumulative link and adjacent-category models: families, Newton's method, covariances, profiles."""

@@ -1,0 +1,395 @@
+"""Cumulative link and adjacent-category models by maximum likelihood."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .._typing import FloatArray, Progress
+from ..checks import number, one_of, one_spelled, whole
+from ..exceptions import OptionError
+from ..fit import BallGeometry, Certificate, Geometry, Trace
+from ..formula.sample import CACHED, Sample, row_blocks
+from ..judging.costs import CostField
+from ..method import AGRESTI, Method, Needs, cost_option, option
+from ..mixed.method import RANDOM_PENALTIES, check_random, checked_quadrature, with_random_effects
+from ..threads import one_blas_thread
+from .adjacent import Adjacent
+from .at_estimates import LikelihoodAtEstimates
+from .blocks import condition_number
+from .columns import survey
+from .cumulative import Cumulative
+from .estimate import Estimate, Estimation
+from .family import Family
+from .fit import Information, LikelihoodFit
+from .flexible import FlexibleLink, link_of
+from .layout import Layout
+from .links import Link
+from .penalty import Jeffreys, Penalty, Ridge
+from .predictor import THRESHOLDS
+from .problem import Problem
+from .results import LikelihoodResults
+from .rule import LikelihoodRule
+from .separation import identified
+from .user_scale import correct_digits, in_order
+
+#: Penalties by name; a number is a ridge.
+PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
+
+
+def _checked_start(name: str, given: Any, of: Any) -> tuple[float, ...] | None:
+    if given is None:
+        return None
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim != 1 or not np.all(np.isfinite(values)):
+        raise OptionError(f"start must be a sequence of finite numbers; got {given!r}.")
+    return tuple(values.tolist())
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdinalRegression(Method):
+    """Maximum likelihood under a family: location, nominal and log-scale effects, a link, threshold structures.
+
+    A concrete class names its `family`; its docstring lists the options.
+    """
+
+    link: str | tuple[str, float] = "logit"
+    threshold: str = option("flexible", lambda name, value, of: one_spelled(name, value, THRESHOLDS))
+    penalty: float | str | None = None
+    start: tuple[float, ...] | None = option(None, _checked_start)
+    cost: CostField = cost_option("classification")
+    max_iter: int = option(100, whole, 1)
+    tol: float = option(1e-6, number, above=0.0)
+    quadrature: int | str = option(1, checked_quadrature)
+    random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
+
+    family: ClassVar[type[Family]]
+    needs: ClassVar[Needs] = Needs(nominal=True, scale=True, random=True, offset=True, cluster=True, absent_levels=True)
+    results_class: ClassVar[type[Any]] = LikelihoodResults
+    likelihood: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        latent = self._latent()
+        link = latent.name if isinstance(latent, FlexibleLink) or latent.lam is None else (latent.name, latent.lam)
+        self._settle(link=link, penalty=self._checked_penalty(latent))
+
+    def check(self, sample: Sample) -> None:
+        super().check(sample)
+        free = self.link if isinstance(self._latent(), FlexibleLink) else None
+        check_random(
+            sample,
+            self.random_penalty,
+            self.quadrature,
+            **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free},
+        )
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
+        self.check(sample)
+        with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
+            return self._fit(sample)
+
+    @property
+    def refuses_crossing(self) -> bool:
+        """Whether rows with thresholds out of order are an error, rather than a warning."""
+        return False
+
+    def at_nodes(self, nodes: int) -> Self:
+        """The method with random effects integrated out by so many nodes."""
+        return replace(self, quadrature=nodes)
+
+    def without_random_effects(self) -> Self:
+        """The method without the options of random effects."""
+        return replace(self, quadrature=1, random_penalty=None)
+
+    def _latent(self) -> Link | FlexibleLink:
+        """The link, or the family of links whose parameter is estimated."""
+        if isinstance(self.link, (tuple, list)) and len(self.link) == 2:
+            return link_of(*self.link)
+        return link_of(self.link, None)
+
+    @property
+    def _estimation(self) -> Estimation:
+        return Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
+
+    def _problem(self, sample: Sample) -> Problem:
+        latent = self._latent()
+        flexible = latent if isinstance(latent, FlexibleLink) else None
+        link = latent.at(latent.start) if isinstance(latent, FlexibleLink) else latent
+        return identified(Problem.of(sample, self.family(link), flexible, self.threshold))
+
+    def _fit(self, sample: Sample) -> LikelihoodFit:
+        cost = self.cost_matrix
+        if not isinstance(cost.value, str):
+            cost.matrix(sample.n_levels)  # raises where its size is not K x K
+        found = self._estimation.of(self._problem(sample))
+        layout = Layout.of(found.problem)
+        known = {"facts": self._facts(), **self._known(found, layout)}
+        if sample.rows.random is None:
+            return self._independent(sample, found, layout, known)
+        asked = self.quadrature, self.max_iter, self.random_penalty
+        return with_random_effects(sample, found, layout, cost, *asked, known)
+
+    def _known(self, found: Estimate, layout: Layout) -> dict[str, Any]:
+        """Fields of a fit that random effects leave as they are."""
+        problem = found.problem
+        return {
+            "n_alpha": layout.n_alpha,
+            "n_beta": layout.n_beta,
+            "n_zeta": layout.n_zeta,
+            "n_lambda": layout.n_lambda,
+            "aliased": ~layout.estimated,
+            "null_loglik": self._estimation.null_loglik(problem),
+            "null_edf": problem.n_null_parameters,
+            "n_obs": float(problem.counts.sum()),
+            "separation": None if found.separation is None else np.nan_to_num(layout.spread(found.separation)),
+            "threshold_names": () if layout.structure is None else layout.structure.names,
+            "jacobian": layout.jacobian,
+            "confounded": layout.confounded(problem.confounded),
+        }
+
+    def _independent(self, sample: Sample, found: Estimate, layout: Layout, known: dict[str, Any]) -> LikelihoodFit:
+        """The fit of independent rows."""
+        problem, optimum = found.problem, found.optimum
+        alpha, rest = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
+        rule = layout.rule(alpha, rest, found.family, self.cost_matrix)
+        information = found.information()
+        digits, estimates = _digits(problem, found, information), in_order(alpha, rest)
+        return LikelihoodFit(
+            **known,
+            rule=rule,
+            certificate=Certificate(
+                name="max |gradient|",
+                value=found.residual,
+                tolerance=optimum.tolerance,
+                details=(
+                    ("condition number", condition_number(optimum.information, optimum.factor)),
+                    ("iterations", optimum.iterations),
+                    ("correct digits", int(digits.min())),
+                ),
+            ),
+            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
+            scores=rule.scores(sample.rows),
+            coefficients=layout.spread(estimates),
+            information=information,
+            digits=layout.spread(digits),
+            loglik=found.loglik(),
+            likelihood=LikelihoodAtEstimates(
+                estimation=self._estimation,
+                problem=replace(problem),  # without the columns that it has made
+                threshold=self.threshold,
+                estimates=estimates,
+                separation=found.separation,
+            ),
+        )
+
+    def _checked_penalty(self, latent: Link | FlexibleLink) -> float | str | None:
+        penalty = _penalty(self.penalty)
+        if isinstance(penalty, Jeffreys) and isinstance(latent, FlexibleLink):
+            raise OptionError(
+                "penalty='jeffreys' needs a link without a parameter to estimate: give it as in "
+                f"({latent.name!r}, 0.5), choose another link, or a ridge penalty."
+            )
+        if isinstance(penalty, Jeffreys) and not self.family.local:
+            raise OptionError(
+                f"penalty='jeffreys' must go with a cumulative link model; got {type(self).__name__}. "
+                "Use a ridge penalty, such as penalty=1.0."
+            )
+        return penalty.weight if isinstance(penalty, Ridge) else None if penalty is None else penalty.text
+
+    def _facts(self) -> tuple[tuple[str, Any], ...]:
+        link = self.link if isinstance(self.link, str) else f"{self.link[0]}, lambda = {self.link[1]:g}"
+        facts: tuple[tuple[str, Any], ...] = (("link", link), ("threshold", self.threshold))
+        penalty = _penalty(self.penalty)
+        return facts if penalty is None else (*facts, ("penalty", penalty.text))
+
+    def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
+        """Linear kernel on the columns centred and divided by their deviation; None with other parts or an offset."""
+        rows, rule = sample.rows, fit.rule
+        parts = (rows.nominal, rows.scale, rows.offset, rows.scale_offset)
+        if not self.family.ordered or any(part is not None for part in parts) or not isinstance(rule, LikelihoodRule):
+            return None
+        found = survey(rows.X, sample.weights)
+        mean, deviation = found.mean, found.deviation
+        used = (rule.beta != 0.0) & found.kept
+        lengths = np.empty(sample.n)
+        for some in row_blocks(sample.n, rule.beta.size, CACHED):
+            scaled = (rows.X[some, used] - mean[used]) / deviation[used]
+            lengths[some] = np.einsum("np,np->n", scaled, scaled)
+        return BallGeometry(
+            norm=float(np.linalg.norm(rule.beta[used] * deviation[used])),
+            squared_lengths=lengths,
+            theta=rule.alpha[:, 0] - float(mean @ rule.beta),
+            # The mean squared length of standardised columns: known before the data are, as the bounds require.
+            radius=math.sqrt(rows.X.shape[1] + 1.0),
+        )
+
+
+def _penalty(given: Any) -> Penalty | None:
+    """The value that an option stands for."""
+    if given is None:
+        return None
+    named = PENALTIES.get(given.lower()) if isinstance(given, str) else None
+    if named is not None:
+        return named
+    names = ", ".join(map(repr, PENALTIES))
+    return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {names} or None"))
+
+
+def _digits(problem: Problem, found: Estimate, information: Information) -> FloatArray:
+    """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
+    user, optimum = problem.user_scale(), found.optimum
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
+        estimate = in_order(*user.coefficients(optimum.alpha, found.optimum.rest))
+        step = in_order(*user.coefficients(optimum.step_alpha, optimum.step_rest))
+        rounding = in_order(*user.rounding(optimum.alpha, found.optimum.rest))
+        return correct_digits(estimate, np.abs(step) + rounding, information)
+
+
+def _checked_crossing(name: str, value: Any, of: Any) -> None:
+    """What to do about rows whose thresholds are out of order."""
+    if value == "prevent":
+        raise OptionError(
+            "crossing='prevent' is not available. Use crossing='raise' to be told of thresholds that cross, and avoid "
+            "them with fewer columns in nominal=."
+        )
+    one_of(name, value, ("warn", "raise"), of=of)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CumulativeLink(OrdinalRegression):
+    """Maximum likelihood of P(y <= k | x) = F(s (theta_k(w) - x'beta - offset)).
+
+    Location effects beta, and where the formula asks for them nominal effects (theta_k depends on w) and log-scale
+    effects (s = exp(-z'zeta)) [McCullagh 1980; Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the
+    block information, see `solvers/likelihood/newton.py`.
+
+    Parameters
+    ----------
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+        The latent distribution F. The last two have a parameter lambda, which is estimated unless it is given, as in
+        ("log-gamma", 0.5); see `model/likelihood/flexible.py`.
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+        Structure of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
+    penalty : float, "jeffreys" or None
+        A number w > 0 subtracts w/2 times the sum of squared effects (location, nominal, log-scale), each per standard
+        deviation of its column: ridge. "jeffreys" adds half the log determinant of the expected information, which
+        keeps estimates finite under separation (Firth's bias reduction where K = 2 and the link is logit). Standard
+        errors come from the penalised, or the expected, information; the log-likelihood shown is without the penalty.
+    start : sequence of float, optional
+        Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
+        cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
+        best of the fits that models nearby lead to, see `solvers/likelihood/start.py`.
+    crossing : {"warn", "raise"}
+        What to do where nominal effects put the thresholds of a row out of order, so that a probability is negative:
+        warn, at the fit of its own rows and at predictions of new ones, or raise a DataError. The estimates are the
+        same.
+    cost : str or K x K matrix
+        What predicted ranks minimise in expectation: "classification" gives the most probable rank, "absolute" the
+        median rank; ties go to the lower rank. The estimates do not depend on it.
+    max_iter : int
+        Newton steps allowed, in the search for a start too.
+    tol : float
+        Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
+    quadrature : int or "auto"
+        How random effects are integrated out: 1 by Laplace's approximation, a number of nodes, for one term of up to
+        three columns or nested ones, by adaptive Gauss-Hermite quadrature: (1 + x | g) and (1 | a/b) take its square,
+        three columns in all its cube, of at most 10,000. "auto" raises the number until nothing that shows moves;
+        crossed terms stay with Laplace's approximation. Refused, but for 1, where the formula has no random effects.
+    random_penalty : "gamma" or None
+        "gamma" adds the logarithm of every standard deviation of random effects, or of the determinant of the factor of
+        their covariance, to the log-likelihood [Chung et al. 2013, 2015]: with few groups an estimate of 0, which says
+        less than it seems to, becomes about one standard error. Errors are those of the penalised likelihood, the
+        log-likelihood shown is without the penalty, and likelihood ratios are refused.
+
+    Raises
+    ------
+    OptionError
+        An unknown link, threshold, penalty or cost, max_iter < 1, tol that is not positive, start of the wrong length
+        or outside the domain, or "jeffreys" with a parameter lambda to estimate or nominal effects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat.formula.sample import Rows, Sample
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
+    >>> sample = Sample(rows=Rows(X=X), y=np.array([0, 0, 1, 0, 1, 1]), n_levels=2)
+    >>> fit = CumulativeLink().fit(sample, np.random.default_rng(0))
+    >>> fit.coefficients.round(4), round(fit.loglik, 4)
+    (array([3.0351, 1.214 ]), -2.478)
+    """
+
+    crossing: str = option("warn", _checked_crossing)
+
+    family: ClassVar[type[Family]] = Cumulative
+    papers: ClassVar[tuple[str, ...]] = (
+        "McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical Society B, 42, "
+        "109-142.",
+        AGRESTI,
+        "Christensen, R. H. B. ordinal: Regression Models for Ordinal Data. R package.",
+    )
+
+    @property
+    def refuses_crossing(self) -> bool:
+        return self.crossing == "raise"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AdjacentCategory(OrdinalRegression):
+    """Maximum likelihood of P(y = k + 1 | y = k or k + 1) = F(s (x'beta + offset - theta_k(w))).
+
+    The odds of each level against its lower neighbour: a positive effect raises the response, and exp(beta) is the
+    ratio of those odds under the logit [Agresti 2010, ch. 4; Goodman 1983]. Effects, nominal effects, log-scale effects
+    and offsets are those of `CumulativeLink`; thresholds need not increase. R's VGAM has it for the logit, as
+    acat(reverse = FALSE), whose intercepts are minus the thresholds.
+
+    Parameters
+    ----------
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
+        The distribution F. The last two have a parameter lambda, which is estimated unless it is given.
+    threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
+        Structure of the thresholds, as in `CumulativeLink`.
+    penalty : float or None
+        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard deviation of its column.
+    start : sequence of float, optional
+        Where Newton's method begins: one value for every estimated parameter, in the order of `params`.
+    cost : str or K x K matrix
+        What predicted ranks minimise in expectation; the estimates do not depend on it.
+    max_iter : int
+        Newton steps allowed.
+    tol : float
+        Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
+    quadrature : int or "auto"
+        How random effects are integrated out, where the formula has some, as in `CumulativeLink`.
+    random_penalty : "gamma" or None
+        Of their covariances, as in `CumulativeLink`.
+
+    Raises
+    ------
+    OptionError
+        An unknown link, threshold, penalty or cost, max_iter < 1, tol that is not positive, start of the wrong length.
+    DataError
+        A level has no rows.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="acat")
+    >>> fit.coef.round(4).to_dict()
+    {'temp[T.warm]': 1.6885, 'contact[T.yes]': 0.9649}
+    """
+
+    family: ClassVar[type[Family]] = Adjacent
+    #: No threshold stands beside a level without rows.
+    needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False)
+    papers: ClassVar[tuple[str, ...]] = (
+        "Goodman, L. A. (1983). The analysis of dependence in cross-classifications having ordered categories, using "
+        "log-linear models for frequencies and log-linear models for odds. Biometrics, 39, 149-160.",
+        AGRESTI,
+    )

@@ -1,0 +1,133 @@
+"""Centre, spread and rank of the columns of a model matrix, with R's choice of what to drop.
+
+One cheap pass gives means, deviations and the Gram matrix; only if its Cholesky pivots look suspicious are the
+columns themselves swept, in column order: a column whose part outside the span of the intercept and the columns kept
+before it is below 1e-7 of its own deviation is aliased.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..compiled.cumulative import moments, spreads
+from ..exceptions import DataError
+
+#: Relative length of what is left of an aliased column [R's lm and clm].
+TOLERANCE = 1e-7
+#: A deviation below this share of the largest value is rounding: the column is constant.
+_CONSTANT = 1e-11
+#: Pivots of the correlation matrix above this leave no doubt (the sweep decides at 1e-14).
+_SAFE_PIVOT = 1e-9
+#: One row in _STRIDE of _TALL matrices usually shows that no column is aliased.
+_STRIDE, _TALL = 16, 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Weighted mean (p,), deviation (p,; 1 where constant) and which columns to keep (p,) bool."""
+
+    mean: FloatArray
+    deviation: FloatArray
+    kept: BoolArray
+
+    def part(self, index: slice | BoolArray) -> Columns:
+        """Some of the columns."""
+        return Columns(self.mean[index], self.deviation[index], self.kept[index])
+
+
+def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
+    """Means, deviations and aliased columns of X (N, p) beside an intercept.
+
+    Raises
+    ------
+    DataError
+        If a column holds values that are not finite, or so large or small that their squares are not.
+    """
+    n, p = X.shape
+    if p == 0:
+        return Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+    shift = X[:: max(1, n // 512)].mean(axis=0)
+    sums, squares = np.zeros(p), np.zeros(p)
+    spreads(X, weights, shift, sums, squares)
+    _check_size(X, squares)
+    total = float(n) if weights is None else float(weights.sum())
+    offset = sums / total
+    mean = shift + offset
+    deviation = np.sqrt(np.maximum(squares / total - offset**2, 0.0))
+    constant = deviation <= _CONSTANT * (np.abs(mean) + np.abs(shift))
+    deviation = np.where(constant, 1.0, deviation)
+    kept = ~_repeated(X, np.stack([shift, sums, squares]))
+    strides = (_STRIDE, 1) if n >= _TALL else (1,)
+    some = X if kept.all() else np.ascontiguousarray(X[:, kept])
+    scale = (deviation * np.sqrt(total))[kept]
+    if constant[kept].any() or not any(_independent(some, weights, shift[kept], scale, stride) for stride in strides):
+        kept[kept] = _sweep(some, weights, mean[kept])
+    return Columns(mean, deviation, kept)
+
+
+def _repeated(X: FloatArray, sums: FloatArray) -> BoolArray:
+    """(p,) columns equal to one before them, as their sums (S, p) are then."""
+    first: dict[tuple[float, ...], int] = {}
+    repeated = np.zeros(X.shape[1], dtype=bool)
+    for column, key in enumerate(map(tuple, sums.T)):
+        before = first.setdefault(key, column)
+        repeated[column] = before != column and np.array_equal(X[:, before], X[:, column])
+    return repeated
+
+
+def _check_size(X: FloatArray, squares: FloatArray) -> None:
+    """Raise where sums of squares (p,) are not finite, or vanish for a column that is not constant."""
+    suspects = np.flatnonzero(~np.isfinite(squares) | (squares == 0.0))
+    for column in suspects:
+        if squares[column] != 0.0 or np.any(X[:, column] != X[0, column]):
+            raise DataError(
+                f"Column {column} of the model matrix must hold finite numbers whose squares neither overflow nor "
+                "vanish (about 1e-150 to 1e150 in size): rescale it."
+            )
+
+
+def _independent(X: FloatArray, weights: FloatArray | None, shift: FloatArray, scale: FloatArray, stride: int) -> bool:
+    """Whether the correlation matrix of all rows has no pivot near zero, as far as one row in `stride` can tell.
+
+    More rows only add to the squared length of what a column has beyond others, which is its pivot.
+    """
+    part = np.ascontiguousarray(X[::stride])
+    v = None if weights is None else np.ascontiguousarray(weights[::stride])
+    sums, gram = np.zeros(scale.size), np.zeros((scale.size, scale.size))
+    moments(part, v, shift, sums, gram)
+    gram -= np.outer(sums, sums) / (part.shape[0] if v is None else v.sum())
+    return _well_conditioned(gram / np.outer(scale, scale))
+
+
+def _well_conditioned(correlation: FloatArray) -> bool:
+    """Whether every Cholesky pivot, in column order, is far from zero."""
+    try:
+        root = np.linalg.cholesky(correlation)
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.all(np.diag(root) ** 2 > _SAFE_PIVOT))
+
+
+def _sweep(X: FloatArray, weights: FloatArray | None, mean: FloatArray) -> BoolArray:
+    """Gram-Schmidt in column order, twice for safety, on the centred columns."""
+    root = np.ones(X.shape[0]) if weights is None else np.sqrt(weights)
+    intercept = root / np.linalg.norm(root)
+    basis = [intercept]
+    kept = np.zeros(X.shape[1], dtype=bool)
+    for j in range(X.shape[1]):
+        column = root * (X[:, j] - mean[j])
+        column -= intercept * (intercept @ column)
+        length = float(np.linalg.norm(column))
+        if length <= _CONSTANT * float(np.linalg.norm(root * X[:, j])):
+            continue
+        done = np.column_stack(basis)
+        for _ in range(2):
+            column -= done @ (done.T @ column)
+        left = float(np.linalg.norm(column))
+        if left > TOLERANCE * length:
+            kept[j] = True
+            basis.append(column / left)
+    return kept

@@ -1,0 +1,273 @@
+"""Sandwiches: sums of score products, CR2, replicate weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import block_diag, helmert
+
+from .._typing import FloatArray, IntArray
+from ..exceptions import DataError, OptionError
+from ..formula.sample import row_blocks
+from .columns import survey
+from .estimate import Estimation
+from .family import RowTerms
+from .fit import WITHOUT_CR2, BiasReduced
+from .predictor import Jacobian, ModelRows
+from .problem import Problem
+from .rows import ObservedRows
+from .separation import confounded
+from .user_scale import in_order
+
+#: Doubles held at once for the score rows of a chunk.
+_BUFFER = 1 << 20
+#: And for the sums over groups, which stay in the cache.
+_CHUNK = 1 << 17
+
+
+def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | None = None) -> FloatArray:
+    """(P', P') sum of U U' over clusters, or over rows (v U U' for a row of weight v) where there are none.
+
+    Parameters
+    ----------
+    problem : Problem
+    estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
+    cluster : (N,) codes or None
+        For all rows of the fit, those of weight 0 among them.
+    """
+    sample = problem.sample
+    codes = None if cluster is None else cluster if problem.used is None else cluster[problem.used]
+    scores_of = row_scores(problem, estimates)
+    order = np.arange(sample.n) if codes is None else np.argsort(codes, kind="stable")
+    total = np.zeros((estimates.size, estimates.size))
+    # The score so far and the code of the cluster that the end of a chunk has cut.
+    pending, last = np.zeros(estimates.size), -1
+    for some in row_blocks(sample.n, estimates.size, _BUFFER):
+        index = order[some]
+        scores, weights = scores_of(index)[1], sample.case_weights[index]
+        if codes is None:
+            total += (scores * weights[:, None]).T @ scores
+            continue
+        own = codes[index]
+        starts = np.flatnonzero(np.diff(own, prepend=-1))
+        sums = np.add.reduceat(scores * weights[:, None], starts, axis=0)
+        if own[0] == last:
+            sums[0] += pending
+        else:
+            total += np.outer(pending, pending)
+        total += sums[:-1].T @ sums[:-1]
+        pending, last = sums[-1], int(own[-1])
+    return total + np.outer(pending, pending)
+
+
+def score_totals(problem: Problem, estimates: FloatArray, codes: IntArray, n_groups: int) -> FloatArray:
+    """(G, P') weighted scores summed over the rows of each code 0..G-1; 0 where a code has no row.
+
+    Parameters
+    ----------
+    problem : Problem
+    estimates : (P',)
+        As in `score_products`.
+    codes : (N,)
+        For all rows of the fit, those of weight 0 among them.
+    n_groups : int
+        G.
+    """
+    sample = problem.sample
+    codes = codes if problem.used is None else codes[problem.used]
+    found = problem.group_scores(estimates, codes, n_groups)
+    if found is not None:
+        return found
+    terms_of, weights = _score_terms(problem, estimates), sample.case_weights
+    total = np.zeros((n_groups, estimates.size))
+    for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):
+        jacobian, terms = terms_of(some)
+        total += jacobian.totals(terms.score * weights[some], codes[some], n_groups)
+    return total
+
+
+def row_scores(
+    problem: Problem, estimates: FloatArray, level: int | None = None
+) -> Callable[[IntArray], tuple[FloatArray, FloatArray]]:
+    """From places (n,) to the rows' log-probabilities and their derivatives (n, P') on the user's own columns.
+
+    Of the levels observed, or of one `level` at all rows.
+    """
+    terms_of = _score_terms(problem, estimates, level)
+
+    def scores(index: IntArray) -> tuple[FloatArray, FloatArray]:
+        jacobian, terms = terms_of(index)
+        return terms.log_p, jacobian.transposed(terms.score)
+
+    return scores
+
+
+def _score_terms(
+    problem: Problem, estimates: FloatArray, level: int | None = None
+) -> Callable[[IntArray | slice], tuple[Jacobian, RowTerms]]:
+    """From some rows to the derivatives of their predictors by the parameters, and their terms."""
+    sample, n_lambda = problem.sample, int(problem.flexible is not None)
+    columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
+    y = sample.y if level is None else np.full_like(sample.y, level)
+    rows = ObservedRows(rows=columns, y=y, family=problem.family, flexible=problem.flexible)
+    m, structure = columns.w.shape[1], None
+    jacobian = np.eye(n_levels - 1) if problem.structure is None else problem.structure.jacobian
+    t = jacobian.shape[1]
+    alpha, rest = jacobian @ estimates[: t * m].reshape(m, t).T, estimates[t * m :]
+    if problem.structure is not None:
+        structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
+
+    def terms_of(some: IntArray | slice) -> tuple[Jacobian, RowTerms]:
+        part = rows.take(some)
+        terms = part.terms(alpha, rest, second=False)
+        assert terms is not None
+        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda), terms
+
+    return terms_of
+
+
+#: Eigenvalues below this share of the largest are rounding of 0.
+_ZERO = 1e-12
+#: A cluster's rows times K - 1: the eigenvectors of a matrix of this order take about half a minute.
+_LARGEST = 3000
+
+
+def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> BiasReduced:
+    """The clusters of a fit at its estimates; see `BiasReduced` for the symbols.
+
+    Parameters
+    ----------
+    problem : Problem
+    estimates : (P',) on the user's scale
+    cluster : (N,) codes, for all rows of the fit
+
+    Raises
+    ------
+    OptionError
+        A cluster has so many rows that its matrix B is too large.
+
+    Notes
+    -----
+    With D = dp/d(estimates), the working variance V and the hat matrix H = D (D'V^-1 D)^-1 D'V^-1, the adjustment of
+    Pustejovsky and Tipton (2018, eq. 11) is V^(1/2) [V^(1/2) (1 - H) V V^(1/2)]^(-1/2) V^(1/2), here by the QR
+    decomposition V^(-1/2) D = Q R. A row of weight w is w equal rows: the root of w times D and the residuals.
+    """
+    rows = problem.sample
+    codes = cluster if problem.used is None else cluster[problem.used]
+    _check_size(codes, rows.n_levels)
+    p, slopes = _probabilities(problem, estimates)
+    contrasts = helmert(rows.n_levels)
+    root_v, inverse = _roots(contrasts @ (p[:, :, None] * (np.eye(rows.n_levels) - p[:, None, :])) @ contrasts.T)
+    weight = np.sqrt(rows.case_weights)[:, None, None]
+    Q, R = np.linalg.qr((weight * (inverse @ (contrasts @ slopes))).reshape(-1, estimates.size))
+    basis = Q.reshape(rows.n, -1, estimates.size)
+    residuals = weight[:, :, 0] * ((np.eye(rows.n_levels)[rows.y] - p) @ contrasts.T)
+    whitened = np.einsum("nij,nj->ni", root_v, residuals)
+    members = np.split(np.argsort(codes, kind="stable"), np.flatnonzero(np.diff(np.sort(codes))) + 1)
+    scores, spread, pull = zip(*(_adjusted(basis[own], root_v[own], whitened[own]) for own in members), strict=True)
+    return BiasReduced(root=R, scores=np.array(scores), spread=np.array(spread), pull=np.array(pull))
+
+
+def _probabilities(problem: Problem, estimates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(N, K) of all levels, and their derivatives (N, K, P')."""
+    every, levels = np.arange(problem.sample.n), range(problem.sample.n_levels)
+    logs, scores = zip(*(row_scores(problem, estimates, level)(every) for level in levels), strict=True)
+    p = np.exp(np.column_stack(logs))
+    return p, np.where(p[:, :, None] > 0.0, p[:, :, None] * np.stack(scores, axis=1), 0.0)
+
+
+def _roots(V: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(N, K-1, K-1) symmetric square roots of V and of its inverse."""
+    values, vectors = np.linalg.eigh(V)
+    roots = np.sqrt(np.maximum(values, 0.0))
+    inverse = np.where(values > _ZERO * values[:, -1:], 1.0 / np.where(roots > 0.0, roots, 1.0), 0.0)
+    turned = vectors.transpose(0, 2, 1)
+    return (vectors * roots[:, None, :]) @ turned, (vectors * inverse[:, None, :]) @ turned
+
+
+def _adjusted(basis: FloatArray, root_v: FloatArray, whitened: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Score, spread and pull of one cluster from Q_g, V^(1/2) and V^(1/2) e by rows."""
+    V = block_diag(*(root_v @ root_v))
+    Q = basis.reshape(-1, basis.shape[2])
+    values, vectors = np.linalg.eigh(V @ V - (V @ Q) @ (V @ Q).T)
+    power = np.where(values > _ZERO * values[-1], np.abs(values), np.inf) ** -0.5
+    left = ((Q.T @ vectors) * power) @ vectors.T
+    return left @ whitened.reshape(-1), (left @ V) @ (left @ V).T, left @ V @ Q
+
+
+def _check_size(codes: IntArray, n_levels: int) -> None:
+    largest = int(np.bincount(np.unique(codes, return_inverse=True)[1]).max())
+    if largest * (n_levels - 1) > _LARGEST:
+        raise OptionError(
+            f"vcov='CR2' must have at most {_LARGEST} rows times (K - 1) in a cluster; the largest has {largest} rows "
+            f"of {n_levels} levels. {WITHOUT_CR2}"
+        )
+
+
+def replicated_estimates(
+    estimation: Estimation, problem: Problem, estimates: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """(R, P') estimates on the user's scale, one row a replicate.
+
+    Parameters
+    ----------
+    estimation : Estimation
+    problem : Problem
+    estimates : (P',)
+        Of the fit, on the user's scale; where the search begins.
+    weights : (N, R), >= 0
+        For all rows of the fit, those of weight 0 among them.
+
+    Raises
+    ------
+    DataError
+        A replicate gives no weight to a level or to what a parameter needs, so that it has no estimates.
+    """
+    used = weights if problem.used is None else weights[problem.used]
+    began = replace(estimation, start=tuple(estimates.tolist()))
+    found = [_estimate(began, problem, column, place) for place, column in enumerate(used.T, 1)]
+    return np.array(found)
+
+
+def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, place: int) -> FloatArray:
+    reweighted = _reweighted(problem, weights, place)
+    if estimation.penalty is None or not estimation.penalty.determines:
+        _check_determined(reweighted, place)
+    found = estimation.of(reweighted)
+    if found.separation is not None or found.endless.any() or not found.optimum.converged:
+        raise DataError(
+            f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
+            "column, merge levels, or fit with penalty=."
+        )
+    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.optimum.rest))
+
+
+def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:
+    """The same columns and levels with other weights of the same total, which a penalty is measured by.
+
+    Rows of weight 0 are left out.
+    """
+    positive = weights > 0.0
+    factor = problem.counts.sum() / weights[positive].sum()
+    sample = replace(problem.sample.take(positive), weights=weights[positive] * factor)
+    counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels)
+    if not counts.all():
+        raise DataError(
+            f"replicate {place} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so that "
+            "its thresholds have no estimate: merge levels of the response."
+        )
+    return replace(problem, sample=sample, counts=counts.astype(np.float64), used=None)
+
+
+def _check_determined(problem: Problem, place: int) -> None:
+    """DataError where the rows of a replicate do not determine all effects of the fit."""
+    rows, weights = problem.sample.rows, problem.sample.weights
+    effects = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
+    parts = [effects] if rows.scale is None else [effects, rows.scale]
+    if any(not survey(np.ascontiguousarray(part), weights).kept.all() for part in parts) or confounded(problem):
+        raise DataError(
+            f"replicate {place} gives no weight to rows that tell the effects of the model apart (those of a level of "
+            "a factor, as it may be), so that they have no estimates: take out a column, or merge levels of a factor."
+        )

@@ -1,0 +1,365 @@
+"""Bias-reduced cluster-robust covariance (CR2), and the degrees of freedom of tests by it, for few clusters.
+
+Scores of G clusters, adjusted so that their outer products have, where the model is true, the expectation of those of
+the true residuals [Bell and McCaffrey 2002; Pustejovsky and Tipton 2018, sec. 2.2].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..fit import Fit
+from ..formula.sample import Sample, row_blocks
+
+#: Fewer clusters than these make cluster-robust standard errors too small.
+FEW_CLUSTERS = 20
+#: What to use where there is no CR2.
+WITHOUT_CR2 = (
+    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ...}} without a type; with fewer, a random effect, (1 | g)."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BiasReduced:
+    """Clusters g = 1..G, in coordinates in which the expected information of the P' estimates is 1.
+
+    With Q_g the rows of the orthonormal basis of a cluster, V_g the covariance of its responses and e_g their
+    residuals, B_g = V_g (1 - Q_g Q_g') V_g and A_g = B_g^(-1/2):
+
+    Attributes
+    ----------
+    root : (P', P')
+        R of the QR decomposition: expected information = R'R.
+    scores : (G, P')
+        Q_g' A_g V_g^(1/2) e_g, the adjusted scores.
+    spread : (G, P', P')
+        Q_g' A_g V_g^2 A_g Q_g, their covariance but for the estimation.
+    pull : (G, P', P')
+        Q_g' A_g V_g Q_g, how they move with the estimates.
+    """
+
+    root: FloatArray
+    scores: FloatArray
+    spread: FloatArray
+    pull: FloatArray
+
+    def covariance(self, bread: FloatArray) -> FloatArray:
+        """(P', P') the sandwich, of the inverse of the observed information."""
+        half = self.scores @ self.root @ bread
+        return np.asarray(half.T @ half)
+
+    def t_df(self, bread: FloatArray, L: FloatArray) -> FloatArray:
+        """(n,) Satterthwaite's degrees of freedom 2 E(v)^2 / Var(v) of the variances v of combinations (n, P') of the
+        estimates; infinite of those that are 0."""
+        directions, (G, _, P) = L @ bread @ self.root.T, self.spread.shape
+        blocks = row_blocks(len(L), P * (G + P))
+        return np.concatenate([self._single_df(directions[some]) for some in blocks] or [np.empty(0)])
+
+    def _single_df(self, directions: FloatArray) -> FloatArray:
+        """E^2 / sum_gh C_gh^2 of each direction (n, P'), E the sum of C_gg, where C_gh = Cov(z_g, z_h) of the scores z
+        in that direction is spread_g [g = h] - pull_g pull_h' [Pustejovsky and Tipton 2018, sec. 3.2]."""
+        own = np.einsum("np,gpq,nq->ng", directions, self.spread, directions, optimize=True)
+        moved = np.einsum("np,gpq->ngq", directions, self.pull, optimize=True)
+        squares = np.einsum("ngq,ngq->ng", moved, moved)
+        crossed = np.einsum("ngp,ngq->npq", moved, moved, optimize=True)
+        total = (own**2 - 2.0 * own * squares).sum(axis=1) + (crossed**2).sum(axis=(1, 2))
+        mean = (own - squares).sum(axis=1)
+        return np.asarray(np.where(total > 0.0, mean**2 / np.where(total > 0.0, total, 1.0), np.inf))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EffectsOfGroups:
+    """The effects of one random term.
+
+    Attributes
+    ----------
+    factor : (q, q)
+        Lambda, any whose Lambda Lambda' is the covariance, not always a triangle.
+    entries : (m',) and (m',)
+        Its rows and columns that are not always 0.
+    n_phi : int
+        m, how many parameters it has.
+    modes : (G, q)
+        b^ of every group.
+    conditional : (G, q, q)
+        Their covariance given the parameters.
+    boundary : dict of int to float
+        Columns whose diagonal element is 0, and the derivative of the log-likelihood by its square there.
+    unit_diagonal : bool
+        Whether Lambda Lambda' is the covariance in every group, as it is unless a covariance of the groups was given
+        that has not ones on its diagonal.
+    """
+
+    factor: FloatArray
+    entries: tuple[IntArray, IntArray]
+    n_phi: int
+    modes: FloatArray
+    conditional: FloatArray
+    boundary: dict[int, float]
+    unit_diagonal: bool = True
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(q, q) of the effects of one group."""
+        return np.asarray(self.factor @ self.factor.T)
+
+    @property
+    def deviations(self) -> FloatArray:
+        """(q,) standard deviations."""
+        return np.asarray(np.sqrt(np.einsum("rc,rc->r", self.factor, self.factor)))
+
+    @property
+    def correlations(self) -> FloatArray:
+        """(q, q); NaN beside a standard deviation of 0."""
+        sd = self.deviations
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.covariance / np.outer(sd, sd))
+
+    def deviation_slopes(self) -> FloatArray:
+        """(q, m') derivatives of `deviations` by the entries of Lambda; NaN where one is 0."""
+        rows, columns = self.entries
+        out = np.zeros((len(self.factor), rows.size))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out[rows, np.arange(rows.size)] = self.factor[rows, columns] / self.deviations[rows]
+        return out
+
+    def correlation_slopes(self, r: int, s: int) -> FloatArray:
+        """(m',) derivatives of the correlation of two columns; NaN of +-1, or where a column has no deviation."""
+        rows, columns = self.entries
+        sd, rho, by_sd = self.deviations, self.correlations[r, s], self.deviation_slopes()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out = -rho * (by_sd[r] / sd[r] + by_sd[s] / sd[s])
+            out[rows == r] += self.factor[s, columns[rows == r]] / (sd[r] * sd[s])
+            out[rows == s] += self.factor[r, columns[rows == s]] / (sd[r] * sd[s])
+        if np.count_nonzero(self.factor[[r, s]].any(axis=0)) < 2:  # one way to differ
+            out[:] = np.nan
+        return np.asarray(out)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Marginal:
+    """Random effects integrated out of a likelihood, at its estimates.
+
+    Attributes
+    ----------
+    terms : tuple of EffectsOfGroups
+        In the order of the formula.
+    covariance : (P' + m', P' + m')
+        Of the fixed parameters and then of the entries of Lambda, term by term; NaN of what is at its boundary.
+    quadrature : int
+        Nodes: 1 of Laplace's approximation, negative of a rule without modes.
+    plain_loglik : float
+        Of the same model without random effects.
+    likelihood : MarginalLikelihood
+        The integrated likelihood, to be asked again (`solvers/likelihood/mixed/at_estimates.py`).
+    """
+
+    terms: tuple[EffectsOfGroups, ...]
+    covariance: FloatArray
+    quadrature: int
+    plain_loglik: float
+    likelihood: Any
+
+    @property
+    def n_phi(self) -> int:
+        """m."""
+        return sum(term.n_phi for term in self.terms)
+
+    @property
+    def n_entries(self) -> int:
+        """m'."""
+        return sum(term.entries[0].size for term in self.terms)
+
+    @property
+    def n_fixed(self) -> int:
+        """P'."""
+        return len(self.covariance) - self.n_entries
+
+    @property
+    def certain(self) -> bool:
+        """Whether the fixed effects alone give every level probability 1, whatever the variances are."""
+        return self.plain_loglik > -1e-6
+
+    @property
+    def integration(self) -> str:
+        """How, in words."""
+        if self.quadrature == 1:
+            return "Laplace"
+        kind = "adaptive" if self.quadrature > 0 else "non-adaptive"
+        return f"{kind} Gauss-Hermite, {abs(self.quadrature)} nodes"
+
+
+class Information(Protocol):
+    """Inverse of the negative Hessian at the optimum, over the estimated (not aliased) parameters."""
+
+    def variances(self) -> FloatArray:
+        """(P',) diagonal of the covariance."""
+
+    def covariance(self) -> FloatArray:
+        """(P', P') covariance."""
+
+
+class LikelihoodAtEstimates(Protocol):
+    """The likelihood of a fit, kept at its estimates; see `solvers/likelihood/at_estimates.py`."""
+
+    def score_products(self, cluster: IntArray | None) -> FloatArray:
+        """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
+
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P') weighted scores summed over the rows of each code."""
+
+    def replicated(self, weights: FloatArray) -> FloatArray:
+        """(R, P') estimates with each column of weights (N, R)."""
+
+    def bias_reduced(self, cluster: IntArray) -> BiasReduced:
+        """Adjusted score sums of the clusters, for CR2."""
+
+    def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
+        """U' J^-1 U of a wider model at estimates of this one."""
+
+    def profile(self) -> Profile:
+        """The profile likelihood of the estimated parameters."""
+
+
+class Profile(Protocol):
+    """The profile likelihood of single parameters, by their place among the estimated ones."""
+
+    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
+        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is not finite."""
+
+    def curve(self, place: int, values: FloatArray) -> FloatArray:
+        """Maximised log-likelihood at values of the parameter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Confounded:
+    """A parameter that the cell probabilities of a model cannot tell from others, so that it is not estimated.
+
+    Attributes
+    ----------
+    place : int
+        Among the coefficients.
+    others : (n,) places of those that it cannot be told from; empty where it moves no probability at all
+    """
+
+    place: int
+    others: IntArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LikelihoodFit(Fit):
+    """A maximum likelihood fit, on the user's scale of the columns.
+
+    Attributes
+    ----------
+    coefficients : (P,)
+        alpha (t threshold parameters; with q nominal columns (1 + q) t, intercepts first, then column by
+        column), beta (D), zeta (r), lambda of a flexible link; NaN where aliased. t = K - 1 and alpha are the
+        thresholds themselves unless `jacobian` says otherwise.
+    n_alpha, n_beta, n_zeta, n_lambda : int
+        P = n_alpha + n_beta + n_zeta + n_lambda.
+    aliased : (P,) bool
+        Parameters not estimated: those of columns that depend on earlier ones, and those of `confounded`.
+    information : Information
+        Standard errors and covariance of the estimated parameters, in the order of `coefficients`.
+    digits : (P,)
+        Estimated number of correct significant digits of each coefficient; NaN where aliased.
+    loglik, null_loglik : float
+        At the optimum; with thresholds only (plus offset).
+    n_obs : float
+        Sum of weights.
+    separation : (P,) or None
+        A direction along which the likelihood never falls, in the order of `coefficients`, 0 for finite estimates; None
+        where every estimate is finite.
+    null_edf : int
+        Parameters behind `null_loglik`.
+    threshold_names : tuple of str
+        Names of the t threshold parameters of a structure ("central.1", "spacing"); empty for flexible thresholds.
+    jacobian : (K-1, t) or None
+        Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite beside levels without
+        rows); None for flexible thresholds.
+    confounded : tuple of Confounded
+        Log-scale effects, and lambda, that the cell probabilities do not determine.
+    likelihood : LikelihoodAtEstimates
+        For profiles, sandwiches and score tests.
+    marginal : Marginal or None
+        Random effects; the estimates are then those with them integrated out.
+    """
+
+    coefficients: FloatArray
+    n_alpha: int
+    n_beta: int
+    n_zeta: int
+    aliased: BoolArray
+    information: Information
+    digits: FloatArray
+    loglik: float
+    null_loglik: float
+    n_obs: float
+    likelihood: LikelihoodAtEstimates
+    separation: FloatArray | None = None
+    null_edf: int = 0
+    n_lambda: int = 0
+    threshold_names: tuple[str, ...] = ()
+    jacobian: FloatArray | None = None
+    confounded: tuple[Confounded, ...] = ()
+    marginal: Marginal | None = None
+
+    @property
+    def infinite(self) -> BoolArray:
+        """(P,) estimates that separation makes infinite."""
+        return np.zeros(self.coefficients.size, dtype=bool) if self.separation is None else self.separation != 0.0
+
+    @property
+    def unbounded(self) -> BoolArray:
+        """(P,) estimates without standard errors, as the likelihood has no maximum and the search was given up."""
+        unknown = np.zeros(self.coefficients.size, dtype=bool)
+        if np.isnan(self.certificate.value):
+            unknown[~self.aliased] = np.isnan(self.information.variances())
+        return unknown & ~self.infinite
+
+    @property
+    def limits(self) -> FloatArray:
+        """(P,) `coefficients`, infinite where separation makes them so."""
+        if self.separation is None:
+            return self.coefficients.copy()
+        return np.where(self.infinite, np.copysign(np.inf, self.separation), self.coefficients)
+
+    def ends(self, combinations: FloatArray) -> FloatArray:
+        """(h,) what combinations (h, P') of the estimates tend to: 0 if finite, infinite, or NaN.
+
+        NaN if infinite estimates pull a combination both ways.
+        """
+        limits = self.limits[~self.aliased]
+        signs = np.where(np.isinf(limits), np.sign(limits), 0.0)
+        pulls = np.sign(combinations) * signs
+        up, down = (pulls > 0.0).any(axis=1), (pulls < 0.0).any(axis=1)
+        return np.where(up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, 0.0)))
+
+    @property
+    def edf(self) -> int:
+        """Number of estimated parameters, those of the covariance of random effects with them."""
+        own = 0 if self.marginal is None else self.marginal.n_phi
+        return int(np.count_nonzero(~self.aliased)) + own
+
+    def bread(self) -> FloatArray:
+        """(P' + m, P' + m) covariance by the information; of the parameters of random effects too where there are some,
+        NaN at a boundary."""
+        return self.information.covariance() if self.marginal is None else self.marginal.covariance.copy()
+
+    def on_flexible_scale(self) -> FloatArray | None:
+        """(F, P) map from `coefficients` to (thresholds and nominal effects threshold by threshold of each column,
+        beta, zeta, lambda), F = (1 + q)(K-1) + ...; None where that is the identity (flexible thresholds)."""
+        if self.jacobian is None:
+            return None
+        n, t = self.jacobian.shape
+        columns = self.n_alpha // t
+        rest = self.coefficients.size - self.n_alpha
+        out = np.zeros((columns * n + rest, self.coefficients.size))
+        out[: columns * n, : self.n_alpha] = np.kron(np.eye(columns), self.jacobian)
+        out[columns * n :, self.n_alpha :] = np.eye(rest)
+        return out

@@ -1,0 +1,476 @@
+"""A fitted likelihood model: estimates, their covariance, predictions and the likelihood, for the topics to ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..exceptions import DataError, DataWarning, SeparationWarning, UnavailableError, warn
+from ..fit import Fit
+from ..fitted import FittedRanker, Target
+from ..formula.sample import Rows, Sample
+from ..judging.evaluation import Learner, LikelihoodMethod, ProbabilityRule
+from ..mixed.new_groups import (
+    FOLDS,
+    NEW,
+    RELATIVES,
+    ForNewGroups,
+    as_new,
+    at_known_modes,
+    groups_of,
+    kept_together,
+    over_population,
+    tell_unknown,
+)
+from ..mixed.parameters import RandomParameters, noted_alerts, run_off_alerts
+from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
+from .discrimination import no_rounding
+from .family import Family
+from .fit import BiasReduced, LikelihoodFit
+from .parameters import (
+    NO_CR2,
+    Covariance,
+    Parameters,
+    adjusted_scores,
+    chosen_covariance,
+    covariance_matrix,
+    index_of,
+    own_covariance,
+    parameters,
+    refuse_survey,
+    spread,
+    square_frame,
+    threshold_errors,
+    threshold_limits,
+)
+from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
+from .standard_errors import predicted, two_sided
+from .wald import chi2_tail
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedLikelihood(FittedRanker):
+    """A fitted likelihood model; its family tells what thresholds and effects stand for."""
+
+    method: LikelihoodMethod
+    fit: LikelihoodFit
+    robust: Covariance | None = field(default=None, kw_only=True)
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin")
+
+    augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin", "prob")
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return self.family.name
+
+    def estimates(self) -> dict[str, pd.Series]:
+        """Coefficients and thresholds by their kind; infinite ones of a separated response as such."""
+        effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
+        found = {name: self.params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
+        random = {} if self.random_parameters is None else {"Random effects": self.random_parameters.deviations}
+        return {**found, "Thresholds": self.thresholds, **random}
+
+    def figures_of_fit(self) -> tuple[str, ...]:
+        """Link, log-likelihood and, where it has a meaning, AIC."""
+        link = f"link {self.family.link.name}"
+        if self.design.survey is not None:  # has no likelihood of independent rows
+            return (link,)
+        aic = () if self.without_aic else (f"AIC {self.aic:.2f}",)
+        return link, f"log-likelihood {self.loglik:.2f}", *aic
+
+    @property
+    def without_aic(self) -> str:
+        """Why AIC and BIC say nothing of this fit; empty where they do."""
+        penalised = self.method.penalty is not None
+        return "a penalised fit is no maximum of the likelihood" if penalised else self.own_covariance.without_aic
+
+    # Predictions
+
+    def target(self, newdata: Any) -> Target:
+        """As of any fit, but refused for new data where there are random effects.
+
+        Parameters
+        ----------
+        newdata : frame or None
+
+        Raises
+        ------
+        UnavailableError
+        """
+        if newdata is not None and self.fit.marginal is not None:
+            raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
+        return super().target(newdata)
+
+    def _scored(self, newdata: Any) -> Target:
+        """As of any fit; with random effects, new rows at the modes of their groups where these are known."""
+        if newdata is None or self.fit.marginal is None:
+            return super()._scored(newdata)
+        new = self.design.spec.rebuild(newdata)
+        assert new.rows.random is not None
+        new.rows.random.require_covariances()
+        tell_unknown(self.design.random, newdata)
+        rows = at_known_modes(new.rows, self.rule.effects)
+        return Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
+
+    def _check_target(self, target: Target, what: str) -> None:
+        """Says which rows have thresholds out of order."""
+        labels = target.index[target.complete].to_numpy()
+        report_crossing(self.rule, target.rows, labels, what, refuse=self.method.refuses_crossing)
+
+    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        if type in ("linear_predictor", "mean"):
+            values = predicted(self.rule, target.rows, type)
+            return target.series(values[:, 0], type) if type == "mean" else target.frame(values, self.threshold_names)
+        return super()._predicted(target, type)
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
+        return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
+
+    @property
+    def rule(self) -> LikelihoodRule:
+        """What the fit predicts by."""
+        return cast(LikelihoodRule, self.fit.rule)
+
+    @property
+    def family(self) -> Family:
+        """The likelihood family at its link."""
+        return self.rule.family
+
+    @property
+    def training_note(self) -> str:  # type: ignore[override]
+        """Where errors on the training rows take random effects to be."""
+        return "" if self.fit.marginal is None else "Levels are predicted at the modes of the random effects."
+
+    @property
+    def no_margins(self) -> str | None:
+        if self.fit.marginal is not None:
+            return "Margins are not available for fits with random effects. Use .errors()."
+        if self.family.ordered:
+            return None
+        return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."
+
+    def _why_no_bounds(self) -> str:
+        if self.family.ordered:
+            return self.no_bounds
+        return "No margin bounds: thresholds of this model are in no order, and so it has no margins."
+
+    @property
+    def learner(self) -> Learner:
+        return super().learner if self.fit.marginal is None else ForNewGroups(self.method)
+
+    @property
+    def divisible(self) -> Sample:
+        if self.fit.marginal is not None:
+            return kept_together(self.design.sample)
+        clusters = self.own_covariance.cluster
+        return super().divisible if clusters is None else replace(self.design.sample, cluster=clusters)
+
+    @property
+    def judge(self) -> Fit:
+        return super().judge if self.fit.marginal is None else over_population(self.fit)
+
+    @property
+    def of_new_groups(self) -> FittedRanker:
+        return self if self.fit.marginal is None else as_new(self)
+
+    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
+        """(n,) groups of new rows that depend on each other by random effects; None without these.
+
+        Parameters
+        ----------
+        newdata : data frame
+        complete : (N,)
+            Which of its rows are meant.
+        """
+        return None if self.fit.marginal is None else groups_of(self.design, newdata, complete)
+
+    def error_notes(self, new: bool, folds: bool) -> list[str]:
+        """Of rows of groups that the fit has not seen.
+
+        Parameters
+        ----------
+        new, folds : bool
+            Whether there are errors in new data, and by folds.
+        """
+        mixed = self.fit.marginal is not None
+        related = any(term.root is not None for term in self.design.random)
+        return [text for text, asked in ((NEW, new), (FOLDS, folds), (RELATIVES, folds and related)) if mixed and asked]
+
+    # Estimates
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """Names and kinds of the parameters."""
+        return parameters(self.design, self.threshold_names, self.fit)
+
+    @property
+    def params(self) -> pd.Series:
+        """(P,) thresholds (or the parameters of their structure), then nominal, location and scale effects, then lambda
+        of a flexible link, as R's coef(); NaN where aliased, infinite (or NaN) where the response is separated."""
+        return self._series(self.fit.limits, "estimate")
+
+    @property
+    def thresholds(self) -> pd.Series:
+        """(K-1,) thresholds "low|high", at zero of nominal columns; infinite (or NaN) under separation."""
+        return pd.Series(np.array(threshold_limits(self.fit)), index=self.threshold_names, name="threshold")
+
+    @property
+    def threshold_se(self) -> pd.Series:
+        """(K-1,) standard errors of `thresholds`."""
+        errors = threshold_errors(self.fit, self._standard_errors, lambda: self._covariance(None))
+        return pd.Series(np.array(errors), index=self.threshold_names, name="std_error")
+
+    @property
+    def coef(self) -> pd.Series:
+        """Nominal, location and scale effects; NaN where aliased, infinite (or NaN) where the response is separated."""
+        return self.params.iloc[self.parameters.of("nominal", "location", "scale")]
+
+    @property
+    def se(self) -> pd.Series:
+        """(P,) standard errors of `params`: cluster-robust where the fit has clusters; NaN of infinite estimates."""
+        return self._series(self._standard_errors, "std_error")
+
+    @cached_property
+    def _standard_errors(self) -> FloatArray:
+        if self.covariance == "model":
+            variances = self.fit.information.variances()
+        else:
+            variances = np.diagonal(self._covariance(None))
+        known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
+        errors = spread(np.sqrt(known), self.fit)
+        errors[self.fit.infinite] = np.nan
+        return errors
+
+    @property
+    def own_covariance(self) -> Covariance:
+        """The covariance behind standard errors, limits and Wald tests."""
+        return own_covariance(self.design) if self.robust is None else self.robust
+
+    @property
+    def covariance(self) -> str:
+        """Its name: "model", "HC0", "HC1", "cluster", "CR2" or "survey"."""
+        return self.own_covariance.name
+
+    @property
+    def design_df(self) -> float:
+        """Degrees of freedom of a survey design, of t-values and Wald F tests; infinite without one."""
+        return self.own_covariance.df
+
+    def vcov(self, type: Any = None) -> pd.DataFrame:
+        """Covariance of the estimated (not aliased) parameters; NaN for infinite estimates.
+
+        Parameters
+        ----------
+        type : str or dict, optional
+            "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
+            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
+            {"cluster": values}: within other clusters, a column of the data or one value per row of the fit. "CR2", or
+            {"cluster": "judge", "type": "CR2"}: for fewer than 20 clusters. None: the fit's own (see `covariance`).
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Notes
+        -----
+        CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define it, with the multinomial
+        covariance at the fitted probabilities as working model. With two levels and the logit it equals R's
+        clubSandwich for glm. Tests of single coefficients, and limits of predictions, effects and means, have
+        Satterthwaite's degrees of freedom; there are no joint tests.
+
+        Beside random effects clusters must be whole groups, or unions of them, and there is no HC0, HC1 or CR2.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> float(fit.vcov({"cluster": "judge"}).loc["temp[T.warm]", "temp[T.warm]"].round(4))
+        0.1252
+        """
+        names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
+        if self.fit.marginal is not None:
+            return self._joint_covariance(type, list(names))
+        return square_frame(np.array(self._covariance(type)), list(names))
+
+    def _joint_covariance(self, type: Any, names: list[str]) -> pd.DataFrame:
+        """That of a fit with random effects, with their standard deviations and correlations."""
+        random = (self if type is None else with_covariance(self, type)).random_parameters
+        assert random is not None
+        matrix, infinite = random.joint(), np.flatnonzero(self.fit.infinite[~self.fit.aliased])
+        matrix[infinite], matrix[:, infinite] = np.nan, np.nan
+        return square_frame(matrix, [*names, *random.names])
+
+    @cached_property
+    def random_parameters(self) -> RandomParameters | None:
+        """Standard deviations and correlations of random effects, where the fit has some."""
+        marginal = self.fit.marginal
+        return None if marginal is None else RandomParameters.of(self.design.random, marginal, self.whole_covariance)
+
+    def _covariance(self, choice: Any) -> FloatArray:
+        own = int(np.count_nonzero(~self.fit.aliased))
+        chosen = self if choice is None else with_covariance(self, choice)
+        return chosen.whole_covariance[:own, :own]
+
+    @cached_property
+    def whole_covariance(self) -> FloatArray:
+        """(P' + m, P' + m) of the estimated parameters, and of those of the random effects where there are some."""
+        if self.bias_reduced is not None:
+            return self.bias_reduced.covariance(self.fit.information.covariance())
+        return covariance_matrix(self.fit, self.own_covariance)
+
+    @cached_property
+    def bias_reduced(self) -> BiasReduced | None:
+        """The adjusted scores behind a CR2 covariance; None under another one, or where estimates are infinite."""
+        if self.covariance != "CR2" or self.fit.separation is not None:
+            return None
+        return adjusted_scores(self.fit, self.own_covariance)
+
+    @cached_property
+    def t_df(self) -> FloatArray:
+        """(P,) degrees of freedom of tests and limits of single parameters: finite under CR2 and survey designs."""
+        if self.bias_reduced is None:
+            return np.full(self.fit.aliased.size, self.design_df)
+        bread = self.fit.information.covariance()
+        return spread(self.bias_reduced.t_df(bread, np.eye(len(bread))), self.fit)
+
+    @property
+    def z_values(self) -> pd.Series:
+        """(P,) estimate / standard error."""
+        return self._series(self.fit.coefficients / self._standard_errors, "statistic")
+
+    @property
+    def p_values(self) -> pd.Series:
+        """(P,) two-sided p-values of the z-values, under CR2 and survey designs by t; of no interest for thresholds."""
+        return self._series(two_sided(self.z_values.to_numpy(), self.t_df), "p_value")
+
+    def _series(self, values: FloatArray, name: str) -> pd.Series:
+        return pd.Series(np.array(values), index=index_of(tuple(self.parameters.names)), name=name)
+
+    # Likelihood
+
+    @property
+    def nobs(self) -> float:
+        """Number of observations: the sum of the case weights."""
+        return float(self.fit.n_obs)
+
+    @property
+    def loglik(self) -> float:
+        """Log-likelihood at the estimates."""
+        return float(self.fit.loglik)
+
+    @property
+    def null_loglik(self) -> float:
+        """Log-likelihood with thresholds (and offset) only."""
+        return float(self.fit.null_loglik)
+
+    @property
+    def edf(self) -> int:
+        """Number of estimated parameters, those of the covariance of random effects with them."""
+        return self.fit.edf
+
+    @property
+    def df_residual(self) -> float:
+        """nobs - edf."""
+        return self.nobs - self.edf
+
+    @property
+    def aic(self) -> float:
+        """-2 loglik + 2 edf, of a maximum of the likelihood of independent rows."""
+        refuse_survey(self.design, "aic")
+        return -2.0 * self.loglik + 2.0 * self.edf
+
+    @property
+    def bic(self) -> float:
+        """-2 loglik + log(nobs) edf, of a maximum of the likelihood of independent rows."""
+        refuse_survey(self.design, "bic")
+        return -2.0 * self.loglik + float(np.log(self.nobs)) * self.edf
+
+    @property
+    def lr_chi2(self) -> float:
+        """Likelihood ratio statistic against thresholds only; NaN if penalised or with robust errors."""
+        refuse_survey(self.design, "lr_chi2")
+        return float("nan") if self.without_aic else 2.0 * (self.loglik - self.null_loglik)
+
+    @property
+    def lr_df(self) -> int:
+        """Degrees of freedom of `lr_chi2`."""
+        return self.edf - self.fit.null_edf
+
+    @property
+    def lr_p_value(self) -> float:
+        """P-value of `lr_chi2`; NaN for a model of thresholds only."""
+        return float(chi2_tail(self.lr_chi2, self.lr_df))
+
+    @property
+    def mcfadden(self) -> float:
+        """McFadden's R2, 1 - loglik / null_loglik."""
+        return no_rounding(1.0 - self.loglik / self.null_loglik)
+
+    @property
+    def nagelkerke(self) -> float:
+        """Nagelkerke's R2, (1 - exp(2 (null_loglik - loglik) / n)) / (1 - exp(2 null_loglik / n))."""
+        gain = 2.0 * (self.null_loglik - self.loglik)
+        return no_rounding(float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs)))
+
+    @property
+    def deviance(self) -> float:
+        """-2 loglik; against the saturated model of single rows, whose log-likelihood is 0."""
+        return -2.0 * float(self.loglik)
+
+    def alerts(self) -> list[Alert]:
+        """Warnings about the fit, and what its summary notes of doubtful estimates: (category, message)."""
+        return [*self.issued(), *noted_alerts(self.design, self.fit.marginal, self.random_parameters, self.covariance)]
+
+    def issued(self) -> list[Alert]:
+        """Those that are issued after the fit."""
+        return [
+            *super().issued(),
+            *likelihood_alerts(self.fit, self.parameters, self.design),
+            *forgotten_counts(self.design, self.fit),
+            *self._covariance_alerts(),
+            *self._crossing_alerts(),
+            *run_off_alerts(self.design, self.fit, self.family),
+        ]
+
+    def _covariance_alerts(self) -> list[Alert]:
+        """No CR2 covariance beside infinite estimates; few clusters. Raises where there is no covariance at all."""
+        if self.covariance in ("CR2", "survey"):
+            _ = self.whole_covariance
+        if self.covariance == "CR2" and self.fit.separation is not None:
+            return [(SeparationWarning, NO_CR2)]
+        return [(DataWarning, few)] if (few := self.own_covariance.few_clusters) else []
+
+    def _crossing_alerts(self) -> list[Alert]:
+        """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
+        sample = self.design.sample
+        crossed = (found := crossed_rows(self.rule, sample.rows))[sample.case_weights[found] > 0]
+        if crossed.size == 0:
+            return []
+        used, labels = int(np.count_nonzero(sample.case_weights)), self.design.index.to_numpy()
+        text = crossing_text(crossed, used, labels, "rows of the fit")
+        if self.method.refuses_crossing:
+            raise DataError(text)
+        return [(DataWarning, text)]
+
+
+def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
+    """The notes that tell which standard errors a table has, and which estimates are not finite."""
+    return (f"Standard errors: {r.own_covariance.words}.", *without_end(r.fit, r.parameters))
+
+
+L = TypeVar("L", bound=FittedLikelihood)
+
+
+def with_covariance(r: L, vcov: Any) -> L:
+    """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests."""
+    chosen: L = replace(r, robust=chosen_covariance(vcov, r.design, r.method.penalty))
+    for category, message in chosen._covariance_alerts():
+        warn(message, category)
+    return chosen

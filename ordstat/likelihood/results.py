@@ -1,0 +1,1477 @@
+"""Results of a likelihood fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+
+from ..inference.proportionality import brant_tests, nominal_tests, scale_tests, score_tests
+from ..inference.summary import likelihood_figures, likelihood_report, likelihood_summary
+from ..inference.tables import confidence_limits, profiles, tidy_parameters
+from ..mixed.results import group_effects, variance_table
+from ..mixed.unavailable import UNAVAILABLE, refuse_random_effects
+from ..results import OrdinalResults
+from .fitted import FittedLikelihood, with_covariance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Progress
+    from ..effects.margins import MarginalEffects
+    from ..effects.means import Emmeans
+    from ..inference.bootstrap import Bootstrap
+    from ..inference.goodness import GoodnessOfFit
+    from ..inference.power import SimulatedPower
+    from ..inference.residuals import Convergence, Influence
+    from ..inference.single_terms import Selection
+    from ..plots.likelihood import LikelihoodPlots
+    from ..report.frames import NotedFrame
+    from ..report.render import Report, Summary
+
+
+def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
+    """statsmodels' name of confint(1 - alpha)."""
+    return confidence_limits(r, level=1.0 - alpha)
+
+
+def cov_params(r: FittedLikelihood) -> pd.DataFrame:
+    """statsmodels' name of vcov()."""
+    return r.vcov()
+
+
+#: statsmodels' names of what a likelihood fit has under others.
+STATSMODELS: Mapping[str, Callable[[Any], Any]] = {
+    "bse": attrgetter("se"),
+    "tvalues": attrgetter("z_values"),
+    "pvalues": attrgetter("p_values"),
+    "conf_int": lambda r: MethodType(conf_int, r),
+    "cov_params": lambda r: MethodType(cov_params, r),
+    "df_resid": attrgetter("df_residual"),
+    "llf": attrgetter("loglik"),
+    "llnull": attrgetter("null_loglik"),
+    "llr": attrgetter("lr_chi2"),
+    "llr_pvalue": attrgetter("lr_p_value"),
+    "prsquared": attrgetter("mcfadden"),
+}
+
+
+class LikelihoodResults(FittedLikelihood, OrdinalResults):
+    """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
+
+    A positive coefficient raises the response. Standard errors come from the observed information, and are
+    cluster-robust where the fit was given clusters; see `with_vcov`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+    >>> fit.thresholds.round(3).to_dict()
+    {'1|2': -1.344, '2|3': 1.251, '3|4': 3.467, '4|5': 5.006}
+    >>> fit.confint().round(2).loc["temp[T.warm]"].tolist()
+    [1.47, 3.54]
+    """
+
+    def summary(self, section: str | None = None, *, exponentiate: bool | None = None, level: float = 0.95) -> Summary:
+        """The summary: its text is str(), its tables are in `.tables`.
+
+        Parameters
+        ----------
+        section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
+            One part in full, or all; one screen of the most important figures unless given.
+        exponentiate : bool, optional
+            Whether to show exp() of the effects with limits: odds ratios (logit), hazard ratios (cloglog) or, under
+            other links, exponents. Where it is not given, ratios of odds and hazards are shown on the screen.
+        level : float in (0, 1)
+            Confidence level of the limits.
+
+        Raises
+        ------
+        OptionError
+            Another section, or one that this fit has not.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", data=datasets.load("wine"))
+        >>> print(fit.summary("model"))  # doctest: +ELLIPSIS
+        Cumulative link model: rating ~ temp
+        ...
+        """
+
+        return likelihood_summary(self, section, exponentiate=exponentiate, level=level)
+
+    def summary_data(self, exponentiate: bool = False, level: float = 0.95) -> Report:
+        """All of the summary as data.
+
+        Parameters
+        ----------
+        exponentiate, level
+            As in `likelihood_summary`.
+        """
+
+        return likelihood_report(self, exponentiate, level)
+
+    def tidy(self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+        """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
+
+        Under a CR2 covariance also df, the degrees of freedom of t.
+
+        Parameters
+        ----------
+        conf_int : bool
+            Whether to give the limits.
+        exponentiate : bool
+            exp() of estimate and limits of all terms but thresholds; std_error, statistic and p_value stay those of
+            the coefficient.
+        level : float
+            Confidence level of the limits.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.tidy(exponentiate=True).round(2).loc[4:, ["term", "estimate", "conf_low", "conf_high"]]
+                     term  estimate  conf_low  conf_high
+        4    temp[T.warm]     12.22      4.34      34.44
+        5  contact[T.yes]      4.61      1.81      11.73
+        """
+
+        return tidy_parameters(self, conf_int, exponentiate, level)
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit.
+
+        In place of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df, wald_p_value; with a survey
+        design or CR2 wald_F, wald_df, wald_df_resid, wald_p_value. aic and bic are NaN with robust errors and for
+        penalised fits.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.glance()[["nobs", "loglik", "aic", "mcfadden"]].round(3)
+           nobs  loglik      aic  mcfadden
+        0  72.0 -86.492  184.984     0.166
+        """
+
+        return likelihood_figures(self)
+
+    def with_vcov(self, vcov: Any) -> Self:
+        """The same fit with another covariance in se, confint, summary, tidy, predict and Wald tests.
+
+        Parameters
+        ----------
+        vcov : str or dict
+            As in `vcov`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.with_vcov({"cluster": "judge"}).se.round(3)["temp[T.warm]"]
+        np.float64(0.354)
+        """
+
+        return with_covariance(self, vcov)
+
+    def confint(self, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
+        """Confidence limits of `params`, columns lower and upper.
+
+        Parameters
+        ----------
+        parm : str, int or a sequence of them, optional
+            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given. A
+            fraction in this place is taken for the level: confint(0.9).
+        level : float in (0, 1)
+        type : {"wald", "profile"}
+            Estimate plus and minus the normal quantile (that of t under a CR2 covariance and survey designs) times the
+            standard error; or the values at which the likelihood, maximised over all other parameters, has fallen by
+            half the chi-squared quantile.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Profile limits are infinite where the estimate is, and NaN where the likelihood does not fall far enough;
+            `attrs["reasons"]` then says why, by (parameter, "lower" or "upper").
+
+        Raises
+        ------
+        OptionError
+            Another type or parameter, a level outside (0, 1), or profile limits under a robust covariance.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.confint("temp", type="profile").round(3).to_numpy().tolist()
+        [[1.51, 3.595]]
+        """
+        from ..inference.tables import confidence_limits
+
+        return confidence_limits(self, parm, level, type)
+
+    def profile(
+        self, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
+    ) -> pd.DataFrame:
+        """The profile likelihood of parameters, for plotting: straight lines of z mean that Wald limits are good.
+
+        Parameters
+        ----------
+        parm : str, int or a sequence of them, optional
+            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
+        level : float in (0, 1)
+            Values reach from one profile limit of this level to the other; 5 standard errors where a limit is infinite.
+        points : int
+            Values of each parameter, half on either side of the estimate.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a value: parameter, value, z (signed root of the deviance), loglik.
+
+        Raises
+        ------
+        OptionError
+            An unknown parameter, a level outside (0, 1), fewer than 3 points, or robust standard errors.
+        UnavailableError
+            A standard deviation or correlation of random effects.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.profile("temp", level=0.95, points=3)["z"].round(3).tolist()
+        [-1.96, 0.0, 1.96]
+        """
+
+        return profiles(self, parm, level=level, points=points)
+
+    def bootstrap(
+        self,
+        n: int = 1000,
+        *,
+        seed: int | np.random.Generator = 0,
+        n_jobs: int = 1,
+        cluster: Any = None,
+        statistic: Callable[[Any], Any] | None = None,
+        callback: Progress | None = None,
+    ) -> Bootstrap:
+        """Rows or clusters drawn again, or responses simulated where there are random effects, and fits to each draw.
+
+        Parameters
+        ----------
+        n : int
+            Replicates, at least 2.
+        seed : int or numpy.random.Generator
+            Same seed, same result, whatever `n_jobs` is.
+        n_jobs : int
+            Processes, by joblib; -1 for all processors.
+        cluster : str or values, optional
+            Whole clusters are drawn: a column of the data, or one value per row of the fit. The clusters of the fit
+            where it has some. To be left out where there are random effects: every draw then has new effects for all
+            groups and new responses (the parametric bootstrap), as if the model were true.
+        statistic : callable(LikelihoodResults) -> number, Series or vector, optional
+            What to compute on each draw instead of the estimates, such as `lambda fit: fit.aic`; the fit it gets
+            has the drawn rows as case weights.
+        callback : callable(step, total, message), optional
+            Called after every replicate.
+
+        Returns
+        -------
+        Bootstrap
+            `.replicates`, `.se`, `.bias`, `.confint(level, type)`, and `.notes` on replicates that failed or are
+            separated.
+
+        Raises
+        ------
+        OptionError
+            `n` below 2, `n_jobs` of 0, or clusters or case weights beside random effects.
+        DataError
+            Fewer than 2 clusters to draw from.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> draws = fit.bootstrap(20, cluster="judge")
+        >>> draws.replicates.shape, draws.clusters
+        ((20, 6), 9)
+        """
+        from ..inference.bootstrap import bootstrapped
+
+        return bootstrapped(self, n, seed=seed, n_jobs=n_jobs, cluster=cluster, statistic=statistic, callback=callback)
+
+    def predict(
+        self,
+        newdata: Any = None,
+        type: str = "class",
+        *,
+        se: bool = False,
+        interval: str | None = None,
+        level: float = 0.95,
+        method: str = "delta",
+        draws: int = 1000,
+        seed: int | np.random.Generator = 0,
+        vcov: Any = None,
+        cost: Any = None,
+        re: str | None = None,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the columns of the formula; the response is not looked at (but for "margin"): all levels are always
+            given. None means the rows of the fit.
+        type : str
+            "class": the level of least expected cost. "prob": P(response = level). "cum_prob": P(response <= level).
+            "score": H, larger for higher levels. "linear_predictor": s (threshold - H), one column per threshold,
+            whose F is the cumulative probability. "mean": the expected rank, in 1..K whatever the labels are.
+            "margin": left and right margin; needs the response.
+        se : bool
+            Add the standard errors.
+        interval : "confidence", optional
+            Add confidence limits (of the probability, score or expected rank, not of the response itself).
+        level : float in (0, 1)
+            Confidence level of the limits.
+        method : {"delta", "simulation"}
+            Delta method: limits of probabilities (and of the expected rank, as a share of 1..K) are formed on the
+            logit scale and taken back, so they stay in range; symmetric for the other types. Simulation: deviation
+            and quantiles of the predictions at parameters drawn from their asymptotic normal distribution.
+        draws : int
+        seed : int or numpy.random.Generator
+            Seed of the simulation.
+        vcov : str or dict, optional
+            Covariance of the parameters, as in `vcov`.
+        cost : str or K x K matrix, optional
+            What the predicted class is to minimise instead of the cost of the fit; nothing is fitted again.
+        re : {"mode", "zero", "marginal"}, optional
+            Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at
+            zero, or averaged over all groups (the population). Left out: the modes of groups that the fit has seen,
+            averages over the effects of others, as `errors(newdata)` has them. Errors are by the delta method alone.
+
+        Returns
+        -------
+        pandas.Series or pandas.DataFrame
+            One row per row of `newdata`, on its index; NaN where an input is missing. With `se` or `interval` the
+            columns are "estimate", "std_error", "lower", "upper" for "score" and "mean", and pairs of those and a
+            level (or threshold) for the rest, so that `out["lower"]` is a frame like `out["estimate"]`. Errors and
+            limits are NaN where a prediction depends on an infinite estimate.
+
+        Raises
+        ------
+        OptionError
+            For an unknown type, or errors of a type that has none.
+        DataError
+            For a missing column or an unseen level in `newdata`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine)
+        >>> out = fit.predict(wine.head(2), type="prob", se=True, interval="confidence")
+        >>> out["std_error"].round(4).loc[0].tolist()
+        [0.0848, 0.0868, 0.0639, 0.0138, 0.0048]
+        >>> fit.predict(wine.head(3), cost="absolute").tolist()
+        [2, 2, 3]
+        >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", data=wine[:64])
+        >>> mixed.predict(wine[70:], "mean", re="marginal").round(2).tolist()  # the ninth judge is new
+        [3.83, 3.83]
+        """
+        from ..inference.predictions import prediction_with_errors
+
+        return prediction_with_errors(
+            self,
+            newdata,
+            type,
+            se=se,
+            interval=interval,
+            level=level,
+            method=method,
+            draws=draws,
+            seed=seed,
+            vcov=vcov,
+            cost=cost,
+            re=re,
+        )
+
+    def effects(
+        self,
+        variable: str | Sequence[str] | None = None,
+        *,
+        scale: str = "prob",
+        contrast: str = "reference",
+        values: Sequence[Any] | None = None,
+        at: Mapping[str, Any] | None = None,
+        by: str | Sequence[str] | None = None,
+        newdata: Any = None,
+        weights: Any = None,
+        data: Any = None,
+        level: float = 0.95,
+        vcov: Any = None,
+        re: str | None = None,
+    ) -> pd.DataFrame:
+        """Average effects of variables of the formula as a plain table: that of `marginal_effects`.
+
+        Parameters
+        ----------
+        variable : str or sequence of str, optional
+            Columns of the data; all variables of the right-hand sides if not given.
+        scale, contrast, by, newdata, weights, data, level, vcov, re
+            As in `marginal_effects`.
+        values : sequence, optional
+            Values to compare, of a number too ([20, 60]), in place of all levels or the slope.
+        at : mapping, optional
+            Other variables to hold at a value in all rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns term, contrast ("warm - cold"; "dY/dX" for a slope), those of `at` and `by`, level or threshold
+            where the scale has them, estimate, std_error (delta method), statistic, p_value, lower, upper. Errors are
+            NaN, with a DataWarning, where the data say nothing about a combination of levels.
+
+        Raises
+        ------
+        OptionError
+            Another scale or contrast, a name that is no variable of the formula, or `values` of several variables.
+        DataError
+            The data of the fit are not at hand or have changed.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.effects("temp").set_index("level")["estimate"].round(4).tolist()
+        [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
+        """
+        from ..effects.margins import average_effects
+
+        return average_effects(
+            self,
+            variable,
+            scale=scale,
+            contrast=contrast,
+            values=values,
+            at=at,
+            by=by,
+            newdata=newdata,
+            weights=weights,
+            data=data,
+            level=level,
+            vcov=vcov,
+            re=re,
+        )
+
+    def marginal_effects(
+        self,
+        variables: str | Sequence[str] | None = None,
+        *,
+        scale: str = "prob",
+        contrast: str = "reference",
+        change: Any = None,
+        at: str | Mapping[str, Any] | None = None,
+        by: str | Sequence[str] | None = None,
+        newdata: Any = None,
+        weights: Any = None,
+        data: Any = None,
+        level: float = 0.95,
+        vcov: Any = None,
+        re: str | None = None,
+    ) -> MarginalEffects:
+        """Marginal effects of variables of the formula: differences between levels of factors, derivatives by numbers.
+
+        The variable is changed in the data and the design is built again, so that interactions, splines and transforms
+        follow; effects are averaged over the rows with their weights, or taken at chosen places.
+
+        Parameters
+        ----------
+        variables : str or sequence of str, optional
+            Columns of the data; all variables of the right-hand sides if not given.
+        scale : str
+            "prob": P(response = level), an effect per level. "cum_prob": P(response <= level), an effect per level
+            but the highest; "exc_prob": P(response > level). "mean_class", or "mean": the expected rank, 1..K.
+            "latent": s (H - mean threshold), the latent variable in units of each row's own scale. "log_odds": log
+            odds of a response above each threshold; "odds": their ratios, exp() of the average difference.
+        contrast : {"reference", "sequential", "pairwise"}
+            Factors: each level against the first, against the one before, or all pairs.
+        change : optional
+            Of numbers, in place of the derivative: a number (so much more than each row has), "sd" (a standard
+            deviation more), "iqr" (from the first to the third quartile), "minmax", or two values or more to compare,
+            [20, 60], which factors take as well. A dict {"age": 10, "income": "iqr"} for each variable.
+        at : {"mean", "median", "rows"} or mapping, optional
+            Where, if not averaged over all rows: "mean" (or "median") is one row with numbers at their weighted mean
+            and factors at their most frequent level, within each group of `by`; "rows" every row by itself. A mapping
+            sets variables in all rows and averages over the rest, {"age": [30, 60]}; for every combination of the
+            values, which for numbers may be "mean" and "median".
+        by : str or sequence of str, optional
+            Columns of the data; averages are over the rows with each of their values.
+        newdata : data frame, optional
+            Rows to average over; those of the fit if not given.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+        data, level, vcov, re
+            As in `emmeans`.
+
+        Returns
+        -------
+        MarginalEffects
+            Prints as a table with notes. `.frame` is that table; `.contrasts()` compares the effects between the
+            values of `by` and `at`, and `.joint_test()` tests them together.
+
+        Raises
+        ------
+        OptionError
+            Another scale, contrast, change or place, or a name that is no variable of the formula.
+        DataError
+            The data of the fit are not at hand or have changed; a change that leaves the range of a transform.
+
+        Notes
+        -----
+        Standard errors take the rows as they are (R's marginaleffects and Stata's `margins` do so by default), with
+        analytic derivatives by all parameters. Tests are by t under survey designs and CR2 covariances.
+
+        References
+        ----------
+        Long & Freese (2014), *Regression models for categorical dependent variables using Stata*, ch. 7.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> anes = datasets.load("anes96")
+        >>> fit = ordfit("PID ~ vote + age + income", anes)
+        >>> fit.marginal_effects("age", scale="mean_class").frame[["contrast", "estimate", "std_error"]].round(4)
+          contrast  estimate  std_error
+        0    dY/dX   -0.0061     0.0025
+        >>> fit.marginal_effects("vote", at={"age": [30, 60]}, scale="exc_prob").frame["estimate"].round(3).tolist()[:3]
+        [0.312, 0.605, 0.751]
+        """
+        from ..effects.margins import marginal_effects
+
+        return marginal_effects(
+            self,
+            variables,
+            scale=scale,
+            contrast=contrast,
+            change=change,
+            at=at,
+            by=by,
+            newdata=newdata,
+            weights=weights,
+            data=data,
+            level=level,
+            vcov=vcov,
+            re=re,
+        )
+
+    def emmeans(
+        self,
+        variables: str | Sequence[str],
+        *,
+        by: str | Sequence[str] | None = None,
+        scale: str = "latent",
+        at: Mapping[str, Any] | None = None,
+        weights: str = "equal",
+        cov_keep: int | str | Sequence[int | str] | None = None,
+        cov_reduce: str = "weighted_mean",
+        data: Any = None,
+        level: float = 0.95,
+        vcov: Any = None,
+        re: str | None = None,
+    ) -> Emmeans:
+        """Estimated marginal means over a balanced grid of the variables.
+
+        The grid has all levels of every factor and every number at its mean. Predictions on the chosen scale are
+        averaged within the cells asked for. For the numbers, too, R's defaults are `cov_keep=2, cov_reduce="mean"`.
+
+        Parameters
+        ----------
+        variables : str or sequence of str
+            Variables of the formula; one mean per combination of their levels. Or a formula as in R, "~ a * b | c",
+            where c goes to `by`, or with contrasts, "pairwise ~ a | c".
+        by : str or sequence of str, optional
+            Further variables; contrasts are taken within their levels.
+        scale : str
+            "latent": the mean of the latent variable above the mean threshold, H - mean threshold, in units of its
+            scale. Where the scale varies, the unit is its geometric mean over the grid, as in R: a difference of
+            means is one of location alone (R gives its contrasts in units of scale 1). Thresholds with nominal
+            effects are those of each row (R averages them over the grid, and such effects do not show). "prob",
+            "cum_prob", "exc_prob", "mean" (the expected rank, 1..K; also "mean_class"), "log_odds", "odds": as in
+            `effects`.
+        at : mapping, optional
+            Values of variables of the grid: {"age": [30, 50]}.
+        weights : {"equal", "proportional", "outer", "cells", "flat"}
+            What the rows of a cell weigh. "equal": the same. "proportional": as often as each combination of the
+            variables averaged over is in the data; "outer": the product of how often their levels are. "cells": as
+            often as the row is in the data; "flat": the same for all rows that are in the data at all. Counts are of
+            case weights (R's emmeans counts rows of a clm fit).
+        cov_keep : int, str or sequence of these, optional
+            Numbers that keep all their values, as a factor does: names, or the largest count of distinct values.
+        cov_reduce : {"weighted_mean", "mean"}
+            What the other numbers are held at: their mean with the weights of the fit, or without.
+        data : data frame, optional
+            The data of the fit, where it does not have them any more (after unpickling).
+        level : float in (0, 1)
+            Confidence level of the limits.
+        vcov : str or dict, optional
+            Covariance of the parameters, as in `vcov`.
+        re : {"marginal", "zero"}, optional
+            Of a fit with random effects: averaged over the groups there could be, or 0. "marginal" on the scales of
+            probabilities and ranks if not given, "zero" on the others (latent means are the same under both).
+
+        Returns
+        -------
+        Emmeans
+            Prints as a table with notes: what was averaged over what, and whether a factor averaged over interacts.
+            `.frame` is that table, `.contrasts()` the differences of its rows.
+
+        Raises
+        ------
+        OptionError
+            Another scale, a name that is no variable of the formula, or no variable that is not in `by`.
+        DataError
+            The data of the fit are not at hand or have changed.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> means = fit.emmeans("temp")
+        >>> means.frame["estimate"].round(4).tolist()
+        [-1.331, 1.1721]
+        >>> means.contrasts()[["contrast", "estimate", "std_error"]].round(4).values.tolist()
+        [['warm - cold', 2.5031, 0.5287]]
+        >>> judges = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
+        >>> judges.emmeans("temp", scale="mean").frame["estimate"].round(4).tolist()
+        [2.3528, 3.4839]
+        >>> judges.emmeans("temp", scale="mean", re="zero").frame["estimate"].round(4).tolist()
+        [2.3396, 3.4799]
+        """
+        from ..effects.emmeans import marginal_means
+
+        return marginal_means(
+            self,
+            variables,
+            by=by,
+            scale=scale,
+            at=at,
+            weights=weights,
+            cov_keep=cov_keep,
+            cov_reduce=cov_reduce,
+            data=data,
+            level=level,
+            vcov=vcov,
+            re=re,
+        )
+
+    def emtrends(
+        self,
+        variables: str | Sequence[str],
+        var: str,
+        *,
+        by: str | Sequence[str] | None = None,
+        at: Mapping[str, Any] | None = None,
+        scale: str = "latent",
+        weights: str = "equal",
+        cov_keep: int | str | Sequence[int | str] | None = None,
+        cov_reduce: str = "weighted_mean",
+        data: Any = None,
+        level: float = 0.95,
+        vcov: Any = None,
+        re: str | None = None,
+    ) -> Emmeans:
+        """Slopes of a number by the levels of other variables, over the grid of `emmeans`.
+
+        The derivative of what `emmeans` averages with respect to `var`, where `var` is at its mean or at the values of
+        `at`. Transforms, splines and interactions of `var` follow. On "odds" it is the odds ratio of one unit.
+
+        Parameters
+        ----------
+        variables : str or sequence of str
+            Variables of the formula, or a formula of them, as in `emmeans`; one slope per combination of their levels.
+        var : str
+            The number whose slopes are asked for.
+        by, at, scale, weights, cov_keep, cov_reduce, data, level, vcov, re
+            As in `emmeans`.
+
+        Returns
+        -------
+        Emmeans
+            Prints as a table with notes; `.frame` is that table, `.contrasts("pairwise")` compares the slopes.
+
+        Raises
+        ------
+        OptionError
+            `var` is a factor, no variable of the formula, or among `variables`; and as in `emmeans`.
+        DataError
+            The data of the fit are not at hand or have changed.
+
+        References
+        ----------
+        R's emmeans, `emtrends`, whose slopes are differences over a thousandth of the range of `var`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> anes = datasets.load("anes96")
+        >>> fit = ordfit("PID ~ vote * age", anes)
+        >>> slopes = fit.emtrends("vote", "age")
+        >>> slopes.frame["estimate"].round(4).tolist()
+        [-0.0138, -0.0042]
+        >>> slopes.contrasts().round(4)[["contrast", "estimate", "p_value"]].values.tolist()
+        [['Dole - Clinton', 0.0096, 0.1928]]
+        """
+        from ..effects.joint import marginal_trends
+
+        return marginal_trends(
+            self,
+            variables,
+            var,
+            by=by,
+            at=at,
+            scale=scale,
+            weights=weights,
+            cov_keep=cov_keep,
+            cov_reduce=cov_reduce,
+            data=data,
+            level=level,
+            vcov=vcov,
+            re=re,
+        )
+
+    def simulate(
+        self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None, re: str | None = None
+    ) -> pd.DataFrame:
+        """Responses drawn from the fitted probabilities.
+
+        Parameters
+        ----------
+        n : int
+            Number of responses for every row.
+        seed : int or numpy.random.Generator
+        newdata : data frame, optional
+            Rows to simulate; the rows of the fit if not given.
+        re : {"new", "mode"}, optional
+            Random effects, where the fit has some: drawn anew for every group and response (the default; rows with the
+            same new label are one group), or at their conditional modes.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns sim_1, ..., sim_n: ordered categoricals of the levels of the response, on the index of the rows;
+            NaN where an input is missing.
+
+        Raises
+        ------
+        OptionError
+            `n` below 1.
+        DataError
+            Nominal effects put thresholds out of order, so that some probabilities are negative.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.simulate(n=2, seed=1).shape
+        (72, 2)
+        """
+        from ..inference.predictions import simulated
+
+        return simulated(self, n, seed, newdata, re)
+
+    def power(
+        self,
+        hypothesis: str,
+        n: int | None = None,
+        *,
+        effect: Mapping[str, float] | None = None,
+        simulations: int = 500,
+        alpha: float = 0.05,
+        seed: int | np.random.Generator = 0,
+        callback: Progress | None = None,
+    ) -> SimulatedPower:
+        """Power to reject a hypothesis in new data like those of the fit.
+
+        Rows are drawn from those of the fit with replacement, responses from the model; every data set is fitted anew
+        and the hypothesis tested by Wald's statistic on the observed information.
+
+        Parameters
+        ----------
+        hypothesis : str
+            A term of the formula, all of whose coefficients are zero under the hypothesis, or equations as in `test`.
+        n : int, optional
+            Rows of a data set; those of the fit if not given.
+        effect : mapping of parameter to float, optional
+            Values of coefficients (names as in `params`) to plan for, instead of the estimates.
+        simulations : int
+            Data sets.
+        alpha : float
+            Level of the test, in (0, 1).
+        seed : int or numpy.random.Generator
+        callback : callable(step, total, message), optional
+            Called after every data set.
+
+        Returns
+        -------
+        SimulatedPower
+            Prints as text; `.power` is the number.
+
+        Raises
+        ------
+        OptionError
+            Values outside their range, a name that the model does not have, rows in clusters or of a survey.
+        UnavailableError
+            The fit has random effects.
+        DataError
+            Nominal effects that put thresholds out of order.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> planned = fit.power("contact", n=60, effect={"contact[T.yes]": 1.0}, simulations=50)
+        >>> 0.2 < planned.power < 0.8
+        True
+        """
+        from ..inference.power import simulated_power
+
+        return simulated_power(
+            self, hypothesis, n, effect=effect, simulations=simulations, alpha=alpha, seed=seed, callback=callback
+        )
+
+    def test(self, hypotheses: str | Sequence[str], *, vcov: Any = None) -> pd.DataFrame:
+        """Wald tests of linear hypotheses on the parameters.
+
+        Parameters
+        ----------
+        hypotheses : str or sequence of str
+            Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
+            Parameters by name, or by their term where it has one column.
+        vcov : str or dict, optional
+            As in `vcov`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an equation, and "joint" where there are several: difference (left less right side), std_error,
+            df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
+
+        Raises
+        ------
+        OptionError
+            An equation that cannot be read, or is not linear.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.test("temp = contact").round(4).loc["temp = contact"].tolist()
+        [0.9753, 0.6406, 1.0, 2.3178, 0.1279]
+        """
+        from ..inference.wald import hypothesis_tests
+
+        return hypothesis_tests(self, hypotheses, vcov=vcov)
+
+    def anova(self, *others: Any, type: str = "I", test: str = "auto") -> pd.DataFrame:
+        """Tests against other fits (likelihood ratio, or Wald beside robust errors), or of the location terms of this
+        one.
+
+        Parameters
+        ----------
+        *others : LikelihoodResults
+            Fits of the same rows, each nested in the next larger one.
+        type : {"I", "II", "III", "baseline"}
+            Without other fits: each term adjusted for those before it (I), for all that do not contain it (II), or for
+            all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
+            factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
+            "baseline" its effect at their first levels, which R's ordinal called type III before.
+        test : {"auto", "LR", "Chisq", "Wald"}
+            Against other fits: "auto" is "Wald", by the covariance of the larger fit, where one has robust or
+            cluster-robust errors, whose rows the likelihood ratio would take for independent; else "LR" ("Chisq").
+
+        Returns
+        -------
+        pandas.DataFrame
+            With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
+            (Wald tests: no_par, df, chisq, p_value). Where a
+            fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of p_value: a
+            variance that is 0 in the smaller model is at its boundary.
+            Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
+            design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested
+            and of infinite estimates.
+
+        Raises
+        ------
+        DataError
+            The fits are not of the same rows.
+        OptionError
+            A likelihood ratio of a penalised fit, whose log-likelihood is no maximum (also `drop1`, `add1`, `step`,
+            `nominal_test`, `scale_test` and `brant`). By Wald tests, which robust errors and test="Wald" give, fits
+            of one penalty are compared, and those of different penalties refused. A Wald test of a smaller model that
+            is not the larger one with parameters at 0: other offsets, another lambda, terms coded otherwise.
+
+        Notes
+        -----
+        Types I and II weigh rows by their case weights, so that a weight equals repeated rows (R leaves weights out of
+        these contrasts). No type depends on the coding of factors; the last two are NaN where a cell is empty, but for
+        terms that are part of no other.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.anova(fit.update("~ . - contact")).round(4)["lr_stat"].tolist()
+        [nan, 11.043]
+        >>> fit.anova(type="III").round(3)["chisq"].to_dict()
+        {'temp': 22.417, 'contact': 10.275}
+        """
+        from ..inference.wald import analysis_of_variance
+
+        return analysis_of_variance(self, *others, type=type, test=test)
+
+    def joint_tests(
+        self,
+        by: str | Sequence[str] | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        cov_keep: int | str | Sequence[int | str] | None = None,
+        cov_reduce: str = "weighted_mean",
+        data: Any = None,
+        vcov: Any = None,
+    ) -> NotedFrame:
+        """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all.
+
+        A main effect is that of the means over the other variables with equal weights, an interaction the differences
+        of differences; with `by`, at each of its levels ("simple effects"). Numbers are compared one unit below and
+        above their mean, or as far as the data go. With all cells there, the tests of factors are those of
+        `anova(type="III")`.
+
+        Parameters
+        ----------
+        by : str or sequence of str, optional
+            Variables at whose levels the others are tested.
+        at : mapping, optional
+            Values of variables of the grid.
+        cov_keep, cov_reduce, data, vcov
+            As in `emmeans`.
+
+        Returns
+        -------
+        NotedFrame
+            A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value;
+            with a survey design, or CR2, df, df_resid, F, p_value, as in `anova`. Where the data have no rows of some
+            cells, or estimates are infinite, all combinations of contrasts that do not need them are tested: df is
+            lower, 0 where there is none.
+
+        Raises
+        ------
+        OptionError
+            A name that is no variable of the formula, no variable that is not in `by`, or none that moves the location.
+        DataError
+            The data of the fit are not at hand or have changed.
+
+        References
+        ----------
+        R's emmeans, `joint_tests`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
+        >>> fit.joint_tests().round(3)[["term", "df", "chisq"]].values.tolist()
+        [['temp', 1, 22.419], ['contact', 1, 10.286], ['temp:contact', 1, 0.151]]
+        >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
+        [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
+        """
+        from ..effects.joint import joint_tests
+
+        return joint_tests(self, by, at=at, cov_keep=cov_keep, cov_reduce=cov_reduce, data=data, vcov=vcov)
+
+    def drop1(
+        self, scope: str | Sequence[str] | None = None, *, test: str | None = "auto", k: float = 2.0
+    ) -> pd.DataFrame:
+        """Each term taken out on its own, as R's drop1().
+
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            Location terms, or their formula, "~ x1 + x2"; all that are part of no other term if not given. What is
+            left is coded as its formula asks: without a factor that is part of an interaction, the interaction takes
+            over its effect, and df is 0.
+        test : {"auto", "LR", "Chisq", "Wald", None}
+            Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
+            "auto": Wald tests beside robust or cluster-robust errors and in surveys, else likelihood ratios.
+        k : float
+            Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests:
+            a row a term; columns df, chisq, p_value.
+
+        Notes
+        -----
+        Random effects stay as they are, those of the columns of a term with them, and are integrated out by the same
+        rule; `anova` compares random terms.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.drop1()["lrt"].round(3).to_dict()
+        {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
+        """
+        from ..inference.single_terms import dropped_terms
+
+        return dropped_terms(self, scope, test=test, k=k)
+
+    def add1(
+        self, scope: str | Sequence[str], *, test: str | None = "auto", k: float = 2.0, data: Any = None
+    ) -> pd.DataFrame:
+        """Each term of a scope put in on its own, as R's add1().
+
+        Parameters
+        ----------
+        scope : str or sequence of str
+            A formula, "~ . + x3 + x4", or terms. Terms enter whose margins are in the model.
+        test, k : see `drop1`
+        data : data frame, optional
+            The data of the fit if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `drop1`.
+
+        Raises
+        ------
+        DataError
+            A term is missing in some rows of the fit, or the data are not at hand or have changed.
+        OptionError
+            The model has all terms of the scope already.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", data=datasets.load("wine"))
+        >>> fit.add1("~ . + contact").round(3)
+                  df      aic     lrt  p_value
+        <none>   NaN  194.027     NaN      NaN
+        contact  1.0  184.984  11.043    0.001
+        """
+        from ..inference.single_terms import added_terms
+
+        return added_terms(self, scope, test=test, k=k, data=data)
+
+    def step(
+        self, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
+    ) -> Selection:
+        """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
+
+        Parameters
+        ----------
+        scope : str or {"lower": str, "upper": str}, optional
+            Formula of the largest model, and of the terms that must stay.
+        direction : {"both", "backward", "forward"}, optional
+            "both" with a largest model, else "backward".
+        k : float
+            Penalty of a parameter (2: AIC, log(n): BIC).
+        max_steps : int
+
+        Returns
+        -------
+        Selection
+            The chosen `fit` and the `trace` of steps. Its p-values and intervals do not know of the selection.
+
+        Raises
+        ------
+        OptionError
+            Another direction, "forward" without a largest model, a negative `k`; a penalised fit, a survey design or
+            robust errors, which have no AIC.
+        DataError
+            A term that comes or goes is missing in some rows: models are compared on the same rows.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> ordfit("rating ~ temp * contact", wine).step().trace["change"].tolist()
+        ['', '- temp:contact']
+        """
+        from ..inference.single_terms import stepwise
+
+        return stepwise(self, scope, direction=direction, k=k, max_steps=max_steps)
+
+    def nominal_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
+        """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold.
+
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            Terms; all location and scale terms that are not nominal already if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value, as R's nominal_test(). NaN where the
+            wider model has no maximum; `attrs["notes"]` tells of infinite estimates.
+
+        Raises
+        ------
+        OptionError
+            A penalised fit, robust standard errors or a survey design.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.nominal_test()["p_value"].round(3).to_dict()
+        {'<none>': nan, 'temp': 0.365, 'contact': 0.904}
+        """
+
+        return nominal_tests(self, scope)
+
+    def scale_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
+        """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too.
+
+        `scope` and the table as in `nominal_test`; R's scale_test().
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.scale_test().round(3)
+                  df  loglik      aic    lrt  p_value
+        <none>   NaN -86.492  184.984    NaN      NaN
+        temp     1.0 -86.439  186.879  0.105    0.746
+        contact  1.0 -86.355  186.711  0.273    0.601
+        """
+
+        return scale_tests(self, scope)
+
+    def score_test(self) -> pd.DataFrame:
+        """Score tests of proportional odds: is an effect the same at every threshold? Nothing is fitted again.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a term and "omnibus" for all at once; columns df, chisq, p_value, NaN where the response is
+            separated.
+
+        Raises
+        ------
+        OptionError
+            Robust standard errors, a penalised fit, a response of 2 levels, no location effects, thresholds with a
+            structure, or a link with a parameter.
+
+        Notes
+        -----
+        U' J^-1 U with the score U and observed information J of the model with threshold-specific effects, at the
+        estimates of this one [Peterson and Harrell 1990, with the expected information]. A term is freed with the
+        terms it contains, so the test does not depend on the coding of factors.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.score_test()["df"].tolist()
+        [3, 3, 6]
+        """
+
+        return score_tests(self)
+
+    def brant(self) -> pd.DataFrame:
+        """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a term and "omnibus"; columns df, chisq, p_value. NaN, with `attrs["notes"]`, where one of the
+            regressions has infinite estimates; `attrs["coefficients"]` holds the effects at each threshold.
+
+        Raises
+        ------
+        OptionError
+            A penalised fit, a response of 2 levels, no location effects, or anything beside them: nominal or scale
+            effects, thresholds with a structure, a link with a parameter.
+
+        Notes
+        -----
+        Wald tests with the joint covariance of the separate estimates [Brant 1990; the same construction for other
+        links than logit].
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("PID ~ selfLR + age", data=datasets.load("anes96"))
+        >>> fit.brant().round(3)
+                 df   chisq  p_value
+        selfLR    5  46.921    0.000
+        age       5  19.431    0.002
+        omnibus  10  75.670    0.000
+        """
+
+        return brant_tests(self)
+
+    def residuals(self, type: str = "surrogate", seed: int | np.random.Generator = 0) -> pd.Series:
+        """One residual a row; positive where the level is higher than expected, of mean 0 under the true model.
+
+        Parameters
+        ----------
+        type : str
+            "surrogate": a latent error drawn from its distribution given the observed level, less the mean of the
+            latent distribution (the median for cauchit) and in units of the row's scale: a sample from that
+            distribution if the model is true, so any plot for continuous residuals serves [Liu & Zhang 2018].
+            "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012]. "generalised": derivative of the row's
+            log-likelihood by its score H [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
+            as "probability-scale"; the squares, weighted, add up to `deviance`. "pearson": (rank - expected
+            rank) / standard deviation.
+        seed : int or numpy.random.Generator
+            Seed of "surrogate"; the others use no random numbers.
+
+        Returns
+        -------
+        pandas.Series
+            On the index of the rows of the fit. Case weights play no part in a row's own residual.
+
+        Raises
+        ------
+        OptionError
+            Another type.
+
+        Notes
+        -----
+        Residuals of a fit with random effects are those within the groups, at the modes of the random effects. These
+        follow the rows of their group a little: with few rows a group residuals vary less than the latent
+        distribution, and the squares of "deviance" add up to -2 log P given the modes, not to `deviance`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.residuals("probability-scale").head(3).round(3).tolist()
+        [-0.016, 0.747, 0.305]
+        """
+        from ..inference.residuals import residual_series
+
+        return residual_series(self, type, seed)
+
+    def influence(self) -> Influence:
+        """Leverage, dfbeta and Cook's distance of every row.
+
+        Returns
+        -------
+        Influence
+            With the series cooks and hat, frames dfbeta and dfbetas, and `largest(n)`.
+
+        Raises
+        ------
+        DataError
+            The response is separated, so that estimates are infinite.
+        UnavailableError
+            The fit has random effects.
+
+        Notes
+        -----
+        A row of weight w counts as w equal cases that leave together. dfbeta is the estimate less the one that a single
+        step gives without the row, its own curvature taken out of the information [Pregibon 1981].
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> round(float(fit.influence().hat.sum()), 6)
+        6.0
+        """
+        from ..inference.residuals import influence_of
+
+        return influence_of(self)
+
+    def gof(
+        self,
+        test: str = "hosmer-lemeshow",
+        groups: int | None = None,
+        *,
+        simulations: int | None = None,
+        seed: int | np.random.Generator = 0,
+    ) -> GoodnessOfFit:
+        """Test the model against departures that nobody named.
+
+        Parameters
+        ----------
+        test : {"hosmer-lemeshow", "lipsitz", "pulkstenis-robinson"}
+            Hosmer-Lemeshow: observed against expected counts by level, in groups by expected rank [Fagerland & Hosmer
+            2013]; the only one for random effects. Lipsitz: likelihood ratio test of indicators of these groups,
+            added to the model. Pulkstenis-Robinson: counts for the patterns of the categorical covariates, each cut
+            at its median expected rank; it needs categorical and numeric covariates.
+        groups : int, optional
+            Groups by expected rank, 10 if not given; not for Pulkstenis-Robinson.
+        simulations : int, optional
+            Where there are random effects: data sets simulated from the fit, and fitted anew, that tell how the
+            statistic at the modes is distributed if the model is right, 200 if not given. Its p-value is (1 + number
+            as large) / (1 + number).
+        seed : int or numpy.random.Generator
+            Of these.
+
+        Returns
+        -------
+        GoodnessOfFit
+            With `table` (statistic, df, p_value), `observed` and `expected` counts, and notes on the approximation.
+
+        Raises
+        ------
+        OptionError
+            An unknown test; robust or cluster-robust errors, beside which rows are not taken for independent;
+            Hosmer-Lemeshow and Pulkstenis-Robinson with nominal or scale effects.
+        DataError
+            Too few distinct expected ranks for the groups; no categorical or no numeric covariate; separation.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.gof("hosmer-lemeshow", groups=4).table.round(3).to_dict("records")
+        [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
+        """
+        from ..inference.goodness import goodness_of_fit
+
+        return goodness_of_fit(self, test, groups, simulations=simulations, seed=seed)
+
+    def discrimination(self) -> pd.Series | pd.DataFrame:
+        """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
+
+        Returns
+        -------
+        pandas.Series, or pandas.DataFrame where there are random effects
+            lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design, those
+            of the likelihood ratio for penalised fits; beside robust or
+            cluster-robust errors the Wald test of `glance` in their place); cox_snell, nagelkerke,
+            mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma,
+            tau_a; brier_at_<level>, rps. `ordstat.likelihood.discrimination.discrimination` says what each is.
+            The Brier score here is that of one question, whether the response reaches the middle level (rms calls it
+            Brier); the "Brier score" of `errors` is over all levels. With random effects a table: c_index, somers_d,
+            gamma, Brier score, rps and the share of the latent variance explained, at the modes, for groups not seen
+            (population), and by the pairs within each group.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.discrimination()[["nagelkerke", "c_index", "brier_at_3", "rps"]].round(3).tolist()
+        [0.403, 0.774, 0.177, 0.44]
+        """
+        from ..inference.discrimination import discrimination_series
+
+        return discrimination_series(self)
+
+    def convergence(self) -> Convergence:
+        """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues.
+
+        Returns
+        -------
+        Convergence
+            With `table`, `eigenvalues`, `condition`, `message` and `warnings`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> bool((fit.convergence().table["decimals"] >= 8).all())
+        True
+        """
+        from ..inference.residuals import convergence_of
+
+        return convergence_of(self)
+
+    def varcorr(self, level: float = 0.95) -> pd.DataFrame:
+        """Variances and correlations of the random effects, as R's VarCorr.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level of the limits of standard deviations: Wald's, on the scale of their logarithms.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a column of a random term, by (group, name): variance, sd, std_error and limits of the sd, and its
+            correlations with the columns before it. A variance at its boundary, 0, has no error.
+
+        Raises
+        ------
+        UnavailableError
+            The fit has no random effects.
+        OptionError
+            A level that does not lie between 0 and 1.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+        >>> fit.varcorr().round(3).loc[("judge", "(Intercept)"), ["variance", "sd", "std_error"]].tolist()
+        [1.279, 1.131, 0.399]
+        """
+
+        return variance_table(self, level)
+
+    def ranef(self, group: str | None = None) -> pd.DataFrame:
+        """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.
+
+        Parameters
+        ----------
+        group : str, optional
+            The grouping whose terms are asked for, such as "judge"; all if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for every group and column of a random term: term, group, level, name, mode, sd (given the
+            parameters, as R's condVar).
+
+        Raises
+        ------
+        UnavailableError
+            The fit has no random effects.
+        OptionError
+            No random term is of that grouping.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+        >>> fit.ranef().round(3).head(2)[["group", "level", "name", "mode", "sd"]]
+           group level         name   mode     sd
+        0  judge     1  (Intercept)  1.696  0.554
+        1  judge     2  (Intercept) -0.566  0.615
+        """
+
+        return group_effects(self, group)
+
+    other_names = STATSMODELS
+
+    def __dir__(self) -> list[str]:
+        """Without what is of fits with random effects alone, or of others alone."""
+        hidden = ("varcorr", "ranef") if self.fit.marginal is None else UNAVAILABLE
+        return [name for name in super().__dir__() if name not in hidden]
+
+    if not TYPE_CHECKING:
+
+        def __getattribute__(self, name: str) -> Any:
+            """Refuse what a fit with random effects cannot be asked."""
+            if name in UNAVAILABLE:
+                refuse_random_effects(object.__getattribute__(self, "fit"), name)
+            return super().__getattribute__(name)
+
+    @property
+    def plot(self) -> LikelihoodPlots:
+        """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from ..plots.likelihood import LikelihoodPlots, MixedPlots
+
+        return LikelihoodPlots(self) if self.fit.marginal is None else MixedPlots(self)

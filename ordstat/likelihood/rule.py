@@ -1,0 +1,167 @@
+"""From parameters to probabilities of levels, and rows whose thresholds cross."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray, FloatArray, IntArray
+from ..exceptions import DataError, warn
+from ..fit import CostRule
+from ..formula.sample import RandomRows, Rows, row_blocks
+from ..judging.costs import CostMatrix
+from .family import Family
+from .links import Link
+from .predictor import ModelRows, Predictor
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LikelihoodRule(CostRule):
+    """Probabilities by a family, of eta_k = s(x) (theta_k(x) - H(x)) with H = x'beta + offset.
+
+    theta_k(x) = alpha_k0 + w'alpha_k for nominal columns w; s(x) = exp(-(z'zeta + scale offset)) for scale columns z.
+
+    Attributes
+    ----------
+    family : Family
+    alpha : (K-1, 1 + q) thresholds, then the effects of the nominal columns on each
+    beta : (D,)
+    zeta : (r,)
+    cost : CostMatrix
+        What `codes` minimise in expectation.
+    effects : tuple of (G, q)
+        Of the groups of each random term, which scores of rows in known groups include.
+    """
+
+    family: Family
+    alpha: FloatArray
+    beta: FloatArray
+    zeta: FloatArray
+    cost: CostMatrix
+    effects: tuple[FloatArray, ...] = ()
+
+    @property
+    def link(self) -> Link:
+        """The link of the family."""
+        return self.family.link
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.alpha.shape[0]) + 1
+
+    @property
+    def n_parameters(self) -> int:
+        """F, of alpha, beta, zeta and lambda together."""
+        return int(self.alpha.size + self.beta.size + self.zeta.size + (self.link.lam is not None))
+
+    def scores(self, rows: Rows) -> FloatArray:
+        H = rows.X @ self.beta
+        H = H if rows.offset is None else H + rows.offset
+        return H + self._effects(rows.random) if self.effects else H
+
+    def _effects(self, random: RandomRows | None) -> FloatArray:
+        """(N,) what the effects of the rows' groups add to their scores."""
+        if random is None or any(np.any(term.codes < 0) for term in random.terms):
+            raise DataError("Scores at the random effects take rows of groups that the fit has seen.")
+        parts = zip(random.terms, self.effects, strict=True)
+        return np.asarray(sum(np.einsum("nq,nq->n", term.z, own[term.codes]) for term, own in parts))
+
+    def predictor(self, rows: Rows, scores: FloatArray | None = None) -> Predictor:
+        """The predictors of rows, at other scores where given."""
+        H = self.scores(rows) if scores is None else scores
+        tau = np.zeros(rows.n) if rows.scale is None else rows.scale @ self.zeta
+        tau = tau if rows.scale_offset is None else tau + rows.scale_offset
+        return Predictor(w=ModelRows.of(rows).w, alpha=self.alpha, H=H, tau=tau)
+
+    def thresholds(self, rows: Rows) -> FloatArray:
+        """(N, K-1) thresholds of each row; (1, K-1) where they are the same for all."""
+        return self.predictor(rows).thresholds()
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        predictor = self.predictor(rows, scores)
+        return np.asarray(predictor.H[:, None] - predictor.thresholds())
+
+    def eta(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) linear predictors."""
+        return self.predictor(rows, scores).eta()
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y <= k); the last column is 1.
+
+        Thresholds out of order (nominal effects far outside the data) give probabilities that fall with k.
+        """
+        return np.hstack([self.family.below(self.eta(rows, scores)), np.ones((rows.n, 1))])
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y = k), so that small ones keep their relative accuracy."""
+        return self.family.probabilities(self.predictor(rows, scores))
+
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) log(P(y > k) / P(y <= k))."""
+        return self.family.log_odds_above(self.eta(rows, scores))
+
+
+#: Rows that a message names.
+_NAMED = 5
+
+
+def crossed_rows(rule: LikelihoodRule, rows: Rows) -> IntArray:
+    """Places of the rows whose thresholds are out of order; none where the family has no order to keep."""
+    if rows.nominal is None or not rule.family.ordered:
+        return np.empty(0, dtype=np.intp)
+    crossed = np.zeros(rows.n, dtype=np.bool_)
+    with np.errstate(invalid="ignore"):  # thresholds at infinity, of levels that no row had
+        steps = np.diff(rule.alpha, axis=0)
+        for some in row_blocks(rows.n, rule.n_levels):
+            crossed[some] = (steps[:, 0] + rows.nominal[some] @ steps[:, 1:].T < 0.0).any(axis=1)
+    return np.flatnonzero(crossed)
+
+
+def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str) -> str:
+    """How many of n rows are crossed, the first of them by their labels, and what to do."""
+    names = "" if labels is None else f" ({_first(crossed, labels)})"
+    return (
+        f"nominal effects put the thresholds of {crossed.size} of {n} {what}{names} out of order, so that some of "
+        "their probabilities are negative: keep such rows out, or give the variable a location effect "
+        "in place of a nominal one."
+    )
+
+
+def _first(crossed: IntArray, labels: Sequence[Any] | AnyArray) -> str:
+    shown = ", ".join(str(labels[place]) for place in crossed[:_NAMED])
+    more = f" and {crossed.size - _NAMED} more" if crossed.size > _NAMED else ""
+    return f"{'row' if crossed.size == 1 else 'rows'} {shown}{more}"
+
+
+def report_crossing(
+    rule: LikelihoodRule, rows: Rows, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
+) -> None:
+    """Warn the caller of the package where rows have negative probabilities.
+
+    Parameters
+    ----------
+    rule : LikelihoodRule
+    rows : Rows
+    labels : sequence of N labels, optional
+        What the rows are known by.
+    what : str
+        What they are: "rows of newdata".
+    refuse : bool
+        Raise the DataError in place of the DataWarning.
+    """
+    tell_crossing(crossed_rows(rule, rows), rows.n, labels, what, refuse=refuse)
+
+
+def tell_crossing(
+    crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
+) -> None:
+    """`report_crossing` of rows that were found among n."""
+    if crossed.size == 0:
+        return
+    text = crossing_text(crossed, n, labels, what)
+    if refuse:
+        raise DataError(text)
+    warn(text)

@@ -1,0 +1,298 @@
+"""Estimates that are infinite, and parameters that the data do not determine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..formula.sample import row_blocks
+from .columns import TOLERANCE, Columns
+from .family import Family
+from .fit import Confounded
+from .flexible import lambda_slope
+from .newton import Optimum
+from .predictor import ModelRows
+from .problem import Problem
+from .user_scale import in_order, joined, parted
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Slack of one row, of columns with unit deviation, that counts as strict inequality.
+_STRICT = 1e-5
+#: Violations and components up to this are rounding of the linear programme.
+_ROUNDING = 1e-7
+#: Means of this many deviations are far from 0.
+_FAR = 1e3
+#: Rows added to the programme at a time, for each component of a direction.
+_ROWS_SEPARATION = 3
+#: Coefficients or standard errors this large, for a column of unit deviation, are worth a linear programme.
+_LARGE_EFFECT, _LARGE_ERROR = 10.0, 5.0
+
+
+def separation(problem: Problem, optimum: Optimum) -> FloatArray | None:
+    """(P',) a direction of infinite estimates on the user's scale, largest component 1; None if all are finite.
+
+    Components are 0 for finite estimates.
+    """
+    if not _suspicious(optimum):
+        return None
+    slack, back = _slacks(problem, optimum.alpha.size)
+    guess = np.linalg.lstsq(back, joined(optimum.alpha, optimum.rest), rcond=None)[0]
+    direction, level = np.zeros(slack.shape[1]), np.ones(slack.shape[0], dtype=bool)
+    while level.any():  # a row that rises nowhere in the first solution may rise in another
+        total = np.asarray(slack[np.flatnonzero(level)].sum(axis=0), dtype=np.float64).reshape(-1)
+        found = _farthest(slack, total, np.asarray(guess, dtype=np.float64))
+        slacks = slack @ found
+        if slacks[level].max() <= _STRICT or slacks.min() < -_ROUNDING:
+            break
+        direction, level = direction + found, level & (slacks <= _STRICT)
+    if not direction.any():
+        return None
+    alpha, rest = parted(back @ direction, optimum.alpha.shape)
+    user = problem.user_scale()
+    moved = in_order(*user.coefficients(alpha, rest))
+    size = in_order(*user.rounding(alpha, rest)) * 2.0**53
+    moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
+    return np.asarray(moved / np.abs(moved).max())
+
+
+def _suspicious(optimum: Optimum) -> bool:
+    """Slow or failed convergence, a huge effect or a huge standard error; on ordinary data none of them occurs."""
+    errors = np.sqrt(np.diag(optimum.factor.schur_inverse()))
+    return (
+        optimum.slow
+        or optimum.message != "converged"
+        or optimum.damping > 0.0
+        or bool(np.any(np.abs(optimum.rest) > _LARGE_EFFECT))
+        or bool(np.any(errors > _LARGE_ERROR))
+        or bool(1.0 / optimum.factor.band[0].min() > _LARGE_ERROR)  # of a threshold, those after it held
+    )
+
+
+def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatArray:
+    """(B,) where total'x is largest, all slacks being at least 0; 0 if the programme fails.
+
+    Few rows hold the optimum: the programme begins with those of least slack at the estimates `guess`, and takes in
+    the rows that its solution breaks.
+    """
+    from scipy.optimize import linprog
+
+    used = np.argsort(slack @ guess, kind="stable")[: _ROWS_SEPARATION * guess.size]
+    while True:
+        found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
+            -total,
+            A_ub=-slack[used],
+            b_ub=np.zeros(used.size),
+            bounds=(-1.0, 1.0),
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+        )
+        if found.x is None:
+            return np.zeros(guess.size)
+        slacks = slack @ found.x
+        slacks[used] = 0.0
+        broken = np.flatnonzero(slacks < -_ROUNDING)
+        if not broken.size:
+            return np.where(np.abs(found.x) < _ROUNDING, 0.0, found.x)
+        worst = broken[np.argsort(slacks[broken], kind="stable")[: _ROWS_SEPARATION * guess.size]]
+        used = np.concatenate([used, worst])
+
+
+def _slacks(problem: Problem, n_alpha: int) -> tuple[csr_array, FloatArray]:
+    """(R, B) how fast slacks rise along thresholds and location effects, and the (P', B) way back to the solver's.
+
+    Columns are scaled but not centred, so that zeros stay 0.
+    """
+    X, w, _ = problem.scaled()
+    lines, every = problem.family.recession(problem.sample.n_levels), problem.n_parameters
+    if problem.structure is not None:
+        slack, p = _slack_matrix(X, w, problem.sample.y, lines), X.shape[1]
+        alpha, rest = problem.structured(problem.rows().evaluate).basis()
+        chosen = np.arange(alpha.shape[0]) < alpha.shape[0] - rest.shape[1] + p
+        basis = np.hstack([alpha.reshape(alpha.shape[0], -1), rest[:, :p]])[chosen].T
+        return type(slack)(slack @ basis), np.eye(every, basis.shape[1])
+    location, nominal = (_shift(c.part(c.kept)) for c in (problem.location, problem.nominal))
+    slack = _slack_matrix(_moved(X, location), _moved(w, np.append(0.0, nominal)), problem.sample.y, lines)
+    back = np.eye(every, slack.shape[1])
+    intercepts = np.arange(len(lines) - 1) * w.shape[1]
+    for j, shift in enumerate(nominal, 1):
+        back[intercepts, intercepts + j] = shift
+    back[intercepts, n_alpha : slack.shape[1]] = -location
+    return slack, back
+
+
+def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequence[FloatArray]) -> csr_array:
+    """One row for each line of each row's level: how fast a'eta rises along (alpha, beta).
+
+    Parameters
+    ----------
+    X : (N, p)
+    nominal : (N, m)
+    y : (N,) codes 0..K-1
+    lines : K arrays (S, K-1)
+    """
+    from scipy.sparse import coo_array, csr_array, hstack, vstack
+
+    m, size = nominal.shape[1], (len(lines) - 1) * nominal.shape[1]
+
+    def moved(rows: IntArray, a: FloatArray) -> csr_array:
+        places = np.flatnonzero(a)
+        values = (nominal[rows][:, None, :] * a[places][:, None]).reshape(-1)
+        columns = np.tile((places[:, None] * m + np.arange(m)).reshape(-1), rows.size)
+        of_alpha = coo_array((values, (np.repeat(np.arange(rows.size), places.size * m), columns)), (rows.size, size))
+        return csr_array(hstack([of_alpha, csr_array(-a.sum() * X[rows])]))
+
+    return csr_array(vstack([moved(np.flatnonzero(y == k), a) for k, level in enumerate(lines) for a in level]))
+
+
+def _shift(columns: Columns) -> FloatArray:
+    """Means per deviation, of columns that are not too far from 0 to be told from a constant there."""
+    shift = columns.mean / columns.deviation
+    return np.where(np.abs(shift) < _FAR, shift, 0.0)
+
+
+def _moved(columns: FloatArray, shift: FloatArray) -> FloatArray:
+    """Scaled columns not centred any more; what was 0 is 0 again."""
+    moved = columns + shift
+    return np.where(np.abs(moved) > 1e-12, moved, 0.0)
+
+
+#: Rows and thresholds that usually show the rank.
+_ROWS, _THRESHOLDS = 250, 4
+#: Doubles of derivatives held at once.
+_BUFFER = 1 << 20
+#: Components of a dependence below this share of the largest are rounding.
+_PART = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Predictors:
+    """The eta_k of a problem's rows at some point, and their derivatives.
+
+    Columns are moved by `x_shift` and `z_shift`, log scales by `tau_shift`.
+    """
+
+    rows: ModelRows
+    x_shift: FloatArray
+    z_shift: FloatArray
+    tau_shift: float
+    jacobian: FloatArray
+    alpha: FloatArray
+    beta: FloatArray
+    zeta: FloatArray
+    family: Family
+    problem: Problem
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Predictors:
+        """At effects drawn at random."""
+        rows, sample, rng = problem.term_rows.rows, problem.sample.rows, np.random.default_rng(20)
+        structure, family, K = problem.structure, problem.family, problem.counts.size
+        location, scale = (part.part(part.kept) for part in (problem.location, problem.scale))
+        x_mean, z_mean = location.mean / location.deviation, scale.mean / scale.deviation
+        jacobian = np.eye(K - 1) if structure is None else structure.jacobian
+        alpha = np.zeros((K - 1, rows.w.shape[1]))
+        alpha[:, 0] = family.start(problem.counts / problem.counts.sum())
+        alpha[:, 1:] = rng.uniform(-0.3, 0.3, size=(K - 1, rows.w.shape[1] - 1))
+        zeta = np.asarray(rng.uniform(-0.3, 0.3, size=z_mean.size))
+        if problem.flexible is not None:
+            family = family.at(problem.flexible.at(problem.flexible.start + 0.3))
+        return cls(
+            rows=rows,
+            # no threshold takes in the centring where none is free to move
+            x_shift=x_mean if structure is not None and structure.intercept is None else np.zeros(x_mean.size),
+            # without an offset the model with centred columns is the same
+            z_shift=-z_mean if sample.offset is None else np.zeros(z_mean.size),
+            tau_shift=-float(rows.scale_offset.mean() + (0.0 if sample.offset is None else z_mean @ zeta)),
+            jacobian=jacobian,
+            alpha=jacobian @ np.linalg.lstsq(jacobian, alpha, rcond=None)[0],
+            beta=np.asarray(rng.uniform(-0.5, 0.5, size=x_mean.size)),
+            zeta=zeta,
+            family=family,
+            problem=problem,
+        )
+
+    @property
+    def n_parameters(self) -> int:
+        return self.problem.n_parameters
+
+    def derivatives(self, rows: IntArray, thresholds: IntArray) -> FloatArray:
+        """(rows x thresholds, P') derivatives, each line divided by the size of its eta_k."""
+        some, flexible = self._moved(rows), self.problem.flexible
+        predictor = some.at(self.alpha[thresholds], self.beta, self.zeta)
+        s, eta = predictor.s[:, None], predictor.eta()
+        lines, t = eta.shape, self.jacobian.shape[1]
+        alpha = np.einsum("nj,kt->nkjt", s * some.w, self.jacobian[thresholds]).reshape(*lines, some.w.shape[1] * t)
+        parts = [
+            alpha,
+            np.broadcast_to(-(s * some.x)[:, None], (*lines, some.x.shape[1])),
+            -eta[:, :, None] * some.z[:, None],
+        ]
+        if flexible is not None:
+            lam = float(self.family.link.lam or 0.0)
+            by_lambda = lambda_slope(flexible, lam, lambda link: self.family.at(link).cut(eta))
+            density = self.family.cut_slope(eta)
+            parts.append(np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[:, :, None])
+        lined = np.concatenate(parts, axis=2) / (s + np.abs(eta))[:, :, None]
+        return np.asarray(lined.reshape(eta.size, -1))
+
+    def _moved(self, rows: IntArray) -> ModelRows:
+        """Some of the rows, their columns moved."""
+        some = self.rows.take(rows)
+        x, z, scale_offset = some.x + self.x_shift, some.z + self.z_shift, some.scale_offset + self.tau_shift
+        return replace(some, x=x, z=z, scale_offset=scale_offset)
+
+    def triangle(self, rows: IntArray, thresholds: IntArray) -> FloatArray:
+        """R of the QR decomposition of the derivatives, a part of the rows at a time."""
+        found = np.zeros((0, self.n_parameters))
+        for some in row_blocks(rows.size, thresholds.size * self.n_parameters, _BUFFER):
+            block = self.derivatives(rows[some], thresholds)
+            found = np.asarray(np.linalg.qr(np.vstack([found, block]), mode="r"))
+        return found
+
+
+def identified(problem: Problem) -> Problem:
+    """The problem without parameters that its cell probabilities do not determine."""
+    lost = confounded(problem)
+    return problem.without(lost) if lost else problem
+
+
+def confounded(problem: Problem) -> list[Confounded]:
+    """The log-scale effects, and lambda, that depend on the parameters before them.
+
+    Their places are among the parameters whose columns are independent.
+    """
+    n_last = int(problem.scale.kept.sum()) + int(problem.flexible is not None)
+    if not n_last:
+        return []
+    predictors = _Predictors.of(problem)
+    rows, thresholds = np.arange(problem.sample.n), np.arange(problem.counts.size - 1)
+    few = rows[:: max(1, rows.size // _ROWS)], thresholds[:: max(1, thresholds.size // _THRESHOLDS)]
+    found = _dependent(predictors.triangle(*few), n_last)
+    if not found or (few[0].size == rows.size and few[1].size == thresholds.size):
+        return found
+    return _dependent(predictors.triangle(rows, thresholds), n_last)
+
+
+def _dependent(R: FloatArray, n_last: int) -> list[Confounded]:
+    """Which of the last columns of R are combinations of those before them that are kept."""
+    size = np.linalg.norm(R, axis=0)
+    columns = R / np.where(size > 0.0, size, 1.0)
+    kept, found = list(range(R.shape[1] - n_last)), []
+    for place in range(R.shape[1] - n_last, R.shape[1]):
+        if size[place] == 0.0:
+            found.append(Confounded(place, np.zeros(0, dtype=np.intp)))
+            continue
+        basis, column = columns[:, kept], columns[:, place]
+        solution = np.linalg.lstsq(basis, column, rcond=1e-13)[0]
+        if np.linalg.norm(column - basis @ solution) > TOLERANCE:
+            kept.append(place)
+            continue
+        parts = np.abs(solution)
+        found.append(Confounded(place, np.array(kept, dtype=np.intp)[parts > _PART * parts.max()]))
+    return found

@@ -1,0 +1,203 @@
+"""Covariances of estimates and errors of functions of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
+
+from .._typing import BoolArray, FloatArray
+from ..checks import fraction
+from ..formula.sample import Rows
+from .derivatives import QUANTITIES, involved, score_involved
+from .fit import LikelihoodFit
+from .flexible import FLEXIBLE, link_of
+from .links import Link
+from .rule import LikelihoodRule
+
+
+def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
+    """(F, P') the parameters of the rule as linear functions of the estimated ones.
+
+    Aliased effects are 0; a flexible threshold beside a level without rows equals the one before it.
+    """
+    structured = fit.on_flexible_scale()
+    if structured is not None:
+        return structured[:, ~fit.aliased]
+    count = rule.alpha.shape[0]
+    jacobian: FloatArray = np.eye(fit.aliased.size)[:, ~fit.aliased]
+    for block, aliased in enumerate(fit.aliased[: rule.alpha.size].reshape(-1, count)):
+        for k in np.flatnonzero(aliased[1:]) + 1 if not aliased.all() else ():
+            jacobian[block * count + k] = jacobian[block * count + k - 1]
+    return jacobian
+
+
+def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatArray) -> FloatArray:
+    """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P').
+
+    Infinite estimates count as known: what depends on them has no error (`infinite_parameters`).
+    """
+    full = covariance
+    if fit.separation is not None:
+        infinite = fit.infinite[~fit.aliased]
+        full = np.where(infinite[:, None] | infinite, 0.0, covariance)
+    if fit.jacobian is not None or fit.aliased.any():
+        jacobian = places(fit, rule)
+        full = jacobian @ full @ jacobian.T
+    given = rule.n_parameters - len(full)  # the parameter of a link, where it was given
+    return np.pad(full, (0, given))
+
+
+def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
+    """(F,) parameters of the rule that have no finite estimate; None where all have."""
+    if fit.separation is None:
+        return None
+    infinite = fit.infinite
+    structured = fit.on_flexible_scale()
+    return infinite if structured is None else np.asarray(np.abs(structured) @ infinite > 0.0)
+
+
+def depends_on_infinite(fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows, type: str) -> BoolArray | None:
+    """(n, M) which predictions depend on an infinite estimate; None where there is none."""
+    infinite = infinite_parameters(fit)
+    if infinite is None:
+        return None
+    if type == "score":
+        return score_involved(rule, rows, infinite)[:, None]
+    return involved(rule, rows, QUANTITIES[type], infinite)
+
+
+def normal_quantile(level: float, df: float = math.inf) -> float:
+    """z with P(|N(0, 1)| < z) = level; of Student's t where the degrees of freedom are finite."""
+    share = 0.5 + fraction("level", level) / 2.0
+    return float(ndtri(share) if math.isinf(df) else stdtrit(df, share))
+
+
+def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:
+    """P(|t| > |statistic|) with degrees of freedom df; normal where they are infinite."""
+    tail = -np.abs(statistic)
+    return 2.0 * np.where(np.isinf(df), ndtr(tail), stdtr(df, tail))
+
+
+def t_quantile(level: Any, df: FloatArray) -> FloatArray:
+    """t with P(|T| < t) = level, or levels of the shape of df; normal where the degrees of freedom are infinite."""
+    share = 0.5 + (np.asarray(level) if np.ndim(level) else fraction("level", level)) / 2.0
+    return np.asarray(np.where(np.isinf(df), ndtri(share), stdtrit(df, share)))
+
+
+def symmetric_limits(
+    value: FloatArray, std_error: FloatArray, level: Any, df: Any = np.inf
+) -> tuple[FloatArray, FloatArray]:
+    """value -+ z std_error, or t with degrees of freedom."""
+    half = t_quantile(level, np.asarray(df)) * std_error
+    return value - half, value + half
+
+
+def logit_limits(
+    share: FloatArray, complement: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal, predict.clm].
+
+    Parameters
+    ----------
+    share, complement : arrays
+        p and 1 - p; where p is exactly 0 or 1 without error so are its limits, and they are NaN outside [0, 1].
+    std_error : array
+        Standard error of p.
+    level : float in (0, 1)
+    df : float or array
+        Of Student's t.
+    """
+    z = t_quantile(level, np.asarray(df))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = np.log(share) - np.log(complement)
+        half = z * (std_error / share / complement)
+        lower, upper = expit(centre - half), expit(centre + half)
+    certain = std_error == 0.0
+    return np.where(certain, share, lower), np.where(certain, share, upper)
+
+
+def limits_between(
+    low: float, high: float, value: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of a value in [low, high], by the logit of its place between the ends."""
+    width = high - low
+    share = (value - low) / width
+    lower, upper = logit_limits(share, 1.0 - share, std_error / width, level, df)
+    return low + width * lower, low + width * upper
+
+
+def drawn_rules(
+    rule: LikelihoodRule, covariance: FloatArray, draws: int, rng: np.random.Generator
+) -> Iterator[LikelihoodRule]:
+    """The rule at parameters drawn from their asymptotic normal distribution.
+
+    Parameters
+    ----------
+    rule : LikelihoodRule
+    covariance : (P, P) of all its parameters
+    draws : int
+    rng : numpy.random.Generator
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return (moved_rule(rule, root @ rng.standard_normal(values.size)) for _ in range(draws))
+
+
+def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> LikelihoodRule:
+    """The rule of a fit with other values of its estimated parameters (P',).
+
+    Raises
+    ------
+    OptionError
+        A lambda outside the range of its link.
+    """
+    rule = cast(LikelihoodRule, fit.rule)
+    change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
+    n = change.size - fit.n_lambda
+    moved = moved_rule(rule, np.pad(change[:n], (0, rule.n_parameters - n)))
+    if not fit.n_lambda:
+        return moved
+    lam = cast(float, rule.link.lam) + float(change[n])
+    return replace(moved, family=rule.family.at(cast(Link, link_of(rule.link.name, lam))))
+
+
+def moved_rule(rule: LikelihoodRule, change: FloatArray) -> LikelihoodRule:
+    """The rule with (F,) added to its parameters."""
+    ends = np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size])
+    alpha, beta, zeta, lam = np.split(change, ends)
+    return replace(
+        rule,
+        family=rule.family.at(_moved(rule.link, lam)),
+        alpha=rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T,
+        beta=rule.beta + beta,
+        zeta=rule.zeta + zeta,
+    )
+
+
+def _moved(link: Link, change: FloatArray) -> Link:
+    """The link with its parameter changed; on the log scale where the parameter is positive."""
+    if link.lam is None:
+        return link
+    family, step = FLEXIBLE[link.name], float(change[0])
+    return family.at(link.lam * math.exp(step / link.lam) if family.relative else link.lam + step)
+
+
+_VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
+    "prob": lambda rule, rows: rule.probabilities(rows),
+    "cum_prob": lambda rule, rows: rule.cum_probabilities(rows),
+    "score": lambda rule, rows: rule.scores(rows)[:, None],
+    "linear_predictor": lambda rule, rows: rule.eta(rows),
+    "mean": lambda rule, rows: (rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None],
+}
+#: What has a standard error.
+UNCERTAIN = tuple(_VALUES)
+
+
+def predicted(rule: LikelihoodRule, rows: Rows, type: str) -> FloatArray:
+    """(n, M) values of a type of `UNCERTAIN`."""
+    return _VALUES[type](rule, rows)

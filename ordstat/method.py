@@ -1,0 +1,287 @@
+"""What a method is: a frozen value of hyper-parameters with one `fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sized
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from ._typing import FloatArray, Progress
+from .checks import brief, jobs, one_of, require_memory
+from .exceptions import DataError, OptionError
+from .fit import BallGeometry, Fit, Geometry, HullGeometry
+from .formula.sample import SCALINGS, Sample, has_gaps
+from .judging.costs import CostMatrix, require_v_shaped, sample_costs
+from .judging.margins import MarginBounds
+from .reduction.classifiers import written
+from .svm.kernels import Kernel
+
+# Bytes of a row at a level: its cost, answer, probability and margin, in a few copies.
+_CELL_BYTES = 48.0
+
+
+def option(default: Any, check: Callable[..., Any], *bounds: Any, **settings: Any) -> Any:
+    """A field of a method: its default, and the function of `ordstat/checks.py` that says what it may be.
+
+    A value becomes what `check(name, value, *bounds, of=method, **settings)` returns, and stays where that is None.
+    """
+
+    def checked(name: str, value: Any, method: Any) -> Any:
+        try:
+            return check(name, value, *bounds, of=method, **settings)
+        except OptionError:
+            raise
+        except (TypeError, ValueError, OverflowError) as error:  # what no check expects, such as pd.NA
+            raise OptionError(f"{name} of {type(method).__name__} has an unusable value: {brief(value)}.") from error
+
+    return field(default=default, metadata={"check": checked})
+
+
+def cost_option(default: str = "absolute") -> Any:
+    """The field of a cost by name, or a matrix of costs."""
+    return option(default, lambda name, value, of: CostMatrix.parse(value).value)
+
+
+def scaling_option() -> Any:
+    """The field that says how columns are scaled."""
+    return option("range", one_of, SCALINGS)
+
+
+def jobs_option() -> Any:
+    """The field of how many threads are at work."""
+    return option(1, lambda name, value, of: jobs(value, of=of))
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a method requires of a sample; `Method.check` refuses the rest by name."""
+
+    two_levels: bool = False
+    row_costs: bool = False  # takes Sample.costs
+    v_shaped: bool = False  # takes costs that do not fall away from the true rank, and no others
+    nominal: bool = False  # takes Rows.nominal
+    scale: bool = False  # takes Rows.scale
+    random: bool = False  # takes Rows.random
+    offset: bool = False  # takes Rows.offset
+    cluster: bool = False  # takes Sample.cluster
+    restrictions: bool = False  # takes Sample.restrictions
+    absent_levels: bool = False  # takes levels that have no rows
+    missing: bool = False  # takes NaN in Rows.X
+    categories: bool = False  # takes columns of Rows.X that are codes of categories
+    interactions: bool = False  # takes Sample.groups
+
+
+class NeedsOfValue:
+    """The `needs` of a class whose values take different things: its own, and of a value what its `own_needs` says."""
+
+    def __init__(self, needs: Needs) -> None:
+        self.needs = needs
+
+    def __get__(self, value: Any, owner: type) -> Needs:
+        return self.needs if value is None else cast(Needs, value.own_needs(self.needs))
+
+
+def missing_refused(method: str) -> str:
+    """What is said where a method is given missing values."""
+    return (
+        f"{method} takes no missing values (na_action='keep'): leave the rows out with na_action='omit', fill the "
+        "values in, or choose a method that takes them, such as 'ordboost'."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Method:
+    """Base of all methods: the fields are the hyper-parameters, checked when the value is made.
+
+    Every concrete class has a field `cost` (what its predictions minimise), a `needs`, and `fit`; every
+    field has a default. `repr(method)` rebuilds it.
+    """
+
+    needs: ClassVar[Needs] = Needs()
+    #: Whether a fit maximises a likelihood, and so has probabilities and standard errors of its own.
+    likelihood: ClassVar[bool] = False
+    results_class: ClassVar[type[Any]]
+    #: What to cite for it.
+    papers: ClassVar[tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = f.metadata["check"](f.name, getattr(self, f.name), self) if "check" in f.metadata else None
+            if value is not None:
+                self._settle(**{f.name: value})
+
+    @property
+    def cost_matrix(self) -> CostMatrix:
+        """What predictions cost where a row has no costs of its own."""
+        return CostMatrix.parse(self.cost)  # type: ignore[attr-defined]  # every concrete class has the field
+
+    def costs(self, sample: Sample) -> FloatArray:
+        """(N, K) costs of every prediction: the rows' own, else those of `cost`."""
+        return sample_costs(self.cost_matrix, sample)
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether X is a matrix of similarities to the training rows, of which no part can be left out."""
+        return False
+
+    @property
+    def selects(self) -> bool:
+        """Whether it chooses by cross-validation, with the rows of a cluster in one fold."""
+        return False
+
+    @property
+    def own_folds(self) -> bool:
+        """Whether anything is chosen by folds of its own, whether or not these keep clusters together."""
+        return self.selects
+
+    @property
+    def keeps_clusters(self) -> bool:
+        """Whether these folds keep the rows of a cluster together."""
+        return self.own_folds and self.needs.cluster
+
+    @property
+    def draws(self) -> bool:
+        """Whether the fit is a random draw: another seed, another fit."""
+        return False
+
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one, where a fit has probabilities of its own."""
+        return True
+
+    @property
+    def incremental(self) -> bool:
+        """Whether it learns further batches of rows (`partial_fit`)."""
+        return False
+
+    def unsupported(self, what: str) -> OptionError:
+        """The error of something asked for that this method does not support."""
+        return OptionError(f"{type(self).__name__} does not support {what}; remove it, or choose a method that does.")
+
+    def check_constraints(self, asked: Any) -> None:
+        """Raise where constraints are asked for that this method does not support."""
+        none = asked is None or (isinstance(asked, Sized) and len(asked) == 0)
+        if not none and not self.needs.restrictions:
+            raise self.unsupported("constraints=")
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method does not support."""
+        present = {
+            "row costs": sample.costs is not None and not self.needs.row_costs,
+            "nominal=": sample.rows.nominal is not None and not self.needs.nominal,
+            "scale=": (sample.rows.scale is not None or sample.rows.scale_offset is not None) and not self.needs.scale,
+            "random terms": sample.rows.random is not None and not self.needs.random,
+            "an offset": sample.rows.offset is not None and not self.needs.offset,
+            "cluster=": sample.cluster is not None and not self.needs.cluster,
+            "constraints=": sample.restrictions is not None and not self.needs.restrictions,
+            "interactions=": bool(sample.groups) and not self.needs.interactions,
+            "columns of categories": sample.categories is not None and not self.needs.categories,
+        }
+        for what, refused in present.items():
+            if refused:
+                raise self.unsupported(what)
+        n, K = sample.n, sample.n_levels
+        instead = "Join levels, or take fewer rows."
+        require_memory(f"Costs and answers of {n} rows at {K} levels", _CELL_BYTES * n * K, instead)
+        if sample.costs is None:
+            self.cost_matrix.require(sample.n_levels)
+        if not self.needs.missing and has_gaps(sample.X):
+            raise DataError(missing_refused(type(self).__name__))
+        if self.needs.two_levels and sample.n_levels != 2:
+            raise DataError(f"{type(self).__name__} takes a response of 2 levels; this one has {sample.n_levels}.")
+        if not sample.case_weights.any():
+            raise DataError("weights are zero for every row: nothing is left to fit.")
+        if self.needs.v_shaped:
+            require_v_shaped(self.costs(sample), sample.y, type(self).__name__)
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
+        """Fit to arrays; deterministic given `rng`."""
+        raise TypeError(f"{type(self).__name__} defines no fit")
+
+    def with_cost(self, cost: Any) -> Self:
+        """The same with another cost."""
+        return replace(self, cost=cost)  # type: ignore[call-arg]  # every concrete class has the field
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Norms of the fitted potential for margins and bounds; None where they have no meaning."""
+        return None
+
+    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
+        """Bounds of this method alone, beside those of every threshold rule; each holds with probability 1 - delta."""
+        return MarginBounds(bounds=())
+
+    def _settle(self, **values: Any) -> None:
+        """Put checked values in the place of those that were given; for `__post_init__` alone."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
+        changed = [f"{name}={_code(value)}" for name, (value, default) in values.items() if value != default]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def _code(value: Any) -> str:
+    """Python code of an option's value."""
+    if hasattr(value, "get_params"):
+        return written(value)
+    return f"float('{value}')" if isinstance(value, float) and np.isinf(value) else repr(value)
+
+
+def ball(kernel: Kernel, Z: FloatArray, scaling: str | None, squared_norm: float, theta: FloatArray) -> BallGeometry:
+    """Norms in the feature space of the scaled columns Z (N, D) of the training rows.
+
+    The radius is that of the box [-1, 1]^D where scaling="range", or of a kernel that is bounded everywhere; otherwise
+    it is the largest length among the training rows, which is not fixed before seeing data, and bounds that use it hold
+    only for rows no longer than that.
+    """
+    lengths = kernel.diagonal(Z)
+    largest = kernel.radius(Z.shape[1], 1.0 if scaling == "range" else np.inf)
+    if not np.isfinite(largest):
+        largest = float(lengths.max())
+    radius = float(np.sqrt(largest + 1.0))
+    return BallGeometry(norm=float(np.sqrt(squared_norm)), squared_lengths=lengths, theta=theta, radius=radius)
+
+
+def hull(
+    round_weights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None
+) -> HullGeometry:
+    """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
+    both = np.log([2.0, 2.0 * theta.size])
+    if squared_lengths is None:
+        with np.errstate(invalid="ignore"):  # NaN where the class is of unknown size
+            both = np.logaddexp(log_size, both)
+    return HullGeometry(
+        norm=float(np.abs(round_weights).sum()),
+        theta=theta,
+        log_size=float(both[0]),
+        log_size_own=float(both[1]),
+        squared_lengths=squared_lengths,
+    )
+
+
+LIN = (
+    "Lin, H.-T. (2008). From Ordinal Ranking to Binary Classification. PhD thesis, California Institute of Technology."
+)
+LI_LIN = (
+    "Li, L., & Lin, H.-T. (2007). Ordinal regression by extended binary classification. Advances in Neural Information "
+    "Processing Systems 19, 865-872."
+)
+LIN_LI = (
+    "Lin, H.-T., & Li, L. (2006). Large-margin thresholded ensembles for ordinal regression: Theory and practice. "
+    "Algorithmic Learning Theory, LNCS 4264, 319-333."
+)
+CHU_KEERTHI = "Chu, W., & Keerthi, S. S. (2007). Support vector ordinal regression. Neural Computation, 19, 792-815."
+TUTZ = (
+    "Tutz, G., & Hechenbichler, K. (2003). Aggregating classifiers with ordinal response structure. SFB 386 Discussion "
+    "Paper 359, Ludwig-Maximilians-Universitaet Muenchen."
+)
+AGRESTI = "Agresti, A. (2010). Analysis of Ordinal Categorical Data (2nd ed.). Wiley."
+CRAMMER = "Crammer, K., & Singer, Y. (2005). Online ranking by projecting. Neural Computation, 17, 145-175."
+MILIDIU = "Milidiu, R. L., & Rocha, R. H. S. (2019). Cumulative sum ranking."
+FREUND = (
+    "Freund, Y., & Schapire, R. E. (1997). A decision-theoretic generalization of on-line learning and an application "
+    "to boosting. Journal of Computer and System Sciences, 55, 119-139."
+)

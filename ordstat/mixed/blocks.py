@@ -1,0 +1,403 @@
+"""The matrix H = I + Lambda'Z'WZ Lambda of the random effects in blocks, eliminated term by term.
+
+Terms are in order of size. The first is block diagonal, one q x q block D_g a group; what it leaves of the others is
+the Schur complement S = H_RR - B'D^-1 B, B = H_1R. Where every group of the first term meets one group of each other
+term (nested terms) S has the pattern of H_RR, and elimination goes on; else S is dense. Of H^-1 only the entries at
+pairs of groups that meet in a row are ever needed [Takahashi, Fagan and Chen 1973].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+
+from .._typing import FloatArray, IntArray
+from ..compiled.effects import coupled, schur_complement
+from ..formula.sample import RandomColumns
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The pairs of groups of two terms that meet.
+
+    Attributes
+    ----------
+    first, second : (P,) groups
+    of : (n,)
+        Which pair each row has.
+    """
+
+    first: IntArray
+    second: IntArray
+    of: IntArray
+
+    @classmethod
+    def among(cls, one: RandomColumns, other: RandomColumns) -> Pattern:
+        """The pairs that occur."""
+        pairs, of = np.unique(one.codes * other.n_groups + other.codes, return_inverse=True)
+        return cls(pairs // other.n_groups, pairs % other.n_groups, of.astype(np.intp))
+
+    def unique(self, n_groups: int) -> bool:
+        """Whether each of the first groups meets one second group."""
+        return bool(self.first.size == n_groups and np.array_equal(self.first, np.arange(n_groups)))
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Random terms in order of size, and which groups meet.
+
+    Attributes
+    ----------
+    codes : tuple of (n,)
+    sizes, widths : tuple of int
+        G and q of each term.
+    patterns : dict of (s, t), s < t, to Pattern
+    inner : dict of (s, t) to (G,)
+        For nested terms, where elimination of the first term adds to the pair (s, t): the pair of each of its groups.
+    rest : Structure or None
+        Of the other terms, where the first is nested in all of them.
+    """
+
+    codes: tuple[IntArray, ...]
+    sizes: tuple[int, ...]
+    widths: tuple[int, ...]
+    patterns: dict[tuple[int, int], Pattern]
+    inner: dict[tuple[int, int], IntArray] = field(default_factory=dict)
+    rest: Structure | None = None
+
+    @property
+    def nested(self) -> bool:
+        """Whether every group of a term lies in one group of each larger one."""
+        return len(self.codes) == 1 or (self.rest is not None and self.rest.nested)
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        """Of the first term beside the others, where these are crossed."""
+        return None if self.rest is not None or len(self.codes) == 1 else Layout.of(self)
+
+    @classmethod
+    def of(cls, terms: Sequence[RandomColumns]) -> Structure:
+        """Of terms whose sizes fall."""
+        count = len(terms)
+        patterns = {(s, t): Pattern.among(terms[s], terms[t]) for s in range(count) for t in range(s + 1, count)}
+        known = tuple(t.codes for t in terms), tuple(t.n_groups for t in terms), tuple(t.q for t in terms)
+        if count == 1:
+            return cls(*known, patterns)
+        if all(patterns[0, t].unique(terms[0].n_groups) for t in range(1, count)):
+            rest = cls.of(terms[1:])
+            rows = np.empty(terms[0].n_groups, dtype=np.intp)
+            rows[terms[0].codes] = np.arange(terms[0].codes.size)
+            inner = {(s, t): patterns[s, t].of[rows] for s in range(1, count) for t in range(s + 1, count)}
+            return cls(*known, patterns, inner, rest)
+        return cls(*known, patterns)
+
+    def gram(self, x: Sequence[FloatArray], W: FloatArray) -> BlockMatrix:
+        """I + X'WX of columns x = z Lambda (n, q) of each term."""
+        diagonal = [
+            block_sums(codes, size, one, one, W) + np.eye(one.shape[1])
+            for codes, size, one in zip(self.codes, self.sizes, x, strict=True)
+        ]
+        pairs = {
+            (s, t): block_sums(pattern.of, pattern.first.size, x[s], x[t], W)
+            for (s, t), pattern in self.patterns.items()
+        }
+        return BlockMatrix(diagonal, pairs)
+
+
+def block_sums(codes: IntArray, size: int, one: FloatArray, other: FloatArray, W: FloatArray) -> FloatArray:
+    """(size, q, q') sums of W x x' by code."""
+    if size == 1:
+        return np.asarray((one.T @ (W[:, None] * other))[None])
+    out = np.empty((size, one.shape[1], other.shape[1]))
+    for a in range(one.shape[1]):
+        left = W * one[:, a]
+        for b in range(other.shape[1]):
+            if one is other and b < a:
+                out[:, a, b] = out[:, b, a]
+            else:
+                out[:, a, b] = np.bincount(codes, left * other[:, b], minlength=size)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMatrix:
+    """A symmetric matrix over the random effects: blocks of each group, and of each pair of groups that meet.
+
+    Attributes
+    ----------
+    diagonal : list of (G, q, q)
+    pairs : dict of (s, t) to (P, q_s, q_t)
+    """
+
+    diagonal: list[FloatArray]
+    pairs: dict[tuple[int, int], FloatArray]
+
+
+#: A vector over the random effects: (G, q) of each term.
+Effects = list[FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """H after elimination of its first term.
+
+    Attributes
+    ----------
+    structure : Structure
+    inverse : (G, q, q)
+        D^-1.
+    V : dict of t to (P, q_1, q_t)
+        D^-1 B.
+    rest : Factor, Dense or None
+        Of what is left.
+    logdet : float
+        log|H|.
+    """
+
+    structure: Structure
+    inverse: FloatArray
+    V: dict[int, FloatArray]
+    rest: Factor | Dense | None
+    logdet: float
+
+    def solve(self, right: Effects) -> Effects:
+        """H^-1 times a vector."""
+        first = np.einsum("gab,gb->ga", self.inverse, right[0])
+        if self.rest is None:
+            return [first]
+        others = []
+        for t, values in enumerate(right[1:], start=1):
+            pattern = self.structure.patterns[0, t]
+            moved = np.einsum("pab,pa->pb", self.V[t], right[0][pattern.first])
+            others.append(values - _by_code(pattern.second, moved, len(values)))
+        solved = self.rest.solve(others)
+        for t, values in enumerate(solved, start=1):
+            pattern = self.structure.patterns[0, t]
+            first = first - _by_code(
+                pattern.first, np.einsum("pab,pb->pa", self.V[t], values[pattern.second]), len(first)
+            )
+        return [first, *solved]
+
+    def selected(self) -> BlockMatrix:
+        """The entries of H^-1 in the blocks of H."""
+        if self.rest is None:
+            return BlockMatrix([self.inverse], {})
+        if isinstance(self.rest, Dense):
+            return self._selected_beside(self.rest)
+        return self._selected_nested(self.rest)
+
+    def _selected_nested(self, rest: Factor) -> BlockMatrix:
+        inner = rest.selected()
+        count, patterns = len(self.structure.codes), self.structure.patterns
+        pairs = {(s + 1, t + 1): block for (s, t), block in inner.pairs.items()}
+        own = self.inverse.copy()
+        for t in range(1, count):
+            block = inner.diagonal[t - 1]
+            found = -self.V[t] @ (block if len(block) == 1 else block[patterns[0, t].second])
+            for s in range(1, count):
+                if s != t:
+                    place = self.structure.inner[min(s, t), max(s, t)]
+                    block = pairs[min(s, t), max(s, t)][place]
+                    found -= self.V[s] @ (block if s < t else block.transpose(0, 2, 1))
+            pairs[0, t] = found
+            own -= found @ self.V[t].transpose(0, 2, 1)
+        return BlockMatrix([own, *inner.diagonal], pairs)
+
+    def _selected_beside(self, rest: Dense) -> BlockMatrix:
+        inner, own, layout = rest.selected(self.structure), self.inverse.copy(), self.structure.layout
+        assert layout is not None
+        V = layout.entries(self.V)
+        product = np.empty_like(V)
+        coupled(layout.starts, layout.columns, V, rest.inverse, product)
+        pairs = dict(inner.pairs)
+        for t, found in layout.blocks(product, self.V).items():
+            pairs[0, t] = -found
+            moved = found @ self.V[t].transpose(0, 2, 1)
+            gained = _by_code(self.structure.patterns[0, t].first, moved.reshape(len(moved), -1), len(own))
+            own += gained.reshape(own.shape)
+        return BlockMatrix([own, *inner.diagonal], pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """The Schur complement of crossed terms, as one matrix.
+
+    Attributes
+    ----------
+    terms : range
+        Places of its terms in the structure.
+    starts : tuple of int
+        Where the effects of each begin, and the end.
+    widths : tuple of int
+        q of each.
+    upper : (R, R)
+        U of S = U'U, its columns one after another.
+    """
+
+    terms: range
+    starts: tuple[int, ...]
+    widths: tuple[int, ...]
+    upper: FloatArray
+
+    @classmethod
+    def frame(cls, structure: Structure) -> Dense:
+        """Where the effects of all terms but the first stand, without a matrix."""
+        terms = range(1, len(structure.codes))
+        starts = np.cumsum([0, *(structure.sizes[t] * structure.widths[t] for t in terms)])
+        return cls(terms, tuple(int(start) for start in starts), structure.widths[1:], np.empty((0, 0)))
+
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """(R, R) S^-1."""
+        upper = dpotri(self.upper, lower=0)[0]
+        return np.ascontiguousarray(np.triu(upper) + np.triu(upper, 1).T)
+
+    def solve(self, right: Effects) -> Effects:
+        """S^-1 times a vector."""
+        solved = dpotrs(self.upper, np.concatenate([part.reshape(-1) for part in right]), lower=0)[0]
+        cut = np.split(solved, self.starts[1:-1])
+        return [part.reshape(-1, q) for part, q in zip(cut, self.widths, strict=True)]
+
+    def columns(self, t: int, groups: IntArray) -> IntArray:
+        """(n, q) places of the effects of some groups of term t."""
+        k = t - self.terms.start
+        return np.asarray(self.starts[k] + groups[:, None] * self.widths[k] + np.arange(self.widths[k]))
+
+    def selected(self, structure: Structure) -> BlockMatrix:
+        """The entries of S^-1 in the blocks of its terms."""
+        diagonal = []
+        for t in self.terms:
+            places = self.columns(t, np.arange(structure.sizes[t]))
+            diagonal.append(self.inverse[places[:, :, None], places[:, None, :]])
+        pairs = {}
+        for (s, t), pattern in structure.patterns.items():
+            if s in self.terms:
+                rows, columns = self.columns(s, pattern.first), self.columns(t, pattern.second)
+                pairs[s, t] = self.inverse[rows[:, :, None], columns[:, None, :]]
+        return BlockMatrix(diagonal, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Blocks at pairs of groups (first term, others) as one sparse matrix, row by row.
+
+    Attributes
+    ----------
+    order : (E,)
+        Place of every entry among those of the blocks, one block after another.
+    starts : (G q_1 + 1,)
+    columns : (E,)
+    """
+
+    order: IntArray
+    starts: IntArray
+    columns: IntArray
+
+    @classmethod
+    def of(cls, structure: Structure) -> Layout:
+        """Of the first term beside all others."""
+        q, frame = structure.widths[0], Dense.frame(structure)
+        rows, columns = [], []
+        for t in frame.terms:
+            pattern, shape = structure.patterns[0, t], (structure.patterns[0, t].first.size, q, structure.widths[t])
+            row = pattern.first[:, None] * q + np.arange(q)
+            rows.append(np.broadcast_to(row[:, :, None], shape).reshape(-1))
+            columns.append(np.broadcast_to(frame.columns(t, pattern.second)[:, None, :], shape).reshape(-1))
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        order = np.lexsort((column, row))
+        starts = np.searchsorted(row[order], np.arange(structure.sizes[0] * q + 1))
+        return cls(order, starts.astype(np.intp), np.ascontiguousarray(column[order], dtype=np.intp))
+
+    def entries(self, blocks: dict[int, FloatArray]) -> FloatArray:
+        """(E,) row by row."""
+        return np.concatenate([blocks[t].reshape(-1) for t in sorted(blocks)])[self.order]
+
+    def blocks(self, entries: FloatArray, like: dict[int, FloatArray]) -> dict[int, FloatArray]:
+        """The inverse of `entries`, in blocks of the shape of some others."""
+        values = np.empty_like(entries)
+        values[self.order] = entries
+        ends = np.cumsum([like[t].size for t in sorted(like)])[:-1]
+        return {t: part.reshape(like[t].shape) for t, part in zip(sorted(like), np.split(values, ends), strict=True)}
+
+
+def _by_code(codes: IntArray, values: FloatArray, size: int) -> FloatArray:
+    """(size, m) sums of values (n, m) by code."""
+    out = np.empty((size, values.shape[1]))
+    for column in range(values.shape[1]):
+        out[:, column] = np.bincount(codes, values[:, column], minlength=size)
+    return out
+
+
+def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
+    """Eliminate term by term; None where the matrix is not positive definite."""
+    found = _inverses(matrix.diagonal[0])
+    if found is None:
+        return None
+    inverse, logdet = found
+    count = len(structure.codes)
+    if count == 1:
+        return Factor(structure, inverse, {}, None, logdet)
+    V = {t: inverse[structure.patterns[0, t].first] @ matrix.pairs[0, t] for t in range(1, count)}
+    rest = _nested(matrix, structure, V) if structure.rest is not None else _dense(matrix, structure, V)
+    if rest is None:
+        return None
+    own = rest.logdet if isinstance(rest, Factor) else 2.0 * float(np.log(np.diag(rest.upper)).sum())
+    return Factor(structure, inverse, V, rest, logdet + own)
+
+
+def _inverses(blocks: FloatArray) -> tuple[FloatArray, float] | None:
+    """Inverses of (G, q, q) blocks and the sum of their log determinants; None where one is not positive definite."""
+    if blocks.shape[1] == 1:
+        if not np.all((blocks > 0.0) & (blocks < np.inf)):
+            return None
+        return 1.0 / blocks, float(np.log(blocks).sum())
+    try:
+        lower = np.linalg.cholesky(blocks)
+    except np.linalg.LinAlgError:
+        return None
+    logdet = 2.0 * float(np.log(np.einsum("gaa->ga", lower)).sum())
+    if not np.isfinite(logdet):
+        return None
+    half = np.linalg.inv(lower)
+    return half.transpose(0, 2, 1) @ half, logdet
+
+
+def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) -> Factor | None:
+    """What is left where every group of the first term meets one of each other."""
+    assert structure.rest is not None
+    diagonal, pairs = [], {}
+    for t, size in enumerate(structure.sizes[1:], start=1):
+        if size == 1:
+            diagonal.append(matrix.diagonal[t] - np.tensordot(matrix.pairs[0, t], V[t], axes=([0, 1], [0, 1])))
+            continue
+        product = matrix.pairs[0, t].transpose(0, 2, 1) @ V[t]
+        second = structure.patterns[0, t].second
+        gone = _by_code(second, product.reshape(len(product), -1), size).reshape(matrix.diagonal[t].shape)
+        diagonal.append(matrix.diagonal[t] - gone)
+    for (s, t), place in structure.inner.items():
+        product = matrix.pairs[0, s].transpose(0, 2, 1) @ V[t]
+        old = matrix.pairs[s, t]
+        pairs[s - 1, t - 1] = old - _by_code(place, product.reshape(len(product), -1), len(old)).reshape(old.shape)
+    return factor(BlockMatrix(diagonal, pairs), structure.rest)
+
+
+def _dense(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) -> Dense | None:
+    """What is left of crossed terms."""
+    frame, layout = Dense.frame(structure), structure.layout
+    assert layout is not None
+    S = np.zeros((frame.starts[-1], frame.starts[-1]))
+    for t in frame.terms:
+        places = frame.columns(t, np.arange(structure.sizes[t]))
+        S[places[:, :, None], places[:, None, :]] = matrix.diagonal[t]
+    for (s, t), pattern in structure.patterns.items():
+        if s in frame.terms:
+            rows, columns = frame.columns(s, pattern.first), frame.columns(t, pattern.second)
+            S[columns[:, :, None], rows[:, None, :]] = matrix.pairs[s, t].transpose(0, 2, 1)
+    B = layout.entries({t: matrix.pairs[0, t] for t in frame.terms})
+    schur_complement(layout.starts, layout.columns, B, layout.entries(V), S)
+    upper, failed = dpotrf(S.T, lower=0, clean=0, overwrite_a=1)
+    return None if failed else replace(frame, upper=upper)

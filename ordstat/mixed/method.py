@@ -1,0 +1,149 @@
+"""Random effects in a likelihood fit: what they go with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..checks import is_whole, require_memory
+from ..exceptions import DataError, OptionError
+from ..fit import Certificate, Trace
+from ..formula.sample import Sample, check_whole_groups
+from ..judging.costs import CostMatrix
+from ..likelihood.estimate import Estimate
+from ..likelihood.fit import LikelihoodFit
+from ..likelihood.layout import Layout
+from ..likelihood.problem import Problem
+from ..likelihood.user_scale import correct_digits
+
+if TYPE_CHECKING:
+    from .estimate import MixedEstimate
+
+#: Nodes that "auto" may come to.
+MOST_NODES = 100
+#: Crossed effects beside the largest term: an elimination of more takes many minutes, by the cube of their number.
+_MOST_CROSSED = 10_000
+#: Penalties of the covariances of random effects, and one in a summary.
+RANDOM_PENALTIES = ("gamma", None)
+GAMMA = "gamma(2, 0) on random effects"
+
+
+def checked_quadrature(name: str, value: Any, of: Any) -> int | str:
+    """A number of nodes, or "auto"."""
+    if value == "auto":
+        return "auto"
+    if is_whole(value) and value != 0 and abs(value) <= MOST_NODES:
+        return int(value)
+    raise OptionError(
+        f"{name} must be 1 (Laplace), a number of nodes up to {MOST_NODES} (adaptive Gauss-Hermite; negative for a "
+        f"rule without modes) or 'auto'; got {value!r}."
+    )
+
+
+def check_random(sample: Sample, penalty: str | None, quadrature: int | str, **options: Any) -> None:
+    """OptionError where random effects meet what they do not go with, or their own options meet none."""
+    if sample.rows.random is None:
+        if quadrature != 1:
+            raise OptionError(
+                f"quadrature={quadrature!r} must go with random effects, and the formula has none: add a term such as "
+                "(1 | group), or leave it out."
+            )
+        if penalty is not None:
+            raise OptionError(
+                f"random_penalty={penalty!r} must go with random effects, and the formula has none: add a term such as "
+                "(1 | group), or leave it out."
+            )
+        return
+    for name, value in options.items():
+        if value is not None:
+            raise OptionError(f"{name} must be left out where the formula has random effects; got {value!r}.")
+    if sample.cluster is not None:
+        check_whole_groups(sample.rows.random, sample.cluster)
+    if len(sample.rows.random.terms) > 1:
+        _check_crossed(sample)
+
+
+def _check_crossed(sample: Sample) -> None:
+    """DataError if the dense matrix of the crossed effects beside the largest term is too large."""
+    from .blocks import Structure
+
+    assert sample.rows.random is not None
+    terms = sorted((term.spelt_out() for term in sample.rows.random.terms), key=lambda term: (-term.n_groups, -term.q))
+    effects = sum(term.size for term in terms[1:])
+    if effects > 1000 and not Structure.of(terms).nested:
+        instead = "Write nested groups as (1 | a/b), leave a term out, or join groups."
+        if effects > _MOST_CROSSED:
+            raise DataError(f"crossed random effects must be at most {_MOST_CROSSED:,}; got {effects:,}. {instead}")
+        require_memory(f"The matrix of {effects:,} crossed random effects", 40.0 * effects**2, instead)
+
+
+def with_random_effects(
+    sample: Sample,
+    found: Estimate,
+    layout: Layout,
+    cost: CostMatrix,
+    quadrature: int | str,
+    max_iter: int,
+    penalty: str | None,
+    known: dict[str, Any],
+) -> LikelihoodFit:
+    """The fit with random effects, from the estimates without.
+
+    Parameters
+    ----------
+    sample : Sample
+    found : Estimate
+    layout : Layout
+    cost : CostMatrix
+    quadrature : int or "auto"
+    max_iter : int
+    penalty : "gamma" or None
+        That of the covariances of random effects.
+    known : dict
+        The fields of the fit that random effects leave as they are.
+    """
+    from .at_estimates import MarginalAtEstimates
+    from .estimate import Covariance, mixed_estimate
+
+    problem, plain_loglik = found.problem, found.loglik()
+    infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
+    start = (found.optimum.alpha, found.optimum.rest)
+    mixed = mixed_estimate(problem, start, quadrature, max_iter, penalty, infinite)
+    marginal = mixed.marginal(plain_loglik)
+    if marginal.certain:
+        marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
+    alpha, rest = _parts(mixed.fixed, problem)
+    rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
+    size = mixed.likelihood.model.n_fixed
+    information = Covariance(marginal.covariance[:size, :size])
+    errors = np.abs(mixed.likelihood.last_step()[:size]) + mixed.rounding
+    facts = () if penalty is None else (("penalty", GAMMA),)
+    return LikelihoodFit(
+        **{**known, "facts": (*known["facts"], *facts)},
+        rule=rule,
+        certificate=_certificate(mixed),
+        trace=Trace(iterations=len(mixed.logliks) - 1, objective=np.array(mixed.logliks), message=mixed.message),
+        scores=rule.scores(sample.rows),
+        coefficients=layout.spread(mixed.fixed),
+        information=information,
+        digits=layout.spread(correct_digits(mixed.fixed, errors, information)),
+        loglik=mixed.loglik,
+        marginal=marginal,
+        likelihood=cast(Any, MarginalAtEstimates(marginal)),
+    )
+
+
+def _parts(fixed: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]:
+    """(t, m) and (q,) of the user's parameters in one vector."""
+    user = problem.user_scale()
+    t, m = user.c.size, user.G.shape[0]
+    return fixed[: t * m].reshape(m, t).T, fixed[t * m :]
+
+
+def _certificate(mixed: MixedEstimate) -> Certificate:
+    details: list[tuple[str, Any]] = [("gradient of the modes", mixed.modes_gradient)]
+    details += [("smallest eigenvalue of the information", mixed.likelihood.smallest_eigenvalue)]
+    return Certificate(name="max |gradient|", value=mixed.gradient, tolerance=mixed.tolerance, details=tuple(details))

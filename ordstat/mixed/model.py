@@ -1,0 +1,282 @@
+"""A likelihood with random effects: rows, parameters, blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..compiled.mixed import location_terms
+from ..formula.sample import RandomColumns
+from ..likelihood.cumulative import Cumulative
+from ..likelihood.family import Family, LocationTerms
+from ..likelihood.predictor import Jacobian, ModelRows, Predictor
+from ..likelihood.problem import Problem
+from ..likelihood.rows import LARGEST_LOG_SCALE
+from ..likelihood.user_scale import in_order
+from .blocks import Effects, Structure
+
+#: Condition number from which columns are nearly multiples: an intercept and a column 5 deviations away from 0.
+_ALIKE = 10.0
+#: Links of the compiled passes, by their number there.
+LINKS = ("logit", "probit")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MixedModel:
+    """What is maximised.
+
+    Attributes
+    ----------
+    rows : ModelRows
+        Scaled columns; rows are in order of the groups of the first term.
+    y : (n,) codes
+    weights : (n,)
+    family : Family
+    n_thresholds : int
+    expand : (F, P) or None
+        From the fixed parameters to all thresholds and effects; None where they are those.
+    to_user : (P, P)
+        From the fixed parameters to those of the user.
+    terms : tuple of RandomColumns
+        In order of size, their columns scaled.
+    scaling : tuple of (q, q)
+        M of each term, its scaled columns being z M: their effects b' are b = M b' of the user's columns.
+    order : tuple of int
+        Place of each term among those of the sample.
+    along : (n,)
+        Place of each row among those of the sample.
+    roots : tuple of (G, G) or None
+        Of the given covariances of the groups, in the order of the sample.
+    """
+
+    rows: ModelRows
+    y: IntArray
+    weights: FloatArray
+    family: Family
+    n_thresholds: int
+    expand: FloatArray | None
+    to_user: FloatArray
+    terms: tuple[RandomColumns, ...]
+    scaling: tuple[FloatArray, ...]
+    order: tuple[int, ...]
+    along: IntArray
+    roots: tuple[FloatArray | None, ...]
+
+    @classmethod
+    def of(cls, problem: Problem) -> MixedModel:
+        """Of a problem whose sample has random terms."""
+        random = problem.sample.rows.random
+        assert random is not None
+        spelt = [term.spelt_out() for term in random.terms]
+        sizes = [(-term.n_groups, -term.q) for term in spelt]
+        order = tuple(sorted(range(len(sizes)), key=sizes.__getitem__))
+        weights = problem.sample.case_weights
+        scaling = [_scaling(spelt[k], weights) for k in order]
+        terms = [replace(spelt[k], z=spelt[k].z @ M) for k, M in zip(order, scaling, strict=True)]
+        x, w, z = problem.scaled()
+        rows = ModelRows.on(problem.sample.rows, x, w, z)
+        along = np.argsort(terms[0].codes, kind="stable")
+        terms = [term[along] for term in terms]
+        return cls(
+            rows=rows.take(along),
+            y=problem.sample.y[along],
+            weights=np.ascontiguousarray(weights[along]),
+            family=problem.family,
+            n_thresholds=problem.counts.size - 1,
+            expand=_expansion(problem),
+            to_user=_user_map(problem),
+            terms=tuple(terms),
+            scaling=tuple(scaling),
+            order=order,
+            along=along,
+            roots=tuple(term.root for term in random.terms),
+        )
+
+    @property
+    def n_fixed(self) -> int:
+        return int(self.to_user.shape[0])
+
+    @property
+    def n_phi(self) -> int:
+        return sum(term.n_phi for term in self.terms)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """Which groups of the terms meet."""
+        return Structure.of(self.terms)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """(G + 1,) where the rows of each group of the first term begin, and the end."""
+        first = self.terms[0]
+        return np.asarray(np.searchsorted(first.codes, np.arange(first.n_groups + 1)), dtype=np.intp)
+
+    @cached_property
+    def compiled(self) -> bool:
+        """Whether the compiled walk covers the model: a logit, one effect a group, thresholds shared by all rows."""
+        alone = len(self.terms) == 1 and self.terms[0].q == 1
+        return alone and self.link == 0 and self.rows.w.shape[1] == 1 and not self.scaled
+
+    @cached_property
+    def common(self) -> bool:
+        """Whether the column of the first term is constant, so that an effect moves all rows of its group alike."""
+        z = self.terms[0].z
+        return bool(np.all(z == z[0]))
+
+    @cached_property
+    def scaled(self) -> bool:
+        """Whether rows have different scales."""
+        return bool(self.rows.z.shape[1] or self.rows.scale_offset.any())
+
+    @cached_property
+    def ones(self) -> FloatArray:
+        """(n,) inverse scale of rows that have the same."""
+        return np.ones(self.y.size)
+
+    @cached_property
+    def first_column(self) -> FloatArray:
+        """(n,) the first column of the first term."""
+        return np.ascontiguousarray(self.terms[0].z[:, 0])
+
+    @cached_property
+    def places(self) -> IntArray:
+        """(2, n) the thresholds above and below each row, as `Cumulative.terms` has them."""
+        return np.stack([np.minimum(self.y, self.n_thresholds - 1), np.maximum(self.y - 1, 0)])
+
+    # Parameters
+
+    def phi_of(self, phi: FloatArray) -> list[FloatArray]:
+        """The part of each term."""
+        ends = accumulate(term.n_phi for term in self.terms)
+        return [phi[end - term.n_phi : end] for end, term in zip(ends, self.terms, strict=True)]
+
+    def factors(self, phi: FloatArray) -> list[FloatArray]:
+        """Lambda (q, q) of each term."""
+        return [term.factor(own) for term, own in zip(self.terms, self.phi_of(phi), strict=True)]
+
+    def user_entries(self, k: int) -> tuple[IntArray, IntArray]:
+        """(m',) and (m',) rows and columns of M Lambda of term k that are not always 0, column by column."""
+        pattern = np.zeros((self.terms[k].q,) * 2)
+        pattern[self.terms[k].entries] = 1.0
+        columns, rows = np.nonzero((np.abs(self.scaling[k]) @ pattern).T)
+        return rows, columns
+
+    def start_phi(self) -> FloatArray:
+        """Standard deviations of a half on the latent scale, or of a half a deviation of the column if that is less."""
+        parts = []
+        for term, M in zip(self.terms, self.scaling, strict=True):
+            rows, columns = term.entries
+            parts.append(np.where(rows == columns, 0.5 / np.maximum(np.diag(M)[rows], 1.0), 0.0))
+        return np.concatenate(parts)
+
+    # Rows
+
+    def predictor(self, fixed: FloatArray) -> Predictor | None:
+        """At the fixed parameters, without random effects; None outside the domain of log scales."""
+        full = fixed if self.expand is None else self.expand @ fixed
+        m, count, p = self.rows.w.shape[1], self.n_thresholds, self.rows.x.shape[1]
+        alpha, rest = full[: m * count].reshape(m, count).T, full[m * count :]
+        alpha = np.ascontiguousarray(alpha)
+        if not self.scaled:
+            H = self.rows.x @ rest + self.rows.offset
+            found = Predictor(w=self.rows.w, alpha=alpha, H=H, tau=self.rows.scale_offset, patterns=self.rows.patterns)
+            found.__dict__["s"] = self.ones
+            return found
+        found = self.rows.at(alpha, rest[:p], rest[p:])
+        return found if np.abs(found.tau).max() <= LARGEST_LOG_SCALE else None
+
+    def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
+        """Terms of rows by their location, their scores moved by `shift` (n,); None outside the domain."""
+        if self.link is not None:
+            u, lo, d = self.ends(predictor)
+            if not np.all(d > 0.0):
+                return None
+            out = np.empty((3, shift.size))
+            if location_terms(self.link, u, lo, d, predictor.s, shift, *out):
+                return LocationTerms(*out)
+        return self.family.by_location(replace(predictor, H=predictor.H + shift), self.y)
+
+    def ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """`predictor.ends`, kept with the predictor."""
+        known = predictor.__dict__.get("own_ends")
+        if known is None:
+            u, lo, d = predictor.ends(self.y)
+            known = predictor.__dict__["own_ends"] = (u, lo, d)
+        return known
+
+    @cached_property
+    def link(self) -> int | None:
+        """Number of the link in the compiled passes; None where they are not for the family."""
+        name = self.family.link.name
+        return LINKS.index(name) if isinstance(self.family, Cumulative) and name in LINKS else None
+
+    def columns(self, phi: FloatArray) -> list[FloatArray]:
+        """x = z Lambda (n, q) of each term."""
+        return [term.z @ Lambda for term, Lambda in zip(self.terms, self.factors(phi), strict=True)]
+
+    def shift(self, x: Iterable[FloatArray], v: Effects) -> FloatArray:
+        """(n,) x'v of each row: what the random effects add to its score."""
+        parts = zip(x, v, self.terms, strict=True)
+        return np.asarray(sum(np.einsum("nq,nq->n", columns, part[term.codes]) for columns, part, term in parts))
+
+    def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
+        """X'values (n,), the other way round."""
+        return [_by_code(term, columns * values[:, None]) for term, columns in zip(self.terms, x, strict=True)]
+
+    def jacobian(self, places: IntArray) -> Jacobian:
+        """How the predictors of the rows move with the fixed parameters."""
+        return Jacobian(self.rows, places, self.n_thresholds, self.expand)
+
+
+def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
+    """(q, q) M, diagonal unless correlated effects have columns that are nearly multiples of each other."""
+    size = np.sqrt(weights @ term.z**2 / weights.sum())
+    if term.alike:
+        size = np.full(term.q, np.linalg.norm(size))
+    M = np.diag(1.0 / np.where(size > 0.0, size, 1.0))
+    if not term.correlated or term.q == 1:
+        return M
+    R = np.linalg.qr(np.sqrt(weights / weights.sum())[:, None] * (term.z @ M), mode="r")
+    if not 1e-12 < 1.0 / np.linalg.cond(R) < 1.0 / _ALIKE:
+        return M
+    return np.asarray(M @ np.linalg.inv(R * np.sign(np.diag(R))[:, None]))
+
+
+def _by_code(term: RandomColumns, values: FloatArray) -> FloatArray:
+    """(G, q) sums by group."""
+    if term.n_groups == 1:
+        return np.asarray(values.sum(axis=0)[None, :])
+    columns = [np.bincount(term.codes, column, minlength=term.n_groups) for column in values.T]
+    return np.stack(columns, axis=1)
+
+
+def _units(problem: Problem) -> Iterable[tuple[FloatArray, FloatArray]]:
+    """(a, rest) of the solver, one for each fixed parameter in the order of `in_order`."""
+    user = problem.user_scale()
+    t, m, q = user.c.size, user.G.shape[0], user.scale.size
+    for unit in np.eye(t * m + q):
+        a = unit[: t * m].reshape(m, t).T
+        yield np.ascontiguousarray(a), unit[t * m :]
+
+
+def _user_map(problem: Problem) -> FloatArray:
+    user = problem.user_scale()
+    t, own = user.c.size, user.G.shape[0] * user.c.size
+    out = np.zeros((own + user.scale.size,) * 2)
+    out[:own, :own] = (user.G[:, None, :, None] * np.eye(t)[:, None, :]).reshape(own, own)
+    out[:own, own:] = (user.A[:, None, :] * user.c[:, None]).reshape(own, -1)
+    np.fill_diagonal(out[own:, own:], 1.0 / user.scale)
+    return out
+
+
+def _expansion(problem: Problem) -> FloatArray | None:
+    if problem.structure is None:
+        return None
+    structured = problem.structured(lambda alpha, rest: None)
+    units = _units(problem)
+    return np.array([in_order(structured.expand(a, rest), rest) for a, rest in units]).T

@@ -1,0 +1,453 @@
+"""The maximum of an integrated likelihood: quasi-Newton from an information that is nearly right, then Newton.
+
+BFGS begins at an inverse information that is nearly right, which is what makes ten to twenty evaluations enough:
+blockdiag((J - C'H^-1 C)^-1, 1 / G), J the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the
+number of groups of each phi. Where rows are very many, some groups tell it; where they are few, differences of the
+gradient are as quick. The Hessian is one of central differences of the exact gradient, at the end alone.
+
+Variances at their boundary, 0, are found, proven by the one-sided derivative, and left out of the covariance. l is even
+in every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the variance wants to
+be positive; dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0 is not above 0 at a boundary.
+
+A penalty keeps covariances off that boundary: + log det Lambda for every term. For one column that is log sd, the gamma
+density of shape 2 and rate 0 of Chung, Rabe-Hesketh, Dorie, Gelman and Liu (2013, Psychometrika 78, 685-709); for q
+correlated ones the Wishart density of q + 2 degrees of freedom and infinite scale, |Sigma|^(1/2), of Chung, Gelman,
+Rabe-Hesketh, Liu and Dorie (2015, JEBS 40, 136-157). Other units of columns, or other sums of correlated ones, add a
+constant.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..formula.sample import RandomColumns
+from .blocks import Effects
+from .laplace import Evaluation, Objective, State, state_at
+from .model import MixedModel
+
+#: A quasi-Newton search ends where its step is shorter than 1e-5 of a standard error.
+_NEAR = 1e-10
+#: Largest change of phi in one step, factor of a step refused, and how many are tried.
+_CAP, _SHORTER, _TRIES = 1.0, 0.4, 30
+#: Step of the differences, and how much shorter it may be near the end of the domain.
+_STEP, _SHORTENED = 1e-4, (1.0, 0.1, 0.01)
+#: Gradient that Newton's method goes on to, that which is enough, and that where a Hessian is as good as at the end.
+_GOAL, _ENOUGH, _CLOSE = 1e-9, 1e-7, 1e-2
+#: Gradient up to which a search has converged.
+_CONVERGED = 1e-6
+#: Where a family is not concave, groups may have two modes, and the integral jumps as they go from one to the other.
+JUMPS = "no further progress, as modes of random effects jump: use more quadrature nodes"
+#: Steps on one Hessian, and Hessians.
+_NEWTON, _HESSIANS = 6, 8
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Found:
+    """Where a search ended.
+
+    Attributes
+    ----------
+    at : Evaluation
+    information : (P + m, P + m)
+        Negative Hessian there.
+    logliks : list of float
+    message : str
+    """
+
+    at: Evaluation
+    information: FloatArray
+    logliks: list[float]
+    message: str
+
+
+def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: BoolArray, max_iter: int) -> Found | None:
+    """The maximum over the free components of psi, from a start; None where that is outside the domain."""
+    at = objective(psi, zero_effects(model))
+    if at is None:
+        return None
+    logliks = [at.loglik]
+    B = np.where(free[:, None] & free, start_covariance(model, objective, at), 0.0)
+    at, message = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
+    for _ in range(_HESSIANS):
+        information = negative_hessian(objective, at, free)
+        reached, message = _newton(objective, at, information, free, logliks, message)
+        near = np.abs(at.gradient[free]).max(initial=0.0) <= _CLOSE  # so near that its Hessian is that of the end
+        done = np.abs(reached.gradient[free]).max(initial=0.0) <= _ENOUGH
+        stuck, at = reached is at, reached
+        if stuck or (done and near):
+            break
+    if message == "converged" and np.abs(at.gradient[free]).max(initial=0.0) > _CONVERGED:
+        message = "no further progress"
+    if message == "no further progress" and not model.family.concave:
+        message = JUMPS
+    return Found(at=at, information=information, logliks=logliks, message=message)
+
+
+def zero_effects(model: MixedModel) -> Effects:
+    """All random effects 0."""
+    return [np.zeros((term.n_groups, term.q)) for term in model.terms]
+
+
+def quasi_newton(
+    objective: Objective,
+    at: Evaluation,
+    B: FloatArray,
+    free: BoolArray,
+    max_iter: int,
+    logliks: list[float],
+    n_fixed: int,
+) -> tuple[Evaluation, str]:
+    """BFGS from an inverse B of the information, 0 where psi is not free; logs the log-likelihood of every step."""
+    for _ in range(max_iter):
+        step = B @ at.gradient  # 0 where psi is not free, as B is
+        slope = float(at.gradient @ step)
+        if slope <= _NEAR:
+            return at, "converged"
+        largest = max(map(abs, step[n_fixed:].tolist()), default=0.0)
+        if largest > _CAP:
+            step *= _CAP / largest
+            slope = float(at.gradient @ step)
+        moved = _search(objective, at, step, slope)
+        if moved is None:
+            return at, "no further progress"
+        B = _updated(B, moved.psi - at.psi, np.where(free, at.gradient - moved.gradient, 0.0))
+        at = moved
+        logliks.append(at.loglik)
+    return at, "iteration limit reached"
+
+
+def _search(objective: Objective, at: Evaluation, step: FloatArray, slope: float) -> Evaluation | None:
+    """The longest of the steps 1, 0.4, 0.16, ... with enough of a gain."""
+    length, slack = 1.0, 1e-13 * (1.0 + abs(at.loglik))
+    for _ in range(_TRIES):
+        trial = objective(at.psi + length * step, at.v)
+        if trial is not None and trial.loglik >= at.loglik + 1e-4 * length * slope - slack:
+            return trial
+        length *= _SHORTER
+    return None
+
+
+def _updated(B: FloatArray, s: FloatArray, y: FloatArray) -> FloatArray:
+    """BFGS update of an inverse from a step and the change of the (negative) gradient."""
+    product = float(s @ y)
+    if product <= 1e-12 * math.sqrt(float(s @ s) * float(y @ y)):
+        return B
+    moved, column = B @ y, s[:, None]
+    turn = moved[:, None] * s
+    return np.asarray(B - (turn + turn.T) / product + (1.0 + float(y @ moved) / product) / product * (column * s))
+
+
+def _newton(
+    objective: Objective,
+    at: Evaluation,
+    information: FloatArray,
+    free: BoolArray,
+    logliks: list[float],
+    message: str,
+) -> tuple[Evaluation, str]:
+    """Steps on one Hessian, as long as the gradient falls."""
+    inverse = _inverse(information, free)
+    for _ in range(_NEWTON):
+        size = np.abs(at.gradient[free]).max(initial=0.0)
+        if size <= _GOAL:
+            break
+        gradient = np.where(free, at.gradient, 0.0)
+        step = inverse @ gradient
+        moved = objective(at.psi + step, at.v)
+        lowest = at.loglik - 1e-9 * (1.0 + abs(at.loglik))
+        if moved is None or moved.loglik < lowest or np.abs(moved.gradient[free]).max() >= size:
+            # far from quadratic, as near a variance of 0: a shorter step that gains, where there is something to gain
+            moved = _search(objective, at, step, float(gradient @ step)) if size > _ENOUGH else None
+            if moved is None or moved.loglik <= at.loglik:
+                break
+        at, message = moved, "converged"
+        logliks.append(at.loglik)
+    return at, message
+
+
+def _inverse(information: FloatArray, free: BoolArray) -> FloatArray:
+    """Of the free part, directions of no positive curvature left out; 0 elsewhere."""
+    out = np.zeros_like(information)
+    out[np.ix_(free, free)] = pseudo_inverse(information[free][:, free])
+    return out
+
+
+def negative_hessian(objective: Objective, at: Evaluation, free: BoolArray) -> FloatArray:
+    """Central differences of the gradient; 0 outside the free part, NaN where the domain ends too near."""
+    size = at.psi.size
+    out = np.zeros((size, size))
+    for j in np.flatnonzero(free):
+        length = max(1.0, abs(at.psi[j]))
+        out[j] = _slope(objective, at, length * np.eye(size)[j]) / length
+    out[:, ~free] = 0.0
+    return np.asarray(0.5 * (out + out.T))
+
+
+def information_along(objective: Objective, at: Evaluation, moves: FloatArray) -> FloatArray:
+    """(P + m, P + m) negative Hessian in the space of some orthonormal moves (P + m, r) of psi."""
+    bent = moves.T @ np.stack([_slope(objective, at, move) for move in moves.T], axis=1)
+    return np.asarray(0.5 * moves @ (bent + bent.T) @ moves.T)
+
+
+def _slope(objective: Objective, at: Evaluation, along: FloatArray) -> FloatArray:
+    """Minus the derivative of the gradient along a move, by the longest step that stays inside the domain."""
+    for shorter in _SHORTENED:
+        move = shorter * _STEP * along
+        ahead = objective(at.psi + move, at.v)
+        if ahead is None:
+            continue
+        mirrored = [2.0 * here - there for here, there in zip(at.v, ahead.v, strict=True)]
+        behind = objective(at.psi - move, mirrored)
+        if behind is not None:
+            return np.asarray((behind.gradient - ahead.gradient) / (2.0 * shorter * _STEP))
+    return np.full(at.psi.size, np.nan)
+
+
+# Where a search begins
+
+#: Rows and groups that are enough.
+_ROWS, _GROUPS = 20_000, 500
+#: Rows that are few.
+_FEW = 1000
+
+
+def start_covariance(model: MixedModel, objective: Objective, at: Evaluation) -> FloatArray:
+    """(P + m, P + m), 0 in directions of no information."""
+    P, size = model.n_fixed, at.psi.size
+    information = _by_differences(objective, at, P) if _few(model, at) else _of_some_groups(model, at)
+    found = None if information is None else _spectral_inverse(information, least=P * np.finfo(float).eps)
+    out = np.zeros((size, size))
+    out[:P, :P] = pseudo_inverse(_information(at.state)) if found is None else found
+    groups = [term.size // term.width for term in model.terms for _ in range(term.n_phi)]
+    np.fill_diagonal(out[P:, P:], 1.0 / np.array(groups))
+    return out
+
+
+def _few(model: MixedModel, at: Evaluation) -> bool:
+    """Whether one pass gives the gradient of few rows."""
+    return at.curvature is not None and model.y.size <= _FEW
+
+
+def _by_differences(objective: Objective, at: Evaluation, P: int) -> FloatArray | None:
+    """(P, P) forward differences of the gradient by the fixed parameters; None outside the domain."""
+    out = np.empty((P, P))
+    for j in range(P):
+        psi = at.psi.copy()
+        psi[j] += _STEP
+        ahead = objective(psi, at.v)
+        if ahead is None:
+            return None
+        out[j] = (at.gradient[:P] - ahead.gradient[:P]) / _STEP
+    return 0.5 * (out + out.T)
+
+
+def _of_some_groups(model: MixedModel, at: Evaluation) -> FloatArray | None:
+    """That of every k-th group of the only term, k times; None where there is no need."""
+    first = model.terms[0]
+    step = min(model.y.size // _ROWS, first.n_groups // _GROUPS)
+    if len(model.terms) > 1 or step < 2:
+        return None
+    rows = np.flatnonzero(first.codes % step == 0)
+    v = [at.v[0][::step]]
+    term = replace(first, z=first.z[rows], codes=first.codes[rows] // step, n_groups=len(v[0]))
+    own = replace(model, rows=model.rows.take(rows), y=model.y[rows], weights=model.weights[rows], terms=(term,))
+    state = state_at(own, at.psi, v)
+    return None if state is None else _information(state) * (first.n_groups / len(v[0]))
+
+
+def _information(at: State) -> FloatArray:
+    """(P, P) J - C'H^-1 C."""
+    model, P = at.model, at.model.n_fixed
+    jacobian, place = model.jacobian(at.terms.places), len(at.terms.places)
+    curvature = model.weights * at.terms.second()
+    J = np.empty((P, P))
+    for p, unit in enumerate(np.eye(P)[:, :, None]):
+        moves = jacobian.apply(unit)[:, :, 0].T
+        J[p] = jacobian.total(np.einsum("qrn,rn->qn", curvature, moves))
+    C = []
+    for term, x in zip(model.terms, at.x, strict=True):
+        parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
+        C.append(np.stack(parts, axis=1))
+    solved = [_flat(at.modes.factor.solve([part[:, :, p] for part in C])) for p in range(P)]
+    schur = J - np.array(solved) @ np.concatenate([part.reshape(-1, P) for part in C])
+    return np.asarray(0.5 * (schur + schur.T))
+
+
+def _flat(effects: Effects) -> FloatArray:
+    return np.concatenate([part.reshape(-1) for part in effects])
+
+
+def pseudo_inverse(matrix: FloatArray) -> FloatArray:
+    """Of a symmetric matrix, directions of no positive curvature left out; 0 where it is not finite."""
+    found = _spectral_inverse(matrix) if np.isfinite(matrix).all() else None
+    return np.zeros_like(matrix) if found is None else found
+
+
+def _spectral_inverse(matrix: FloatArray, least: float = -np.inf) -> FloatArray | None:
+    """The same of finite values; None where the smallest eigenvalue is not above this share of the largest."""
+    values, vectors = np.linalg.eigh(matrix)
+    if not values[0] > least * values[-1]:
+        return None
+    kept = values > 1e-12 * max(values[-1], 0.0)
+    half = vectors[:, kept] / np.sqrt(values[kept])
+    return np.asarray(half @ half.T)
+
+
+# Variances at their boundary
+
+#: A standard deviation, on the scale of the columns, below which it is tried whether it is 0.
+_SMALL = 1e-3
+#: What the log-likelihood may lose by that.
+_LOST = 1e-9
+#: Standard deviation that a search begins anew with.
+_AWAY = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Boundary:
+    """A standard deviation that is estimated as 0.
+
+    Attributes
+    ----------
+    term : int
+        Among those of the model.
+    column : int
+        Of Lambda.
+    derivative : float
+        Of the log-likelihood by the square of its diagonal element, at 0.
+    """
+
+    term: int
+    column: int
+    derivative: float
+
+
+def settled(
+    model: MixedModel, objective: Objective, found: Found, max_iter: int
+) -> tuple[Found, BoolArray, tuple[Boundary, ...]]:
+    """A maximum with small standard deviations set to 0 where they belong there, its free components and the others."""
+    if all(term.width == 1 for term in model.terms) and np.abs(found.at.psi[model.n_fixed :]).min() >= _SMALL:
+        return found, np.ones(found.at.psi.size, dtype=bool), ()
+    canonical = _canonical(model, found.at.psi)
+    zero = _zeros(model, canonical)
+    free = ~zero
+    if not zero.any():
+        return found, free, ()
+    at = objective(canonical, found.at.v)
+    if at is None or at.loglik < found.at.loglik - _LOST * (1.0 + abs(found.at.loglik)):
+        return found, np.ones(zero.size, dtype=bool), ()
+    derivatives = _derivatives(model, objective, at, zero)
+    if any(one.derivative > 0.0 for one in derivatives):
+        return _left(model, objective, at, derivatives, max_iter)
+    again = maximise(model, objective, canonical, free, max_iter)
+    if again is None:
+        return found, free, tuple(derivatives)
+    logliks = [*found.logliks, *again.logliks[1:]]
+    return replace(again, logliks=logliks), free, tuple(derivatives)
+
+
+def _left(
+    model: MixedModel, objective: Objective, at: Evaluation, zeros: list[Boundary], max_iter: int
+) -> tuple[Found, BoolArray, tuple[Boundary, ...]]:
+    """The maximum sought again from where the variances that want to be positive are."""
+    psi, every = at.psi.copy(), np.ones(at.psi.size, dtype=bool)
+    for one in zeros:
+        if one.derivative > 0.0:
+            psi[_diagonal(model, one.term, one.column)] = _AWAY
+    found = maximise(model, objective, psi, every, max_iter)
+    assert found is not None
+    return found, every, ()
+
+
+def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
+    """psi with every Lambda the Cholesky factor of its covariance: a pivot of 0 has a column of zeros."""
+    parts = []
+    for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
+        parts.append(semidefinite_factor(Lambda @ Lambda.T)[term.entries] if term.correlated else Lambda[term.entries])
+    phi = np.concatenate(parts)
+    phi = np.where(np.abs(phi) < _SMALL, np.where(diagonals(model), 0.0, phi), phi)
+    out = np.concatenate([psi[: model.n_fixed], phi])
+    out[_zeros(model, out)] = 0.0
+    return out
+
+
+def semidefinite_factor(matrix: FloatArray) -> FloatArray:
+    """Lower triangular, a column of zeros for every pivot that is (nearly) 0."""
+    left, out = matrix.copy(), np.zeros_like(matrix)
+    for j in range(len(matrix)):
+        if left[j, j] > _SMALL**2:
+            out[j:, j] = left[j:, j] / np.sqrt(left[j, j])
+            left -= np.outer(out[:, j], out[:, j])
+    return out
+
+
+def diagonals(model: MixedModel) -> BoolArray:
+    """(m,) which components of phi are on the diagonal."""
+    return np.concatenate([rows == columns for rows, columns in (term.entries for term in model.terms)])
+
+
+def _diagonal(model: MixedModel, term: int, column: int) -> int:
+    """Place in psi of a diagonal element."""
+    before = model.n_fixed + sum(own.n_phi for own in model.terms[:term])
+    rows, columns = model.terms[term].entries
+    return before + int(np.flatnonzero((rows == column) & (columns == column))[0])
+
+
+def _zeros(model: MixedModel, psi: FloatArray) -> BoolArray:
+    """(P + m,) components in columns of Lambda whose diagonal is 0."""
+    parts = [np.zeros(model.n_fixed, dtype=bool)]
+    for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
+        parts.append((np.diag(Lambda) == 0.0)[_columns(term)])
+    return np.concatenate(parts)
+
+
+def _columns(term: RandomColumns) -> FloatArray:
+    return np.asarray(term.entries[1])
+
+
+def _derivatives(model: MixedModel, objective: Objective, at: Evaluation, zero: BoolArray) -> list[Boundary]:
+    """One for every diagonal element that is 0."""
+    bent = negative_hessian(objective, at, zero)
+    found = []
+    for t, (term, Lambda) in enumerate(zip(model.terms, model.factors(at.psi[model.n_fixed :]), strict=True)):
+        for column in range(term.width):
+            if Lambda[column, column] == 0.0:
+                place = _diagonal(model, t, column)
+                found.append(Boundary(t, column, -0.5 * float(bent[place, place])))
+    return found
+
+
+# The penalty
+
+
+def log_determinant(model: MixedModel, psi: FloatArray) -> float:
+    """log det Lambda summed over the terms."""
+    with np.errstate(divide="ignore"):
+        return float(np.log(np.abs(psi[_places(model)])).sum())
+
+
+def penalised(model: MixedModel, objective: Objective) -> Objective:
+    """An integrated log-likelihood with the penalty; None where a Lambda is singular."""
+    places = _places(model)
+
+    def evaluate(psi: FloatArray, start: list[FloatArray]) -> Evaluation | None:
+        if not psi[places].all():
+            return None
+        found = objective(psi, start)
+        if found is None:
+            return None
+        gradient = found.gradient.copy()
+        gradient[places] += 1.0 / psi[places]
+        return replace(found, loglik=found.loglik + log_determinant(model, psi), gradient=gradient)
+
+    return evaluate
+
+
+def _places(model: MixedModel) -> np.ndarray:
+    """Places in psi of the diagonals."""
+    diagonals = [rows == columns for rows, columns in (term.entries for term in model.terms)]
+    return np.asarray(model.n_fixed + np.flatnonzero(np.concatenate(diagonals)))

@@ -1,1 +1,0 @@
-"""The shared idea in plain arrays: rows, rules, links, kernels, costs, fits."""

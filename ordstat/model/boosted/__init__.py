@@ -1,1 +1,0 @@
-"""Fitted sums of Newton trees."""

@@ -1,1 +1,0 @@
-"""Weighted sums and counts of weak rankers, round by round."""

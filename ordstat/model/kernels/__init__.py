@@ -1,1 +1,0 @@
-"""Kernels, and how they are checked."""

@@ -1,1 +1,0 @@
-"""Links, intervals, threshold structures and the fitted cumulative link model as a rule."""

@@ -1,1 +1,0 @@
-"""Weights and examples of online rankers."""

@@ -1,1 +1,0 @@
-"""Ordinal ranking as weighted binary classification, and back."""

@@ -1,1 +1,0 @@
-"""Trees as values, and their aggregation and pruning."""

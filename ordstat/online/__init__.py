@@ -1,0 +1,1 @@
+"""Perceptrons that learn one example after another."""

@@ -1,0 +1,230 @@
+"""Results of the online rankers: mistakes beside their bound, and further batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+import pandas as pd
+
+from ..exceptions import DataError, OptionError, UnavailableError
+from ..fit import Fit
+from ..fitted import FittedRanker, case_weights
+from ..formula.sample import Sample
+from ..judging.rankers import (
+    FittedThresholds,
+    FittedVotes,
+    threshold_figures,
+    threshold_report,
+    tidy_thresholds,
+    vote_report,
+)
+from ..report.render import Report
+from ..results import OrdinalResults
+from .examples import Learned, MistakeBound, OnlineMarginFit, OnlineVoteFit, Update
+
+if TYPE_CHECKING:
+    from ..formula.design import Design
+
+
+class OnlineRanker(Protocol):
+    """An online method, as results see it."""
+
+    def continued(self, sample: Sample, learned: Learned) -> Update:
+        """A pass over further rows."""
+
+    def concluded(self, update: Update) -> Fit:
+        """The fit after it."""
+
+    def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
+        """The limit of the mistakes on separable rows."""
+
+
+class FittedOnline(FittedRanker):
+    """A ranker learned online."""
+
+    fit: OnlineMarginFit | OnlineVoteFit
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Online ranker"
+
+    def check_rows(self) -> None:
+        """UnavailableError after `partial_fit`, which keeps the rows of the last batch alone."""
+        if self.fit.learned.tally.batches > 1:
+            raise UnavailableError(
+                "after partial_fit the rows of earlier batches are not at hand to fit again, and the last batch alone "
+                "would give another ranker: use errors(newdata) or conformal(data=...) with rows kept aside, or fit "
+                "to all rows at once."
+            )
+
+    @cached_property
+    def mistake_bound(self) -> MistakeBound:
+        """sum |y - yhat| of the answers given while learning, and its limit where the rows are rank separable."""
+        return cast(OnlineRanker, self.method).mistake_bound(self.design.sample, self.fit)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stream:
+    """Batches learned one after another; what follows for the last one is worked out when it is asked for.
+
+    Attributes
+    ----------
+    first : FittedOnline
+        What was learned before.
+    last : Design, optional
+        That of the fit with the rows of the last batch.
+    update : Update, optional
+    """
+
+    first: FittedOnline
+    last: Design | None = None
+    update: Update | None = None
+
+    def after(self, sample: Sample, index: pd.Index, n_given: int) -> Stream:
+        """The stream with one more batch: rows with the columns and levels of the fit, their labels (N,), and how
+        many they were before any was left out."""
+        before = self.first.fit.learned if self.update is None else self.update.learned
+        update = cast(OnlineRanker, self.first.method).continued(sample, before)
+        parts: dict[str, Any] = {"sample": sample, "index": index, "n_given": n_given}
+        design = replace(self.first.design, **parts, dropped={}, notes=(), data=None)
+        return Stream(first=self.first, last=design, update=update)
+
+    @cached_property
+    def results(self) -> FittedOnline:
+        """The results at the last batch."""
+        if self.last is None or self.update is None:
+            return self.first
+        fit: Any = cast(OnlineRanker, self.first.method).concluded(self.update)
+        return replace(self.first, design=self.last, fit=fit)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What to pickle: the results, in place of all that they were made from."""
+        return {"first": self.results, "last": None, "update": None}
+
+
+S = TypeVar("S", bound=FittedOnline)
+
+
+def further_rows(fit: S, data: Any, *, weights: str | None = None) -> S:
+    """The results after one pass over further rows, in their order; these results stay as they are.
+
+    Memory is that of one batch: the rows, errors and margins of the new results are those of the last batch
+    alone, the counts of mistakes those of all examples so far. Columns are scaled as on the first rows.
+
+    Parameters
+    ----------
+    data : data frame, or list, tuple or iterator of data frames
+        With the response; rows with a missing value are left out.
+    weights : str, optional
+        Column of case weights: how often a row is presented in turn.
+
+    Raises
+    ------
+    DataError
+        A level of the response that the first rows had not, a missing column, or no complete row.
+    OptionError
+        A method that needs all rows at once (SiPrank), rows with costs of their own, a precomputed kernel.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> data = datasets.herbrich(300, seed=0)
+    >>> first = ordfit("rank ~ x1 + x2", data=data[:100], method="cusum", epochs=1)
+    >>> fit = first.partial_fit(data[start : start + 50] for start in (100, 150, 200, 250))
+    >>> fit.fit.learned.tally.examples
+    300
+    """
+    stream = Stream(first=fit)
+    for frame in data if isinstance(data, (list, tuple, Iterator)) else (data,):
+        stream = stream.after(*_batch(fit, frame, weights))
+    return cast(S, stream.results)
+
+
+def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> tuple[Sample, pd.Index, int]:
+    """Sample of a further frame, labels of its rows, and how many there were before any was left out."""
+    if fit.design.sample.costs is not None:
+        raise OptionError("partial_fit has no costs of new rows: fit with a cost of all rows, such as cost='absolute'.")
+    new, codes = fit.design.spec.rebuild(frame), fit.design.spec.response(frame)
+    kept = new.complete & (codes >= 0)
+    if not kept.any():
+        raise DataError("the batch has no row with the response and all inputs present.")
+    whole = bool(kept.all())
+    sample = Sample(
+        rows=new.rows if whole else new.rows.take(kept[new.complete]),
+        y=codes if whole else codes[kept],
+        n_levels=fit.design.sample.n_levels,
+        weights=None if weights is None else case_weights(frame, weights, kept),
+    )
+    return sample, new.index if whole else new.index[kept], int(kept.size)
+
+
+def with_mistakes(fit: FittedOnline, report: Report) -> Report:
+    """A summary with the mistakes made while learning."""
+    header = (*report.header, ("Mistake bound", _bound_text(fit.mistake_bound)))
+    if fit.fit.learned.tally.batches == 1:
+        return replace(report, header=header)
+    header = tuple((name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header)
+    note = "Levels, errors and margins are those of the last batch, the ranker that of all batches."
+    return replace(report, header=header, notes=(*report.notes, note))
+
+
+def _bound_text(b: MistakeBound) -> str:
+    if b.limit != b.limit:
+        return b.source
+    holds = "<=" if b.value <= b.limit else "> (VIOLATED)"
+    return (
+        f"sum |y - yhat| {b.value:g} {holds} {b.limit:.4g} (R = {b.radius:.4g} and delta = {b.margin:.4g} of the "
+        f"scaled rows; {b.source})"
+    )
+
+
+class OnlineMarginResults(FittedOnline, FittedThresholds, OrdinalResults):
+    """A ranker with thresholds learned online."""
+
+    fit: OnlineMarginFit
+
+    partial_fit = further_rows
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+
+        return threshold_figures(self)
+
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        return with_mistakes(self, threshold_report(self))
+
+
+class OnlineVoteResults(FittedOnline, FittedVotes, OrdinalResults):
+    """A ranker that scores every level, learned online."""
+
+    fit: OnlineVoteFit
+
+    partial_fit = further_rows
+
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        return with_mistakes(self, vote_report(self))

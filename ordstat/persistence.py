@@ -1,0 +1,696 @@
+"""Fits in files: a zip of JSON and arrays that holds values and no code."""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import math
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from datetime import date
+from functools import cache, partial, reduce
+from importlib import import_module
+from operator import or_
+from pathlib import Path
+from tokenize import TokenError
+from types import FunctionType, UnionType
+from typing import IO, Any, Union, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from ._typing import AnyArray
+from .checks import whole
+from .exceptions import DataError, OptionError, OrdstatError
+from .likelihood.flexible import FLEXIBLE, FlexibleLink, link_of
+from .likelihood.links import Link
+from .write import write_file
+
+_PACKAGE = __name__.partition(".")[0]
+#: Functions that a fit may hold, after their modules.
+_FUNCTIONS = (
+    "api refit, formula.build make, reduction.learners _side_by_side, reduction.classifiers _answers, "
+    "boosting.boosting _gap, boosting.boosting _score, boosting.orstump _rule_answers, "
+    "reduction.voting VotingMethod.tally, reduction.voting CostTransform.tally, "
+    "reduction.voting OneVersusOne.tally, reduction.members hard_sign"
+)
+#: Kinds of dtypes that an array of a field may have.
+_KINDS = {
+    "numpy.dtype[numpy.float64]": "fiub",
+    f"numpy.dtype[numpy.{np.intp.__name__}]": "iu",
+    "numpy.dtype[numpy.bool]": "b",
+}
+_SCALARS: dict[Any, Any] = {bool: (bool, np.bool_), int: (int, np.integer), float: (float, int, np.number)}
+
+
+@cache
+def _modules() -> dict[str, list[str]]:
+    """Modules of the package by the names of their classes, read from the sources: importing all takes a second."""
+    root = Path(str(import_module(_PACKAGE).__file__)).parent
+    modules = defaultdict(list)
+    for path in sorted(root.rglob("*.py")):
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            modules[name].append(".".join((_PACKAGE, *path.relative_to(root).with_suffix("").parts)))
+    return modules
+
+
+@cache
+def classes_named(name: str) -> tuple[Any, ...]:
+    """The classes of the package with a name."""
+    return tuple(getattr(import_module(module), name) for module in _modules().get(name, ()))
+
+
+def class_of(name: str, names: set[str]) -> Any:
+    """The dataclass of a name with fields of these names."""
+    for kind in classes_named(name):
+        if is_dataclass(kind) and {f.name for f in fields(kind)} == names:
+            return kind
+    raise DataError(f"this version of ordstat has no class {name!r} with the fields {', '.join(sorted(names))}.")
+
+
+@cache
+def functions() -> dict[str, Any]:
+    """The functions that a fit may hold, by their names in a file."""
+    pairs = (text.split() for text in _FUNCTIONS.split(", "))
+    return {"tanh": np.tanh} | {
+        name: reduce(getattr, name.split("."), cast(Any, import_module(f"{_PACKAGE}.{module}")))
+        for module, name in pairs
+    }
+
+
+def check_fields(made: Any) -> None:
+    """DataError if a field of a dataclass holds what its annotation does not allow."""
+    for name, hint in _hints(made.__class__).items():
+        if not _fits(getattr(made, name), hint):
+            raise DataError(f"{name} of {type(made).__name__} must not be a {type(getattr(made, name)).__name__}.")
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    """Types of the fields; names that a module imports for type checkers alone are looked up by `_modules`."""
+    texts = " ".join(str(hint) for base in kind.__mro__ for hint in vars(base).get("__annotations__", {}).values())
+    imported = {name for base in kind.__mro__ for name in vars(import_module(base.__module__))}
+    words = set(re.findall(r"\w+", texts)) & _modules().keys() - imported
+    names = {word: reduce(or_, classes_named(word)) for word in words}
+    hints = get_type_hints(kind, localns=names)
+    return {f.name: hints[f.name] for f in fields(kind)}
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    kind: Any = get_origin(hint) or hint
+    inside = get_args(hint)
+    if kind in (Union, UnionType):
+        return any(_fits(value, one) for one in inside)
+    if kind is np.ndarray:
+        return isinstance(value, kind) and value.dtype.kind in _KINDS.get(str(inside[1]), value.dtype.kind)
+    if kind is Any or not isinstance(kind, type):
+        return True
+    if kind is Callable or getattr(kind, "_is_protocol", False):
+        return callable(value) or type(value).__module__.startswith(_PACKAGE)
+    if not isinstance(value, _SCALARS.get(kind, kind)):
+        return False
+    if issubclass(kind, Mapping) and inside:
+        return all(_fits(key, inside[0]) and _fits(item, inside[1]) for key, item in value.items())
+    if issubclass(kind, tuple) and inside and inside[-1] is not ...:
+        return len(value) == len(inside) and all(map(_fits, value, inside))
+    return not (issubclass(kind, Sequence) and inside) or all(_fits(item, inside[0]) for item in value)
+
+
+def _dict(*parts: Any) -> dict[Any, Any]:
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _scalar(dtype: str, content: str) -> Any:
+    return np.frombuffer(bytes.fromhex(content), dtype)[0]
+
+
+def _objects(shape: tuple[int, ...], *values: Any) -> Any:
+    flat = np.empty(len(values), dtype=object)
+    flat[:] = values
+    return flat.reshape(shape)
+
+
+def _partial(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Only a file's own functions take arguments, but for the one that makes a design of a formula."""
+    made = partial(function, *arguments, **keywords)
+    if _name(made.func) == ["make"]:
+        raise DataError("it gives arguments to the function 'make'.")
+    return made
+
+
+def _time(text: str, unit: Any, zone: str | None) -> Any:
+    return (pd.Timestamp(text).tz_convert(zone) if zone else pd.Timestamp(text)).as_unit(unit)
+
+
+def _column(values: Any) -> Any:
+    """The values of an index or a series as an array of NumPy or pandas."""
+    return values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array
+
+
+def _categorical(codes: Any, categories: Any, ordered: bool) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, categories, ordered=ordered)
+
+
+def _levels(names: list[Any], *levels: Any) -> pd.MultiIndex:
+    return pd.MultiIndex.from_arrays(levels, names=names)
+
+
+def _frame(index: Any, names: Any, *columns: Any) -> pd.DataFrame:
+    series = {j: pd.Series(values, index=index, dtype=values.dtype) for j, values in enumerate(columns)}
+    return pd.DataFrame(series, index=index, copy=False).set_axis(names, axis=1)
+
+
+def _name(function: Any) -> list[str]:
+    """The name of a function in a file; KeyError if a file may not hold it."""
+    return [{value: name for name, value in functions().items()}[function]]
+
+
+def _function(name: str) -> Any:
+    return functions()[name]
+
+
+#: By the name in a file: the type, the parts of a value, the value of the parts.
+VALUES: dict[str, tuple[Any, Any, Any]] = {
+    "float": (float, lambda x: [str(x)], float),  # infinite or NaN
+    "tuple": (tuple, list, lambda *items: items),
+    "dict": (dict, lambda d: [part for pair in d.items() for part in pair], _dict),
+    "frozenset": (frozenset, lambda s: sorted(s, key=repr), lambda *items: frozenset(items)),
+    "slice": (slice, lambda s: [s.start, s.stop, s.step], slice),
+    "date": (date, lambda d: [d.isoformat()], date.fromisoformat),
+    "scalar": (np.generic, lambda x: [x.dtype.str, x.tobytes().hex()], _scalar),
+    "objects": (np.ndarray, lambda a: [a.shape, *a.ravel()], _objects),
+    "function": (FunctionType, _name, _function),
+    "ufunc": (np.ufunc, _name, _function),
+    "partial": (partial, lambda p: [p.func, p.args, p.keywords], _partial),
+    "link": (Link, lambda link: [link.name, link.lam], link_of),
+    "flexible": (FlexibleLink, lambda link: [link.name], FLEXIBLE.__getitem__),
+    "NA": (type(pd.NA), lambda x: [], lambda: pd.NA),
+    "NaT": (type(pd.NaT), lambda x: [], lambda: pd.NaT),
+    "time": (pd.Timestamp, lambda t: [t.isoformat(), t.unit, t.tz and str(t.tz)], _time),
+    "period": (pd.Period, lambda p: [p.ordinal, p.freqstr], lambda n, freq: pd.Period(ordinal=n, freq=freq)),
+    "interval": (pd.Interval, lambda i: [i.left, i.right, i.closed], pd.Interval),
+    "categorical": (pd.Categorical, lambda c: [c.codes, c.categories, c.ordered], _categorical),
+    "column": (ExtensionArray, lambda a: [str(a.dtype), *a.astype(object)], lambda dtype, *a: pd.array(a, dtype=dtype)),
+    "range": (pd.RangeIndex, lambda i: [i.start, i.stop, i.step, None, False, i.name], pd.RangeIndex),
+    "levels": (pd.MultiIndex, lambda i: [list(i.names), *map(i.get_level_values, range(i.nlevels))], _levels),
+    "index": (pd.Index, lambda i: [_column(i), i.name], lambda a, name: pd.Index(a, a.dtype, name=name)),
+    "series": (pd.Series, lambda s: [_column(s), s.index, s.name], lambda a, i, name: pd.Series(a, i, a.dtype, name)),
+    "frame": (
+        pd.DataFrame,
+        lambda d: [d.index, d.columns, *(_column(d.iloc[:, j]) for j in range(d.shape[1]))],
+        _frame,
+    ),
+}
+
+
+def check_sound(made: Any) -> None:
+    """DataError if the arrays of an object do not go with each other."""
+    name = type(made).__name__
+    if name in _CHECKS and not all(_CHECKS[name](made)):
+        raise DataError(f"the parts of its {name} do not agree.")
+
+
+def check_walk(left: Any, right: Any, leaf: Any, column: Any, width: float) -> None:
+    """DataError if a child does not come after its parent, or a node looks at a column that is not there."""
+    places, inner = np.arange(left.size), ~leaf
+    ends = [(child > places) & (child < left.size) for child in (left.astype(np.int64), right.astype(np.int64))]
+    columns = (column[inner] >= 0) & (column[inner] < width)
+    if not (left.size and columns.all() and all(end[inner].all() for end in ends)):
+        raise DataError("the nodes of its trees are not a tree.")
+
+
+def _codes(codes: Any, n: int, count: int, least: int = 0) -> bool:
+    """Whether these are n codes from `least` to count - 1."""
+    return codes.dtype == np.intp and codes.shape == (n,) and bool(((codes >= least) & (codes < count)).all())
+
+
+def _alike(n: int, *arrays: Any) -> bool:
+    """Whether all arrays that are there are floats of n rows."""
+    return all(array is None or (array.dtype == np.float64 and len(array) == n) for array in arrays)
+
+
+def _rows(rows: Any) -> Iterable[bool]:
+    groups = () if rows.random is None else [term.z for term in rows.random.terms]
+    return rows.X.ndim == 2, _alike(rows.n, rows.X, rows.offset, rows.nominal, rows.scale, rows.scale_offset, *groups)
+
+
+def _sample(sample: Any) -> Iterable[bool]:
+    n = sample.rows.n
+    return _codes(sample.y, n, sample.n_levels), _alike(n, sample.weights, sample.costs)
+
+
+def _random_columns(term: Any) -> Iterable[bool]:
+    yield term.z.ndim == 2 and _codes(term.codes, len(term.z), term.n_groups, -1)
+    yield term.root is None or (term.root.ndim == 2 and _alike(term.n_groups, term.root))
+
+
+def _mixed_model(model: Any) -> Iterable[bool]:
+    n, rows, terms = len(model.y), model.rows, model.terms
+    fixed = model.n_thresholds * rows.w.shape[1] + rows.x.shape[1] + rows.z.shape[1]
+    size = fixed if model.expand is None else model.expand.shape[1]
+    yield _codes(model.y, n, model.n_thresholds + 1) and _alike(n, *(term.z for term in terms))
+    yield all((term.codes >= 0).all() for term in terms) and bool((np.diff(terms[0].codes) >= 0).all())
+    yield sorted(model.order) == list(range(len(terms))) and len(model.roots) == len(terms)
+    yield model.to_user.shape == (size, size) and (model.expand is None or len(model.expand) == fixed)
+    yield _alike(n, rows.x, rows.w, rows.z, rows.offset, rows.scale_offset, model.weights)
+    yield [scaling.shape for scaling in model.scaling] == [(term.q, term.q) for term in terms]
+    yield np.array_equal(np.sort(model.along), np.arange(n))
+
+
+def _evaluation(at: Any) -> Iterable[bool]:
+    size = len(at.model.to_user) + sum(term.n_phi for term in at.model.terms)
+    yield at.psi.shape == at.gradient.shape == (size,)
+    yield [np.shape(v) for v in at.v] == [(term.n_groups, term.q) for term in at.model.terms]
+
+
+def _nodes(tree: Any, *arrays: Any) -> bool:
+    check_walk(tree.child, tree.child + 1, tree.child < 0, tree.column, np.inf)
+    inner = ((tree.column >= 0) == (tree.child >= 0)) & (tree.column >= -1)
+    return bool(inner.all()) and all(len(array) == tree.child.size for array in (tree.column, *arrays))
+
+
+def _tree(tree: Any) -> Iterable[bool]:
+    yield _nodes(tree, tree.cut, tree.parent, tree.gains, tree.values)
+    yield bool(((tree.parent >= -1) & (tree.parent < tree.child.size)).all())
+
+
+def _value_tree(tree: Any) -> Iterable[bool]:
+    yield _nodes(tree, tree.bin, tree.value, tree.gain, tree.weight, tree.gaps_left)
+    yield tree.gaps_left.dtype == tree.sets.dtype == np.uint8 and tree.sets.shape[1:] == (32,)
+    yield bool((-1 - tree.bin < len(tree.sets)).all())
+
+
+def _boosted_trees(boosted: Any) -> Iterable[bool]:
+    sizes = np.array([cuts.size for cuts in boosted.cuts])
+    kinds = np.array([effects.size for effects in boosted.effects or [np.zeros(0)] * sizes.size])
+    yield boosted.slopes.size == kinds.size == sizes.size and boosted.missing.size in (0, sizes.size)
+    for tree in boosted.trees:
+        column, bins = tree.column[tree.column >= 0], tree.bin[tree.column >= 0]
+        yield bool((column < sizes.size).all())
+        yield bool(np.where(bins < 0, kinds[column] > 0, bins <= sizes[column]).all())
+
+
+def _online(learned: Any, D: int, K: int) -> Iterable[bool]:
+    """State of an online ranker of D columns and K levels."""
+    state = learned.state
+    yield learned.scaling.centre.shape == learned.scaling.factor.shape == (D,)
+    if not hasattr(state, "weights"):  # sums of kernels
+        shape = (1 if state.b.size else K - 1, len(state.anchors))
+        yield state.last.shape == state.sums.shape == shape and state.origins.shape == shape[1:]
+        yield state.b.shape == state.b_sums.shape and state.b.shape in ((0,), (K - 1,))
+    elif state.weights.ndim == 2:
+        yield state.weights.shape == state.sums.shape == (K - 1, D + 1)
+    else:
+        yield state.weights.shape == state.sums.shape == (D + K - 1,)
+        yield state.pocket.shape in ((0,), state.weights.shape) and state.record.shape == (4,)
+
+
+_CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
+    "Recipe": lambda recipe: (recipe.safe is True, recipe.context is None),
+    "FormulaSpec": lambda spec: (spec.context is None,),
+    "Rows": _rows,
+    "Sample": _sample,
+    "RandomColumns": _random_columns,
+    "MixedModel": _mixed_model,
+    "Evaluation": _evaluation,
+    "MarginalLikelihood": lambda own: (own.at.model is own.model, own.free.shape == own.at.psi.shape),
+    "Patterns": lambda own: (own.w.ndim == 2, _codes(own.of, own.of.size, len(own.w))),
+    "Tree": _tree,
+    "ValueTree": _value_tree,
+    "BoostedTrees": _boosted_trees,
+}
+
+
+def check_whole(fit: Any) -> None:
+    """DataError if the parts of a fit are of different sizes."""
+    if not all(_whole(fit)):
+        raise DataError("its parts do not agree.")
+
+
+def _whole(fit: Any) -> Iterable[bool]:
+    """Comparisons between parts, the simple ones first: later ones rest on them."""
+    sample, n, levels = fit.design.sample, fit.design.sample.n, fit.design.sample.n_levels
+    D = sample.X.shape[1]
+    yield len(fit.design.index) == len(fit.fit.scores) == n and len(fit.design.names) == D
+    yield len(fit.design.levels.values) == levels
+    if hasattr(fit.fit, "learned"):
+        yield from _online(fit.fit.learned, D, levels)
+    at: Any = getattr(fit.fit, "likelihood", None)
+    if hasattr(at, "problem"):  # the model of random effects is checked above
+        problem, rows = at.problem, at.problem.sample.rows
+        yield rows.n == n if problem.used is None else _codes(problem.used, rows.n, n)
+        nominal, scale = (0 if part is None else part.shape[1] for part in (rows.nominal, rows.scale))
+        for own, width in ((problem.location, rows.X.shape[1]), (problem.nominal, nominal), (problem.scale, scale)):
+            yield own.mean.shape == own.deviation.shape == own.kept.shape and own.kept.sum() == width
+        jacobian = np.eye(levels - 1) if problem.structure is None else problem.structure.jacobian
+        yield len(jacobian) == levels - 1 and problem.counts.shape == (levels,)
+        size = jacobian.shape[1] * (1 + nominal) + rows.X.shape[1] + scale + problem.n_lambda
+        yield at.estimates.shape == (size,)
+
+
+#: Modules of the classes that a file may hold.
+_MODULES = {
+    "linear_model": "LogisticRegression RidgeClassifier",
+    "svm": "LinearSVC",
+    "naive_bayes": "GaussianNB BernoulliNB",
+    "tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor",
+    "tree._tree": "Tree",
+    "ensemble": "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor "
+    "HistGradientBoostingClassifier",
+    "ensemble._hist_gradient_boosting.binning": "_BinMapper",
+    "ensemble._hist_gradient_boosting.predictor": "TreePredictor",
+    "preprocessing": "LabelEncoder LabelBinarizer",
+    "_loss.loss": "HalfBinomialLoss HalfMultinomialLoss",
+}
+_CLASSES = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def _series() -> str:
+    """The first two numbers of scikit-learn's version: other versions may read a model otherwise."""
+    return ".".join(import_module("sklearn").__version__.split(".")[:2])
+
+
+def model_parts(value: Any) -> list[Any] | None:
+    """Class, version and state; None for a value that is not a model of scikit-learn, or an unknown one."""
+    name = type(value).__name__
+    if not type(value).__module__.startswith("sklearn.") or name not in _CLASSES:
+        return None
+    if name == "Tree":
+        state = value.__getstate__()
+        sizes = [value.n_features, np.array(value.n_classes, dtype=np.intp), state["max_depth"]]
+        return [name, _series(), [*sizes, state["nodes"], state["values"]]]
+    if name.endswith("Loss"):
+        return [name, _series(), {} if name == "HalfBinomialLoss" else {"n_classes": int(value.n_classes)}]
+    return [name, _series(), vars(value) | {"_feature_subsample_rng": None} if name[:4] == "Hist" else vars(value)]
+
+
+def as_model(name: str, written: str, state: Any) -> Any:
+    """The object of its parts; DataError if it is of another version, or its trees are not trees."""
+    if written != _series():
+        here = _series()
+        raise DataError(f"it holds models of scikit-learn {written}, not {here}. Install {written}, or fit again.")
+    if name not in _CLASSES:
+        raise DataError(f"it holds a model of class {name!r}, and a file may not.")
+    kind = getattr(import_module(f"sklearn.{_CLASSES[name]}"), name)
+    if name == "Tree":
+        n_features, n_classes, depth, nodes, values = state
+        left, right = nodes["left_child"], nodes["right_child"]
+        check_walk(left, right, left == -1, nodes["feature"], n_features)
+        made = kind(n_features, n_classes, n_classes.size)
+        made.__setstate__({"max_depth": depth, "node_count": nodes.size, "nodes": nodes, "values": values})
+        return made
+    if name.endswith("Loss"):
+        return kind(**state)
+    if any(hasattr(kind, key) for key in state):
+        raise DataError(f"its {name} has attributes that hide those of the class.")
+    made, width = object.__new__(kind), state.get("n_features_in_", np.inf if name == "TreePredictor" else 0)
+    vars(made).update(state)
+    trees = [own.tree_ for own in state.get("estimators_", ())] + [state[key] for key in ("tree_",) if key in state]
+    if any(tree.n_features != width for tree in trees):
+        raise DataError("its trees have other columns than their models.")
+    predictors = [own for group in state.get("_predictors", []) for own in group]
+    for nodes in [own.nodes for own in predictors] + ([made.nodes] if name == "TreePredictor" else []):
+        if nodes["is_categorical"].any():
+            raise DataError("its trees have categories.")
+        check_walk(nodes["left"], nodes["right"], nodes["is_leaf"] != 0, nodes["feature_idx"], width)
+    return made
+
+
+_TAGS = {kind: tag for tag, (kind, _, _) in VALUES.items()}
+
+
+@dataclass(eq=False)
+class Packing:
+    """Values on their way into a file."""
+
+    objects: list[Any] = field(default_factory=list)
+    arrays: list[AnyArray] = field(default_factory=list)
+    path: list[str] = field(default_factory=list)
+    _seen: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # with the value, whose id stays its own
+
+    def pack(self, value: Any) -> Any:
+        """The value as JSON; OptionError if a file cannot hold it."""
+        if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
+            return value
+        if type(value) is list:
+            return [self.pack(item) for item in value]
+        if id(value) not in self._seen:
+            self._seen[id(value)] = value, self._packed(value)
+        return self._seen[id(value)][1]
+
+    def _packed(self, value: Any) -> dict[str, Any]:
+        kind = type(value)
+        library = kind.__module__.partition(".")[0] in ("numpy", "pandas")
+        tag = next((_TAGS[base] for base in (kind.__mro__ if library else (kind,)) if base in _TAGS), None)
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            self.arrays.append(value)
+            return {"array": len(self.arrays) - 1}
+        try:
+            if tag is not None:
+                return {tag: [self.pack(part) for part in VALUES[tag][1](value)]}
+        except KeyError:
+            raise self._refusal(value) from None
+        if (parts := model_parts(value)) is not None:
+            return {"model": [self.pack(part) for part in parts]}
+        names = {f.name for f in fields(kind)} if is_dataclass(kind) else set()
+        if kind not in classes_named(kind.__name__) or class_of(kind.__name__, names) is not kind:
+            raise self._refusal(value)
+        state = value.__getstate__() if hasattr(kind, "__getstate__") else None
+        packed, state = {}, state if isinstance(state, dict) else {}
+        for f in fields(kind):
+            self.path.append(f.name)
+            packed[f.name] = self.pack(state.get(f.name, getattr(value, f.name)))
+            self.path.pop()
+        self.objects.append({"class": kind.__name__, "fields": packed})
+        return {"object": len(self.objects) - 1}
+
+    def _refusal(self, value: Any) -> OptionError:
+        shown = repr(value)
+        return OptionError(
+            f"save cannot put {type(value).__name__} {shown[:77]}{'...' * (len(shown) > 77)} into a file (it is "
+            f"fit.{'.'.join(self.path)}): a file holds numbers, texts and the classes of ordstat, and no other code. "
+            "Fit without it, or use pickle, whose files only those should open who trust their author."
+        )
+
+
+@dataclass(eq=False)
+class Unpacking:
+    """Values on their way out of a file."""
+
+    arrays: list[AnyArray]
+    objects: list[Any] = field(default_factory=list)
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Make the next dataclass."""
+        given = {name: self.unpack(value) for name, value in entry["fields"].items()}
+        kind = class_of(entry["class"], set(given))
+        made = object.__new__(kind)
+        for name, value in given.items():
+            object.__setattr__(made, name, value)
+        check_fields(made)
+        if hasattr(kind, "__post_init__"):
+            made.__post_init__()
+        check_sound(made)
+        self.objects.append(made)
+
+    def unpack(self, given: Any) -> Any:
+        """The value of some JSON."""
+        if isinstance(given, list):
+            return [self.unpack(item) for item in given]
+        if not isinstance(given, dict):
+            return given
+        ((tag, inside),) = given.items()
+        if tag in ("object", "array"):
+            if isinstance(inside, bool) or inside < 0:
+                raise DataError(f"it refers to the {tag} {inside!r}.")
+            return (self.objects if tag == "object" else self.arrays)[inside]
+        parts = [self.unpack(part) for part in inside]
+        return as_model(*parts) if tag == "model" else VALUES[tag][2](*parts)
+
+
+def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
+    """The fit of a document and arrays, checked."""
+    unpacking = Unpacking(arrays)
+    for entry in tree["objects"]:
+        unpacking.add(entry)
+    fit = unpacking.unpack(tree["fit"])
+    if not hasattr(type(fit), "save"):
+        raise DataError("it holds something other than a fit.")
+    check_whole(fit)
+    return fit
+
+
+#: What names of files of fits end in.
+ENDING = ".ordstat"
+FORMAT, VERSION, TREE = "ordstat fit", 1, "fit.json"
+#: Bytes and values of the JSON, which takes many times as much memory when it is read.
+MOST_JSON, MOST_VALUES = 64 * 1024**2, 4_000_000
+
+
+def save(fit: Any, path: str | os.PathLike[str]) -> None:
+    """Put the fit into a file, from which `ordstat.load` reads it."""
+    check_name(path)
+
+    recipe = fit.design.recipe
+    if recipe is not None and not recipe.safe:
+        raise OptionError(
+            "save does not take a fit with safe=False, because its formula is code. Make the columns that it computes "
+            "columns of the data, or use pickle, whose files only those should open who trust their author."
+        )
+    packing = Packing()
+    tree = {"fit": packing.pack(fit), "objects": packing.objects}
+    try:
+        fit_of(tree, packing.arrays)
+    except OrdstatError as error:
+        raise OptionError(
+            f"save would write a file that load refuses: {error} Please report this to the authors of ordstat, and "
+            "use pickle meanwhile."
+        ) from error
+    header = {"format": FORMAT, "version": VERSION, "written_by": f"ordstat {_version()}", "call": fit.call}
+    text = json.dumps(header | tree, allow_nan=False, separators=(",", ":")).encode("ascii")
+    if len(text) > MOST_JSON or n_values(text) > MOST_VALUES:
+        raise DataError(
+            f"the fit has {n_values(text):,} labels and names in {len(text):,} bytes; a file takes {MOST_VALUES:,} in "
+            f"{MOST_JSON:,}. Give the rows numbers as labels, by reset_index()."
+        )
+    write_file(path, lambda file: _write(file, text, packing.arrays))
+
+
+def n_values(text: bytes) -> int:
+    """An upper limit of the number of values in a JSON text."""
+    return sum(map(text.count, (b",", b"[", b"{")))
+
+
+def _write(file: IO[bytes], text: bytes, arrays: Sequence[AnyArray]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_member(TREE), text)
+        for place, array in enumerate(arrays):
+            with archive.open(_member(f"{place}.npy"), "w", force_zip64=True) as into:
+                np.lib.format.write_array(into, array, allow_pickle=False)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """An entry of a fixed date, so that the same fit gives the same bytes."""
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
+
+
+def check_name(path: Any) -> None:
+    """OptionError where a path is none, or has the ending of another kind of file, such as that of the data."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
+    if "\0" in os.fspath(path):
+        raise OptionError(f"path must be the name of a file, which has no null character; got {path!r}.")
+    if Path(path).suffix.lower() not in ("", ENDING):
+        raise OptionError(f"path must end in {ENDING}, or have no ending; got {str(path)!r}. Rename it.")
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("ordstat")
+    except PackageNotFoundError:  # run from its folder
+        return "(not installed)"
+
+
+#: What reading a damaged or forged file can end in.
+_UNREADABLE = (
+    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, SyntaxError),
+    *(TypeError, ValueError, TokenError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+)
+
+
+def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3) -> Any:
+    """The fit in a file of `fit.save(path)`.
+
+    Nothing in the file can run: it holds values, each of which is checked. What needs the data frame, as `update`
+    with another formula does, needs `data` here or there; everything else works as on the fit that was saved, to the
+    last bit.
+
+    Parameters
+    ----------
+    path : str or path-like
+    data : data frame, optional
+        The data of the fit; the fit that comes back then has them at hand.
+    max_bytes : int
+        How large the content of the file may be, unpacked; 2 GiB unless given.
+
+    Returns
+    -------
+    LikelihoodResults, MarginResults or VoteResults
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, is none of `fit.save`, was cut short or changed, is too large or of another version of
+        the format; or `data` are not those of the fit.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from ordstat import datasets, load, ordfit
+    >>> wine = datasets.load("wine")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "wine.ordstat")
+    ...     ordfit("rating ~ temp", data=wine).save(path)
+    ...     fit = load(path, data=wine)
+    >>> fit.update("~ . + contact").formula
+    'rating ~ temp + contact'
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
+    most = whole("max_bytes", max_bytes, 1)
+    try:
+        fit = fit_of(*_read(path, most))
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except OrdstatError as error:
+        raise DataError(f"{path} cannot be loaded: {error}") from None
+    except _UNREADABLE as error:
+        raise DataError(f"{path} cannot be loaded: it is not a file that fit.save() wrote ({error}).") from error
+    return fit if data is None else replace(fit, design=fit.design.beside(data))
+
+
+def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]:
+    """The document and the arrays of a file, whose sizes are checked first."""
+    with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        total = max(sum(member.file_size for member in members), os.fstat(file.fileno()).st_size)
+        if total > most:
+            raise DataError(
+                f"it has {total:,} bytes unpacked, and at most {most:,} are read. If you know where it is from and "
+                "have the memory, load it with max_bytes=."
+            )
+        names = [TREE, *(f"{place}.npy" for place in range(len(members) - 1))]
+        if [member.filename for member in members] != names:
+            raise DataError("its members are not those of a fit.")
+        if members[0].file_size > MOST_JSON or n_values(text := _content(archive, members[0])) > MOST_VALUES:
+            raise DataError(f"its {TREE} has more than {MOST_JSON:,} bytes or {MOST_VALUES:,} values.")
+        tree = json.loads(text)
+        if tree["format"] != FORMAT:
+            raise DataError("it is a zip of something other than a fit.")
+        if tree["version"] != VERSION:
+            raise DataError(
+                f"its format has version {tree['version']!r}, written by {tree['written_by']}; this ordstat reads "
+                f"version {VERSION}. Install the ordstat that wrote it."
+            )
+        arrays = [np.lib.format.read_array(io.BytesIO(_content(archive, member))) for member in members[1:]]
+    if any(array.dtype.itemsize == 0 for array in arrays):
+        raise DataError("it has an array of nothing.")
+    return tree, arrays
+
+
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """The content of a member, no longer than it declares."""
+    with archive.open(member) as stream:
+        return stream.read(member.file_size)

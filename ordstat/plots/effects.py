@@ -1,0 +1,243 @@
+"""Effects and means of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import AnyArray
+from ..exceptions import OptionError
+from . import style
+from .variables import data_of_fit, factor_axis, fitted_columns, not_taken, numeric
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NUMBERS = ["estimate", "std_error", "lower", "upper"]
+_POINTS = 60
+_CROWDED = 7  # levels; bands of more are drawn fainter
+_QUARTILES = (0.25, 0.5, 0.75)
+_MOST_PANELS = 12
+_MOST_LINES = 8
+#: Lines and dots of groups that are told apart in grey.
+_LINES = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (5, 2, 1, 2)))
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def means(
+    results: Any,
+    variable: str,
+    by: str | None,
+    scale: str,
+    values: Sequence[Any] | None,
+    by_values: Sequence[Any] | None,
+    at: Mapping[str, Any] | None,
+    data: Any,
+    re: str | None,
+    level: float,
+    of_levels: bool = False,
+) -> tuple[pd.DataFrame, str]:
+    """Marginal means from `emmeans`, one a level of the response or one in all, and what they are means of."""
+    if not isinstance(variable, str):
+        raise OptionError(f"variable must be the name of one variable of the formula; got {variable!r}.")
+    names = ["level", *_NUMBERS] if of_levels else _NUMBERS
+    not_taken([variable, by], names)
+    if by is None and by_values is not None:
+        raise OptionError("by_values goes with by=; got no by.")
+    held: dict[str, Any] = {name: [v] if _single(v) else list(v) for name, v in (at or {}).items()}
+    if values is None and variable not in results.design.spec.categories():
+        values = _span(results, variable, data)
+    if values is not None:
+        held[variable] = list(values)
+    shown = [variable]
+    if by is not None:
+        held[by] = _values_by(results, variable, by, by_values, at, data)
+        shown = [by, variable]
+    found = results.emmeans(shown, scale=scale, at=held, data=data, level=level, re=re)
+    if found.frame.columns.difference([*shown, *names]).size:
+        raise OptionError(f"scale must have one mean at each value; {scale!r} has one a level. Use plot.effects().")
+    return found.frame[[*shown, *names]], str(found.quantity)
+
+
+def _single(value: Any) -> bool:
+    return isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray))
+
+
+def _span(results: Any, variable: str, data: Any) -> list[Any] | None:
+    """Points from the smallest to the largest value in the rows of the fit; None for a column that is no number."""
+    given = data_of_fit(results, data, ", or values=")
+    if variable not in (results.design.spec.columns or ()):
+        return None
+    numbers = fitted_columns(results, given, [variable])[variable].to_numpy()
+    if numbers.dtype.kind not in "iuf":
+        return None
+    finite = numbers[np.isfinite(numbers)]
+    return [float(value) for value in np.linspace(finite.min(), finite.max(), _POINTS)]
+
+
+def _values_by(
+    results: Any, variable: str, by: str, by_values: Sequence[Any] | None, at: Mapping[str, Any] | None, data: Any
+) -> list[Any]:
+    """Those given; else levels of a factor, or the quartiles of a number among the rows of the fit."""
+    if by == variable:
+        raise OptionError(f"by must be another variable than {variable!r}.")
+    if by in (at or {}):
+        raise OptionError(f"at must hold other variables than by, {by!r}: give its values as by_values=.")
+    if by_values is not None:
+        if not len(by_values):
+            raise OptionError("by_values must have at least one value; got none.")
+        return list(by_values)
+    columns = results.design.spec.columns or ()
+    if by not in columns:
+        raise OptionError(f"by must be a variable of the formula, {', '.join(map(repr, columns))}; got {by!r}.")
+    levels = results.design.spec.categories().get(by)
+    if levels is not None:
+        return list(levels)
+    given = data_of_fit(results, data, ", or by_values=")
+    numbers = fitted_columns(results, given, [by])[by].to_numpy(dtype=np.float64)
+    return list(np.unique(np.quantile(numbers[np.isfinite(numbers)], _QUARTILES)).tolist())
+
+
+def draw_effects(
+    results: Any, table: pd.DataFrame, variable: str, ax: Any, by: str | None, facets: bool, re: str | None
+) -> Axes | AnyArray:
+    """All levels in one frame, or panels by level or by the values of another variable."""
+    words, levels = _axis_of_probabilities(results, re), results.levels
+    over_number = numeric(results, variable, table)
+    draw = _over_number if over_number else _over_factor
+    top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
+    if by is None and not facets:
+        single: Axes = style.axes(ax, height=4.0)
+        colours: Any = style.level_colours(len(levels))
+        for place, level in enumerate(levels):
+            draw(single, table[table["level"] == level], variable, place, colours)
+        single.set_ylim(0.0, top)
+        style.named(single, variable, words)
+        last = [float(table.loc[table["level"] == level, "estimate"].iloc[-1]) for level in levels]
+        style.name_levels(single, levels, colours, last, over_number)
+        return single
+    values: Any = table[by].unique() if by else []
+    groups = {f"{by} = {style.value_words(value)}": table[table[by] == value] for value in values}
+    by_level = {str(level): level for level in levels}
+    # The curves of every panel, and what each of them stands for.
+    if facets:
+        shown = {name: [g[g["level"] == level] for g in groups.values() or [table]] for name, level in by_level.items()}
+        key: list[Any] = list(groups)
+    else:
+        shown = {name: [group[group["level"] == level] for level in levels] for name, group in groups.items()}
+        key = list(levels)
+    n = len(shown)
+    if n > _MOST_PANELS:
+        told = f"facets must be for {_MOST_PANELS} levels at most; the response has {n}."
+        raise OptionError(told if facets else f"by_values must be {_MOST_PANELS} values at most; {by!r} has {n}.")
+    columns = style.columns_for(n)
+    height = max(2.7, style.key_height(key) / -(-n // columns))
+    panels = style.panels(ax, n, columns, height=height, width=2.5 * columns + 1.8)
+    colours = style.level_colours(max(len(key), 2))[: len(key)] or [style.RIGHT]
+    for place, (panel, (title, curves)) in enumerate(zip(panels, shown.items(), strict=True)):
+        for i, curve in enumerate(curves):
+            draw(panel, curve, variable, i, colours, apart=facets and by is not None)
+        panel.set_ylim(0.0, top)
+        style.named(panel, variable if place + columns >= n else "", "" if place % columns else words, title)
+    if key:
+        style.panel_key(panels, key, colours, ax)
+    return np.array(panels, dtype=object)
+
+
+def _axis_of_probabilities(results: Any, re: str | None) -> str:
+    what = f"P({results.design.response} = level)"
+    if getattr(results.fit, "marginal", None) is None:
+        return what
+    return f"{what}, random effects at 0" if re == "zero" else f"{what}, averaged over the groups"
+
+
+def _over_number(
+    ax: Axes,
+    curve: pd.DataFrame,
+    variable: str,
+    place: int,
+    colours: Sequence[Any],
+    apart: bool = False,
+    label: str | None = None,
+) -> None:
+    """A line with its band; `apart` gives it a line style of its own."""
+    x, colour = curve[variable].to_numpy(dtype=np.float64), colours[place]
+    alpha = 0.20 if len(colours) <= _CROWDED else 0.10
+    ax.fill_between(x, curve["lower"], curve["upper"], color=colour, alpha=alpha, linewidth=0)
+    kind = _LINES[place % len(_LINES)] if apart else "-"
+    ax.plot(x, curve["estimate"], color=colour, linewidth=1.8, linestyle=kind, label=label)
+    ax.set_xlim(x.min(), x.max())
+
+
+def _over_factor(
+    ax: Axes,
+    curve: pd.DataFrame,
+    variable: str,
+    place: int,
+    colours: Sequence[Any],
+    apart: bool = False,
+    label: str | None = None,
+) -> None:
+    """Points with their limits; `apart` gives them a form of their own. Points with a label are joined."""
+    x, colour = np.arange(len(curve)) + 0.5 * ((place + 0.5) / len(colours) - 0.5), colours[place]
+    kind = _LINES[place % len(_LINES)] if label and apart else "none"
+    marker = _MARKERS[place % len(_MARKERS)] if apart else "o"
+    looks: dict[str, Any] = {"markersize": 4.5, "linestyle": kind, "linewidth": 0.8, "label": label}
+    ax.plot(x, curve["estimate"], marker, color=colour, **looks)
+    ax.vlines(x, curve["lower"], curve["upper"], color=colour, linewidth=1.8)
+    factor_axis(ax, curve[variable])
+
+
+def draw_emmeans(results: Any, table: pd.DataFrame, variable: str, ax: Axes | None, by: str | None, words: str) -> Axes:
+    """A line for each value of another variable: where lines are parallel, no interaction. As R's emmip."""
+    groups = [table] if by is None else [table[table[by] == value] for value in table[by].unique()]
+    if len(groups) > _MOST_LINES:
+        raise OptionError(f"by_values must be {_MOST_LINES} values at most; {by!r} has {len(groups)}.")
+    ax = style.axes(ax, height=3.8)
+    colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
+    draw = _over_number if numeric(results, variable, table) else _over_factor
+    for place, group in enumerate(groups):
+        label = None if by is None else style.beside(ax, style.value_words(group[by].iloc[0]))
+        draw(ax, group, variable, place, colours, by is not None, label)
+    if by is not None:
+        style.legend(ax, style.beside(ax, by))
+    return style.named(ax, variable, words)
+
+
+def stacked_frame(
+    results: Any, variable: str, values: Sequence[Any] | None, at: Mapping[str, Any] | None, data: Any, re: str | None
+) -> pd.DataFrame:
+    """Probabilities and their running sums."""
+    not_taken([variable], ("cumulative",))
+    table = means(results, variable, None, "prob", values, None, at, data, re, 0.95, True)[0]
+    table = table[[variable, "level", "estimate"]]
+    shares = table["estimate"].to_numpy().reshape(-1, len(results.levels))
+    return table.assign(cumulative=np.cumsum(shares, axis=1).ravel())
+
+
+def draw_stacked(results: Any, table: pd.DataFrame, variable: str, ax: Axes | None, re: str | None) -> Axes:
+    ax = style.axes(ax, height=4.0)
+    K = len(results.levels)
+    colours = style.level_colours(K)
+    shares = table["estimate"].to_numpy().reshape(-1, K).T
+    tops = table["cumulative"].to_numpy().reshape(-1, K).T
+    values = table[variable].iloc[::K]
+    edge: dict[str, Any] = {"edgecolor": "white", "linewidth": min(0.6, 6.0 / K)}  # thin between many levels
+    if numeric(results, variable, table):
+        ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, **edge)
+        ax.set_xlim(values.min(), values.max())
+    else:
+        for share, top, colour in zip(shares, tops, colours, strict=True):
+            ax.bar(np.arange(len(values)), share, 0.8, bottom=top - share, color=colour, **edge)
+            for place in np.flatnonzero(share >= 0.06):
+                looks = {"color": style.text_colour(colour), "fontsize": style.SMALL - 0.5}
+                style.text(ax, float(place), top[place] - share[place] / 2.0, f"{share[place]:.2f}", **looks)
+        factor_axis(ax, values)
+    ax.set_ylim(0.0, 1.0)
+    style.named(ax, variable, _axis_of_probabilities(results, re))
+    middles = list(tops[:, -1] - shares[:, -1] / 2.0)
+    style.end_labels(ax, middles, [str(level) for level in results.levels], colours)
+    return ax

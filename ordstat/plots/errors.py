@@ -1,0 +1,180 @@
+"""Confusion, reliability, bounds, compared methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import AnyArray, FloatArray
+from ..exceptions import OptionError
+from ..report import cells as widths
+from . import style
+from .style import in_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers
+
+
+def confusion_frame(results: Any, newdata: Any, weights: Any) -> pd.DataFrame:
+    """The cells, a row each."""
+    cells = results.confusion(newdata, weights=weights)
+    values = cells.to_numpy(dtype=np.float64)
+    total = values.sum(axis=1, keepdims=True)
+    n = values.shape[0]
+    place = np.arange(n)
+    both = {"observed": [level for level in cells.index for _ in range(n)], "predicted": list(cells.columns) * n}
+    distance, share = np.abs(place[:, None] - place), values / np.where(total > 0, total, 1.0)
+    numbers = {"distance": distance.ravel(), "weight": cells.to_numpy().ravel(), "share": share.ravel()}
+    return pd.DataFrame(both | numbers)
+
+
+def draw_confusion(results: Any, data: pd.DataFrame, ax: Axes | None, new: bool) -> Axes:
+    levels = [str(level) for level in results.levels]
+    n = len(levels)
+    side = min(max(2.6, 0.44 * n + 1.0), 7.0)
+    wordy = max(map(widths.cells, levels)) > 8 or n > 12
+    ax = style.axes(ax, height=side + 0.5, width=side + (2.2 if wordy else 0.8))
+    colours = _colours(data["distance"].to_numpy(), data["share"].to_numpy(), n)
+    style.field(ax, colours.reshape(n, n, 4), aspect="equal")
+    _name_cells(ax, levels, wordy)
+    if n <= _MOST_NUMBERS:
+        _numbers(ax, data["weight"].to_numpy(), colours, n)
+    weight = data["weight"].sum()
+    right = float(data.loc[data["distance"] == 0, "weight"].sum() / weight)
+    off = float((data["distance"] * data["weight"]).sum() / weight)
+    response, whose = results.design.response, "New data" if new else "Rows of the fit"
+    title = f"{whose}: {right:.0%} correct, mean error {off:.2f} levels"
+    return style.named(ax, f"predicted {response}", f"observed {response}", title)
+
+
+def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:
+    """Names of the levels at the rows; long ones with numbers, which stand for them below the columns."""
+    n = len(levels)
+    places = np.arange(0, n, -(-n // 40))
+    ax.set_xticks(places, [str(i + 1) if wordy else levels[i] for i in places])
+    style.row_labels(ax, list(range(n)), [f"{level} ({i})" if wordy else level for i, level in enumerate(levels, 1)])
+    ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="white", linewidth=1.0)
+    ax.tick_params(which="minor", length=0)
+
+
+def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
+    """(n * n, 4) the colour of the distance, mixed with white as the share falls."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_rgba
+
+    hue = colormaps["OrRd"](0.35 + 0.6 * (distance - 1) / max(n - 2, 1))
+    hue[distance == 0] = to_rgba(style.RIGHT)
+    strength = np.where(share > 0, 0.12 + 0.88 * np.sqrt(share), 0.035)[:, None]
+    mixed = np.ones((distance.size, 4))
+    mixed[:, :3] = 1.0 - strength * (1.0 - hue[:, :3])
+    return mixed
+
+
+def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
+    size = min(style.SMALL, 72.0 * 0.34 * min(style.inches(ax)) / n)
+    for cell, value in enumerate(weight):
+        if value > 0:
+            i, j = divmod(cell, n)
+            style.text(ax, j, i, f"{value:.4g}", color=style.text_colour(colours[cell]), fontsize=size)
+
+
+_FEW = 3  # curves that can be told apart in one frame
+_MOST_PANELS = 24
+
+
+def draw_reliability(
+    results: Any, data: pd.DataFrame, ax: Any, by: str, facets: bool | None, own_rows: bool
+) -> Axes | AnyArray:
+    names = list(data[by].cat.categories)
+    curves = [data[data[by] == name] for name in names]
+    cross_fitted = own_rows and results.fit.calibration is not None
+    what = "at or below each threshold" if by == "split" else "of each level"
+    title = f"{results.design.response}: {what}{', cross-fitted' if cross_fitted else ''}"
+    apart = ax is None and _FEW < len(names) <= _MOST_PANELS if facets is None else facets
+    if apart:
+        return _in_panels(ax, names, curves, title)
+    drawn = _in_one(style.axes(ax, height=4.6, width=6.4), names, curves, title)
+    if ax is None:
+        drawn.set_aspect("equal", adjustable="box")
+    return drawn
+
+
+def _in_one(ax: Axes, names: Sequence[Any], curves: Sequence[pd.DataFrame], title: str) -> Axes:
+    colours = style.level_colours(len(names))
+    for curve, colour in zip(curves, colours, strict=True):
+        _draw(ax, curve, colour)
+    style.level_key(ax, names, colours)
+    return style.named(ax, "predicted probability", "observed share", title)
+
+
+def _in_panels(ax: Any, names: Sequence[Any], curves: Sequence[pd.DataFrame], title: str) -> AnyArray:
+    n = len(names)
+    if n > _MOST_PANELS:
+        raise OptionError(f"facets must be False for more than {_MOST_PANELS} curves; there are {n}.")
+    columns = style.columns_for(n)
+    panels = style.panels(ax, n, columns, height=2.5, width=2.4 * columns + 0.4)
+    for place, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
+        _draw(panel, curve, style.RIGHT)
+        panel.set_aspect("equal", adjustable="box")
+        below = place + columns >= n
+        style.named(panel, "predicted" if below else "", "" if place % columns else "observed", str(name))
+    if ax is None:
+        style.headed(panels[0], title)
+    return np.array(panels, dtype=object)
+
+
+def _draw(ax: Axes, curve: pd.DataFrame, colour: Any) -> None:
+    """One curve with its limits, and the diagonal."""
+    x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
+    ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
+    ax.plot([0.0, 1.0], [0.0, 1.0], color=style.MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    ax.errorbar(x, y, yerr=np.maximum(ends, 0.0), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2)
+    ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+
+
+_ROW = 0.3  # inches
+_LINE = 0.12  # inches of a further line of a name
+_MOST_MARKS = 200  # folds that are drawn one by one
+
+
+def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax: Axes | None = None) -> Axes:
+    """Dots and intervals, the first row on top; folds as faint marks below each.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        Columns mean, lower, upper; the index names the rows.
+    folds : mapping of str to (J,) values
+    what : str
+        Name of the x axis.
+    ax : matplotlib axes, optional
+    """
+    names = [str(name) for name in data.index]
+    lines = sum(in_lines(name, 34).count("\n") for name in names)
+    ax = style.axes(ax, height=max(1.6, 0.9 + _ROW * len(data) + _LINE * lines))
+    heights = -np.arange(len(data), dtype=np.float64)
+    for height, label in zip(heights, data.index, strict=True):
+        marks = folds[label][np.isfinite(folds[label])]
+        if marks.size <= _MOST_MARKS:
+            ax.plot(marks, np.full(marks.size, height - 0.24), "|", color=style.MUTED, markersize=4, zorder=2)
+    finite = np.isfinite(data["mean"].to_numpy())
+    ax.hlines(heights[finite], data["lower"][finite], data["upper"][finite], color=style.RIGHT, linewidth=1.6, zorder=3)
+    ax.scatter(data["mean"][finite], heights[finite], color=style.RIGHT, s=28, zorder=4)
+    for height, mean in zip(heights[~finite], data["mean"][~finite], strict=True):
+        words = "infinite" if np.isinf(mean) else "no value"
+        style.note(ax, words, (0.02, height), (0, 0), ax.get_yaxis_transform(), color=style.MUTED)
+    if what.startswith("difference"):
+        ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=1)
+    ax.grid(axis="x", color=style.FAINT, linewidth=0.6)
+    ax.set_ylim(heights.min() - 0.7, 0.7)
+    style.row_labels(ax, list(heights), names)
+    return style.named(ax, what)

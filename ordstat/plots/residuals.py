@@ -1,0 +1,221 @@
+"""Residuals, influence, random effects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import betaincinv, ndtri, stdtrit
+
+from .._typing import AnyArray, FloatArray
+from ..checks import fraction, one_of, whole
+from ..exceptions import OptionError
+from ..likelihood.cumulative import latent_mean
+from . import style
+from .coefficients import term_label
+from .style import shortened_middle
+from .variables import data_of_fit, factor_axis, fitted_columns, not_taken
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Groups of equal size along a number, and rows that a group needs.
+_GROUPS, _LEAST = 10, 8
+_MOST_DOTS = 3000
+
+
+def residuals_frame(
+    results: Any, against: str | None, data: Any, level: float, seed: int | np.random.Generator
+) -> pd.DataFrame:
+    """The residuals beside what they are drawn against, on the index of the rows."""
+    fraction("level", level)
+    not_taken([against], ("residual",))
+    if against == "score" and "score" in (results.design.spec.columns or ()):
+        raise OptionError(
+            "against='score' is the linear predictor, and a variable of the formula has that name too: rename the "
+            "variable in the data and the formula."
+        )
+    values = results.residuals("surrogate", seed=seed)
+    if against is None:
+        return _quantiles(results, values, level)
+    return pd.DataFrame({against: _along(results, against, data), "residual": values.to_numpy()}, index=values.index)
+
+
+def draw_residuals(results: Any, table: pd.DataFrame, against: str | None, ax: Axes | None, level: float) -> Axes:
+    ax = style.axes(ax, height=3.8)
+    if against is None:
+        return style.named(ax, _draw_quantiles(ax, table, level), "surrogate residual")
+    words = _draw_against(ax, table, against, level, results.design.sample.weights)
+    return style.named(ax, words, "surrogate residual")
+
+
+def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
+    """Order statistics beside their places; that of rank i among n has a Beta(i, n + 1 - i) distribution function."""
+    order = np.argsort(values.to_numpy(), kind="stable")
+    sample = results.design.sample
+    w, n = sample.case_weights[order], values.size
+    table = pd.DataFrame({"residual": values.iloc[order]})
+    table["expected"] = _latent(results, (np.cumsum(w) - 0.5 * w) / w.sum())
+    rank = np.arange(1.0, n + 1.0)
+    for name, share in (("lower", 0.5 - 0.5 * level), ("upper", 0.5 + 0.5 * level)):
+        limits = _latent(results, np.asarray(betaincinv(rank, n + 1.0 - rank, share), dtype=np.float64))
+        table[name] = limits if sample.weights is None else np.nan
+    return table
+
+
+def _latent(results: Any, p: FloatArray) -> FloatArray:
+    """Quantiles that residuals have under the model."""
+    family = results.rule.family
+    return np.asarray(family.link.ppf(p) - latent_mean(family.link) if family.ordered else p - 0.5)
+
+
+def _along(results: Any, against: str, data: Any) -> Any:
+    if against == "score":
+        return np.asarray(results.predict(type="score"))
+    given = data_of_fit(results, data)
+    names = list(getattr(given, "columns", given))
+    if against not in names:
+        raise OptionError(f"against must be 'score' or a column of the data, {', '.join(names)}; got {against!r}.")
+    column = fitted_columns(results, given, [against])[against]
+    if len(column) != results.design.sample.n:
+        raise OptionError("data must have the rows of the fit, under its index, to draw residuals against a column.")
+    return column.to_numpy()
+
+
+def _draw_quantiles(ax: Axes, table: pd.DataFrame, level: float) -> str:
+    ends = [table["expected"].min(), table["expected"].max()]
+    ax.plot(ends, ends, color=style.INK, linewidth=0.9, zorder=2)
+    limited = table["lower"].notna().all()
+    if limited:
+        ax.fill_between(table["expected"], table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
+    _dots(ax, table["expected"].to_numpy(), table["residual"].to_numpy())
+    return f"expected under the model{f', {100 * level:g} % limits' if limited else ''}"
+
+
+def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> str:
+    """Over a variable, with the means of its levels, or of groups of about equal size along a number."""
+    values = table["residual"].to_numpy()
+    w = np.ones(values.size) if weights is None else weights
+    ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
+    limits = ", weighted" if weights is not None else f" with {100 * level:g} % limits"
+    if table[name].dtype.kind in "iuf":
+        x = table[name].to_numpy(dtype=np.float64)
+        _dots(ax, x, values)
+        groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
+        places = [float(np.average(x[rows], weights=w[rows])) for rows in groups]
+        words = f"{name}; means of {len(groups)} groups{limits}"
+    else:
+        labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
+        if isinstance(table[name].dtype, pd.CategoricalDtype):
+            labels = pd.Series([label for label in table[name].cat.categories if (table[name] == label).any()])
+        x = table[name].map({label: place for place, label in enumerate(labels)}).to_numpy(dtype=np.float64)
+        _dots(ax, x + 0.5 * (np.arange(x.size) * 0.618 % 1.0 - 0.5), values)
+        groups = [np.flatnonzero(x == place) for place in range(len(labels))]
+        places = [float(place) for place in range(len(labels))]
+        factor_axis(ax, labels)
+        words = f"{name}; means{limits}"
+    for place, rows in zip(places, groups, strict=True):
+        rows = rows[np.isfinite(values[rows])]
+        if rows.size < 2:
+            continue
+        mean = float(np.average(values[rows], weights=w[rows]))
+        if weights is None:  # weights do not tell how many rows there are
+            half = float(stdtrit(rows.size - 1, 0.5 + 0.5 * level)) * values[rows].std(ddof=1) / np.sqrt(rows.size)
+            ax.plot([place, place], [mean - half, mean + half], color=style.RIGHT, linewidth=1.8, zorder=3)
+        ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)
+    return words
+
+
+def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
+    step = -(-x.size // _MOST_DOTS)
+    ax.scatter(x[::step], y[::step], s=9, color=style.MUTED, alpha=0.6, linewidths=0, zorder=2)
+
+
+_COOKS = "cooks"
+_LONGEST = 24  # letters of a name
+_THIN = 150  # stems from which they are thinner
+
+
+def influence_frame(results: Any, of: str) -> pd.DataFrame:
+    """Influence in the order of the rows of the fit."""
+    found = results.influence()
+    one_of("of", of, (_COOKS, *map(str, found.dfbetas)))
+    values = {_COOKS: found.cooks.to_numpy()} if of == _COOKS else {"dfbetas": found.dfbetas[of].to_numpy()}
+    return pd.DataFrame({"row": found.cooks.index.to_numpy(), **values})
+
+
+def draw_influence(results: Any, data: pd.DataFrame, of: str, ax: Axes | None, top: int) -> Axes:
+    whole("top", top, 0)
+    values = data.iloc[:, 1].to_numpy(dtype=np.float64)
+    places, finite = np.arange(1, len(data) + 1), np.isfinite(values)
+    ax = style.axes(ax, height=3.4)
+    ax.vlines(places[finite], 0.0, values[finite], color=style.MUTED, linewidth=1.2 if len(data) <= _THIN else 0.6)
+    ax.axhline(0.0, color=style.INK, linewidth=0.8)
+    ax.set_xlim(0.2, len(data) + 0.8)
+    largest = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")[:top]
+    ax.plot(places[largest], values[largest], "o", color=style.WRONG, markersize=4.5, linestyle="none")
+    _name_largest(ax, data["row"].to_numpy()[largest], places[largest], values[largest])
+    words = "Cook's distance"
+    if of != _COOKS:
+        kinds = results.tidy().set_index("term")["coef_type"]
+        words = f"{term_label(kinds.get(of, ''), of)}: change of the estimate, in standard errors"
+    return style.named(ax, "row, in the order of the data", words)
+
+
+def _name_largest(ax: Axes, names: Any, places: Any, values: Any) -> None:
+    """Names beside the ends of their stems, kept apart."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.06 * (high - low))
+    points = 1.2 * style.SMALL
+    gap = points / 72.0 / style.inches(ax)[1] * (high - low)
+    middle = np.mean(ax.get_xlim())
+    line = {"arrowstyle": "-", "color": style.MUTED, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
+    for name, place, value, height in zip(names, places, values, style.keep_apart(values, gap), strict=True):
+        words = shortened_middle(str(name), _LONGEST).replace("$", r"\$")
+        side = 8 if place <= middle else -8
+        offset = (side, (height - value) / gap * points)
+        style.note(ax, words, (place, value), offset, ha="left" if side > 0 else "right", arrowprops=line)
+
+
+_TALLEST = 8.0  # inches of a panel, however many groups it has
+_FEW, _MANY = 40, 150  # groups from which lines are thinner
+
+
+def ranef_frame(results: Any, level: float) -> pd.DataFrame:
+    """Conditional modes with limits, in the order drawn: by the mode of a term's first column, upwards."""
+    z = float(ndtri(0.5 + 0.5 * fraction("level", level)))
+    frame: pd.DataFrame = results.ranef()
+    frame = frame.assign(lower=frame["mode"] - z * frame["sd"], upper=frame["mode"] + z * frame["sd"])
+    parts = []
+    for _, term in frame.groupby("term", sort=False):
+        q = term["name"].nunique()
+        order = np.argsort(term["mode"].to_numpy()[::q], kind="stable")
+        parts.append(term.iloc[(order[:, None] * q + np.arange(q)).reshape(-1)])
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw_ranef(data: pd.DataFrame, ax: Any, level: float) -> AnyArray:
+    parts = list(data.groupby(["term", "name"], sort=False))
+    most = max(len(part) for _, part in parts)
+    columns = style.columns_for(len(parts))
+    width = 6.4 if columns == 1 else 3.4 * columns
+    panels = style.panels(ax, len(parts), columns, height=min(0.9 + 0.2 * max(most, 2), _TALLEST), width=width)
+    for panel, ((_, name), part) in zip(panels, parts, strict=True):
+        _caterpillar(panel, part)
+        style.named(panel, f"mode with {100 * level:g} % limits", "", f"{part['group'].iloc[0]}: {name}")
+    seen = set()
+    for panel, ((term, _), part) in zip(panels, parts, strict=True):
+        texts = [""] * len(part) if term in seen else [str(label) for label in part["level"]]
+        style.row_labels(panel, list(range(len(part))), texts)
+        seen.add(term)
+    return np.array(panels, dtype=object)
+
+
+def _caterpillar(ax: Any, part: pd.DataFrame) -> None:
+    n, places = len(part), np.arange(len(part))
+    thin = 1.6 if n <= _FEW else (1.0 if n <= _MANY else 0.5)
+    ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
+    ax.hlines(places, part["lower"], part["upper"], color=style.RIGHT, linewidth=thin)
+    ax.plot(part["mode"], places, "o", color=style.RIGHT, markersize=2.0 + 2.0 * thin, linestyle="none")
+    ax.set_ylim(-0.6, n - 0.4)

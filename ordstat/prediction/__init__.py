@@ -1,0 +1,1 @@
+"""Models made to predict: boosted trees, forests, kernel models, blends, calibration."""

@@ -1,0 +1,474 @@
+"""rps-forest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+from .._typing import FloatArray, IntArray, Progress
+from ..checks import number, one_of, whole
+from ..exceptions import UnavailableError
+from ..fit import Certificate, MarginFit, Trace, count_above
+from ..fitted import FittedRanker
+from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows, row_blocks
+from ..judging.costs import CostField
+from ..judging.importance import GAIN_FIRST
+from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
+from ..method import Method, Needs, cost_option, jobs_option, option
+from ..reduction.classifiers import sklearn_model
+from ..report.frames import NotedFrame
+from ..report.render import Report, Table
+from ..report.sections import error_tables, figures, ranker_report
+from ..results import OrdinalResults
+from .losses import CumulativeRule, Exceedances, ranked_score
+
+# No member's odds are longer than those of this probability: one that is sure and wrong must not outvote all others.
+_SURELY = 0.005
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ForestFit(MarginFit):
+    """A fit of a forest.
+
+    Attributes
+    ----------
+    importance : (D,) shares of the fall of the ranked probability score
+    out_of_bag : dict of str to float, or None
+        Errors of the rows by the trees whose samples they were not drawn into, and the share of the rows that were out
+        of some; None where no samples are drawn.
+    """
+
+    importance: FloatArray
+    out_of_bag: dict[str, float] | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mixture:
+    """P(y > k) as the weighted mean of members, or the probability of the weighted mean of their log odds.
+
+    Attributes
+    ----------
+    members : tuple of Exceedances
+    shares : (M,) of sum 1
+    odds : bool
+        Whether log odds are averaged, of probabilities drawn towards 1/2 by a hundredth.
+    """
+
+    members: tuple[Exceedances, ...]
+    shares: FloatArray
+    odds: bool = False
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+        return self.members[0].n_levels
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1)."""
+        total = np.zeros((rows.n, self.n_levels - 1))
+        for member, share in zip(self.members, self.shares, strict=True):
+            if share > 0.0:
+                above = member(rows)
+                total += share * (logit(_SURELY + (1.0 - 2.0 * _SURELY) * above) if self.odds else above)
+        return np.asarray(expit(total)) if self.odds else np.minimum(total, 1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlendFit(MarginFit):
+    """A fit of a blend.
+
+    Attributes
+    ----------
+    mixture : Mixture
+    names : tuple of str
+        The members as they are written.
+    held_out : (M + 1, 2) or None
+        Ranked probability score and absolute error of rows held out, of every member and of the blend; None where
+        nothing was held out.
+    """
+
+    mixture: Mixture
+    names: tuple[str, ...]
+    held_out: FloatArray | None
+
+
+_LARGEST_SEED = 2**31 - 1
+#: scikit-learn's classes, by how a cut is found.
+KINDS = {"random": "ExtraTreesRegressor", "best": "RandomForestRegressor"}
+
+
+@dataclass(frozen=True, eq=False)
+class ForestShares:
+    """P(y > k) as the mean of the leaves' shares.
+
+    Attributes
+    ----------
+    model : scikit-learn forest of K-1 targets
+    n_levels : int
+    middle, half : (D,)
+        The columns are used as (x - middle) / half, within [-1, 1] in the rows of the fit: scikit-learn keeps single
+        precision, and takes steps below 1e-7 for none.
+    """
+
+    model: Any
+    n_levels: int
+    middle: FloatArray
+    half: FloatArray
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1), not growing with k but for rounding."""
+        out = np.empty((rows.n, self.n_levels - 1))
+        for some in row_blocks(rows.n, self.n_levels):
+            out[some] = self._shares(padded(self.scaled(rows.X[some])))
+        return out
+
+    def scaled(self, X: FloatArray) -> FloatArray:
+        """Columns on [-1, 1]; rows beyond those of the fit stay beyond them."""
+        return np.clip((X - self.middle) / self.half, -2.0, 2.0)
+
+    def _shares(self, X: FloatArray) -> FloatArray:
+        # The sum of the forest's own predict, without what scikit-learn looks up anew for every tree.
+        narrow, trees = X.astype(np.float32), self.model.estimators_
+        total = np.zeros((len(X), self.n_levels - 1))
+        for tree in trees:
+            total += tree.tree_.predict(narrow).reshape(total.shape)
+        return np.minimum.accumulate(np.clip(total / len(trees), 0.0, 1.0), axis=1) + 0.0
+
+    def importance(self, n_columns: int) -> FloatArray:
+        """(D,) share of the fall of the ranked probability score due to the cuts of every column."""
+        return np.asarray(self.model.feature_importances_[:n_columns], dtype=np.float64)
+
+
+def padded(X: FloatArray) -> FloatArray:
+    """X, or a column of zeros where there is none: scikit-learn takes no table without columns."""
+    return X if X.shape[1] else np.zeros((len(X), 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestSettings:
+    """How the trees are grown.
+
+    Attributes
+    ----------
+    splits : {"random", "best"}
+    trees : int
+    column_share : float
+    min_leaf : int
+        Rows of a leaf at least.
+    bootstrap : bool
+    n_jobs : int
+    """
+
+    splits: str
+    trees: int
+    column_share: float
+    min_leaf: int
+    bootstrap: bool
+    n_jobs: int
+
+    def grow(
+        self, X: FloatArray, y: IntArray, weights: FloatArray, n_levels: int, rng: np.random.Generator
+    ) -> tuple[ForestShares, FloatArray | None]:
+        """The forest of rows X (N, D) with ranks y (N,), and the out-of-bag P(y > k) (N, K-1), NaN of rows never out.
+
+        None where no samples are drawn.
+        """
+        targets = (y[:, None] > np.arange(n_levels - 1)).astype(np.float64)
+        model = sklearn_model(
+            "ensemble",
+            KINDS[self.splits],
+            n_estimators=self.trees,
+            max_features=max(1, round(self.column_share * X.shape[1])),
+            min_samples_leaf=self.min_leaf,
+            bootstrap=self.bootstrap,
+            n_jobs=self.n_jobs,
+            random_state=int(rng.integers(_LARGEST_SEED)),
+        )
+        own = None if (weights == 1.0).all() else weights
+        low, high = (end(X, axis=0) if len(X) else np.zeros(X.shape[1]) for end in (np.min, np.max))
+        half = np.maximum(0.5 * high - 0.5 * low, np.finfo(np.float64).tiny)
+        shares = ForestShares(model, n_levels, 0.5 * low + 0.5 * high, half)
+        X = padded(shares.scaled(X))
+        model.fit(X, targets if n_levels > 2 else targets[:, 0], sample_weight=own)
+        # Sums over threads would round in an order of their own.
+        model.n_jobs = 1
+        return shares, _out_of_bag(model, X, targets.shape[1]) if self.bootstrap else None
+
+
+def _out_of_bag(model: Any, X: FloatArray, width: int) -> FloatArray:
+    """(N, K-1) means over the trees whose samples a row was not drawn into."""
+    total, times = np.zeros((len(X), width)), np.zeros(len(X))
+    narrow = X.astype(np.float32)
+    for tree, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):
+        out = np.ones(len(X), dtype=np.bool_)
+        out[drawn] = False
+        total[out] += tree.tree_.predict(narrow[out]).reshape(-1, width)
+        times += out
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / times[:, None])
+
+
+# Rows of the table of importance in a summary.
+_SHOWN = 10
+
+
+class FittedForest(FittedRanker):
+    """A fitted forest."""
+
+    fit: ForestFit
+
+    predicts = PREDICTS
+    no_bounds = "No margin bounds: shares of leaves have no norm."
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Ranked-probability forest"
+
+    _probabilities = rule_probabilities
+
+
+def forest_importance(fit: FittedForest) -> pd.DataFrame:
+    """What the columns contribute, most important first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        importance: share of the fall of the ranked probability score that is due to the column's cuts; the sum is 1.
+        The index has the columns of the model.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "rps-forest", trees=50)
+    >>> fit.importance().index.tolist()
+    ['temp[T.warm]', 'contact[T.yes]']
+    """
+    frame = pd.DataFrame({"importance": fit.fit.importance}, index=pd.Index(fit.design.names, name="column"))
+    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
+
+
+def forest_out_of_bag(fit: FittedForest) -> pd.Series:
+    """Mean errors of the rows by the trees whose samples they were not drawn into.
+
+    Returns
+    -------
+    pandas.Series
+        classification, absolute (of the medians), ranked probability score, and share: the weight of the rows that
+        were out of some sample.
+
+    Raises
+    ------
+    UnavailableError
+        The trees grow on all rows.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "rps-forest", splits="best", trees=50)
+    >>> fit.out_of_bag_errors().index.tolist()
+    ['classification', 'absolute', 'ranked probability score', 'share']
+    """
+    if fit.fit.out_of_bag is None:
+        raise UnavailableError(
+            f"{fit.method!r} grows its trees on all rows, so none is out of bag: use splits='best', or .errors(cv=10)."
+        )
+    return pd.Series(fit.fit.out_of_bag, name="out of bag")
+
+
+def forest_figures(fit: FittedForest) -> pd.DataFrame:
+    """One row of figures of the whole fit."""
+    out = fit.fit.out_of_bag or {}
+    return NotedFrame.of(figures(fit).assign(out_of_bag_error=out.get("absolute", float("nan"))))
+
+
+def forest_report(fit: FittedForest) -> Report:
+    """The summary as data."""
+    frame, header = forest_importance(fit), []
+    if fit.fit.out_of_bag is not None:
+        header.append(("Out of bag", "; ".join(f"{name} {value:.4g}" for name, value in fit.fit.out_of_bag.items())))
+    note = f"The first {_SHOWN} of {len(frame)}; all are in .importance()." if len(frame) > _SHOWN else ""
+    title = "Columns: share of the fall of the ranked probability score"
+    table = Table(title=title, frame=frame.head(_SHOWN), formats={"importance": ".3f"}, note=note)
+    notes = () if fit.fit.out_of_bag else ("Trees on all rows know them by heart: see .errors(cv=10) for new ones.",)
+    return ranker_report(fit, [table, *error_tables(fit)], header, notes)
+
+
+class ForestResults(FittedForest, FittedThresholds, OrdinalResults):
+    """A fitted forest of P(y > k).
+
+    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "rps-forest", trees=50)
+    >>> fit.predict(wine.head(2), type="prob").shape
+    (2, 5)
+    """
+
+    fit: ForestFit
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
+    glance = forest_figures
+    importance_kinds = GAIN_FIRST
+    gain_importance = forest_importance
+    out_of_bag_errors = forest_out_of_bag
+    summary_data = forest_report
+
+
+# Copies of weighted rows that a forest is given at most; beyond them weights are weights.
+_MOST_ROWS = 200_000
+# Rounding of means over trees.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RPSForest(Method):
+    """A forest on the K-1 indicators [y > k], the ranked-probability forest [Geurts et al. 2006].
+
+    Trees of scikit-learn with K-1 targets: a cut lowers the summed variance of the indicators most, which is the
+    ranked probability score sum_k (P(y > k) - [y > k])^2 of the leaves' shares [Epstein 1969; Janitza et al. 2016 on
+    its use for ordinal forests]. The mean of the shares over the trees is P(y > k), which never grows with k.
+
+    Parameters
+    ----------
+    splits : {"random", "best"}
+        Cuts drawn at random, one a column, of which the best is taken, on all rows (extremely randomised trees,
+        Geurts et al. 2006); or the best cuts on bootstrap samples (random forest, Breiman 2001), which give errors out
+        of bag.
+    trees : int
+    column_share : float
+        Share of the columns that a cut chooses from, in (0, 1].
+    min_leaf : int
+        Rows of a leaf at least.
+    cost : str or (K, K) array
+        What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. The
+        probabilities do not depend on it.
+    n_jobs : int
+        Trees grown at once, as threads; -1 for one a processor. The result does not depend on it.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> RPSForest(splits="best", trees=500)
+    RPSForest(splits='best', trees=500)
+    """
+
+    splits: str = option("random", one_of, KINDS)
+    trees: int = option(300, whole, 1)
+    column_share: float = option(1.0 / 3.0, number, above=0.0, most=1.0)
+    min_leaf: int = option(1, whole, 1)
+    cost: CostField = cost_option()
+    n_jobs: int = jobs_option()
+
+    needs: ClassVar[Needs] = Needs()
+    results_class: ClassVar[type[Any]] = ForestResults
+    papers: ClassVar[tuple[str, ...]] = (
+        "Janitza, S., Tutz, G., & Boulesteix, A.-L. (2016). Random forest for ordinal responses: Prediction and "
+        "variable selection. Computational Statistics & Data Analysis, 96, 57-73.",
+        "Epstein, E. S. (1969). A scoring system for probability forecasts of ranked categories. Journal of Applied "
+        "Meteorology, 8, 985-987.",
+    )
+
+    @property
+    def draws(self) -> bool:
+        """True: columns, and cuts or samples, are drawn."""
+        return True
+
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ForestFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        rows = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
+        settings = ForestSettings(
+            splits=self.splits,
+            trees=self.trees,
+            column_share=self.column_share,
+            min_leaf=self.min_leaf,
+            bootstrap=self.splits == "best",
+            n_jobs=self.n_jobs,
+        )
+        shares, out = settings.grow(rows.X, rows.y, rows.weights, sample.n_levels, rng)
+        rule = CumulativeRule(shares, self.cost_matrix)
+        above = shares(sample.rows)
+        score = ranked_score(above, sample.y, sample.case_weights)
+        if progress is not None:
+            progress(1, 1, f"{self.trees} trees grown")
+        return ForestFit(
+            rule=rule,
+            certificate=_unbiased(above, sample),
+            trace=Trace(iterations=self.trees, objective=np.array([score]), message=f"{self.trees} trees grown"),
+            scores=rule.scores_of(above),
+            facts=(
+                ("Trees", f"{self.trees}, with {self.splits} splits"),
+                ("A split chooses from", f"{self.column_share:.0%} of the columns"),
+            ),
+            importance=shares.importance(sample.X.shape[1]),
+            out_of_bag=None if out is None else _errors(out, rows),
+        )
+
+
+def _unbiased(above: FloatArray, sample: Sample) -> Certificate:
+    """Whether P(y > k) lies between 0 and 1 and never grows with k."""
+    ends = np.hstack([np.ones((len(above), 1)), above, np.zeros((len(above), 1))])
+    return Certificate(
+        name="largest rise of P(y > k) with k",
+        value=float(np.diff(ends, axis=1).max(initial=0.0)),
+        tolerance=_ROUNDING,
+        details=(("training ranked probability score", ranked_score(above, sample.y, sample.case_weights)),),
+    )
+
+
+def _errors(out: FloatArray, rows: DistinctRows) -> dict[str, float]:
+    """Errors of the medians out of bag, the ranked probability score, and the share of rows that were out."""
+    known = ~np.isnan(out[:, 0])
+    if not known.any():
+        return {"share": 0.0}
+    above, y, w = out[known], rows.y[known], rows.weights[known]
+    distance = np.abs(count_above(above - 0.5) - y)
+    return {
+        "classification": float(w @ (distance > 0) / w.sum()),
+        "absolute": float(w @ distance / w.sum()),
+        "ranked probability score": ranked_score(above, y, w),
+        "share": float(w.sum() / rows.weights.sum()),
+    }

@@ -1,0 +1,656 @@
+"""Kernel, landmarks and penalty of a kernel cumulative model: what is tried, and what is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, IntArray, Progress
+from ..checks import number, unknown, whole
+from ..exceptions import OptionError
+from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
+from ..fitted import FittedRanker
+from ..formula.sample import SCALED, Sample, Scaling, distinct_rows, fit_scaling
+from ..judging.costs import CostField
+from ..judging.folds import as_rows, held_weights, part_of_rows, require_folds
+from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
+from ..judging.selection import scaling_of_kernel, ticking
+from ..likelihood.cumulative import Cumulative
+from ..likelihood.flexible import FlexibleLink, link_of
+from ..likelihood.links import Link
+from ..likelihood.newton import Optimum
+from ..method import Method, Needs, cost_option, jobs_option, option
+from ..report.frames import NotedFrame
+from ..report.render import Report, Table
+from ..report.sections import error_tables, figures, ranker_report, threshold_table
+from ..results import OrdinalResults
+from ..svm.kernels import Gaussian, Kernel, Perceptron, parse_kernel
+from ..threads import one_blas_thread
+from .kernel_features import (
+    MOST_TRIALS,
+    Evidence,
+    FeatureRows,
+    Features,
+    HeldOut,
+    Judge,
+    KernelFit,
+    KernelScore,
+    Named,
+    Point,
+    Trial,
+    best,
+    exact_features,
+    landmark_features,
+    linear_features,
+    log_evidence,
+    penalties,
+    trial_at,
+    worth_more,
+)
+from .losses import LatentRule
+
+#: Rows up to which all of them are landmarks unasked, numbers of landmarks tried beyond, and products of their squares
+#: with the rows that are not exceeded unasked.
+EXACT, SIZES, MOST_PRODUCTS = 1000, (100, 200, 400, 800), 1e10
+#: Rows that landmarks and penalties are chosen on at most: the best penalty does not depend on their number.
+JUDGED = 3000
+
+
+#: gamma times the number of columns of the Gaussian kernels that are tried unasked.
+_SCALES = (0.25, 1.0, 4.0)
+
+
+def usual_kernels(n_columns: int) -> tuple[Kernel, ...]:
+    """Those tried where none is asked for: a rough function without a scale, and smooth ones of three.
+
+    Examples
+    --------
+    >>> usual_kernels(4)
+    (Perceptron(), Gaussian(gamma=(0.0625, 0.25, 1.0)))
+    """
+    return Perceptron(), Gaussian(gamma=tuple(scale / max(n_columns, 1) for scale in _SCALES))
+
+
+def candidates(kernels: Sequence[Kernel]) -> list[tuple[Kernel, float | None]]:
+    """Every kernel with each of its gammas to choose from; None where it has no choice."""
+    found: list[tuple[Kernel, float | None]] = []
+    for kernel in kernels:
+        found += [(kernel.at(gamma), gamma) for gamma in kernel.gammas] or [(kernel, None)]
+    return found
+
+
+def landmark_numbers(asked: int | str | None, n: int) -> tuple[int | None, ...]:
+    """Numbers of landmarks to try for n different rows; None for all rows by the exact route.
+
+    Examples
+    --------
+    >>> landmark_numbers(None, 500), landmark_numbers(200, 500), landmark_numbers(None, 100_000)
+    ((None,), (200,), (100, 200))
+    """
+    if asked == "all" or (isinstance(asked, int) and asked >= n) or (asked is None and n <= EXACT):
+        return (None,)
+    if asked is not None:
+        return (int(asked),)
+    return (SIZES[0], *(m for m in SIZES[1:] if n * m**2 <= MOST_PRODUCTS))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Training:
+    """Different rows of a sample, on scaled columns.
+
+    Attributes
+    ----------
+    X : (M, D)
+        Of the whole sample, or its kernel matrix.
+    rows : (N,)
+        The first of X that each different row is.
+    y : (N,) codes
+    weights : (N,)
+    offset : (N,)
+    family : Cumulative
+    cluster : (N,) codes or None
+    """
+
+    X: FloatArray
+    rows: IntArray
+    y: IntArray
+    weights: FloatArray
+    offset: FloatArray
+    family: Cumulative
+    cluster: IntArray | None = None
+
+    def features(self, kernel: Kernel, landmarks: int | None, seed: int) -> Features:
+        """Those of a kernel; one seed draws the same first landmarks, however many."""
+        factor = kernel.factor(self.X)
+        if factor is not None:
+            return linear_features(factor, self.rows)
+        if landmarks is None:
+            return exact_features(kernel, self.X, self.rows)
+        rng = np.random.default_rng(seed)
+        return landmark_features(kernel, self.X, self.rows, self.weights, landmarks, rng)
+
+    def on(self, features: Features) -> FeatureRows:
+        """The rows by their features."""
+        return FeatureRows(
+            F=features.values,
+            y=self.y,
+            weights=self.weights,
+            offset=self.offset,
+            family=self.family,
+            variance=features.variance(self.weights),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Choice:
+    """What was taken.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    features : Features
+    penalty : float
+    point : a place near the maximum, or None
+    trials : tuple of Trial
+        All that were made.
+    """
+
+    kernel: Kernel
+    features: Features
+    penalty: float
+    point: Point | None = None
+    trials: tuple[Trial, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Search:
+    """What is tried.
+
+    Attributes
+    ----------
+    training : Training
+    kernels : tuple of Kernel
+        At least one.
+    landmarks : int, "all" or None
+    penalty : float, or None to choose it
+    judged : (J,) rows that choices are judged on
+    held : (F, J) weights of these that each fold holds out, or None to judge by the evidence
+    n_jobs : int
+    seed : int
+        Of the landmarks.
+    tick : callable(message)
+    """
+
+    training: Training
+    kernels: tuple[Kernel, ...]
+    landmarks: int | str | None
+    penalty: float | None
+    judged: IntArray
+    held: FloatArray | None
+    n_jobs: int
+    seed: int
+    tick: Callable[[str], None]
+
+    def best(self) -> Choice:
+        """The choice of least loss; ties go to the first."""
+        several = candidates(self.kernels)
+        (first, _), numbers = several[0], self._numbers(several[0][0])
+        if self.penalty is not None and len(several) == 1 and len(numbers) == 1:
+            features = self.training.features(first, numbers[0], self.seed)
+            return Choice(kernel=first, features=features, penalty=self.penalty)
+        found = [self._of_kernel(kernel, (kernel.name, gamma)) for kernel, gamma in several]
+        taken = min(found, key=lambda one: best(one.trials).loss)
+        return replace(taken, trials=tuple(trial for one in found for trial in one.trials))
+
+    def _numbers(self, kernel: Kernel) -> tuple[int | None, ...]:
+        """Numbers of landmarks to try."""
+        return (None,) if kernel.linear else landmark_numbers(self.landmarks, self.training.rows.size)
+
+    def _of_kernel(self, kernel: Kernel, named: Named) -> Choice:
+        """More landmarks as long as they are worth it."""
+        taken: Choice | None = None
+        trials: tuple[Trial, ...] = ()
+        for landmarks in self._numbers(kernel):
+            features = self.training.features(kernel, landmarks, self.seed)
+            before = best(trials) if trials else None
+            judge, part = self._judge(features)
+            tried = self._tried(judge, part, named, before)
+            trials += tuple(tried)
+            if best(trials) is best(tried):
+                point = judge.point if isinstance(judge, Evidence) else None
+                taken = Choice(kernel=kernel, features=features, penalty=best(tried).penalty, point=point)
+            if landmarks is None or features.values.shape[1] < landmarks:
+                break  # these leave nothing of the kernel
+            if before is not None and not worth_more(before, best(tried), part.null_loss()):
+                break
+        assert taken is not None
+        return replace(taken, trials=trials)
+
+    def _tried(self, judge: Judge, rows: FeatureRows, named: Named, like: Trial | None) -> list[Trial]:
+        if rows.F.shape[1] == 0:
+            return [trial_at(lambda penalty: 0.0, rows, named, self.penalty or 1.0)]
+        if self.penalty is not None:
+            return [trial_at(judge, rows, named, self.penalty)]
+        return penalties(judge, rows, named, like, self.tick)
+
+    def _judge(self, features: Features) -> tuple[Judge, FeatureRows]:
+        rows = self.training.on(features)
+        if self.judged.size < self.training.rows.size:
+            rows = rows.take(self.judged, rows.weights[self.judged])
+        return Evidence(rows) if self.held is None else HeldOut(rows, self.held, self.n_jobs), rows
+
+
+# Rows of the table of penalties in a summary.
+_SHOWN = 8
+
+
+class FittedKernel(FittedRanker):
+    """A fitted function of a kernel's space with probabilities, P(y <= k) = F(threshold_k - H)."""
+
+    fit: KernelFit
+
+    predicts = PREDICTS
+    no_bounds = "No margin bounds: the likelihood has no margin."
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Kernel cumulative model"
+
+    _probabilities = rule_probabilities
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """The penalties tried, best first; no rows where one was given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            kernel, its gamma (where that is chosen), features (columns of all rows, or of landmarks), penalty, spread
+            (the standard deviation of H under the prior that the penalty stands for) and loss, in nats a row: minus
+            the log evidence, or -log P(y) of rows held out.
+        """
+        names = ("kernel", "gamma", "columns", "penalty", "spread", "loss")
+        frame = pd.DataFrame([[getattr(one, name) for name in names] for one in self.fit.trials], columns=list(names))
+        frame = frame.rename(columns={"columns": "features"}).dropna(axis=1, how="all")
+        frame = frame.sort_values("loss", kind="stable", ignore_index=True) if len(frame) else frame
+        return frame.rename_axis(index="place")
+
+
+def kernel_figures(fit: FittedKernel) -> pd.DataFrame:
+    """One row of figures of the whole fit."""
+    f = fit.fit
+    found = figures(fit).assign(
+        penalty=f.penalty,
+        spread=f.spread,
+        features=f.columns,
+        effective=f.effective,
+        loglik=f.loglik,
+        log_evidence=f.log_evidence,
+    )
+    return NotedFrame.of(found)
+
+
+def _trial_table(fit: FittedKernel) -> Table:
+    frame = fit.trials
+    note = f"The best {_SHOWN} of {len(frame)}; all are in .trials." if len(frame) > _SHOWN else ""
+    return Table(
+        title=f"Penalties by {fit.fit.by}: nats a row, less is better",
+        frame=frame.head(_SHOWN).set_index(frame["penalty"].head(_SHOWN).map("{:.4g}".format)).drop(columns="penalty"),
+        formats={"features": "int", "spread": ".3g", "loss": ".4f", "gamma": "g"},
+        note=note,
+        section="fit",
+    )
+
+
+class KernelResults(FittedKernel, FittedThresholds, OrdinalResults):
+    """A fitted function of a kernel's space, P(y <= k) = F(threshold_k - H).
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> train = datasets.quadratic_bands(200, seed=1)
+    >>> fit = ordfit("rank ~ x1 + x2", train, "kernel-clm")
+    >>> fit.predict(train.head(2), type="prob").shape
+    (2, 4)
+    """
+
+    fit: KernelFit
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+
+        return tidy_thresholds(self)
+
+    glance = kernel_figures
+
+    def summary_data(self) -> Report:
+        """All of the summary as data."""
+        f = self.fit
+        share = 1.0 - f.loglik / f.null_loglik if f.null_loglik else np.nan
+        text = f"{f.loglik:.4f}; {f.null_loglik:.4f} by thresholds alone; McFadden R2 {share:.3f}"
+        tables = [threshold_table(self.thresholds.to_frame())]
+        if f.coefficients is not None:
+            tables.insert(0, Table(title="Coefficients (positive = higher response)", frame=self.coef.to_frame()))
+        if f.trials:
+            tables.append(_trial_table(self))
+        return ranker_report(self, [*tables, *error_tables(self)], [("Log-likelihood", text)])
+
+
+# Rows that are scored anew after the fit, about.
+_CHECKED = 8
+
+
+def _kernels(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
+    """OptionError where a value is no kernel; several as a tuple."""
+    several = isinstance(value, (list, tuple))
+    if value is None:
+        return None
+    if several and not value:
+        raise OptionError(f"{name} of {type(of).__name__} must have a kernel to choose from; got {value!r}.")
+    kernels = [parse_kernel(one) for one in (value if several else [value])]
+    if len(kernels) > 1 and any(kernel.pairwise for kernel in kernels):
+        raise OptionError(
+            f"{name} of {type(of).__name__} must be one kernel where its matrix is given; got {value!r}. Leave the "
+            "others out."
+        )
+    return tuple(value) if several else None
+
+
+def _penalty(name: str, value: Any, of: Any) -> float | str:
+    if isinstance(value, str):
+        if value in _HOW:
+            return value
+        raise unknown(name, value, _HOW, of=of, also=", or a positive number")
+    return number(name, value, above=0.0, of=of, also=", 'evidence' or 'cv'")
+
+
+def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
+    if value is None or (isinstance(value, str) and value == "all"):
+        return value
+    return whole(name, value, 2, of=of, also=", 'all' or None")
+
+
+#: What may choose the penalty.
+_HOW = {"evidence": "the evidence", "cv": "cross-validation"}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KernelCumulativeLink(Method):
+    """The cumulative link model of a function from a kernel's space: a Gaussian process for ranks, at its mode.
+
+    P(y <= k | x) = F(theta_k - H(x)), and H maximises the log-likelihood less penalty / 2 |H|^2, in the norm of the
+    kernel's space; the thresholds are free. H is linear in the eigenvectors of the centred kernel matrix, or in the
+    kernel at landmarks [Williams & Seeger 2001], and Newton's method does the rest. Under the prior that the penalty
+    stands for, H is a Gaussian process of covariance k / penalty, and the marginal likelihood of that ("evidence", by
+    Laplace's approximation) chooses the penalty [Williams & Barber 1998; Chu & Ghahramani 2005]. Weights that are no
+    numbers of rows count as their multiple of mean 1 there, so that their scale does not matter.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, a sequence of them, or None
+        "perceptron" -|x - x'|_2, "stump", "gaussian", "laplacian", "polynomial", "linear", "precomputed"; a value such
+        as Gaussian(gamma=0.5); or a function of (X, Z). Of several, and of gamma=(0.1, 1.0) or "cv" for 2^-15, 2^-13,
+        ..., 2^3, what chooses the penalty takes the best. None tries the perceptron kernel and the Gaussian one with
+        gamma 1/4, 1 and 4 over the number of columns.
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit"} or (name, lambda)
+        F; ("aranda-ordaz", 0.5) and ("log-gamma", 0.5) with their parameter.
+    penalty : float, "evidence" or "cv"
+        lambda > 0; "cv" takes that of the least -log P(y) of rows held out.
+    landmarks : int, "all" or None
+        Rows that carry H; None for all up to 1000 different rows, and beyond for 100, 200, 400, ... as long as the
+        evidence (or the loss held out) gains.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+    folds : int
+        Of the cross-validation, at least 2.
+    cost : str or (K, K) array
+        What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. H and the
+        probabilities do not depend on it.
+    max_iter : int
+        Newton steps allowed.
+    tol : float
+        Largest absolute component of the gradient at which a fit counts as converged.
+    n_jobs : int
+        Folds at work at once, as threads; -1 for one a processor. The result does not depend on it.
+
+    Raises
+    ------
+    OptionError
+        A value outside these, or a link whose parameter is not given.
+
+    Examples
+    --------
+    >>> KernelCumulativeLink(kernel="gaussian", penalty=0.1)
+    KernelCumulativeLink(kernel='gaussian', penalty=0.1)
+    """
+
+    kernel: Any = option(None, _kernels)
+    link: str | tuple[str, float] = "logit"
+    penalty: float | str = option("evidence", _penalty)
+    landmarks: int | str | None = option(None, _landmarks)
+    scaling: str | None = option("range", scaling_of_kernel)
+    folds: int = option(5, whole, 2)
+    cost: CostField = cost_option()
+    max_iter: int = option(100, whole, 1)
+    tol: float = option(1e-6, number, above=0.0)
+    n_jobs: int = jobs_option()
+
+    needs: ClassVar[Needs] = Needs(offset=True, cluster=True)
+    results_class: ClassVar[type[Any]] = KernelResults
+    papers: ClassVar[tuple[str, ...]] = (
+        "McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical Society B, 42, "
+        "109-142.",
+        "Chu, W., & Ghahramani, Z. (2005). Gaussian processes for ordinal regression. Journal of Machine Learning "
+        "Research, 6, 1019-1041.",
+    )
+
+    def __post_init__(self) -> None:
+        link = self._link()
+        super().__post_init__()
+        self._settle(link=link.name if link.lam is None else (link.name, link.lam))
+
+    @property
+    def similarity(self) -> Kernel:
+        """The kernel meant; the first of several."""
+        return self.kernels(1)[0]
+
+    def kernels(self, n_columns: int) -> tuple[Kernel, ...]:
+        """Those to choose from."""
+        if self.kernel is None:
+            return usual_kernels(n_columns)
+        return tuple(map(parse_kernel, self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)))
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether the columns of X are values of the kernel at the training rows."""
+        return self.similarity.pairwise
+
+    @property
+    def draws(self) -> bool:
+        """Whether folds, or landmarks, are drawn; landmarks=None draws them among more than 1000 rows alone."""
+        return self.penalty == "cv" or isinstance(self.landmarks, int)
+
+    @property
+    def own_folds(self) -> bool:
+        """Whether the penalty is chosen by folds."""
+        return self.penalty == "cv"
+
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost == "classification"
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method does not support."""
+        super().check(sample)
+        require_folds(self, sample, "set penalty='cv'")
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Source of the folds and of the landmarks.
+        progress : callable(step, total, message), optional
+
+        Raises
+        ------
+        DataError
+            A kernel matrix that is not finite, symmetric and (conditionally) positive definite.
+        """
+        self.check(sample)
+        with one_blas_thread():
+            training, scaling = self._training(as_rows(sample))
+            search = self._search(training, rng, progress)
+            return self._fitted(sample, training, scaling, search.best(), search.held)
+
+    def _training(self, sample: Sample) -> tuple[Training, Scaling]:
+        """The different rows, on scaled columns; of a kernel matrix all rows of positive weight."""
+        used = np.flatnonzero(sample.case_weights > 0)
+        linear = all(kernel.linear for kernel in self.kernels(sample.X.shape[1]))
+        scaling = fit_scaling(self.scaling, sample.X[used], sample.case_weights[used], about_mean=linear)
+        y, weights, offset = sample.y, sample.case_weights, sample.rows.offset
+        offset = np.zeros(sample.n) if offset is None else offset
+        rows = used[np.argsort(y[used], kind="stable")]
+        own = weights[rows]
+        if not self.pairwise:
+            apart = offset if sample.cluster is None else np.column_stack([offset, sample.cluster])
+            different = distinct_rows(sample, apart.reshape(sample.n, -1))
+            rows, own = different.rows, different.weights
+        family = Cumulative(self._link())
+        X = scaling(sample.X)
+        cluster = None if sample.cluster is None else sample.cluster[rows]
+        found = Training(X=X, rows=rows, y=y[rows], weights=own, offset=offset[rows], family=family, cluster=cluster)
+        return found, scaling
+
+    def _search(self, training: Training, rng: np.random.Generator, progress: Progress | None) -> Search:
+        judged = part_of_rows(training.y, JUDGED, rng)
+        y, weights, held = training.y[judged], training.weights[judged], None
+        if self.penalty == "cv":
+            cluster = None if training.cluster is None else training.cluster[judged]
+            held = held_weights(training.X[training.rows[judged]], y, weights, self.folds, rng, cluster)
+            if len(held) == 0:
+                raise OptionError(
+                    f"penalty='cv' of {type(self).__name__} needs two rows of some level. Use penalty='evidence'."
+                )
+        kernels = self.kernels(training.X.shape[1])
+        tries = len(candidates(kernels)) * len(landmark_numbers(self.landmarks, training.rows.size))
+        return Search(
+            training=training,
+            kernels=kernels,
+            landmarks=self.landmarks,
+            penalty=None if isinstance(self.penalty, str) else self.penalty,
+            judged=judged,
+            held=held,
+            n_jobs=self.n_jobs,
+            seed=int(rng.integers(2**63)),
+            tick=ticking(progress, MOST_TRIALS * tries),
+        )
+
+    def _fitted(
+        self, sample: Sample, training: Training, scaling: Scaling, choice: Choice, held: FloatArray | None
+    ) -> KernelFit:
+        """The fit at what was chosen."""
+        features = choice.features
+        rows = training.on(features).at(choice.penalty)
+        optimum = rows.maximum(choice.point or rows.start(), self.tol, self.max_iter)
+        b, theta = optimum.rest, optimum.alpha[:, 0]
+        potential = _potential(choice, scaling, b)
+        moved = potential.offset - float(features.constants @ b)
+        rule = LatentRule(KernelScore(potential), theta + moved, training.family, self.cost_matrix)
+        some = np.arange(0, training.rows.size, max(training.rows.size // _CHECKED, 1))
+        unit = float(sample.case_weights.sum() / rows.weights.sum())  # of weights that are no numbers of rows
+        scores = rule.scores(sample.rows)
+        by = _HOW.get(str(self.penalty), "the evidence") if choice.trials else ""
+        fit = KernelFit(
+            rule=rule,
+            certificate=Certificate(
+                name="max |gradient|",
+                value=optimum.at.largest_score,
+                tolerance=optimum.tolerance,
+                details=(("iterations", optimum.iterations),),
+            ),
+            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
+            scores=scores,
+            coefficients=potential.slopes,
+            rounding=float(np.abs(scores[training.rows[some]] - moved - rows.scores(b)[some]).max()),
+            penalty=choice.penalty,
+            spread=float(np.sqrt(rows.variance / choice.penalty)),
+            columns=b.size,
+            effective=_effective(rows, optimum),
+            loglik=unit * (optimum.at.loglik + 0.5 * choice.penalty * float(b @ b)),
+            null_loglik=-rows.null_loss() * float(sample.case_weights.sum()),
+            log_evidence=log_evidence(rows, optimum),
+            trials=choice.trials,
+            by=by + ("" if held is None else f" in {len(held)} folds"),
+        )
+        return replace(fit, facts=self._facts(fit, choice, training))
+
+    def _facts(self, fit: KernelFit, choice: Choice, training: Training) -> tuple[tuple[str, Any], ...]:
+        by = f", by {fit.by}"
+        chosen = len(candidates(self.kernels(training.X.shape[1]))) > 1
+        kernel, landmarks = choice.kernel, choice.features.landmarks
+        carried = f"{fit.columns} features of all {training.rows.size} different rows"
+        if landmarks is not None:
+            how = by if self.landmarks is None and fit.trials else ""
+            carried = f"{fit.columns} landmarks among {training.rows.size} different rows{how}"
+        link = self.link if isinstance(self.link, str) else f"{self.link[0]}, lambda = {self.link[1]:g}"
+        return (
+            ("Kernel", repr(kernel.settled(training.X.shape[1])) + (by if chosen else "")),
+            ("Link", link),
+            ("Columns scaled", SCALED[self.scaling]),
+            ("Function", carried),
+            ("Penalty", f"{fit.penalty:.4g}" + (by if isinstance(self.penalty, str) and fit.by else "")),
+            ("Prior of H", f"Gaussian process, standard deviation {fit.spread:.3g}"),
+            ("Effective parameters", f"{fit.effective:.1f} of the function"),
+            ("Log evidence", f"{fit.log_evidence:.4f}"),
+        )
+
+    def _link(self) -> Link:
+        """F, with its parameter."""
+        given = self.link if isinstance(self.link, (tuple, list)) and len(self.link) == 2 else (self.link, None)
+        found = link_of(*given)
+        if isinstance(found, FlexibleLink):
+            raise OptionError(
+                f"link={self.link!r} of {type(self).__name__} needs its parameter: give it as in ({found.name!r}, 0.5)."
+            )
+        return found
+
+
+def _potential(choice: Choice, scaling: Scaling, b: FloatArray) -> KernelExpansion | LinearPotential:
+    """H in terms of the raw kernel, or of the columns."""
+    features, kernel = choice.features, choice.kernel
+    if kernel.linear:
+        return LinearPotential.plain(scaling, b)
+    coef = features.coef @ b
+    offset = float(features.constants @ b)
+    return KernelExpansion(kernel=kernel, scaling=scaling, anchors=features.anchors, coef=coef, offset=offset)
+
+
+def _effective(rows: FeatureRows, optimum: Optimum) -> float:
+    """p - lambda tr (J^-1)_bb."""
+    if optimum.rest.size == 0:
+        return 0.0
+    return float(optimum.rest.size - rows.penalty * np.trace(optimum.factor.schur_inverse()))

@@ -1,0 +1,558 @@
+"""Cumulative models of a kernel: features, ridge, penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import eigh, solve_triangular
+from scipy.linalg.lapack import dpstrf
+from scipy.sparse import csr_array
+
+from .._typing import AnyArray, FloatArray, IntArray
+from ..fit import KernelExpansion, LinearPotential, MarginFit
+from ..formula.sample import CACHED, Rows, row_blocks
+from ..likelihood.blocks import Blocks
+from ..likelihood.cumulative import Cumulative
+from ..likelihood.family import RowTerms
+from ..likelihood.newton import Evaluation, Optimum, maximise
+from ..likelihood.predictor import Predictor
+from ..svm.gram import centred
+from ..svm.kernels import Kernel, checked_gram, require_definite, require_finite, require_finite_lengths
+from ..threads import in_threads
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One penalty that was tried.
+
+    Attributes
+    ----------
+    kernel : str
+        Its name.
+    gamma : float or None
+        Of the kernel, where it is chosen.
+    columns : int
+        Features: of the landmarks, or of all rows.
+    penalty : float
+    spread : float
+        Standard deviation of H over the rows under the prior that the penalty stands for.
+    loss : float
+        Nats a row: minus the log evidence, or -log P(y) of rows held out.
+    """
+
+    kernel: str
+    gamma: float | None
+    columns: int
+    penalty: float
+    spread: float
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class KernelScore:
+    """H(x) = a function of the kernel's space, plus the offset.
+
+    Attributes
+    ----------
+    function : KernelExpansion or LinearPotential
+    """
+
+    function: KernelExpansion | LinearPotential
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        H = self.function(rows)
+        return np.asarray(H if rows.offset is None else H + rows.offset)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KernelFit(MarginFit):
+    """A fitted kernel cumulative model.
+
+    Attributes
+    ----------
+    penalty : float
+        lambda.
+    spread : float
+        Standard deviation of H over the rows under its prior.
+    columns : int
+        Features: of the landmarks, or of all rows.
+    effective : float
+        p - lambda tr (J^-1)_bb, the parameters that the penalty leaves to the function.
+    loglik, null_loglik : float
+        Of the training rows, without the penalty; of thresholds and offsets alone.
+    log_evidence : float
+        Laplace's approximation of the log marginal likelihood.
+    trials : tuple of Trial
+        Penalties tried, none where one was given.
+    by : str
+        What they were judged by.
+    """
+
+    penalty: float
+    spread: float
+    columns: int
+    effective: float
+    loglik: float
+    null_loglik: float
+    log_evidence: float
+    trials: tuple[Trial, ...]
+    by: str
+
+
+# Eigenvalues, or what is left of k(x, x), below this share of the largest one are rounding.
+_NULL = 1e-12
+_NOTHING_LEFT = 1e-10
+# Landmarks drawn at a time.
+_BLOCK = 50
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Features:
+    """Columns of the training rows, and the way from their coefficients to the kernel.
+
+    Attributes
+    ----------
+    values : (N, p) F, of mean zero
+    anchors : array of S rows, as the kernel keeps them
+    coef : (S, p)
+        H(x) = k(x, anchors) @ coef @ b + constants @ b.
+    constants : (p,)
+    landmarks : (m,) positions among the N rows, in the order they were drawn; None of the exact route
+    """
+
+    values: FloatArray
+    anchors: AnyArray
+    coef: FloatArray
+    constants: FloatArray
+    landmarks: IntArray | None = None
+
+    def variance(self, weights: FloatArray) -> float:
+        """Over rows of these weights (N,), about their mean: the variance of H(x) under b ~ N(0, I)."""
+        apart = self.values - np.average(self.values, axis=0, weights=weights)
+        return float(np.average(np.square(apart).sum(axis=1), weights=weights))
+
+
+def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
+    """Those of all training rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (M, D)
+        Scaled columns, or the kernel matrix itself.
+    rows : (N,)
+        Of X, the training rows.
+
+    Raises
+    ------
+    DataError
+        A kernel matrix that is not finite, symmetric and (conditionally) positive definite.
+    """
+    gram = checked_gram(kernel, X, rows)
+    size = float(np.abs(gram).max(initial=0.0))
+    gram, means = centred(gram)
+    if not kernel.trusted:
+        require_definite(gram)
+    w, V = eigh(gram, overwrite_a=True, check_finite=False)
+    kept = np.flatnonzero(w > _NULL * max(w[-1], size))[::-1]
+    root = np.sqrt(w[kept])
+    # Eigenvectors of small eigenvalues have a trace of the constant, which the raw kernel would take up.
+    coef = (V[:, kept] - V[:, kept].mean(axis=0)) / root
+    return Features(
+        values=np.ascontiguousarray(V[:, kept] * root),
+        anchors=kernel.anchors(X, rows),
+        coef=coef,
+        constants=-means @ coef,
+    )
+
+
+def linear_features(factor: FloatArray, rows: IntArray) -> Features:
+    """Those of a kernel z'z: the columns z (M, D) themselves, less their means."""
+    values = factor[rows]
+    with np.errstate(over="ignore"):
+        require_finite_lengths(np.einsum("nd,nd->n", values, values))
+    means = values.mean(axis=0)
+    return Features(values=values - means, anchors=np.eye(len(means)), coef=np.eye(len(means)), constants=-means)
+
+
+@dataclass(frozen=True, eq=False)
+class _Definite:
+    """The kernel in its positive definite form: where it is conditional, k(x,z) - k(x,o) - k(o,z) + k(o,o).
+
+    The origin o is that of the scaled columns, or the first row of a kernel matrix.
+    """
+
+    kernel: Kernel
+    X: FloatArray
+    rows: IntArray
+
+    @property
+    def origin(self) -> AnyArray:
+        """o as an anchor."""
+        return self.kernel.anchors(self.X, np.zeros(1, dtype=np.intp)) if self.kernel.pairwise else self._zero
+
+    @property
+    def _zero(self) -> FloatArray:
+        return self.X[:1] if self.kernel.pairwise else np.zeros((1, self.X.shape[1]))
+
+    def from_origin(self) -> tuple[FloatArray, float]:
+        """(N,) k(x, o), and k(o, o); zeros where the kernel needs no origin."""
+        if not self.kernel.conditionally_definite:
+            return np.zeros(self.rows.size), 0.0
+        own = float(self.kernel(self._zero, self.origin)[0, 0])
+        return self.kernel(self.X[self.rows], self.origin)[:, 0], own
+
+    def lengths(self) -> FloatArray:
+        """(N,) of k(x, x)."""
+        with np.errstate(over="ignore"):
+            found = self.kernel.diagonal(self.X)[self.rows]
+        require_finite_lengths(found)
+        return found
+
+
+def landmark_features(
+    kernel: Kernel, X: FloatArray, rows: IntArray, weights: FloatArray, most: int, rng: np.random.Generator
+) -> Features:
+    """Those of landmarks, as many as `most` unless fewer leave nothing of the kernel.
+
+    Parameters
+    ----------
+    kernel, X, rows
+        As in `exact_features`.
+    weights : (N,) case weights
+    most : int
+    rng : numpy.random.Generator
+    """
+    form = _Definite(kernel, X, rows)
+    to_origin, own = form.from_origin()
+    left = form.lengths()
+    least = _NOTHING_LEFT * float(left.max(initial=0.0))
+    Z, drawn = np.zeros((rows.size, min(most, rows.size))), np.zeros(0, dtype=np.intp)
+    while drawn.size < Z.shape[1] and (left > least).any():
+        chance = np.where(left > least, weights * left, 0.0)
+        size = min(_BLOCK, Z.shape[1] - drawn.size, int(np.count_nonzero(chance)))
+        some = rng.choice(rows.size, size=size, replace=False, p=chance / chance.sum())
+        K = kernel(X[rows], kernel.anchors(X, rows[some])) - to_origin[:, None] - to_origin[some] + own
+        require_finite(K)
+        K -= Z[:, : drawn.size] @ Z[some, : drawn.size].T
+        L, order, rank, _ = dpstrf(K[some], lower=1, tol=least)
+        order = order[:rank] - 1
+        part = solve_triangular(L[:rank, :rank], K[:, order].T, lower=True, check_finite=False).T
+        Z[:, drawn.size : drawn.size + rank] = part
+        left -= np.square(part).sum(axis=1)
+        left[some] = 0.0
+        drawn = np.append(drawn, some[order])
+    Z = Z[:, : drawn.size]
+    return _of_landmarks(form, Z, drawn, to_origin, own)
+
+
+def _of_landmarks(form: _Definite, Z: FloatArray, drawn: IntArray, to_origin: FloatArray, own: float) -> Features:
+    """With the origin as one more anchor, where the kernel needs one."""
+    kernel, X, rows = form.kernel, form.X, form.rows
+    coef = solve_triangular(Z[drawn], np.eye(drawn.size), lower=True, trans="T", check_finite=False)
+    means = Z.mean(axis=0)
+    anchors, constants = kernel.anchors(X, rows[drawn]), -means
+    if kernel.conditionally_definite:
+        constants = constants + (own - to_origin[drawn]) @ coef
+        anchors = np.concatenate([anchors, form.origin])
+        coef = np.vstack([coef, -coef.sum(axis=0)])
+    return Features(values=Z - means, anchors=anchors, coef=coef, constants=constants, landmarks=drawn)
+
+
+_TOL, _MOST_STEPS = 1e-6, 100
+# Columns of a block of rows: blocks are large enough for matrix products to be quick, and their copies small.
+_ROOM = 64 * CACHED
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FeatureRows:
+    """Rows by their features.
+
+    Attributes
+    ----------
+    F : (N, p)
+    y : (N,) codes, every level present
+    weights : (N,) > 0
+    offset : (N,)
+    family : Cumulative
+    variance : float
+        Mean squared length of the rows of F.
+    penalty : float
+        lambda.
+    """
+
+    F: FloatArray
+    y: IntArray
+    weights: FloatArray
+    offset: FloatArray
+    family: Cumulative
+    variance: float
+    penalty: float = 0.0
+
+    @property
+    def counts(self) -> FloatArray:
+        """(K,) weights of the levels."""
+        return np.bincount(self.y, self.weights).astype(np.float64)
+
+    def at(self, penalty: float) -> FeatureRows:
+        """The same with another penalty."""
+        return replace(self, penalty=penalty)
+
+    def take(self, some: IntArray, weights: FloatArray) -> FeatureRows:
+        """Some of the rows, with weights (M,) of their own."""
+        return replace(self, F=self.F[some], y=self.y[some], weights=weights, offset=self.offset[some])
+
+    def start(self) -> tuple[FloatArray, FloatArray]:
+        """Thresholds of the cumulative shares, moved by the mean offset, and no function."""
+        theta = self.family.start(self.counts / self.counts.sum()) + np.average(self.offset, weights=self.weights)
+        return theta[:, None], np.zeros(self.F.shape[1])
+
+    def scores(self, b: FloatArray) -> FloatArray:
+        """(N,) H."""
+        return np.asarray(self.F @ b + self.offset)
+
+    def log_p(self, alpha: FloatArray, b: FloatArray) -> FloatArray:
+        """(N,) log-probabilities of the levels observed."""
+        return self.family.log_p(self._predictor(alpha, b), self.y)
+
+    def evaluate(self, alpha: FloatArray, b: FloatArray) -> Evaluation | None:
+        """At thresholds alpha (K-1, 1) and coefficients b (p,); None outside the domain."""
+        return self._pass(alpha, b, None)
+
+    def slope(self, alpha: FloatArray, b: FloatArray, information: Blocks) -> Evaluation | None:
+        """The same with the information given instead of its own."""
+        return self._pass(alpha, b, information)
+
+    def maximum(self, start: tuple[FloatArray, FloatArray], tol: float, max_iter: int) -> Optimum:
+        """The best thresholds and coefficients."""
+        return maximise(
+            self.evaluate,
+            *start,
+            tol=tol,
+            max_iter=max_iter,
+            total_weight=float(self.weights.sum()),
+            slope=self.slope,
+        )
+
+    def null_loss(self) -> float:
+        """Mean of -log P(y) by thresholds and offsets alone."""
+        bare = replace(self, F=self.F[:, :0])
+        return -bare.maximum(bare.start(), _TOL, _MOST_STEPS).at.loglik / float(self.weights.sum())
+
+    def _predictor(self, alpha: FloatArray, b: FloatArray) -> Predictor:
+        n = self.y.size
+        return Predictor(w=np.ones((n, 1)), alpha=alpha, H=self.scores(b), tau=np.zeros(n))
+
+    def _pass(self, alpha: FloatArray, b: FloatArray, information: Blocks | None) -> Evaluation | None:
+        if not (np.diff(alpha[:, 0]) > 0.0).all():
+            return None
+        terms = self.family.terms(self._predictor(alpha, b), self.y, information is None)
+        if terms is None or not np.isfinite(terms.log_p).all():
+            return None
+        score, q = terms.score * self.weights, alpha.size
+        by_theta = sum(np.bincount(place, part, q) for place, part in zip(terms.places, score, strict=False))
+        found = Evaluation(
+            loglik=float(self.weights @ terms.log_p) - 0.5 * self.penalty * float(b @ b),
+            score_alpha=np.asarray(by_theta, dtype=np.float64)[:, None],
+            score_rest=self.F.T @ score[2] - self.penalty * b,
+            information=self._information(terms, q) if information is None else information,
+        )
+        return found if found.finite else None
+
+    def _information(self, terms: RowTerms, q: int) -> Blocks:
+        c, (upper, lower) = terms.second() * self.weights, terms.places
+        diagonal = (np.bincount(upper, c[0, 0], q) + np.bincount(lower, c[1, 1], q)).astype(np.float64)
+        # A row of an end level has no other threshold: its terms there are 0.
+        below = np.bincount(lower, c[0, 1], q)[: q - 1].astype(np.float64)
+        places = np.concatenate([upper, lower]), np.tile(np.arange(self.y.size), 2)
+        mixed = csr_array((np.concatenate([c[0, 2], c[1, 2]]), places), shape=(q, self.y.size))
+        gram = self._gram(c[2, 2])
+        gram[np.diag_indices_from(gram)] += self.penalty
+        return Blocks(
+            diagonal=diagonal.reshape(q, 1, 1),
+            below=below.reshape(q - 1, 1, 1),
+            cross=np.asarray(mixed @ self.F).reshape(q, 1, -1),
+            rest=gram,
+        )
+
+    def _gram(self, c: FloatArray) -> FloatArray:
+        """(p, p) F' diag(c) F."""
+        p = self.F.shape[1]
+        gram = np.zeros((p, p))
+        positive = bool((c >= 0.0).all())
+        root = np.sqrt(c) if positive else c
+        for some in row_blocks(self.y.size, p, _ROOM):
+            part = self.F[some] * root[some, None]
+            gram += part.T @ (part if positive else self.F[some])
+        return gram
+
+
+# Largest score, and Newton steps, of fits that are compared.
+_TOL_JUDGES, _MOST_STEPS_JUDGES = 1e-3, 50
+Point = tuple[FloatArray, FloatArray]
+
+
+class Judge(Protocol):
+    """Says how good a penalty is; penalties asked for one after another start where the last one ended."""
+
+    def __call__(self, penalty: float) -> float:
+        """Nats a row."""
+
+
+# Distance of the quartiles of a standard normal variable.
+_QUARTILES = 1.3489795003921634
+
+
+def log_evidence(rows: FeatureRows, optimum: Optimum) -> float:
+    """Laplace's approximation at the maximum; minus infinity where it is none."""
+    if optimum.indefinite:
+        return -np.inf
+    low, high = rows.family.link.ppf(np.array([0.25, 0.75]))
+    spread = rows.variance / rows.penalty + ((high - low) / _QUARTILES) ** 2
+    factor, p, q = optimum.factor, optimum.rest.size, optimum.alpha.size
+    log_det = 2.0 * float(np.log(factor.band[0]).sum() + np.log(np.diagonal(factor.schur)).sum())
+    return optimum.at.loglik + 0.5 * float(p * np.log(rows.penalty) - log_det + q * np.log(2.0 * np.pi / spread))
+
+
+@dataclass(eq=False)
+class Evidence:
+    """Judges by the evidence of all rows.
+
+    Attributes
+    ----------
+    rows : FeatureRows
+    point : the last maximum
+    """
+
+    rows: FeatureRows
+    point: Point | None = None
+
+    def __call__(self, penalty: float) -> float:
+        rows = self.rows.at(penalty)
+        optimum = rows.maximum(self.point or rows.start(), _TOL_JUDGES, _MOST_STEPS_JUDGES)
+        self.point = optimum.alpha, optimum.rest
+        return -log_evidence(rows, optimum) / float(rows.weights.sum())
+
+
+@dataclass(eq=False)
+class HeldOut:
+    """Judges by the mean of -log P(y) of rows held out.
+
+    Attributes
+    ----------
+    rows : FeatureRows
+    held : (F, N)
+        Weight of every row that each fold holds out.
+    n_jobs : int
+        Folds at work at once, as threads.
+    """
+
+    rows: FeatureRows
+    held: FloatArray
+    n_jobs: int
+    points: list[Point | None] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.points = [None] * len(self.held)
+
+    def __call__(self, penalty: float) -> float:
+        losses: Sequence[float] = in_threads(self._fold(penalty), [(f,) for f in range(len(self.held))], self.n_jobs)
+        return float(sum(losses)) / float(self.held.sum())
+
+    def _fold(self, penalty: float) -> Callable[[int], float]:
+        def loss(fold: int) -> float:
+            out, rows = self.held[fold], self.rows
+            kept = np.flatnonzero(rows.weights > out)
+            train = rows.at(penalty).take(kept, (rows.weights - out)[kept])
+            found = train.maximum(self.points[fold] or train.start(), _TOL_JUDGES, _MOST_STEPS_JUDGES)
+            self.points[fold] = found.alpha, found.rest
+            tested = np.flatnonzero(out)
+            test = rows.take(tested, out[tested])
+            return -float(test.weights @ test.log_p(found.alpha, found.rest))
+
+        return loss
+
+
+# The first s, its smallest and largest values, and steps from there or from one that is known to be good, as powers
+# of 2; and how many parabolas refine the best.
+_FIRST, _LOWEST, _HIGHEST, _STEP, _SMALL_STEP, _PARABOLAS = 1.0, -5.0, 11.0, 2.0, 1.0, 2
+#: Penalties tried at most.
+MOST_TRIALS = 12
+# The nearest to a power that another is tried.
+_NEAR = 0.1
+# Share of the fall of the loss by all landmarks so far that twice as many must add.
+_GAIN = 0.003
+
+#: Name of a kernel, and its gamma where that is chosen.
+Named = tuple[str, float | None]
+
+
+def penalties(
+    judge: Judge, rows: FeatureRows, named: Named, like: Trial | None, tick: Callable[[str], None]
+) -> list[Trial]:
+    """Those tried, in their order.
+
+    Parameters
+    ----------
+    judge : Judge
+    rows : FeatureRows
+        What the judge judges.
+    named : (name of the kernel, gamma or None)
+    like : Trial or None
+        The best of features much alike, near which the search begins.
+    tick : callable(message)
+    """
+    tried: dict[float, Trial] = {}
+
+    def loss(power: float) -> float:
+        if power not in tried:
+            tried[power] = trial_at(judge, rows, named, rows.variance / 4.0**power)
+            tick(f"penalty {tried[power].penalty:.3g}")
+        return tried[power].loss
+
+    first, size = (_FIRST, _STEP) if like is None else (float(np.log2(like.spread)), _SMALL_STEP)
+    step = size if loss(first + size) < loss(first) else -size
+    power = first + max(step, 0.0)
+    while _LOWEST <= power + step <= _HIGHEST and loss(power + step) < loss(power):
+        power += step
+    for _ in range(_PARABOLAS):
+        at = _lowest_of_parabola(sorted((power, one.loss) for power, one in tried.items()))
+        if at is not None and min(abs(at - power) for power in tried) > _NEAR:
+            loss(at)
+    return list(tried.values())
+
+
+def trial_at(judge: Judge, rows: FeatureRows, named: Named, penalty: float) -> Trial:
+    """One penalty as it is judged."""
+    spread = float(np.sqrt(rows.variance / penalty))
+    columns = rows.F.shape[1]
+    kernel, gamma = named
+    loss = judge(penalty)
+    return Trial(kernel=kernel, gamma=gamma, columns=columns, penalty=penalty, spread=spread, loss=loss)
+
+
+def best(trials: Sequence[Trial]) -> Trial:
+    """The one of least loss; ties go to the first."""
+    return min(trials, key=lambda trial: trial.loss)
+
+
+def worth_more(before: Trial, after: Trial, null: float) -> bool:
+    """Whether more landmarks have lowered the loss enough to try still more; `null` is the loss of no function."""
+    return before.loss - after.loss > _GAIN * max(null - after.loss, 0.0)
+
+
+def _lowest_of_parabola(points: Sequence[tuple[float, float]]) -> float | None:
+    """Where a parabola through the point of least loss and its neighbours is least; None at an end."""
+    at = int(np.argmin([loss for _, loss in points]))
+    if not 0 < at < len(points) - 1:
+        return None
+    (x0, f0), (x1, f1), (x2, f2) = points[at - 1 : at + 2]
+    left, right = (x1 - x0) * (f1 - f2), (x1 - x2) * (f1 - f0)
+    bend = 2.0 * (left - right)
+    if not np.isfinite(bend) or bend == 0.0:
+        return None
+    return x1 - ((x1 - x0) * left - (x1 - x2) * right) / bend

@@ -1,0 +1,547 @@
+"""Rounds of gradient boosting on binned rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..compiled.boost import OUTSIDE, grow
+from ..compiled.boostvalues import add_binned
+from ..formula.sample import CACHED, row_blocks
+from ..threads import Team, in_threads
+from .trees import BoostedTrees, HeldOut, LinearStart, ValueTree
+
+#: Codes of the values of a column of numbers at most, and of categories.
+MOST_BINS, MOST_CATEGORIES = 128, 254
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bins:
+    """The codes of rows: the number of cuts of the column below x, a cut lying half way between two values.
+
+    Attributes
+    ----------
+    codes : (D, N) uint8
+        The code after the last one says that there is no value.
+    counts : (D,) int32
+        Codes of values of a column: one more than cuts, or its categories.
+    gaps : (D,) uint8
+        1 where a row has no value.
+    kinds : (D,) uint8
+        1 of categories, whose codes are those of X; else 0.
+    cuts : tuple of D growing arrays
+        Empty of categories.
+    """
+
+    codes: AnyArray
+    counts: AnyArray
+    gaps: AnyArray
+    kinds: AnyArray
+    cuts: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(
+        cls, X: FloatArray, rows: IntArray, weights: FloatArray, categories: IntArray | None, most: int = MOST_BINS
+    ) -> Bins:
+        """Bins of one value each where a column has few different ones, else of about equal weight.
+
+        Parameters
+        ----------
+        X : (N, D)
+            NaN where there is no value.
+        rows : (M,)
+            Rows of X to take.
+        weights : (M,)
+        categories : (D,) or None
+            Numbers of the categories that columns are codes of, 0 of numbers; None where all are numbers.
+        most : int
+            Bins of a column at most.
+        """
+        D = X.shape[1]
+        found = np.zeros(D, dtype=np.intp) if categories is None else categories
+        codes, gaps = np.empty((D, rows.size), dtype=np.uint8), np.zeros(D, dtype=np.uint8)
+        counts, cuts = found.astype(np.int32), list[FloatArray]()
+        for d in range(D):
+            cuts.append(np.empty(0) if found[d] else _cuts(*_there(X, rows, d, weights), most))
+            if not found[d]:
+                counts[d] = cuts[d].size + 1
+            for some in row_blocks(rows.size, 1, CACHED):
+                x = X[rows[some], d]
+                missing = np.isnan(x)
+                gaps[d] |= missing.any()
+                places = x if found[d] else np.searchsorted(cuts[d], x, side="left")
+                codes[d, some] = np.where(missing, counts[d], places)
+        return cls(codes=codes, counts=counts, gaps=gaps, kinds=(found > 0).astype(np.uint8), cuts=tuple(cuts))
+
+    @property
+    def plain(self) -> bool:
+        """Whether every code is a number's place among the cuts."""
+        return not (self.gaps.any() or self.kinds.any())
+
+    @property
+    def flat(self) -> bool:
+        """Whether no column tells two rows apart."""
+        return bool((self.counts + self.gaps <= 1).all())
+
+
+def _there(X: FloatArray, rows: IntArray, d: int, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The values of a column that are there, and their weights."""
+    x = np.empty(rows.size)
+    for some in row_blocks(rows.size, 1, CACHED):
+        x[some] = X[rows[some], d]
+    missing = np.isnan(x)
+    return (x[~missing], weights[~missing]) if missing.any() else (x, weights)
+
+
+def _cuts(x: FloatArray, weights: FloatArray, most: int) -> FloatArray:
+    """Growing cuts, of which none is the largest value; x is put in order."""
+    if x.size == 0:
+        return np.empty(0)
+    if (weights == weights[:1]).all():
+        x.sort()
+        shares: FloatArray = np.arange(1.0, most) * (x.size / most * (1.0 + 1e-12))
+        values, places = x, _places(x, shares, most)
+    else:
+        order = np.argsort(x, kind="stable")
+        values = x[order]
+        places = _weighted_places(values, np.cumsum(weights[order]), most)
+    low, high = values[places[:-1]], values[np.minimum(places[:-1] + 1, x.size - 1)]
+    middle = low / 2.0 + high / 2.0
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
+def _last_of_each(values: FloatArray) -> BoolArray:
+    """(N,) whether a growing value is not that of the next row."""
+    last = np.ones(values.size, dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=last[:-1])
+    return last
+
+
+def _places(values: FloatArray, shares: FloatArray, most: int) -> IntArray:
+    """Last rows of the different growing values, or of those with no more rows below them, or at them, than shares."""
+    last = _last_of_each(values)
+    if np.count_nonzero(last) <= most:
+        return np.flatnonzero(last)
+    # Of as many rows as there are below a share, the last value that ends there; the first value where none does.
+    ends = np.floor(shares).astype(np.intp) - 1
+    inside = ~last[ends]
+    ends[inside] = np.searchsorted(values, values[ends[inside]], side="left") - 1
+    first = int(np.searchsorted(values, values[0], side="right")) - 1
+    return np.unique(np.append(np.maximum(ends, first), values.size - 1))
+
+
+def _weighted_places(values: FloatArray, below: FloatArray, most: int) -> IntArray:
+    """The same of rows whose weights up to each row come to `below` (N,)."""
+    places = np.flatnonzero(_last_of_each(values))
+    if places.size <= most:
+        return places
+    sums = below[places]
+    shares = sums[-1] * np.arange(1, most) / most
+    # The last different value that has no more than a share of the weight below it, or at it.
+    found = np.searchsorted(sums, shares * (1.0 + 1e-12), side="right") - 1
+    return np.unique(np.append(places[np.unique(found.clip(min=0))], values.size - 1))
+
+
+_NONE, _NO_CODES = np.empty(0), np.empty(0, dtype=np.uint16)
+#: Rounds from one step of the thresholds to the next.
+EVERY = 10
+#: Largest step of a leaf, before the learning rate, and least curvature of one.
+LONGEST, _FLATTEST = 4.0, 1e-3
+#: Steps to the best thresholds at most, and the largest slope of a row there.
+_MOST_STEPS = 200
+# A mean held-out loss after which there is nothing to learn.
+_PERFECT = 0.01
+# What counts as a smaller loss: less by this share of the loss at the start.
+_LESS = 5e-4
+FLAT = 1e-9
+#: Rounds between reports of progress.
+TELL = 50
+#: Columns that a tree may always choose from: fewer would forbid interactions.
+_FEW_COLUMNS = 5
+_SHARE = 0.6
+
+
+class Loss(Protocol):
+    """What the rounds lower; see `learners/losses/cumulative.py`."""
+
+    @property
+    def logarithmic(self) -> bool: ...
+    @property
+    def compiled(self) -> bool: ...
+    def slopes(
+        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]: ...
+    def value(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> float: ...
+    def stepped(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How trees are grown and added.
+
+    Attributes
+    ----------
+    learning_rate : float
+    depth : int
+        Cuts on a path at most.
+    penalty : float
+        Of the squared leaf values.
+    min_weight : float
+        Case weight of a leaf at least.
+    subsample : float
+        Share of the rows that a tree is given.
+    column_share : float or None
+        Share of the columns; None for 0.6, and five columns at least.
+    """
+
+    learning_rate: float
+    depth: int
+    penalty: float
+    min_weight: float
+    subsample: float
+    column_share: float | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Binned:
+    """What the rounds go over.
+
+    Attributes
+    ----------
+    bins : Bins
+    y : (N,) uint16
+    weights : (N,)
+        0 for rows that are held out.
+    signs : (D,) int8
+        1 where H must not fall with the column, -1 where it must not rise, else 0.
+    groups : (D,) uint64
+        Bits of the groups of columns that a column is in: those on a path of a tree have one in common.
+    """
+
+    bins: Bins
+    y: AnyArray
+    weights: FloatArray
+    signs: AnyArray
+    groups: AnyArray
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weights.sum())
+
+    @property
+    def uneven(self) -> FloatArray:
+        """The weights, or none where every row counts 1."""
+        return _NONE if (self.weights == 1.0).all() else self.weights
+
+    def shares(self, n_levels: int) -> FloatArray:
+        """(K,) shares of the levels, a quarter of a row added to either side of every threshold."""
+        counts = np.zeros(n_levels)
+        for some in row_blocks(self.y.size, 1, CACHED):
+            counts += np.bincount(self.y[some], self.weights[some], n_levels)
+        below = (np.cumsum(counts)[:-1] + 0.25) / (self.total + 0.5)
+        return np.diff(below, prepend=0.0, append=1.0)
+
+
+@dataclass(eq=False, kw_only=True)
+class Booster:
+    """A sum of trees that grows.
+
+    Attributes
+    ----------
+    data : Binned
+    loss : Loss
+    settings : Settings
+    rng : numpy.random.Generator
+    scores : (N,) of all rows, changed by every round
+    theta : (K-1,)
+    trees : list of ValueTree
+    losses : list of float
+        Mean training loss before every round.
+    thetas : list of (K-1,)
+    team : callable or None
+        Runs tasks on parts of the rows side by side; see `solvers/threads.py`.
+    """
+
+    data: Binned
+    loss: Loss
+    settings: Settings
+    rng: np.random.Generator
+    scores: FloatArray
+    theta: FloatArray
+    team: Team | None = None
+    trees: list[ValueTree] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    thetas: list[FloatArray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        data, settings = self.data, self.settings
+        learned = data.weights > 0
+        self._weights = data.uneven
+        self._plain = data.bins.plain
+        self._alike = bool(((data.weights == 1.0) | ~learned).all())
+        n_used = int(np.count_nonzero(learned))
+        self._used = None if n_used == learned.size else np.flatnonzero(learned).astype(np.int32)
+        if not self._alike:
+            rows = self._rows = np.flatnonzero(learned)
+            self._whole = np.floor(data.weights[rows]).astype(np.int64)
+            self._rest = data.weights[rows] - self._whole
+        self._place = np.empty(data.y.size, dtype=np.uint16)
+        self._columns = np.arange(data.bins.counts.size, dtype=np.int32)
+        size = min(2 ** (min(settings.depth, n_used) + 1) - 1, 2 * n_used - 1)
+        self._out = ValueTree.empty(size, size // 2 if data.bins.kinds.any() else 0)
+
+    @property
+    def made(self) -> int:
+        """Rounds made."""
+        return len(self.trees)
+
+    def add(self) -> None:
+        """One round: slopes, a tree, and every few rounds a step of the thresholds."""
+        data, theta = self.data, self.theta
+        loss, tree = self._tree(theta)
+        self.losses.append(loss / data.total)
+        self.thetas.append(theta)
+        self.trees.append(tree)
+        if self.made % EVERY == 0:
+            self.theta = self.loss.stepped(data.y, self._weights, self.scores, theta)[0]
+
+    def repeat(self, trees: BoostedTrees, losses: FloatArray, thetas: FloatArray) -> None:
+        """Take over rounds that were made before, on the same rows."""
+        for tree in trees.trees:
+            self._add(tree)
+            self.trees.append(tree)
+        self.losses.extend(losses[:-1].tolist())
+        self.thetas.extend(thetas[:-1])
+        self.theta = thetas[-1]
+
+    def mean_loss(self) -> float:
+        """Of the training rows, now."""
+        return self.loss.value(self.data.y, self._weights, self.scores, self.theta) / self.data.total
+
+    def sum_of(self, start: LinearStart) -> BoostedTrees:
+        """The trees after a start."""
+        return BoostedTrees.of(start, self.data.bins.cuts, self.trees)
+
+    def _tree(self, theta: FloatArray) -> tuple[float, ValueTree]:
+        """A tree whose values are in the scores, and the loss before it."""
+        weights = self._drawn()
+        if self.loss.compiled:
+            return self._grown(weights, theta=theta)
+        loss, g, h = self.loss.slopes(self.data.y, self._weights, self.scores, theta)
+        return loss, self._grown(weights, g=g, h=h)[1]
+
+    def _grown(
+        self, weights: FloatArray, theta: FloatArray = _NONE, g: FloatArray = _NONE, h: FloatArray = _NONE
+    ) -> tuple[float, ValueTree]:
+        """A tree of Newton steps on the rows that are drawn, by thresholds or slopes; the loss of the former."""
+        data, s, bins, out = self.data, self.settings, self.data.bins, self._out
+        made, loss = grow(
+            bins.codes,
+            bins.counts,
+            bins.gaps,
+            bins.kinds,
+            data.signs,
+            data.groups,
+            self._drawn_columns(),
+            self._place,
+            data.y if theta.size else _NO_CODES,
+            theta,
+            self._weights,
+            self.scores,
+            g,
+            h,
+            weights,
+            self._plain,
+            s.depth,
+            s.min_weight,
+            s.penalty,
+            _FLATTEST,
+            self.loss.logarithmic,
+            LONGEST,
+            s.learning_rate,
+            out.column,
+            out.bin,
+            out.child,
+            out.gaps_left,
+            out.sets,
+            out.value,
+            out.gain,
+            out.weight,
+            self.team,
+        )
+        return loss, out.upto(made)
+
+    def _add(self, tree: ValueTree) -> None:
+        """Add the values of a tree to the scores."""
+        bins, walk = self.data.bins, (tree.column, tree.bin, tree.child, tree.gaps_left, tree.sets, tree.value)
+        add_binned(bins.codes, bins.counts, *walk, self._plain, self.scores)
+
+    def _drawn(self) -> FloatArray:
+        """Mark the rows that the tree learns from; their weights, each copy of a row drawn or left out on its own."""
+        share = self.settings.subsample
+        if share == 1.0 or (self._alike and not self._marked(share)):
+            self._mark_all()
+            return _NONE if self._alike else self.data.weights
+        return _NONE if self._alike else self._drawn_copies(share)
+
+    def _mark_all(self) -> None:
+        """All rows of positive weight."""
+        self._place[:] = 0 if self._used is None else OUTSIDE
+        if self._used is not None:
+            self._place[self._used] = 0
+
+    def _marked(self, share: float) -> bool:
+        """Mark each of them with the probability `share`; whether there are any."""
+        if self._used is not None:
+            self._place[:] = OUTSIDE
+        n, found = self._place.size if self._used is None else self._used.size, False
+        for some in row_blocks(n, 8, CACHED):
+            left_out = ~self._hits(some.stop - some.start, share)
+            found |= not left_out.all()
+            where = some if self._used is None else self._used[some]
+            self._place[where] = left_out * np.uint16(OUTSIDE)
+        return found
+
+    def _drawn_copies(self, share: float) -> FloatArray:
+        """(N,) how many copies of every row are drawn, the rows marked; all of them where none is."""
+        some = self.rng.binomial(self._whole, share) + self._rest * self._hits(self._rows.size, share)
+        if not some.any():
+            self._mark_all()
+            return self.data.weights
+        weights = np.zeros(self.data.weights.size)
+        weights[self._rows] = some
+        self._place[:] = np.where(weights > 0, 0, OUTSIDE)
+        return weights
+
+    def _hits(self, n: int, share: float) -> AnyArray:
+        """(n,) true with the probability `share`."""
+        return self.rng.random(n, dtype=np.float32) < share
+
+    def _drawn_columns(self) -> AnyArray:
+        n, share = self._columns.size, self.settings.column_share
+        some = max(round((_SHARE if share is None else share) * n), min(n, _FEW_COLUMNS) if share is None else 1)
+        if some >= n:
+            return self._columns
+        return np.sort(self.rng.permutation(n)[:some]).astype(np.int32)
+
+
+def best_thresholds(
+    loss: Loss, y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
+) -> tuple[FloatArray, float]:
+    """The thresholds of least loss for scores (N,), from a start, and the largest slope of a row that is left there."""
+    w = _NONE if (weights == 1.0).all() else weights
+    total = float(weights.sum())
+    for _ in range(_MOST_STEPS):
+        found, slope = loss.stepped(y, w, scores, theta)
+        if slope <= FLAT * total:
+            break
+        theta = found
+    return theta, loss.stepped(y, w, scores, theta)[1] / total
+
+
+def boosted_until(
+    booster: Booster, held: IntArray, weights: FloatArray, patience: int, most: int, tell: Callable[[int], None]
+) -> FloatArray:
+    """Add rounds until the loss of held-out rows has not fallen for some of them.
+
+    Parameters
+    ----------
+    booster : Booster
+        In whose data the held-out rows have no weight.
+    held : (M,)
+    weights : (M,)
+    patience : int
+        Rounds without a smaller loss after which the rounds end.
+    most : int
+        Rounds at most.
+    tell : callable(rounds)
+        Called every 50 rounds.
+
+    Returns
+    -------
+    curve : (T+1,)
+        Mean loss of the held-out rows before and after every round.
+    """
+    y, w = booster.data.y[held], _NONE if (weights == 1.0).all() else weights
+    curve, least, at, total = list[float](), np.inf, 0, float(weights.sum())
+    while True:
+        H = booster.scores[held]
+        curve.append(booster.loss.value(y, w, H, booster.theta) / total)
+        if curve[-1] < least - _LESS * curve[0]:
+            least, at = curve[-1], booster.made
+        if booster.made - at >= patience or booster.made >= most or curve[-1] < _PERFECT:
+            return np.array(curve)
+        booster.add()
+        if booster.made % TELL == 0:
+            tell(booster.made)
+
+
+#: From a depth, the fold that is held out and a generator to the start of its rounds.
+Starts = Callable[[int, int, np.random.Generator], Booster]
+
+
+def held_out_losses(
+    starts: Starts,
+    held: FloatArray,
+    depths: tuple[int, ...],
+    rng: np.random.Generator,
+    tick: Callable[[str, int], None],
+    *,
+    most: int,
+    patience: int,
+    fixed: bool,
+    n_jobs: int,
+) -> HeldOut:
+    """The mean held-out loss after every round, of every depth.
+
+    Parameters
+    ----------
+    starts : callable
+    held : (F, N)
+        Weights of the rows that each fold holds out.
+    depths : tuple of int, growing
+    rng : numpy.random.Generator
+        Each fold has its own generator, so that the result does not depend on the number of threads.
+    tick : callable(message, steps)
+        Called with 0 steps while rounds are added, and with 1 after each depth of each fold.
+    most : int
+        Rounds at most.
+    patience : int
+        Rounds without a smaller loss after which those of a fold end.
+    fixed : bool
+        Whether the loss after `most` rounds counts, rather than the least on the way.
+    n_jobs : int
+        Folds at work at once, as threads.
+    """
+    seeds = rng.integers(2**63, size=len(held))
+
+    def trial(depth: int, fold: int) -> FloatArray:
+        where = f"depth {depth}, fold {fold + 1} of {len(held)}"
+        booster = starts(depth, fold, np.random.default_rng(seeds[fold]))
+        rows = np.flatnonzero(held[fold])
+
+        def tell(made: int) -> None:
+            tick(f"{where}: {made} rounds", 0)
+
+        curve = boosted_until(booster, rows, held[fold, rows], patience, most, tell)
+        tick(where, 1)
+        return curve
+
+    tasks = [(depth, fold) for depth in depths for fold in range(len(held))]
+    curves = in_threads(trial, tasks, n_jobs)
+    parts = [curves[start : start + len(held)] for start in range(0, len(curves), len(held))]
+    means = tuple(_mean_curve(part, held.sum(axis=1)) for part in parts)
+    chosen = int(np.argmin([curve[-1] if fixed else curve.min() for curve in means]))
+    return HeldOut(depths=depths, losses=means, chosen=chosen, folds=len(held))
+
+
+def _mean_curve(curves: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:
+    """Weighted mean of curves of different length; one that ended keeps its last value."""
+    longest = max(curve.size for curve in curves)
+    padded = np.stack([np.pad(curve, (0, longest - curve.size), mode="edge") for curve in curves])
+    return np.asarray(sizes @ padded / sizes.sum())

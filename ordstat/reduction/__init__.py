@@ -1,0 +1,1 @@
+"""Reductions to binary classification: encodings, voting, threshold losses."""

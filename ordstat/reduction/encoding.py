@@ -1,0 +1,425 @@
+"""Encodings of ranks as binary examples, and their answers put together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from .._typing import FloatArray, IntArray
+from ..checks import number, unknown
+from ..exceptions import DataError
+from ..fit import CostBound, MarginFit, ThresholdRule, count_above, most_votes
+from ..formula.sample import DistinctRows, Rows, Scaling, row_blocks
+from ..judging.costs import is_convex, split_weights
+from .members import answers, interpolated_median
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A code of some height."""
+
+    size: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", number("size", self.size, above=0.0, of=self))
+
+
+@dataclass(frozen=True)
+class OneHot(Sized):
+    """(x, size 1_k): a column for each k, so that a linear classifier has one score and K-1 thresholds.
+
+    Attributes
+    ----------
+    size : float
+        gamma of RED-SVM [Lin 2008, sec. 4.2.1], > 0: a large one leaves penalised thresholds nearly free.
+
+    Examples
+    --------
+    >>> OneHot(2.0).codes(3)
+    array([[2., 0.],
+           [0., 2.]])
+    """
+
+    def codes(self, n_levels: int) -> FloatArray:
+        """(K-1, K-1)."""
+        return self.size * np.eye(n_levels - 1)
+
+    def names(self, thresholds: Sequence[str]) -> tuple[str, ...]:
+        """(K-1,) "k = low|high"."""
+        return tuple(f"k = {name}" for name in thresholds)
+
+
+@dataclass(frozen=True)
+class Ordinal(Sized):
+    """(x, size [k > 1], ..., size [k > K-2]): neighbouring questions look alike, and a tree cuts k as a number.
+
+    Attributes
+    ----------
+    size : float
+        Height of the steps, > 0.
+
+    Examples
+    --------
+    >>> Ordinal().codes(4)
+    array([[0., 0.],
+           [1., 0.],
+           [1., 1.]])
+    """
+
+    def codes(self, n_levels: int) -> FloatArray:
+        """(K-1, K-2)."""
+        k = np.arange(n_levels - 1)
+        return np.where(k[:, None] > k[:-1], self.size, 0.0)
+
+    def names(self, thresholds: Sequence[str]) -> tuple[str, ...]:
+        """(K-2,) "k > low|high"."""
+        return tuple(f"k > {name}" for name in thresholds[:-1])
+
+
+@dataclass(frozen=True)
+class Separate:
+    """A classifier of its own for every k, on x alone [Frank & Hall 2001].
+
+    Examples
+    --------
+    >>> from ordstat import Reduction, Separate, datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), Reduction(encoding=Separate()))
+    >>> float(fit.errors().loc["absolute error", "training"].round(2))
+    0.61
+    """
+
+    def codes(self, n_levels: int) -> None:
+        """None."""
+        return None
+
+    def names(self, thresholds: Sequence[str]) -> None:
+        """None."""
+        return None
+
+
+#: How k is told to the classifier: (K-1, E) columns and their names, or none where every k has a classifier of its own.
+Encoding = OneHot | Ordinal | Separate
+
+#: Encodings by name.
+ENCODINGS: dict[str, Encoding] = {"one-hot": OneHot(), "ordinal": Ordinal(), "separate": Separate()}
+
+
+def parse_encoding(value: object) -> Encoding:
+    """The encoding a user means by a name or a value.
+
+    Raises
+    ------
+    OptionError
+        Neither.
+    """
+    if isinstance(value, str) and value in ENCODINGS:
+        return ENCODINGS[value]
+    if isinstance(value, Encoding):
+        return value
+    raise unknown("encoding", value, ENCODINGS, also=", or a value such as OneHot(10)")
+
+
+def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
+    """(N (K-1), D + E) rows (x_n, code of k), k running fastest, from X (N, D) and codes (K-1, E).
+
+    Examples
+    --------
+    >>> extended_rows(np.array([[5.0], [6.0]]), np.array([[0.0], [1.0]])).tolist()
+    [[5.0, 0.0], [5.0, 1.0], [6.0, 0.0], [6.0, 1.0]]
+    """
+    return np.hstack([np.repeat(X, len(codes), axis=0), np.tile(codes, (len(X), 1))])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EncodedAnswers:
+    """g(x, k) by one classifier of extended rows, or by a classifier for every k.
+
+    Attributes
+    ----------
+    scorer : callable(rows) to (N, 1) scores of extended rows, or (N, K-1) scores
+        Where its `probable` is true, `above` gives probabilities of yes.
+    n_levels : int
+        K.
+    codes : (K-1, E) or None
+        None where every k has a classifier of its own.
+    encoding : Encoding
+        That they come from.
+    scaling : Scaling
+        Scaling of the columns of x.
+    """
+
+    scorer: Any
+    n_levels: int
+    codes: FloatArray | None
+    encoding: Encoding
+    scaling: Scaling
+
+    @property
+    def probable(self) -> bool:
+        """Whether there are probabilities."""
+        return bool(getattr(self.scorer, "probable", False))
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1) scores g(x, k)."""
+        return self._asked(self.scorer, rows)
+
+    def above(self, rows: Rows) -> FloatArray:
+        """(N, K-1) probabilities of "above k"."""
+        return self._asked(self.scorer.above, rows)
+
+    def _asked(self, ask: Callable[[Rows], FloatArray], rows: Rows) -> FloatArray:
+        """Of extended rows a block of rows of x at a time."""
+        X, codes = self.scaling(rows.X), self.codes
+        if codes is None:
+            return ask(Rows(X=X))
+        blocks = row_blocks(rows.n, len(codes) * (X.shape[1] + codes.shape[1]))
+        parts = (ask(Rows(X=extended_rows(X[some], codes))).reshape(-1, len(codes)) for some in blocks)
+        return np.concatenate([np.zeros((0, len(codes))), *parts])
+
+
+def in_order(answers: FloatArray) -> FloatArray:
+    """(N, K-1) the same answers, each row sorted so that they do not grow in k.
+
+    The number of answers above any level, and so the rank, stays; and so does the sum of probabilities, and so the mean
+    rank. A rearrangement is never farther from the truth, which does not grow either (Chernozhukov et al. 2010).
+
+    Examples
+    --------
+    >>> in_order(np.array([[0.4, 0.9, 0.1]])).tolist()
+    [[0.9, 0.4, 0.1]]
+    """
+    return -np.sort(-answers, axis=1)
+
+
+def out_of_order(answers: FloatArray) -> IntArray:
+    """(N,) 1 for a row whose answers (N, K-1) grow somewhere in k, else 0."""
+    return np.asarray((np.diff(answers, axis=1) > 0).any(axis=1), dtype=np.intp)
+
+
+class CumulativeProbabilities(ABC):
+    """Probabilities of ranks by those of "rank at most k"."""
+
+    @abstractmethod
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank <= k)."""
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank = k)."""
+        return np.diff(self.cum_probabilities(rows, scores), axis=1, prepend=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class CountingRule(CumulativeProbabilities):
+    """rank(x) = 1 + #{k : g(x, k) > 0} [Lin 2008, eq. 4.1].
+
+    Its score is the interpolated median of the answers g / (1 + |g|) put in order, on which the thresholds are
+    1, ..., K-1; its gaps are the answers as they are.
+
+    Attributes
+    ----------
+    answers : EncodedAnswers
+    unbiased : bool
+        Whether the examples of each question were weighted alike, so that probabilities of its answers are those of
+        the ranks.
+    """
+
+    answers: EncodedAnswers
+    unbiased: bool
+
+    by_median: ClassVar[bool] = True
+
+    @property
+    def n_levels(self) -> int:
+        return self.answers.n_levels
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds on the score."""
+        return np.arange(1.0, self.n_levels)
+
+    @property
+    def probable(self) -> bool:
+        """Whether there are probabilities of ranks."""
+        return self.unbiased and self.answers.probable
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return position(self.answers(rows))
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) g(x, k)."""
+        return self.answers(rows)
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank <= k)."""
+        return np.hstack([1.0 - in_order(self.answers.above(rows)), np.ones((rows.n, 1))])
+
+
+@dataclass(frozen=True, eq=False)
+class ModalRule(CountingRule):
+    """rank(x) = the most probable rank, ties to the lower [Frank & Hall 2001]."""
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return most_votes(self.probabilities(rows))
+
+
+def position(answers: FloatArray) -> FloatArray:
+    """(N,) interpolated median of answers (N, K-1)."""
+    # Some classifiers are sure without bound.
+    finite = np.clip(answers, -1e150, 1e150)
+    squashed = finite / (1.0 + np.abs(finite))
+    return interpolated_median(in_order(squashed), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticRule(CumulativeProbabilities, ThresholdRule):
+    """rank(x) = 1 + #{k : H(x) > theta_k}, with P(rank > k) = 1 / (1 + exp(theta_k - H(x))).
+
+    Attributes
+    ----------
+    potential : Potential
+    theta : (K-1,) not falling
+    unbiased : bool
+        Whether the examples of each question were weighted alike, so that there are probabilities.
+    """
+
+    unbiased: bool
+
+    @property
+    def probable(self) -> bool:
+        """Whether there are probabilities of ranks."""
+        return self.unbiased
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(rank <= k)."""
+        return np.hstack([expit(-self.gaps(rows, scores)), np.ones((rows.n, 1))])
+
+
+# Steps of costs that differ by less than this share are alike.
+_ALIKE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Extended:
+    """Labels and weights of the extended examples.
+
+    Attributes
+    ----------
+    labels : (N, K-1)
+        Y_nk = +1.0 where y_n > k, else -1.0.
+    weights : (N, K-1)
+        W_nk = w_n |c_n[k+1] - c_n[k]| >= 0.
+    """
+
+    labels: FloatArray
+    weights: FloatArray
+
+
+def extend(y: IntArray, costs: FloatArray, case_weights: FloatArray) -> Extended:
+    """Reduce a ranking problem to binary examples [Lin 2008, eq. 4.3-4.4, without the common factor K - 1].
+
+    Parameters
+    ----------
+    y : (N,) codes 0..K-1
+    costs : (N, K)
+        Price of every prediction for every row.
+    case_weights : (N,) >= 0
+
+    Examples
+    --------
+    >>> from ordstat.judging.costs import CostMatrix
+    >>> y = np.array([0, 2])
+    >>> extend(y, CostMatrix.absolute().rows(y, 3), np.array([1.0, 2.0]))
+    Extended(labels=array([[-1., -1.],
+           [ 1.,  1.]]), weights=array([[1., 1.],
+           [2., 2.]]))
+    """
+    return Extended(answers(y, costs.shape[1]), split_weights(costs) * case_weights[:, None])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReductionFit(MarginFit):
+    """Answers of a binary classifier to "rank above k?".
+
+    Attributes
+    ----------
+    bound : CostBound, None where the theorem is silent
+    crossed : float
+        Weight of the training rows whose answers contradict each other, or whose probabilities of answers do.
+    """
+
+    bound: CostBound | None = None
+    crossed: float = 0.0
+
+
+def reverse_reduce(extended: Extended) -> tuple[IntArray, FloatArray]:
+    """Ranks and costs that stand for weighted answers: the inverse of `extend` [Lin 2008, eq. 4.5].
+
+    A ranker of cost c on them answers "rank above k?" with a weighted error of c.
+
+    Parameters
+    ----------
+    extended : Extended
+        Labels that do not grow in k, +1 up to the rank and -1 from it on.
+
+    Returns
+    -------
+    y : (N,) codes
+    costs : (N, K), V-shaped, 0 at y
+
+    Raises
+    ------
+    DataError
+        Labels that contradict each other.
+
+    Examples
+    --------
+    >>> y, costs = reverse_reduce(Extended(np.array([[1.0, -1.0]]), np.array([[2.0, 3.0]])))
+    >>> y.tolist(), costs.tolist()
+    ([1], [[2.0, 0.0, 3.0]])
+    """
+    above = extended.labels > 0
+    broken = np.flatnonzero((above[:, 1:] & ~above[:, :-1]).any(axis=1))
+    if broken.size:
+        raise DataError(
+            f"the answers of row {broken[0]} contradict each other: a label +1 (above k) follows a -1; reverse "
+            "reduction takes answers that a rank could give."
+        )
+    y = np.count_nonzero(above, axis=1).astype(np.intp)
+    # c[k+1] - c[k] is -w below the rank and +w from it on.
+    path = np.cumsum(np.where(above, -1.0, 1.0) * extended.weights, axis=1)
+    costs = np.concatenate([np.zeros((len(y), 1)), path], axis=1)
+    costs -= np.take_along_axis(costs, y[:, None], axis=1)
+    # Sums of rounding must not make the true rank dearer than its neighbours.
+    return y, np.maximum(costs, 0.0)
+
+
+def alike(steps: FloatArray) -> bool:
+    """Whether the weights of every question, the columns of (N, K-1), are the same for all rows."""
+    return bool((np.ptp(steps, axis=0) <= _ALIKE * steps.max()).all())
+
+
+def binary_cost(gaps: FloatArray, extended: Extended) -> float:
+    """Weight of the wrong answers among g(x_n, k) (N, K-1); an answer of 0 is no."""
+    return float(extended.weights[np.where(gaps > 0, 1.0, -1.0) != extended.labels].sum())
+
+
+def training_bound(train: DistinctRows, gaps: FloatArray, extended: Extended) -> CostBound | None:
+    """Cost of the training rows by the weight of wrong answers [th. 4.1]; None where the theorem is silent."""
+    if not is_convex(train.costs) and out_of_order(np.sign(gaps)).any():
+        return None
+    codes = count_above(gaps)
+    above = train.costs[np.arange(train.n), codes] - train.costs[np.arange(train.n), train.y]
+    total = float(train.weights.sum())
+    return CostBound(
+        value=float(train.weights @ above) / total,
+        limit=binary_cost(gaps, extended) / total,
+        source="Lin 2008, th. 4.1",
+    )

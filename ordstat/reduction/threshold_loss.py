@@ -1,0 +1,382 @@
+"""Threshold models by their loss: all-threshold logistic regression and networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from scipy.special import expit
+
+from .._typing import FloatArray, Progress
+from ..checks import number, whole
+from ..exceptions import DataError
+from ..fit import BallGeometry, Certificate, Fit, LinearPotential, NetworkPotential, ThresholdRule, Trace
+from ..formula.sample import SCALED, DistinctRows, Rows, Sample, Scaling, distinct_rows, fit_scaling
+from ..judging.costs import CostField, split_weights
+from ..method import LIN, Method, Needs, ball, cost_option, option, scaling_option
+from ..ordered_newton import Evaluation, Minimum, minimum, summed
+from ..svm.kernels import Linear
+from .encoding import Extended, LogisticRule, ReductionFit, alike, extend, training_bound
+from .results import ThresholdLossResults
+
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ThresholdLogistic:
+    """The loss of a linear score, with ordered thresholds.
+
+    Attributes
+    ----------
+    X : (N, D)
+    extended : Extended
+        Both labels under every threshold.
+    alpha : float >= 0
+    offset : (N,)
+    """
+
+    X: FloatArray
+    extended: Extended
+    alpha: float
+    offset: FloatArray
+
+    def solve(self) -> Minimum:
+        """The optimum; its gradient as a share of the total weight."""
+        weights = self.extended.weights
+        total = float(weights.sum())
+        centre = float(np.average(self.offset, weights=weights.sum(axis=1)))
+        theta = np.maximum.accumulate(log_odds(self.extended)) + centre
+        least = _TOLERANCE * total
+        start = np.concatenate([np.zeros(self.X.shape[1]), theta])
+        found = minimum(self._at, start, theta.size, ordered=True, slack=least, flat=least)
+        return replace(found, gradient=found.gradient / total)
+
+    def _at(self, v: FloatArray) -> Evaluation:
+        found = summed(_cells, self.X, self.extended.labels, self.extended.weights, self.offset, v)
+        d = self.X.shape[1]
+        found.gradient[:d] += self.alpha * v[:d]
+        found.hessian[:d, :d] += self.alpha * np.eye(d)
+        return replace(found, value=found.value + 0.5 * self.alpha * float(v[:d] @ v[:d]))
+
+
+def log_odds(extended: Extended) -> FloatArray:
+    """(K-1,) those of the labels -1, the best thresholds without a score."""
+    weights = extended.weights
+    yes = (weights * (extended.labels > 0)).sum(axis=0)
+    return np.asarray(np.log((weights.sum(axis=0) - yes) / yes))
+
+
+def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    signal = weights * expit(-margins)
+    return float(np.vdot(weights, np.logaddexp(0.0, -margins))), signal, signal * expit(margins)
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkSolution:
+    """A local minimum.
+
+    Attributes
+    ----------
+    inner : (J, D)
+    bias : (J,)
+    outer : (J,)
+    theta : (K-1,)
+    objective : (T,) after every step
+    gradient : float
+        Largest entry, as a share of the total weight.
+    """
+
+    inner: FloatArray
+    bias: FloatArray
+    outer: FloatArray
+    theta: FloatArray
+    objective: FloatArray
+    gradient: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ThresholdNetwork:
+    """The loss under a network of one hidden layer, see `OrdinalNetwork`; by L-BFGS.
+
+    Attributes
+    ----------
+    X : (N, D)
+    extended : Extended
+        Both labels under every threshold.
+    penalty : float
+    hidden : int
+    """
+
+    X: FloatArray
+    extended: Extended
+    penalty: float
+    hidden: int
+
+    def solve(self, rng: np.random.Generator, max_iter: int, tolerance: float) -> NetworkSolution:
+        """From a random start until the largest gradient is `tolerance` of the total weight."""
+        from scipy.optimize import minimize
+
+        total = float(self.extended.weights.sum())
+        objective: list[float] = []
+
+        def scaled(v: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self.evaluate(v)
+            return value / total, gradient / total
+
+        def note(intermediate_result: Any) -> None:
+            objective.append(float(intermediate_result.fun) * total)
+
+        start = self._start(rng)
+        objective.append(self.evaluate(start)[0])
+        options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "gtol": 0.1 * tolerance, "ftol": 0.0, "maxcor": 30}
+        found = cast(Any, minimize)(scaled, start, jac=True, method="L-BFGS-B", callback=note, options=options)
+        return NetworkSolution(*self._parts(found.x), np.array(objective), float(np.abs(found.jac).max()))
+
+    def evaluate(self, v: FloatArray) -> tuple[float, FloatArray]:
+        """Objective and gradient at all parameters v: inner, bias, outer, theta."""
+        inner, bias, outer, theta = self._parts(v)
+        hidden = np.tanh(self.X @ inner.T + bias)
+        z, w = self.extended.labels, self.extended.weights
+        m = z * ((hidden @ outer)[:, None] - theta)
+        signal = w * z * expit(-m)
+        above = signal.sum(axis=1)
+        back = -above[:, None] * outer * (1.0 - np.square(hidden))
+        value = float((w * np.logaddexp(0.0, -m)).sum())
+        value += 0.5 * self.penalty * float(np.square(inner).sum() + np.square(outer).sum())
+        parts = (
+            (back.T @ self.X + self.penalty * inner).ravel(),
+            back.sum(axis=0),
+            self.penalty * outer - above @ hidden,
+            signal.sum(axis=0),
+        )
+        return value, np.concatenate(parts)
+
+    def _parts(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        d, j = self.X.shape[1], self.hidden
+        inner, bias, outer, theta = np.split(v, [j * d, j * d + j, j * d + 2 * j])
+        return inner.reshape(j, d), bias, outer, theta
+
+    def _start(self, rng: np.random.Generator) -> FloatArray:
+        """Random hidden units that the score does not use yet; thresholds at the log odds of the labels.
+
+        From outer weights of 0 the mirrored ranks go the mirrored way.
+        """
+        d, j = self.X.shape[1], self.hidden
+        return np.concatenate([rng.standard_normal(j * d + j), np.zeros(j), log_odds(self.extended)])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solved:
+    """A potential with its thresholds.
+
+    Attributes
+    ----------
+    potential : callable(rows) to (N,)
+    theta : (K-1,)
+    objective : (T,)
+    gradient : float
+        Largest entry, as a share of the total weight.
+    coefficients : (D,) on the user's scale, None where the potential is not linear
+    facts : tuple of (label, value)
+    """
+
+    potential: Any
+    theta: FloatArray
+    objective: FloatArray
+    gradient: float
+    coefficients: FloatArray | None = None
+    facts: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ThresholdLossMethod(Method):
+    """Base of the methods that lower sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) plus a penalty of H.
+
+    A concrete class says what H is (`solve`).
+    """
+
+    penalty: float = option(1.0, number, above=0.0)
+    cost: CostField = cost_option()
+    scaling: str | None = scaling_option()
+
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
+    results_class: ClassVar[type[Any]] = ThresholdLossResults
+    #: Largest gradient that counts as none, as a share of the total weight.
+    tolerance: ClassVar[float] = 1e-7
+
+    @property
+    def modal(self) -> bool:
+        """False: ranks are counted."""
+        return False
+
+    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
+        """The optimum on rows X (M, D), not scaled yet."""
+        raise TypeError(f"{type(self).__name__} defines no potential")
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+        progress : callable(step, total, message), optional
+
+        Raises
+        ------
+        DataError
+            Costs that are not V-shaped, or that put a price on one answer alone to some question.
+        """
+        self.check(sample)
+        train = distinct_rows(sample, self.costs(sample))
+        extended = extend(train.y, train.costs, train.weights)
+        _require_both_answers(extended)
+        scaling = fit_scaling(self.scaling, train.X, train.weights)
+        solved = self.solve(train, extended, scaling, rng)
+        rule = LogisticRule(solved.potential, solved.theta, alike(split_weights(train.costs)))
+        gaps = rule.gaps(Rows(X=train.X))
+        if progress is not None:
+            progress(1, 1, "thresholds learned")
+        return ReductionFit(
+            rule=rule,
+            certificate=Certificate(name="max |gradient| a row", value=solved.gradient, tolerance=self.tolerance),
+            trace=Trace(iterations=solved.objective.size - 1, objective=solved.objective, message="gradient vanished"),
+            scores=rule.scores(sample.rows),
+            facts=(*solved.facts, ("Columns scaled", SCALED[self.scaling])),
+            coefficients=solved.coefficients,
+            bound=training_bound(train, gaps, extended),
+        )
+
+
+def _require_both_answers(extended: Extended) -> None:
+    yes = (extended.weights * (extended.labels > 0)).sum(axis=0)
+    no = (extended.weights * (extended.labels < 0)).sum(axis=0)
+    if (short := np.flatnonzero((yes <= 0) | (no <= 0))).size:
+        k = int(short[0])
+        raise DataError(
+            f"the costs put no price on one of the answers to 'above rank code {k}?', whose threshold then has no "
+            f"finite place: give rows above and below it costs that differ between rank codes {k} and {k + 1}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ThresholdLogisticRegression(ThresholdLossMethod):
+    """Logistic regression of every question "rank above k?" with one slope [Rennie & Srebro 2005; Lin 2008, alg. 4.1].
+
+    Minimises penalty/2 |w|^2 + sum_nk W_nk log(1 + exp(-Y_nk (w'x_n - theta_k))) over w and theta_1 <= ... <=
+    theta_{K-1}, with Y_nk = +1 where y_n > k, else -1, and W_nk = |c_n[k+1] - c_n[k]| times the case weight. The
+    absolute cost makes it the all-threshold form (LogisticAT of the package mord, penalty its alpha, scaling=None), the
+    classification cost the immediate-threshold form (LogisticIT), the squared cost its LogisticSE. It is no cumulative
+    logit model: its terms are those of K-1 dependent regressions.
+
+    Parameters
+    ----------
+    penalty : float
+        > 0; of the coefficients of the scaled columns, the thresholds being free.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
+        the sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> ThresholdLogisticRegression(cost="classification")
+    ThresholdLogisticRegression(cost='classification')
+    """
+
+    papers: ClassVar[tuple[str, ...]] = (
+        "Rennie, J. D. M., & Srebro, N. (2005). Loss functions for preference levels: Regression with discrete ordered "
+        "labels. IJCAI Multidisciplinary Workshop on Advances in Preference Handling.",
+        LIN,
+    )
+
+    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
+        """Newton's method."""
+        X = scaling(train.X)
+        found = ThresholdLogistic(X=X, extended=extended, alpha=self.penalty, offset=np.zeros(train.n)).solve()
+        potential = LinearPotential.plain(scaling, found.coef)
+        return Solved(
+            potential=potential,
+            theta=found.theta + potential.offset,
+            objective=found.objective,
+            gradient=found.gradient,
+            coefficients=potential.slopes,
+        )
+
+    def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
+        """Norms of the coefficients of the scaled columns."""
+        rule = cast(ThresholdRule, fit.rule)
+        potential = cast(LinearPotential, rule.potential)
+        theta = rule.theta - potential.offset
+        return ball(Linear(), potential.scaling(sample.X), self.scaling, potential.squared_norm, theta)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OrdinalNetwork(ThresholdLossMethod):
+    """The data replication method with a neural network, oNN [Cardoso & da Costa 2007, sec. 4.2; Lin 2008, table 4.1].
+
+    Every row is replicated K-1 times, as (x_n, k) with the label "rank above k?". x goes through a hidden layer to one
+    score H, k enters behind it as a threshold, so that the boundaries do not cross: minimises
+    sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) + penalty/2 (sum_j |w_j|^2 + |v|^2) with
+    H(x) = sum_j v_j tanh(w_j'x + b_j), from a random start, by a quasi-Newton method. A local minimum: another seed may
+    find another one.
+
+    Parameters
+    ----------
+    hidden : int
+        Units of the hidden layer, at least 1.
+    penalty : float
+        Weight decay, > 0; thresholds and b are free.
+    max_iter : int
+        Quasi-Newton steps, at least 1.
+    cost, scaling
+        See `ThresholdLogisticRegression`.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> OrdinalNetwork(hidden=3)
+    OrdinalNetwork(hidden=3)
+    """
+
+    hidden: int = option(5, whole, 1)
+    max_iter: int = option(2000, whole, 1)
+
+    tolerance: ClassVar[float] = 1e-5
+    papers: ClassVar[tuple[str, ...]] = (
+        "Cardoso, J. S., & da Costa, J. F. P. (2007). Learning to classify ordinal data: The data replication method. "
+        "Journal of Machine Learning Research, 8, 1393-1429.",
+        LIN,
+    )
+
+    @property
+    def draws(self) -> bool:
+        """True: the start is random."""
+        return True
+
+    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
+        """The network, then its thresholds once more, in order."""
+        network = ThresholdNetwork(X=scaling(train.X), extended=extended, penalty=self.penalty, hidden=self.hidden)
+        found = network.solve(rng, self.max_iter, self.tolerance)
+        potential = NetworkPotential(scaling=scaling, inner=found.inner, bias=found.bias, outer=found.outer)
+        H = potential(Rows(X=train.X))
+        last = ThresholdLogistic(X=np.zeros((train.n, 0)), extended=extended, alpha=0.0, offset=H).solve()
+        return Solved(
+            potential=potential,
+            theta=last.theta,
+            objective=found.objective,
+            gradient=found.gradient,
+            facts=(("Network", f"{train.X.shape[1]} columns, {self.hidden} hidden units (tanh), 1 score"),),
+        )

@@ -1,0 +1,316 @@
+"""One versus all, one versus one, and cost-sensitive voting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import FloatArray, Progress
+from ..checks import one_of, unknown
+from ..exceptions import OptionError
+from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
+from ..formula.sample import SCALED, Sample
+from ..judging.costs import cleared, mean_excess, require_differences
+from ..judging.rankers import VoteResults
+from ..judging.selection import CrossValidated
+from ..method import LIN, Method, Needs, option
+from ..svm.kernels import Kernel
+from ..svm.learner import SVM, Priced, SharedGram, Tallied, votes_judge
+from ..svm.routes import ROUGH, SOLVERS
+from .classifiers import CLASSIFIERS, Classifier
+from .decomposition import (
+    against_each_other,
+    against_the_rest,
+    all_pairs_potential,
+    drawn_labels,
+    label_weights,
+    labelled_pairs,
+    pair_votes,
+)
+from .learners import Binary, Trainer
+
+#: Options that only a support vector machine has a use for.
+_OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class VotingMethod(CrossValidated, Method):
+    """Base of the methods that ask weighted binary classifiers and count their votes.
+
+    A concrete class says which problems they solve (`problems`) and how they vote (`tally`). Costs may be of any shape.
+
+    Parameters
+    ----------
+    base : {"svm", "logistic", "tree"} or scikit-learn classifier
+        The binary classifier: a support vector machine, or a classifier that takes sample weights, cloned for each
+        problem; its score is the decision function, or P(yes) - 1/2.
+    C, kernel, solver, tol, folds, n_jobs
+        Only with base="svm": see `ordstat.judging.selection.CrossValidated`, and `solver` {"auto", "coordinate",
+        "interior-point", "cvxpy"}.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
+        sample take its place.
+    scaling : {"range", "standard", None}
+        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+
+    Raises
+    ------
+    OptionError
+        A value outside these, or an option of support vector machines beside another base.
+    """
+
+    base: Any = "svm"
+    solver: str = option("auto", one_of, SOLVERS)
+
+    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
+    results_class: ClassVar[type[Any]] = VoteResults
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.base != "svm":
+            self.classifier()
+            self._refuse_svm_options()
+
+    def _refuse_svm_options(self) -> None:
+        given = [f.name for f in fields(self) if f.name in _OF_SVM and getattr(self, f.name) != f.default]
+        if given:
+            raise OptionError(
+                f"{type(self).__name__} with base={self.base!r} does not support {', '.join(given)}, which belong to "
+                "base='svm'; leave them out, or set what the classifier itself calls them."
+            )
+
+    def machine(self, C: float, kernel: Kernel) -> SVM:
+        """The support vector machine of base="svm"."""
+        return SVM(kernel=kernel, C=C, scaling=self.scaling, solver=self.solver, tol=self.tol)
+
+    def classifier(self) -> Classifier:
+        """The classifier of another base.
+
+        Raises
+        ------
+        OptionError
+            Neither a known name nor a scikit-learn classifier that takes sample weights.
+        """
+        if not isinstance(self.base, str):
+            return Classifier(self.base, self.scaling)
+        if self.base not in CLASSIFIERS:
+            raise unknown("base", self.base, ("svm", *CLASSIFIERS), of=self, also=", or a scikit-learn classifier")
+        return Classifier(CLASSIFIERS[self.base](), self.scaling)
+
+    def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
+        """The P binary problems on the rows of a sample under costs (N, K)."""
+        raise TypeError(f"{type(self).__name__} defines no problems")
+
+    @staticmethod
+    def tally(scores: FloatArray, n_levels: int) -> FloatArray:
+        """(N, K) votes from the scores (N, P) of the binary classifiers: by default one classifier a level."""
+        return scores
+
+    def bound(self, above: float, problems: Sequence[Binary], scores: FloatArray, total: float) -> CostBound | None:
+        """What a theorem says of the mean training cost above the least possible; None without one."""
+        return None
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method does not support."""
+        super().check(sample)
+        self.check_cluster(sample)
+        self.costs(sample)
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> VoteFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Source of the folds, of random labels, and of the base learner.
+        progress : callable(step, total, message), optional
+
+        Raises
+        ------
+        DataError
+            Costs that are all alike; a kernel matrix that is not finite, symmetric and (conditionally) positive
+            definite.
+        """
+        self.check(sample)
+        weights, costs = sample.case_weights, self.costs(sample)
+        require_differences(costs, weights)
+        problems = self.problems(sample, costs, rng)
+        trainer, selection = self._trainer(problems, sample, costs, rng, progress)
+        learned = trainer.fit(problems, rng)
+        rule = ScoreRule(Tallied(scorer=learned.scorer, tally=self.tally, n_levels=sample.n_levels))
+        scores = cleared(learned.scores)
+        votes = self.tally(scores, sample.n_levels)
+        above = mean_excess(costs, rule.codes(sample.rows, votes), weights)
+        return VoteFit(
+            rule=rule,
+            certificate=learned.certificate,
+            trace=Trace(iterations=learned.iterations, objective=np.array([above]), message="all problems solved"),
+            scores=votes,
+            facts=(*self._facts(len(problems), selection, sample.X.shape[1]), *learned.facts),
+            selection=selection,
+            bound=self.bound(above, problems, scores, float(weights.sum())),
+        )
+
+    def _trainer(
+        self,
+        problems: Sequence[Binary],
+        sample: Sample,
+        costs: FloatArray,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> tuple[Trainer, Selection | None]:
+        """The base learner at work on the sample, at the chosen C where there is a choice."""
+        X, weights, kernel = sample.X, sample.case_weights, self.similarity
+        if self.base != "svm":
+            return self.classifier().on(X, weights), None
+
+        def chosen(grams: Iterable[tuple[float | None, SharedGram]]) -> Selection:
+            priced = Priced(costs=costs, weights=weights, tally=self.tally)
+            route = ROUGH if self.solver == "auto" else SOLVERS[self.solver]
+            judge = partial(votes_judge, problems, priced, route)
+            return self.choose(grams, judge, len(problems), sample, rng, progress)
+
+        # Where C is left open, the machine is asked for every value of it.
+        machine = self.machine(self.grid[0], kernel)
+        if kernel.gammas:
+            selection = chosen(machine.each(X, weights))
+            return self.machine(selection.best_C, kernel.at(selection.best_gamma)).on(X, weights), selection
+        shared = machine.on(X, weights)
+        if not self.selects:
+            return shared, None
+        selection = chosen([(None, shared)])
+        return shared.at(selection.best_C), selection
+
+    def _facts(self, n_problems: int, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
+        if self.base != "svm":
+            each = f"{n_problems}, each by {self.classifier().model!r}"
+            return ("Binary problems", each), ("Columns scaled", SCALED[self.scaling])
+        return (
+            ("Binary problems", f"{n_problems}, each by a support vector machine"),
+            *self.settled_facts(selection, n_columns),
+        )
+
+
+#: Costs (N, K) to the potential (N, K) whose differences are the weights of a pair of levels.
+WEIGHTINGS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "difference": lambda costs: costs,
+    "all-pairs": all_pairs_potential,
+}
+_SOURCES = {
+    "difference": "Lin 2008, theorem 2.7",
+    "all-pairs": "Beygelzimer et al. 2005, by the proof of Lin 2008, theorem 2.7",
+}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OneVersusAll(VotingMethod):
+    """K binary classifiers "is it level k?", the largest score winning [Lin 2008, alg. 2.4-2.6].
+
+    Row n has the weight c_max - c[k] in the problem of its own level and c[k] - c_min in the others (eq. 2.5), times
+    its case weight. Under the classification cost all weights are 1, which is plain one-versus-all: method="ova"; any
+    other cost, or costs by row, make it cost-sensitive: method="csova". The order of the levels plays no part.
+
+    Parameters
+    ----------
+    base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
+        See `ordstat.reduction.voting.VotingMethod`.
+
+    Examples
+    --------
+    >>> OneVersusAll(C=10, cost="squared")
+    OneVersusAll(C=10.0, cost='squared')
+    """
+
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
+
+    def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
+        return against_the_rest(costs, sample.y, sample.case_weights)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class OneVersusOne(VotingMethod):
+    """K (K - 1) / 2 binary classifiers "j rather than i?", the level that wins most pairs [Lin 2008, alg. 2.7-2.9].
+
+    For the pair i, j the right answer for row n is the cheaper of the two, and its weight, times the case weight, is
+    |c_n[i] - c_n[j]| (eq. 2.6) or, weighted all-pairs, the integral between the two costs of 1 / |{k : c_n[k] <= t}| dt
+    (eq. 2.7). Under the classification cost both are 1 for the rows of either level and 0 for the others, which is
+    plain one-versus-one: method="ovo"; under any other cost, or costs by row, method="csovo" and method="wap". The
+    order of the levels plays no part but for ties, which go to the lower level.
+
+    The mean training cost above the least possible is at most twice the total weight of wrong answers by all pairs
+    (theorem 2.7); the summary shows both sides.
+
+    Parameters
+    ----------
+    weighting : {"difference", "all-pairs"}
+    base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
+        See `ordstat.reduction.voting.VotingMethod`.
+
+    Examples
+    --------
+    >>> OneVersusOne(C="cv", cost=[[0, 1, 5], [1, 0, 1], [9, 1, 0]])
+    OneVersusOne(C='cv', cost=((0.0, 1.0, 5.0), (1.0, 0.0, 1.0), (9.0, 1.0, 0.0)))
+    """
+
+    weighting: str = option("difference", one_of, WEIGHTINGS)
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
+
+    def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
+        return against_each_other(WEIGHTINGS[self.weighting](costs), sample.case_weights)
+
+    @staticmethod
+    def tally(scores: FloatArray, n_levels: int) -> FloatArray:
+        return pair_votes(scores, n_levels)
+
+    def bound(self, above: float, problems: Sequence[Binary], scores: FloatArray, total: float) -> CostBound:
+        wrong = sum(problem.loss(own) for problem, own in zip(problems, scores.T, strict=True))
+        return CostBound(value=above, limit=2.0 * wrong / total, source=_SOURCES[self.weighting])
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CostTransform(VotingMethod):
+    """Classification of examples whose labels stand for their costs [Lin 2008, alg. 2.2 and 2.3].
+
+    Row n stands for the labels l = 1..K with weights q_n[l] = max_k c_n[k] - c_n[l] (eq. 2.2): the weighted
+    classification error of any classifier on these examples is its cost, up to a constant (theorem 2.4). mode="expand"
+    (method="tsew", training set expansion and weighting, also called data space expansion) gives all NK weighted
+    examples to the classifier; mode="relabel" (method="relabel") accepts each row with a probability proportional to
+    sum_l q_n[l] and draws its label in proportion to q_n. The classifier of K levels is one-versus-one over the base.
+
+    Both are of interest for their simplicity: rows with several labels are hard for a classifier, and `OneVersusOne`,
+    which cancels what two labels of a row have in common, is the better method.
+
+    Parameters
+    ----------
+    mode : {"expand", "relabel"}
+    base, C, kernel, cost, scaling, solver, tol, folds, n_jobs
+        See `ordstat.reduction.voting.VotingMethod`.
+
+    Examples
+    --------
+    >>> CostTransform(mode="relabel", base="tree")
+    CostTransform(base='tree', mode='relabel')
+    """
+
+    mode: str = option("expand", one_of, ("expand", "relabel"))
+    papers: ClassVar[tuple[str, ...]] = (LIN,)
+
+    @property
+    def draws(self) -> bool:
+        """Whether the fit is a random draw."""
+        return self.mode == "relabel"
+
+    def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
+        if self.mode == "relabel":
+            return labelled_pairs(drawn_labels(sample.X, costs, sample.case_weights, rng))
+        return labelled_pairs(label_weights(costs) * sample.case_weights[:, None])
+
+    @staticmethod
+    def tally(scores: FloatArray, n_levels: int) -> FloatArray:
+        return pair_votes(scores, n_levels)

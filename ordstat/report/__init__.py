@@ -1,0 +1,1 @@
+"""Summaries as data, and what prints them."""

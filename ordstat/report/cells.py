@@ -1,0 +1,343 @@
+"""Numbers as text of cells, and their width on a screen."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from textwrap import TextWrapper
+from typing import Any
+from unicodedata import combining, east_asian_width
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+
+
+def cells(text: str) -> int:
+    r"""How many cells a text takes.
+
+    Examples
+    --------
+    >>> cells("abc"), cells("北京"), cells("e\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
+
+
+def filled(text: str, size: int, fill: Callable[[str, int], str]) -> str:
+    """A text with blanks to its size, by `str.ljust`, `str.rjust` or `str.center`.
+
+    Examples
+    --------
+    >>> filled("北京", 6, str.rjust)
+    '  北京'
+    """
+    return fill(text, size - cells(text) + len(text))
+
+
+_KEPT = "\N{NO-BREAK SPACE}"
+#: A formula without blanks is broken behind operators and commas, a name that is longer than a line behind these.
+_BEHIND = (r"[^~+*:,/^]+[~+*:,/^]*|[~+*:,/^]+", r"[^_.(\[]+[_.(\[]*|[_.(\[]+")
+
+
+class _Lines(TextWrapper):
+    """Words that are longer than a line, as formulas without blanks are, broken at their operators."""
+
+    def _split(self, text: str) -> list[str]:
+        room = self.width - max(len(self.initial_indent), len(self.subsequent_indent))
+        parts = super()._split(text)
+        for behind in _BEHIND:
+            parts = [one for part in parts for one in (re.findall(behind, part) if len(part) > room else [part])]
+        return parts
+
+
+def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: bool = True) -> list[str]:
+    """Lines of a text of at most `width` letters, broken at blanks, formulas at operators too.
+
+    Parameters
+    ----------
+    text : str
+    width : int
+    first, rest : str
+        What stands before the first line, and before the others.
+    hyphens : bool
+        Whether lines end behind hyphens, too.
+
+    Examples
+    --------
+    >>> wrapped("Model: rating~temperature+contact", 20)
+    ['Model: rating~', 'temperature+contact']
+    >>> wrapped("`name of a column` + other", 20)
+    ['`name of a column` +', 'other']
+    """
+    whole = re.sub("`[^`]*`", lambda name: name[0].replace(" ", _KEPT), text)
+    lines = _Lines(width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=hyphens).wrap(whole)
+    return lines if whole == text else [line.replace(_KEPT, " ") for line in lines]
+
+
+MISSING = "NA"
+
+#: Terms that a note below a table names; it counts the others.
+MOST_TERMS = 12
+
+#: Formats that have no number of decimals to be chosen.
+_FIXED = ("p", "p3", "int", "percent", "bool", "text")
+
+# What is smaller, beside the largest number of its column, is rounding.
+_ROUNDING = 1e-10
+
+# A number of more decimals is written with a power of ten.
+_MOST_DECIMALS = 8
+
+# Below this a p-value is not told apart from zero.
+_SMALLEST_P = 1e-16
+
+
+def column_cells(values: pd.Series, spec: str | None) -> list[str]:
+    """The cells of one column under a format of `Table.formats`; None follows the dtype."""
+    if spec is None:
+        spec = _by_dtype(values)
+    if spec == "estimate" or (spec == "ratio" and not _hidden(values)):
+        spec = _decimals(values)
+    elif spec == "brief":
+        spec = few_decimals(values)
+    write = _WRITERS.get(spec, lambda x: format(x, f"z{spec}"))
+    return [_cell(value, write) for value in values]
+
+
+def with_digits(spec: str | None, values: pd.Series, digits: int | None) -> str | None:
+    """The format with a number of decimals, where it is one of measures and not of counts, p-values or words."""
+    if digits is None or spec in _FIXED or (spec is None and not pd.api.types.is_float_dtype(values)):
+        return spec
+    return f".{digits}f"
+
+
+def p_value(p: float) -> str:
+    """A p-value: 4 decimals, then powers of ten, then "<1e-16".
+
+    Examples
+    --------
+    >>> p_value(0.04321), p_value(3.21e-6), p_value(0.0)
+    ('0.0432', '3.2e-06', '<1e-16')
+    """
+    if p < _SMALLEST_P:
+        return f"<{_SMALLEST_P:.0e}"
+    return f"{p:.4f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def short_p_value(p: float) -> str:
+    """A p-value as journals print it.
+
+    Examples
+    --------
+    >>> short_p_value(0.04321), short_p_value(3.21e-6), short_p_value(1.0)
+    ('.043', '<.001', '1.000')
+    """
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def p_in_words(p: float) -> str:
+    """A p-value within a sentence.
+
+    Examples
+    --------
+    >>> p_in_words(0.04321), p_in_words(3.21e-6)
+    ('p = .043', 'p < .001')
+    """
+    text = short_p_value(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def number(x: Any) -> str:
+    """A value of a header pair: numbers with 6 significant digits, the rest as they are."""
+    if isinstance(x, (bool, np.bool_)):
+        return "yes" if x else "no"
+    if isinstance(x, (float, np.floating)):
+        return _cell(x, lambda v: f"{v:.6g}")
+    return str(x)
+
+
+def count(n: float) -> str:
+    """A number of rows, or the weight of some: all digits before the point, and six where it is not whole.
+
+    Examples
+    --------
+    >>> count(1234567.0), count(10.25)
+    ('1234567', '10.25')
+    """
+    return f"{n:.0f}" if float(n).is_integer() or n >= 1e5 else f"{n:.6g}"
+
+
+def first_few(names: Sequence[str], most: int) -> str:
+    """The first few names of a list, and how many more there are."""
+    more = [f"and {len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
+
+
+def counted(n: int, name: str) -> str:
+    """A number of things, by the name of one.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{n} {name}" + "s" * (n != 1)
+
+
+def _by_dtype(values: pd.Series) -> str:
+    if pd.api.types.is_bool_dtype(values):
+        return "bool"
+    if pd.api.types.is_integer_dtype(values):
+        return "int"
+    return "estimate" if pd.api.types.is_float_dtype(values) else "text"
+
+
+def _decimals(values: pd.Series) -> str:
+    """Four decimals where that shows every number of the column, else significant digits."""
+    sizes = _visible(values)
+    if sizes.size and (sizes.min() < 5e-4 or sizes.max() >= 1e6):
+        return ".4g"
+    return ".4f"
+
+
+def _visible(values: pd.Series) -> FloatArray:
+    """Sizes of the numbers that are more than rounding."""
+    sizes = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    sizes = sizes[np.isfinite(sizes)]
+    return np.asarray(sizes[sizes > _ROUNDING * sizes.max(initial=0.0)])
+
+
+def few_decimals(values: pd.Series) -> str:
+    """Three decimals, or as many as show two digits of the smallest number."""
+    sizes = _visible(values)
+    if sizes.max(initial=0.0) >= 1e5:
+        return ".4g"
+    smallest = sizes.min(initial=1.0)
+    return ".3f" if smallest >= 0.01 else ".4f" if smallest >= 0.001 else ".3g"
+
+
+def decimals_of(errors: Any, least: int) -> str:
+    """A format with some decimals, or as many as show two digits of the smallest standard error.
+
+    Examples
+    --------
+    >>> decimals_of([0.53, 0.0032], 3), decimals_of([12.0], 2)
+    ('.4f', '.2f')
+    """
+    sizes = np.abs(np.asarray(errors, dtype=np.float64))
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]
+    decimals = max(least, 1 - math.floor(math.log10(sizes.min(initial=1.0))))
+    return f".{decimals}f" if decimals <= _MOST_DECIMALS else ".3g"
+
+
+def ratio_decimals(values: Any) -> str:
+    """Two decimals, or as many as show every ratio and its difference from 1."""
+    sizes = np.asarray(values, dtype=np.float64)
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]  # 0 and infinity: ratios without end
+    closest = np.abs(sizes - 1.0)[sizes != 1.0].min(initial=1.0)
+    smallest = min(closest, sizes.min(initial=1.0))
+    if smallest < 5e-4 or sizes.max(initial=0.0) >= (1e5 if smallest >= 5e-3 else 100.0):
+        return "brief ratio"
+    return ".2f" if smallest >= 0.05 else ".3f" if smallest >= 0.005 else ".4f"
+
+
+def _hidden(values: pd.Series) -> bool:
+    """Whether four decimals do not show how far a ratio is from 1."""
+    away = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan) - 1.0)
+    return bool(((away > 0.0) & (away < 5e-4)).any())
+
+
+def ratio(x: float) -> str:
+    """A ratio with four significant digits or, near 1, as many as show its difference from 1 to three digits.
+
+    Examples
+    --------
+    >>> ratio(12.2225), ratio(1.00001234), ratio(0.99995)
+    ('12.22', '1.0000123', '0.9999500')
+    """
+    away = abs(x - 1.0)
+    if not 0.0 < away < 0.1:
+        return f"{x:.4g}"
+    return f"{x:.{min(2 - math.floor(math.log10(away)), 15)}f}"
+
+
+def brief_ratio(x: float) -> str:
+    """A ratio with two decimals, or with as many as show two digits of it, or its difference from 1.
+
+    Examples
+    --------
+    >>> [brief_ratio(x) for x in (24.888, 0.00456, 1.00001234, 123456.0)]
+    ['24.89', '0.0046', '1.000012', '1.235e+05']
+    """
+    size = min(abs(x), 2.0 * abs(x - 1.0) or 1.0)
+    decimals = 2 if size >= 0.1 else 1 - math.floor(math.log10(size)) if size > 0.0 else 2
+    return f"{x:.4g}" if abs(x) >= 1e5 or decimals > _MOST_DECIMALS else f"{x:.{decimals}f}"
+
+
+def _cell(value: Any, write: Callable[[Any], str]) -> str:
+    if value is None or value is pd.NA or (isinstance(value, (float, np.floating)) and math.isnan(value)):
+        return MISSING
+    return write(value)
+
+
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "p": p_value,
+    "p3": short_p_value,
+    "int": count,
+    "percent": lambda x: f"{100 * x:.1f}%",
+    "ratio": ratio,
+    "brief ratio": brief_ratio,
+    "g": lambda x: f"{x:.4g}",
+    "bool": lambda x: "yes" if x else "no",
+    "text": str,
+}
+
+
+#: What columns are called in the tables of R, and so here, and what broom calls them in all of its tables.
+NAMES = {
+    "lower": "conf_low",
+    "upper": "conf_high",
+    **dict.fromkeys(("chisq", "F", "lrt", "lr_stat"), "statistic"),
+    **dict.fromkeys(("df_denom", "df_resid"), "den_df"),
+    "no_par": "npar",
+    "parameter": "term",
+}
+#: What the labels of rows become, and those of columns under columns.
+_TERM, _ROW, _LEVEL = "term", "row", "level"
+
+
+def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table under broom's names, labels of rows as a column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With columns under columns, as predictions of all levels have them, one row comes of each row and level.
+    """
+    if frame.columns.nlevels > 1:
+        return _renamed(_long(frame))
+    if isinstance(frame.index, pd.RangeIndex) and frame.index.name is None:
+        return _renamed(pd.DataFrame(frame))
+    if frame.index.names == [None] and _TERM in frame.columns:  # rows of a default index in another order
+        return _renamed(pd.DataFrame(frame).reset_index(drop=True))
+    names = [_TERM if name is None else name for name in frame.index.names]
+    return _renamed(pd.DataFrame(frame).reset_index(names=names))
+
+
+def _long(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row for every row and level, in that order."""
+    levels = pd.unique(frame.columns.get_level_values(1))
+    kinds = pd.unique(frame.columns.get_level_values(0))
+    rows = frame.index.repeat(len(levels))
+    named = {_ROW: rows, _LEVEL: [*levels] * len(frame)}
+    return pd.DataFrame(named | {kind: frame[kind].reindex(columns=levels).to_numpy().reshape(-1) for kind in kinds})
+
+
+def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
+    taken = set(frame.columns)
+    return frame.rename(columns={old: new for old, new in NAMES.items() if old in taken and new not in taken})

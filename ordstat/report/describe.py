@@ -1,0 +1,509 @@
+"""Ordered answers before any model: counts, medians, ridits, Mann-Whitney probabilities."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit, ndtri, stdtrit
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..checks import fraction
+from ..exceptions import DataError, DataWarning, OptionError, warn
+from ..formula.columns import Columns, Factor, factor_of, read
+from ..formula.factors import Interpreter
+from ..formula.frames import as_frame, find_column
+from ..formula.inputs import vector, weights_of
+from ..formula.response import read_items
+from .cells import counted
+from .frames import NotedFrame
+from .render import Report, Reported, Table, as_text
+from .sections import shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Standard errors of this size are 0.
+_ROUNDING = 1e-9
+
+
+def mid_shares(counts: FloatArray) -> FloatArray:
+    """(..., K) share of the answers below each level plus half the share at it; NaN without answers.
+
+    Examples
+    --------
+    >>> mid_shares(np.array([2.0, 2.0, 4.0])).tolist()
+    [0.125, 0.375, 0.75]
+    """
+    with np.errstate(invalid="ignore"):
+        return np.asarray((np.cumsum(counts, axis=-1) - 0.5 * counts) / counts.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Ridits:
+    """Mean ridits of G samples against all of them together.
+
+    Attributes
+    ----------
+    counts : (G, K) of the levels in each sample
+
+    Examples
+    --------
+    >>> Ridits(np.array([[4.0, 1.0, 0.0], [1.0, 2.0, 2.0]])).means.round(3).tolist()
+    [0.33, 0.67]
+    """
+
+    counts: FloatArray
+
+    @property
+    def means(self) -> FloatArray:
+        """(G,) mean ridits; NaN of a sample without answers."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.counts @ mid_shares(self.counts.sum(axis=0)) / self.counts.sum(axis=1))
+
+    def influence(self) -> FloatArray:
+        """(G, G, K) what one answer, of sample h at level k, moves the mean ridit of sample g by.
+
+        It is one of the answers whose ridits are averaged where h = g, and one of the reference always.
+        """
+        n = self.counts.sum(axis=1)
+        ridits, above = mid_shares(self.counts.sum(axis=0)), 1.0 - mid_shares(self.counts)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centre = above @ (self.counts / n[:, None]).T
+            own = (ridits - self.means[:, None]) / n[:, None]
+        reference = (above[:, None, :] - centre[:, :, None]) / n.sum()
+        return np.asarray(reference + np.eye(n.size)[:, :, None] * own[:, None, :])
+
+    def independent_errors(self) -> FloatArray:
+        """(G,) standard errors where every answer is of another row: samples are groups; NaN of fewer than 2."""
+        n = self.counts.sum(axis=1)
+        several = n > 1.0
+        corrected = self.counts[several] * (n[several] / (n[several] - 1.0))[:, None]
+        variances = np.einsum("ghk,hk->g", self.influence()[:, several] ** 2, corrected)
+        return np.where(several, np.sqrt(variances), np.nan)
+
+    def paired_errors(self, codes: IntArray, weights: FloatArray) -> FloatArray:
+        """(G,) standard errors where the same rows answer: samples are items.
+
+        Parameters
+        ----------
+        codes : (N, G) levels of the answers, -1 where there is none
+        weights : (N,) case weights
+        """
+        answered = codes >= 0
+        moved = np.array(
+            [np.where(answered, of[np.arange(len(of)), codes], 0.0).sum(axis=1) for of in self.influence()]
+        )
+        n = float(weights[answered.any(axis=1)].sum())
+        return np.asarray(np.sqrt(moved**2 @ weights * (n / (n - 1.0) if n > 1.0 else np.nan)))
+
+
+@dataclass(frozen=True)
+class Superiority:
+    """P(X > Y) + P(X = Y) / 2 of two independent samples, its standard error and degrees of freedom."""
+
+    probability: float
+    std_error: float
+    df: float
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Confidence limits; see `logit_limits`."""
+        low, high = logit_limits(self.probability, self.std_error, float(stdtrit(self.df, 0.5 + level / 2.0)))
+        return float(low), float(high)
+
+
+def superiority(x: FloatArray, y: FloatArray) -> Superiority:
+    """The Mann-Whitney probability from the counts (K,) of two samples, with the error of Brunner & Munzel (2000).
+
+    The variance is that of the placements of each sample among the other [as DeLong, DeLong & Clarke-Pearson 1988 for
+    areas under ROC curves]: it supposes no equal distributions, and ties count half. NaN without two answers of each.
+
+    Examples
+    --------
+    >>> found = superiority(np.array([1.0, 2.0, 2.0]), np.array([4.0, 1.0, 0.0]))
+    >>> round(found.probability, 4), round(found.std_error, 4)
+    (0.84, 0.1273)
+    """
+    among_y, above_y = mid_shares(y), 1.0 - mid_shares(x)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        parts = np.array([_variance(among_y, x), _variance(above_y, y)])
+        size = np.array([x.sum(), y.sum()])
+        df = parts.sum() ** 2 / np.sum(parts**2 / (size - 1.0))
+        probability = among_y @ x / size[0]
+    return Superiority(float(probability), float(np.sqrt(parts.sum())), float(df))
+
+
+def _variance(values: FloatArray, counts: FloatArray) -> float:
+    """Variance of the mean of values that occur so often."""
+    n = counts.sum()
+    spread = counts @ (values - values @ counts / n) ** 2
+    return float(spread / (n - 1.0) / n) if n > 1.0 else float("nan")
+
+
+def logit_limits(
+    p: FloatArray | float, std_error: FloatArray | float, quantile: float
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of a probability, symmetric on the logit scale; NaN where the standard error is 0, as it is at 0 and 1."""
+    p, std_error = np.asarray(p), np.asarray(std_error)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = np.where(std_error > _ROUNDING, quantile * std_error / (p * (1.0 - p)), np.nan)
+        return np.asarray(expit(logit(p) - half)), np.asarray(expit(logit(p) + half))
+
+
+_SCREEN = 80
+#: Letters of a level's name among other columns, and of those columns.
+_SHORTEST, _FIGURES = 8, 34
+#: Groups beyond which `by` is taken for a number that was not cut.
+_MOST_GROUPS = 50
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OrdinalDescription(Reported):
+    """Ordered answers by item or group; what `describe_ordinal` returns.
+
+    Attributes
+    ----------
+    title : str
+    counts : pandas.DataFrame
+        One row an item, group, or (item, group), one column a level: answers, or sums of their weights.
+    missing : pandas.Series
+        Rows without an answer.
+    ridits : pandas.DataFrame
+        ridit (mean, against all rows of the table together; with groups of several items, all groups of the item),
+        std_error, lower, upper. They tell an item or group from the rest: 0.5 is as all.
+    mann_whitney : pandas.DataFrame
+        One row a pair of groups: probability, P(X > Y) + P(X = Y) / 2 of an answer X of the first and Y of the second,
+        std_error, lower, upper. Empty without `by`.
+    level : float
+        Confidence level of the limits.
+    notes : tuple of str
+    """
+
+    title: str
+    counts: pd.DataFrame
+    missing: pd.Series
+    ridits: pd.DataFrame
+    mann_whitney: pd.DataFrame
+    level: float
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def n(self) -> pd.Series:
+        """Answers of each row, or sums of their weights."""
+        return self.counts.sum(axis=1).rename("n")
+
+    @property
+    def percent(self) -> pd.DataFrame:
+        """Percentages of the answers of each row."""
+        return 100.0 * self.counts.div(self.n.where(self.n > 0.0), axis=0)
+
+    @property
+    def median(self) -> pd.Series:
+        """The median level; the lower one where half of the answers are at or below it. None without answers."""
+        cumulative = self.counts.cumsum(axis=1).to_numpy()
+        half = 0.5 * cumulative[:, -1] * (1.0 - 1e-12)
+        places = (cumulative >= half[:, None]).argmax(axis=1)
+        values = [
+            self.counts.columns[place] if n > 0.0 else None for place, n in zip(places, cumulative[:, -1], strict=True)
+        ]
+        return pd.Series(values, index=self.counts.index, name="median", dtype=object)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Diverging stacked bars of the shares, a bar for each row (Likert chart).
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        """
+        from ..plots.likert import likert
+
+        pairs = _pairs(self.counts.index)
+        names, headings = [name for _, name in pairs], [heading for heading, _ in pairs]
+        return likert(self.percent.to_numpy() / 100.0, list(self.counts.columns), names, headings, ax)
+
+    def report(self) -> Report:
+        """The tables as data."""
+        return _report(self)
+
+    def __repr__(self) -> str:
+        return as_text(self.report(), _SCREEN, _SCREEN)
+
+
+_FRACTIONS = (
+    "weights= are numbers of equal rows, and these are not whole: counts, percentages and ridits are those of the "
+    "weights, but standard errors change with their scale and know nothing of a sampling design. For sampling weights "
+    "fit ordfit(..., design=SurveyDesign(weights=...))."
+)
+
+
+def describe_ordinal(
+    df: Any,
+    rows: str | Sequence[str],
+    by: str | None = None,
+    levels: Sequence[Any] | None = None,
+    weights: Any = None,
+    *,
+    level: float = 0.95,
+) -> OrdinalDescription:
+    """Describe one or several ordered columns: counts, medians, ridits and, between groups, Mann-Whitney probabilities.
+
+    Parameters
+    ----------
+    df : data frame
+        As in `ordfit`. Never changed.
+    rows : str or list of str
+        An ordered column, or several of the same levels (the items of a questionnaire).
+    by : str, optional
+        Column of groups to compare.
+    levels : sequence, optional
+        Order of the answers, lowest first; required for unordered strings. Numbers have the levels that occur in any
+        of the columns.
+    weights : str or array of length N, optional
+        Case weights: the number of rows that a row stands for.
+    level : float in (0, 1)
+        Confidence level of the limits.
+
+    Returns
+    -------
+    OrdinalDescription
+        `.counts`, `.percent`, `.median`, `.ridits`, `.mann_whitney` and `.plot()`; it prints its tables.
+
+    Raises
+    ------
+    DataError
+        Columns that are not there, without an order, or of different levels.
+    OptionError
+        No column in `rows`, or one of them twice.
+
+    Warns
+    -----
+    DataWarning
+        Rows left out because their group or weight is missing. Missing answers are counted.
+
+    Notes
+    -----
+    Ridits [Bross 1958; Fleiss, Levin & Paik 2003, sec. 9.4] have the answers of all rows of the table, or of all groups
+    of an item, as their reference. Standard errors count the reference as estimated from the same rows, and hold
+    whether or not the distributions are equal; items of the same rows are compared as pairs. Where all groups are
+    alike they come near the textbook's formula for a group against the others, times the share of the others.
+    Errors of Mann-Whitney probabilities and their t distribution are those of Brunner & Munzel (2000); all limits are
+    symmetric on the logit scale, and missing where groups do not overlap.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, describe_ordinal
+    >>> found = describe_ordinal(datasets.load("wine"), "rating", by="temp")
+    >>> found.counts.to_numpy().astype(int).tolist()
+    [[5, 16, 13, 2, 0], [0, 6, 13, 10, 7]]
+    >>> found.mann_whitney.round(3)["probability"].to_dict()
+    {('cold', 'warm'): 0.199}
+    """
+    frame, names = as_frame(df), _names(rows)
+    fraction("level", level)
+    shared, all_codes, item_notes = read_items(frame, names, levels)
+    groups, labels = _groups(frame, by, names)
+    case_weights, known = _weights(frame, weights)
+    keep, note = _kept(groups >= 0, known, by)
+    if note:
+        warn(note, DataWarning)
+    codes, w = all_codes[keep], case_weights[keep]
+    counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
+    if not counts.sum() > 0.0:
+        raise DataError(f"rows={names!r} has no answer to describe: all are missing, or have a weight of 0.")
+    index, told = _index(names, by, labels), f"Limits: {100 * level:g} %."
+    return OrdinalDescription(
+        title=", ".join(names) + ("" if by is None else f" by {by}"),
+        counts=pd.DataFrame(counts.reshape(len(index), -1), index=index, columns=pd.Index(shared, dtype=object)),
+        missing=pd.Series(missing.ravel(), index=index, name="missing"),
+        ridits=NotedFrame.of(_ridits(counts, codes, w, index, level), [told], "Mean ridits"),
+        mann_whitney=NotedFrame.of(
+            _mann_whitney(counts, names, by, labels, level), [told], "Mann-Whitney probabilities"
+        ),
+        level=level,
+        notes=(*item_notes, *((note,) if note else ())),
+    )
+
+
+# Reading
+
+
+def _names(rows: Any) -> list[str]:
+    names = [rows] if isinstance(rows, str) or not isinstance(rows, Iterable) else list(rows)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise OptionError(f"rows must be the name of a column or a list of names; got {rows!r}.")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise OptionError(f"rows must name each column once; got {twice[0]!r} twice.")
+    return names
+
+
+def _groups(frame: pd.DataFrame, by: Any, names: list[str]) -> tuple[IntArray, tuple[Any, ...]]:
+    """(N,) codes of the groups that occur, -1 where missing, and their labels; one group without `by`."""
+    if by is None:
+        return np.zeros(len(frame), dtype=np.intp), ("all",)
+    if not isinstance(by, str) or by in names:
+        raise OptionError(f"by must be the name of one column beside those of rows=; got {by!r}.")
+    column = read(find_column(frame, by, "by="))
+    factor: Factor = factor_of(column.value, by)
+    codes = factor.codes if column.missing is None else np.where(column.missing, -1, factor.codes)
+    used, places = np.unique(codes[codes >= 0], return_inverse=True)
+    if not 0 < used.size <= _MOST_GROUPS:
+        raise DataError(
+            f"by={by!r} must have from 1 to {_MOST_GROUPS} groups; it has {used.size}. Cut numbers into classes with "
+            "pd.cut."
+        )
+    found = np.full(codes.size, -1, dtype=np.intp)
+    found[codes >= 0] = places
+    return found, tuple(factor.levels[code] for code in used)
+
+
+def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
+    """(N,) case weights, and where they are known."""
+    every = np.ones(len(frame), dtype=np.bool_)
+    if weights is None:
+        return every.astype(np.float64), every
+    given = vector(weights, "weights", Interpreter(Columns(frame), {}, None), None, frame.index)
+    missing = given.column.missing
+    found = weights_of(given, frame.index)
+    if not np.array_equal(found, np.rint(found)):
+        warn(_FRACTIONS, DataWarning)
+    return found, every if missing is None else ~missing
+
+
+def _kept(grouped: BoolArray, weighted: BoolArray, by: str | None) -> tuple[BoolArray, str]:
+    """(N,) rows with a group and a weight, and what is said of the others."""
+    causes = {f"{by}": ~grouped, "weights": ~weighted}
+    told = [f"{name} ({int(lost.sum())})" for name, lost in causes.items() if lost.any()]
+    keep: BoolArray = grouped & weighted
+    lost = f"{int((~keep).sum())} of {counted(keep.size, 'row')} left out for missing values"
+    return keep, f"{lost}: {', '.join(told)}." if told else ""
+
+
+def _index(names: list[str], by: str | None, labels: tuple[Any, ...]) -> pd.Index:
+    """Rows of the tables: items, groups of one item, or both."""
+    index: pd.Index
+    if by is None or len(names) == 1:
+        index = pd.Index(names if by is None else labels, dtype=object, name=by)
+    else:
+        index = pd.MultiIndex.from_product([names, labels], names=["item", by])
+    return index
+
+
+# Numbers
+
+
+def _counts(codes: IntArray, groups: IntArray, w: FloatArray, G: int, K: int) -> tuple[FloatArray, FloatArray]:
+    """(J, G, K) answers and (J, G) missing ones, of J items and G groups."""
+    cells = [np.bincount(groups * (K + 1) + item + 1, w, G * (K + 1)).reshape(G, K + 1) for item in codes.T]
+    both = np.array(cells, dtype=np.float64)
+    return both[:, :, 1:], both[:, :, 0]
+
+
+def _ridits(counts: FloatArray, codes: IntArray, w: FloatArray, index: pd.Index, level: float) -> pd.DataFrame:
+    """Groups of each item against all of them, or items against all items of the same rows."""
+    if counts.shape[1] > 1:
+        found = [Ridits(item) for item in counts]
+        errors = [one.independent_errors() for one in found]
+    else:
+        found = [Ridits(counts[:, 0])]
+        errors = [found[0].paired_errors(codes, w)]
+    mean, error = np.concatenate([one.means for one in found]), np.concatenate(errors)
+    lower, upper = logit_limits(mean, error, float(ndtri(0.5 + level / 2.0)))
+    columns = {"ridit": mean, "std_error": error, "lower": lower, "upper": upper}
+    return pd.DataFrame(columns, index=index)
+
+
+def _mann_whitney(
+    counts: FloatArray, names: list[str], by: str | None, labels: tuple[Any, ...], level: float
+) -> pd.DataFrame:
+    """Every pair of groups, of each item."""
+    pairs = list(combinations(range(counts.shape[1]), 2)) if by is not None else []
+    found = [superiority(item[i], item[j]) for item in counts for i, j in pairs]
+    keys = [(*((name,) if len(names) > 1 else ()), labels[i], labels[j]) for name in names for i, j in pairs]
+    heads = [*(["item"] if len(names) > 1 else []), "first", "second"]
+    limits = np.array([one.limits(level) for one in found]).reshape(-1, 2)
+    return pd.DataFrame(
+        {
+            "probability": [one.probability for one in found],
+            "std_error": [one.std_error for one in found],
+            "lower": limits[:, 0],
+            "upper": limits[:, 1],
+        },
+        index=pd.MultiIndex.from_tuples(keys, names=heads) if keys else pd.MultiIndex.from_arrays([[]] * len(heads)),
+    )
+
+
+# Words
+
+
+def _pairs(index: pd.Index) -> list[tuple[str, str]]:
+    """(heading, name) of each row."""
+    if isinstance(index, pd.MultiIndex):
+        return [(str(item), str(group)) for item, group in index]
+    return [("", str(name)) for name in index]
+
+
+def _report(d: OrdinalDescription) -> Report:
+    labels = [f"{heading}: {name}" if heading else name for heading, name in _pairs(d.counts.index)]
+    names = pd.Index(labels, name=": ".join(str(name) for name in d.counts.index.names if name is not None) or None)
+    header = () if len(names) > 1 else (("Median", d.median.iloc[0]),)
+    tables = [_percent_table(d, names)]
+    if len(names) > 1:
+        tables.append(_ridit_table(d, names))
+    if len(d.mann_whitney):
+        tables.append(_pair_table(d))
+    return Report(title=f"Ordered answers: {d.title}", header=header, tables=tuple(tables), notes=d.notes)
+
+
+def _percent_table(d: OrdinalDescription, names: pd.Index) -> Table:
+    """Percentages under the names of the levels, or under 1..K with a key where the names take too much room."""
+    percent = d.percent.set_axis([str(level) for level in d.counts.columns], axis=1)
+    room = _SCREEN - max(map(len, names)) - len("  n  missing  ") - 4
+    numbered = sum(max(len(name), 5) + 2 for name in percent.columns) > room
+    note = ""
+    if numbered:
+        note = "Levels: " + ", ".join(f"{k + 1} = {name}" for k, name in enumerate(percent.columns)) + "."
+        percent = percent.set_axis([str(k + 1) for k in range(percent.shape[1])], axis=1)
+    shown = dict.fromkeys(percent.columns, ".1f")
+    frame = pd.concat([d.n, d.missing, percent], axis=1)
+    formats = {"n": "int", "missing": "int"} | shown
+    return shortened(
+        Table(title="Percent of answers", frame=frame.set_axis(names), formats=formats, note=note), ".percent"
+    )
+
+
+def _limit_names(level: float) -> dict[str, str]:
+    return {"std_error": "SE", "lower": f"{50 * (1 - level):.3g}%", "upper": f"{50 * (1 + level):.3g}%"}
+
+
+def _ridit_table(d: OrdinalDescription, names: pd.Index) -> Table:
+    room = max(_SHORTEST, _SCREEN - max(map(len, names)) - _FIGURES)
+    medians = ["NA" if level is None else textwrap.shorten(str(level), room, placeholder="...") for level in d.median]
+    frame = d.ridits.rename(columns=_limit_names(d.level)).set_axis(names)
+    frame.insert(0, "median", medians)
+    of = "all groups" if len(d.mann_whitney) else "all items"
+    note = (
+        f"Ridit: the probability that an answer is higher than one of {of} together, a tie counting half; 0.5 is no "
+        "difference."
+    )
+    return shortened(
+        Table(title="Medians and mean ridits", frame=frame, formats=_decimals(frame), note=note), ".ridits"
+    )
+
+
+def _pair_table(d: OrdinalDescription) -> Table:
+    names = [f"{': '.join(map(str, head))}{': ' if head else ''}{a} > {b}" for *head, a, b in d.mann_whitney.index]
+    by = pd.Index(names, name=d.counts.index.names[-1])
+    frame = d.mann_whitney.rename(columns={"probability": "P"} | _limit_names(d.level)).set_axis(by)
+    title = "Probability of a higher answer in the first group, a tie counting half"
+    undefined = d.mann_whitney["lower"].isna().any()
+    note = "No limits (NA) where groups do not overlap or have fewer than 2 answers." if undefined else ""
+    return shortened(Table(title=title, frame=frame, formats=_decimals(frame), note=note), ".mann_whitney")
+
+
+def _decimals(frame: pd.DataFrame) -> dict[str, str]:
+    return {name: ".3f" for name in frame.columns if name != "median"}

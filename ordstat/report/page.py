@@ -1,0 +1,453 @@
+"""Reports as a page: HTML, Markdown, Word."""
+
+from __future__ import annotations
+
+import os
+import platform
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from io import BytesIO
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from ..checks import flag
+from ..exceptions import DataWarning, OptionError, OrdstatError, SeparationWarning
+from ..fitted import FittedRanker
+from ..formula.sample import Sample
+from ..inference.proportionality import OMNIBUS
+from ..write import write_file
+from .cells import count, counted, p_in_words
+from .render import Line, Report, Table, as_html
+from .sections import certificate_text, fractional, shortened
+
+
+@dataclass(frozen=True)
+class Words:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text as it is typed."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list, each item with a head that stands out, which may be empty."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A picture with what it shows in words.
+
+    Attributes
+    ----------
+    name : str
+        Of the plot.
+    caption : str
+    data : bytes
+        PNG.
+    """
+
+    name: str
+    caption: str
+    data: bytes
+
+
+Block: TypeAlias = Words | Code | Items | Drawing | Report
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title and sections."""
+
+    title: str
+    sections: tuple[Section, ...]
+
+
+_DOUBTFUL = 0.05
+
+
+def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
+    """(what was looked at, what was found) of a fit."""
+    yield "Optimum", _optimum(fit)
+    if fit.method.likelihood:
+        yield "Separation", _separation(fit)
+        yield "Proportional odds (equal effects at all thresholds)", _proportional(fit)
+    yield "Data", _data_readings(fit)
+    yield "Errors", _errors(fit)
+
+
+def _optimum(fit: FittedRanker) -> str:
+    if getattr(fit.fit, "separation", None) is not None:
+        return "There is none, as the response is separated: the likelihood was followed to its limit."
+    shown = certificate_text(fit.certificate, fit.trace)
+    if fit.certificate.reached:
+        return f"The fit is as good as its method asks for: {shown}."
+    return f"THE FIT DID NOT REACH ITS OPTIMUM, and its numbers may be off: {shown}."
+
+
+def _separation(fit: FittedRanker) -> str:
+    told = [message for category, message in fit.issued() if category is SeparationWarning]
+    if not told:
+        return "None: all estimates are finite."
+    return " ".join(message[:1].upper() + message[1:] for message in told)
+
+
+def _proportional(fit: Any) -> str:
+    if not hasattr(fit, "score_test"):
+        return "Not tested: there is no such test of a fit with random effects."
+    try:
+        table = fit.score_test()
+    except OptionError as problem:
+        return f"Not tested: {problem}"
+    test = table.loc[OMNIBUS]
+    if not np.isfinite(test["p_value"]):
+        why = "the response is separated" if fit.fit.separation is not None else "the test has no value here"
+        return f"Not tested: {why}."
+    shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p_in_words(test['p_value'])}"
+    if test["p_value"] >= _DOUBTFUL:
+        return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
+    worst = table["p_value"].drop(OMNIBUS).idxmin()
+    return (
+        f"Effects seem to differ between thresholds ({shown}), most of all those of {worst} "
+        f"({p_in_words(table.loc[worst, 'p_value'])}). With many rows small differences show: look at the picture of "
+        f"parallel effects, and try nominal='~ {worst}'."
+    )
+
+
+def _data_readings(fit: FittedRanker) -> str:
+    """Rows and levels left out, and what is probably not what it seems."""
+    told = [message[:1].upper() + message[1:] for category, message in fit.issued() if category is DataWarning]
+    if without := fit.design.dropped.get("(weight 0)", 0):
+        told.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")
+    if told:
+        return " ".join(told)
+    return f"{'N' if fit.design.dropped else 'No row was left out, and n'}othing in the data looked doubtful."
+
+
+def _errors(fit: FittedRanker) -> str:
+    sample = fit.design.sample
+    shares = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
+    commonest = int(shares.argmax())
+    wrong, away = (fit.training_errors.value(f"{kind} error") for kind in ("classification", "absolute"))
+    always = 1.0 - shares[commonest] / shares.sum()
+    return (
+        f"Of the {count(fit.nobs)} training rows {100 * wrong:.1f} % are given a wrong level, {away:.2f} levels off on "
+        f"average; {fit.levels[commonest]} for all would be wrong for {100 * always:.1f} %. New rows fare worse as a "
+        "rule: fit.errors(cv=10) tells how much."
+    )
+
+
+#: What is shown, in this order, by the name of a plot.
+CAPTIONS = {
+    "forest": "Effects with 95 % limits.",
+    "effects": "Probabilities of the levels by {}, the other variables held.",
+    "ranef": "Effects of the groups, at their modes, with 95 % limits.",
+    "dependence": "Mean predictions over the rows with {} set to one value after the other.",
+    "boundaries": "Predicted levels over {} and {}.",
+    "tree": "The tree; of several, the first.",
+    "latent": "Scores of the rows by their level, and the thresholds between the predicted levels.",
+    "parallel": "Effects at each threshold by itself, beside the effect that is the same for all.",
+    "rounds": "Errors after each round.",
+    "selection": "Cost by the values that were tried.",
+    "confusion": "Observed and predicted levels of the training rows.",
+    "reliability": "Predicted probabilities beside what happened; on the diagonal they can be trusted.",
+    "residuals": "Surrogate residuals against the quantiles they should have: on the line where the model is true.",
+    "margins": "Margins of the training rows; below 0 a row is on the wrong side of a threshold.",
+}
+#: Variables with a picture of their own.
+_MOST_VARIABLES = 4
+#: Dots per inch.
+_DOTS = 150
+
+
+def drawings(fit: FittedRanker) -> Iterator[Block]:
+    """Every picture; a sentence in place of those that cannot be drawn."""
+    if not hasattr(fit, "plot"):
+        yield Words("There are no pictures of this kind of fit.")
+        return
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        yield Words("Pictures need matplotlib, which is not installed: pip install ordstat[plot].")
+        return
+    plots: Any = fit.plot
+    there = plots.names
+    for name in CAPTIONS:
+        if name in there:
+            for given in _arguments(fit, name):
+                yield _drawn(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given))
+    left = [f"fit.plot.{name}" for name in there if name not in CAPTIONS]
+    if left:
+        yield Words(f"More pictures: {', '.join(left)}.")
+
+
+def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
+    """What each picture of a plot is drawn for."""
+    if name in ("dependence", "effects"):
+        return [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
+    if name == "boundaries":
+        from ..plots.variables import numeric_variables
+
+        others = len(fit.design.spec.columns or ()) > 2  # of which the picture would need values
+        return [] if others else [tuple(numeric_variables(fit))]
+    return [()]
+
+
+def _drawn(name: str, caption: str, draw: partial[Any]) -> Block:
+    try:
+        data = _image(draw)
+    except OrdstatError as problem:
+        return Words(f"No picture {name!r}: {problem}")
+    return Drawing(name="-".join((name, *draw.args)), caption=caption, data=data)
+
+
+def _image(draw: Callable[[], Any]) -> bytes:
+    """A figure as PNG; the caller's settings and figures stay as they are."""
+    from matplotlib import pyplot
+
+    figure = np.ravel(np.asarray(draw(), dtype=object))[0].figure.figure
+    stream = BytesIO()
+    try:
+        figure.savefig(stream, format="png", dpi=_DOTS, facecolor="white", bbox_inches="tight")
+    finally:
+        pyplot.close(figure)
+    return stream.getvalue()
+
+
+# Levels that a sentence names.
+_MOST_LEVELS = 12
+_PACKAGES = ("ordstat", "numpy", "scipy", "pandas", "formulaic", "scikit-learn", "statsmodels")
+
+
+def page_of(fit: Any, pictures: bool) -> Page:
+    """All of a page about a fit."""
+    summary = _without_more(fit.summary().report)
+    sections = [
+        Section("Question", tuple(_question(fit))),
+        Section("Data", tuple(_data(fit))),
+        Section("Summary", (summary,)),
+        Section("Diagnosis", (Items(tuple(readings(fit))),)),
+        Section("Pictures", tuple(drawings(fit)) if pictures else ()),
+        Section("How to cite", (Items(tuple(("", text) for text in _references(fit))),)),
+        Section("Call and versions", (Code(fit.call), Items(tuple(_versions())))),
+    ]
+    return Page(fit.title, tuple(section for section in sections if section.blocks))
+
+
+def _without_more(summary: Report) -> Report:
+    """What one screen shows, less its title and the line of what else may be asked."""
+    kept = tuple(piece for piece in summary.tables if not (isinstance(piece, Line) and piece.head == "More:"))
+    return replace(summary, title="What was learnt, and how well", tables=kept)
+
+
+def _question(fit: FittedRanker) -> Iterator[Block]:
+    design = fit.design
+    levels = " < ".join(_ends([str(level) for level in fit.levels]))
+    response = design.response if design.response.isidentifier() else f'"{design.response}"'
+    yield Words(
+        f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this formula?"
+    )
+    yield Code(design.formula)
+    recipe = design.recipe
+    parts = {"nominal effects": "nominal", "scale effects": "scale", "weights": "weights", "offset": "offset"}
+    given = {
+        what: getattr(recipe, name, None) for what, name in {**parts, "clusters": "cluster", "rows": "subset"}.items()
+    }
+    told = [
+        f"{what}: {value if isinstance(value, str) else 'given as values'}"
+        for what, value in given.items()
+        if value is not None
+    ]
+    if told:
+        yield Words(f"With {'; '.join(told)}.")
+
+
+def _ends(names: list[str]) -> list[str]:
+    """All names, or the first and last of very many."""
+    half = _MOST_LEVELS // 2
+    return names if len(names) <= _MOST_LEVELS else [*names[:half], "...", *names[-half:]]
+
+
+def _data(fit: FittedRanker) -> Iterator[Block]:
+    design, sample = fit.design, fit.design.sample
+    used = f"{counted(sample.n, 'row')} of {design.n_given} are used"
+    lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
+    weighted = "; counts and means are weighted" if sample.weights is not None else ""
+    yield Words(f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}.")
+    yield _single(_level_table(fit))
+    if sample.X.shape[1] == len(design.names) and design.names and not fit.method.pairwise:
+        yield _single(_column_table(design.names, sample))
+
+
+def _level_table(fit: FittedRanker) -> Table:
+    sample = fit.design.sample
+    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
+    frame = pd.DataFrame({"rows": counts, "share": counts / counts.sum()}, index=[str(level) for level in fit.levels])
+    frame = frame.rename_axis(str(fit.design.response))
+    formats = {"rows": "int", "share": "percent"}
+    if fractional(fit):  # weights that are no numbers of rows
+        frame = frame[["share"]]
+    return shortened(Table(title="Levels of the response", frame=frame, formats=formats), "the data")
+
+
+def _column_table(names: tuple[str, ...], sample: Sample) -> Table:
+    """Means, standard deviations and ends of the columns that a formula made."""
+    X, w = sample.X, sample.case_weights
+    mean = w @ X / w.sum()
+    spread = [np.sqrt(w @ (x - m) ** 2 / w.sum()) for x, m in zip(X.T, mean, strict=True)]
+    columns = {"mean": mean, "SD": spread, "min": X.min(axis=0), "max": X.max(axis=0)}
+    note = "A column such as f[T.b] is 1 where f is b, else 0: its mean is a share."
+    table = Table(
+        title="Columns of the model",
+        frame=pd.DataFrame(columns, index=list(names)),
+        formats=dict.fromkeys(columns, "g"),
+        note=note if any("[" in name for name in names) else "",
+    )
+    return shortened(table, "fit.design")
+
+
+def _single(table: Table) -> Report:
+    return Report(title=table.title, header=(), tables=(replace(table, title=""),))
+
+
+def _references(fit: FittedRanker) -> list[str]:
+    """The papers of the method, and the package."""
+    return [*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."]
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    yield "Python", f"{platform.python_version()} ({platform.system()})"
+    yield from ((name, _version(name)) for name in _PACKAGES)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+_STYLE = """
+:root { color-scheme: light; }
+body { margin: 0; background: #fff; color: #222; font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
+main { max-width: 54rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; padding-bottom: .2rem; border-bottom: 1px solid #bbb; }
+p, li, dd { overflow-wrap: anywhere; }
+nav { font-size: .9rem; } nav a { color: #0b57a4; margin-right: 1rem; white-space: nowrap; display: inline-block; }
+pre { background: #f4f4f4; padding: .6rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .9rem; }
+dt { font-weight: 600; margin-top: .6rem; } dd { margin: 0; }
+figure { margin: 1.2rem 0; } figcaption { font-size: .9rem; color: #444; }
+img { max-width: 100%; height: auto; }
+@media print { nav { display: none; } figure, .tables { break-inside: avoid; } }
+"""
+# Whatever a text might smuggle in, a browser loads nothing and runs nothing.
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def as_page(page: Page) -> str:
+    """The page as a document.
+
+    Examples
+    --------
+    >>> text = as_page(Page("a < b", (Section("One", (Words("<script>"),)),)))
+    >>> "<title>a &lt; b</title>" in text, "<script>" in text
+    (True, False)
+    """
+    links = "".join(f'<a href="#s{i}">{escape(section.title)}</a>' for i, section in enumerate(page.sections))
+    body = "\n".join(_section(i, section) for i, section in enumerate(page.sections))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(page.title)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<main>
+<h1>{escape(page.title)}</h1>
+<nav aria-label="Sections">{links}</nav>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def _section(i: int, section: Section) -> str:
+    blocks = "\n".join(_block(block) for block in section.blocks)
+    return f'<section id="s{i}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>'
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Words(text):
+            return f"<p>{escape(text)}</p>"
+        case Code(text):
+            return f"<pre><code>{escape(text)}</code></pre>"
+        case Items(items):
+            return _list(items)
+        case Report():
+            return f'<div class="tables">{as_html(block)}</div>'
+        case Drawing():
+            return _figure(block)
+
+
+def _list(items: tuple[tuple[str, str], ...]) -> str:
+    """A list of terms, or a plain one where items have no heads."""
+    if any(head for head, _ in items):
+        return f"<dl>{''.join(f'<dt>{escape(head)}</dt><dd>{escape(text)}</dd>' for head, text in items)}</dl>"
+    return f"<ul>{''.join(f'<li>{escape(text)}</li>' for _, text in items)}</ul>"
+
+
+def _figure(drawing: Drawing) -> str:
+    source = f"data:image/png;base64,{b64encode(drawing.data).decode('ascii')}"
+    caption = escape(drawing.caption)
+    return f'<figure><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
+
+
+def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True) -> Any:
+    """Write a page about the fit: question, data, summary, diagnosis, pictures, what to cite, versions."""
+    if path is None:
+        return fit.summary_data()
+    target = page_target(path)
+    write_file(target, as_page(page_of(fit, flag("pictures", pictures))).encode())
+    return target
+
+
+def page_target(path: Any) -> Path:
+    """Where to write a page; OptionError for a path that none can be written to, before any work is done."""
+    target = Path(path) if isinstance(path, (str, os.PathLike)) else None
+    if target is None or target.suffix.lower() not in _ENDINGS:
+        raise OptionError(f"path must be the name of a file that ends in .html; got {path!r}.")
+    if not target.parent.is_dir():
+        raise OptionError(f"path must be in a folder that is there; got {path!r}. Make {str(target.parent)!r} first.")
+    return target
+
+
+_ENDINGS = (".html", ".htm")

@@ -1,0 +1,185 @@
+"""Warnings about a fit, as text; the api issues them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, SeparationWarning
+from ..fit import Fit, MarginFit
+from ..likelihood.fit import LikelihoodFit
+from ..likelihood.parameters import Parameters, why_confounded
+from ..prediction.calibration import Calibration
+from .cells import first_few
+
+if TYPE_CHECKING:
+    from ..formula.design import Design
+
+# Means of this many standard deviations are far from 0.
+_FAR = 50.0
+
+# Rounding of a score that may change ranks, a margin being 1.
+_VISIBLE = 1e-6
+
+# A column is constant if it varies by less than this share of its size.
+_LEVEL = 1e-7
+
+# Estimates that a warning names; it counts the others.
+_NAMED = 5
+
+# Of combinations of infinite estimates.
+_OPEN = " NA: a difference of infinite estimates, which has no value."
+
+#: A warning category and its message.
+Alert = tuple[type[OrdstatWarning], str]
+
+
+#: What columns of counts are called.
+_COUNTS = {"count", "counts", "freq", "freqs", "frequency", "n", "nobs", "w", "weight", "weights", "wt"}
+_BALANCED = (
+    "all effects are zero: every level is as frequent in all combinations of the variables. If column {0!r} tells how "
+    "many rows each row stands for, say weights={0!r}."
+)
+
+
+def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
+    """Rows and levels left out, a certificate not reached, and scores that are rounding."""
+    yield from ((DataWarning, note) for note in design.notes)
+    if not fit.certificate.reached and not (isinstance(fit, LikelihoodFit) and fit.unbounded.any()):
+        yield ConvergenceWarning, not_reached(fit) + _off_centre(design)
+    if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
+        yield (
+            DataWarning,
+            f"scores of new rows carry rounding of {fit.rounding:.2g}, where a margin is 1, so ranks near a threshold "
+            "are not to be relied on: the columns are too large, or too far from 0, for this kernel. Set "
+            "scaling='range' or 'standard', or centre and scale them.",
+        )
+    if fit.calibration is not None:
+        yield from calibration_alerts(fit.calibration)
+
+
+def calibration_alerts(calibration: Calibration) -> Iterator[Alert]:
+    """Scores that tell nothing of the rank, or all."""
+    if calibration.map.slope == 0.0:
+        yield (
+            DataWarning,
+            "the score of rows left out does not rise with their level, so the calibrated probabilities are the shares "
+            "of the levels for every row: the held-out scores carry no information about the level.",
+        )
+    if calibration.separated:
+        yield (
+            SeparationWarning,
+            "the score puts the rows left out in the order of their levels without a mistake, so the likelihood of the "
+            "calibration has no maximum: the probabilities near 0 and 1 come from one observation's worth of "
+            "smoothing, and should not be trusted.",
+        )
+
+
+def not_reached(fit: Fit) -> str:
+    """The certificate that failed, and what to do."""
+    c, t = fit.certificate, fit.trace
+    flexible = isinstance(fit, LikelihoodFit) and fit.n_lambda > 0
+    hint = (
+        " Lambda may have no finite estimate in these data: fix it, as in link=('log-gamma', 0.5)." if flexible else ""
+    )
+    allow = "allow more iterations, a larger tolerance" if isinstance(fit, LikelihoodFit) else "allow a larger tol"
+    return (
+        f"the fit did not reach its optimum: {c.name} is {c.value:.3g}, above the tolerance {c.tolerance:.3g}, after "
+        f"{t.iterations} iterations ({t.message}). The numbers may be off: {allow}, or look for a nearly redundant or "
+        f"badly scaled column.{hint}"
+    )
+
+
+def _off_centre(design: Design) -> str:
+    """Columns of the log scale so far from 0 that exp() of their effects is beyond all numbers."""
+    scale = design.sample.rows.scale
+    if scale is None:
+        return ""
+    far = np.abs(scale.mean(axis=0)) > _FAR * scale.std(axis=0)
+    names = [name for name, off in zip(design.scale_names, far, strict=True) if off and not name.startswith("(")]
+    if not names:
+        return ""
+    return (
+        f" The scale column {names[0]} lies far from 0, where its effect multiplies all others beyond measure: centre "
+        f"it, as in scale='~ center({names[0]})'."
+    )
+
+
+def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
+    """Aliased columns, infinite estimates, and likelihoods without a maximum."""
+    confounded = [one.place for one in fit.confounded]
+    names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in confounded]
+    if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
+        listed = ", ".join(constant)
+        yield (
+            DataWarning,
+            "aliased with the thresholds, being constant to 7 digits in the rows used, so not estimated (NA): "
+            f"{listed}. Centre a column that varies beyond these.",
+        )
+        names = [name for name in names if name not in constant]
+    if names:
+        yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
+    yield from ((DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded)
+    if np.isinf(fit.limits).any():
+        unknown = bool(np.isnan(fit.information.variances()).all())
+        yield SeparationWarning, _separated(fit.limits, parameters, unknown, fit.marginal is None)
+    if fit.unbounded.any():
+        listed = _first([parameters.names[i] for i in np.flatnonzero(fit.unbounded)])
+        yield (
+            ConvergenceWarning,
+            f"the likelihood has no maximum: it rises without end along {listed}. The estimates are those where "
+            "the search stopped, and have no standard errors. Drop a scale effect, merge levels, or fit with a ridge "
+            f"(penalty=1.0).{_off_centre(design) if design is not None else ''}",
+        )
+
+
+def _constant(design: Design) -> list[str]:
+    """Location columns that vary by no more than rounding would."""
+    sample = design.sample
+    X = sample.X[sample.case_weights > 0]
+    varies = np.ptp(X, axis=0) > _LEVEL * np.abs(X).max(axis=0)
+    return [name for name, moves in zip(design.names, varies, strict=True) if not moves]
+
+
+def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
+    """That effects are all zero, as of a table with one row for each combination, whose counts were forgotten."""
+    sample, data = design.sample, design.data
+    flat = abs(fit.loglik - fit.null_loglik) <= 1e-9 * sample.n and fit.edf >= sample.n_levels
+    if not flat or sample.weights is not None or not isinstance(data, pd.DataFrame):
+        return
+    used = {design.response, *(design.spec.columns or ())}
+    named = [name for name in data.columns if str(name).lower() in _COUNTS and name not in used]
+    counts = [name for name in named if data[name].dtype.kind in "iu" and data[name].nunique() > 1]
+    if counts:
+        yield DataWarning, _BALANCED.format(counts[0])
+
+
+def _separated(limits: FloatArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
+    infinite = np.flatnonzero(np.isinf(limits))
+    effects = [i for i in infinite if parameters.kinds[i] != "threshold"] or list(infinite)
+    ends = _first([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in effects])
+    nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
+    held = "; the other estimates and their standard errors hold"
+    others = ", nor have the others, which depend on them" if unknown else held
+    firth = "" if nominal else "penalty='jeffreys' (Firth's bias reduction) or "
+    penalty = f"fit with {firth}a ridge (penalty=1.0), " if penalties else ""
+    return (
+        f"the response is separated, so that some maximum likelihood estimates are not finite ({ends}). They have no "
+        f"standard errors{others}. drop1() tests terms. For finite estimates {penalty}merge levels, or drop the column."
+    )
+
+
+def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = False) -> Iterator[str]:
+    """Estimates that separation makes infinite, for the foot of a table; of combinations of them too."""
+    limits = fit.limits
+    infinite = [f"{parameters.names[i]} ({'+' if limits[i] > 0 else '-'})" for i in np.flatnonzero(np.isinf(limits))]
+    if infinite:
+        yield f"The response is separated; infinite: {_first(infinite)}.{_OPEN * combined}"
+
+
+def _first(names: list[str]) -> str:
+    return first_few(names, _NAMED)

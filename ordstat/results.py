@@ -1,0 +1,684 @@
+"""What every fit has: predictions, errors, augment, update, plot, save."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from .fitted import FittedRanker
+from .judging.tables import (
+    confusion_matrix,
+    error_bounds,
+    error_measures,
+    errors_at_margin,
+    margin_errors,
+    reliability_curves,
+    row_margins,
+)
+from .report.render import SCREEN, Summary, as_html, as_text
+from .report.screen import learnt, printed, shown_part
+from .report.sections import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ._typing import Progress
+    from .judging.conformal import ConformalIntervals
+    from .judging.margins import DeltaErrors
+    from .plots.accessor import Plots
+
+
+class OrdinalResults(FittedRanker):
+    """A fitted ranker: what it predicts, how good it is, and its summary."""
+
+    def update(
+        self,
+        formula: str | None = None,
+        *,
+        nominal: str | None = None,
+        scale: str | None = None,
+        method: Any = None,
+        data: Any = None,
+        **changes: Any,
+    ) -> Any:
+        """Fit again with something changed, as R's update().
+
+        Parameters
+        ----------
+        formula : str, optional
+            A dot stands for that side of the old formula: "~ . - contact", "~ . + x3", ". ~ x1". A text that begins
+            with a sign is added to the old right side: "+ x3" is "~ . + x3".
+        nominal, scale : str, optional
+            A dot stands for the old one; "~ 1" takes the effects away.
+        method : str or Method, optional
+        data : data frame, optional
+            The data of the fit if not given; they must still be what they were.
+        **changes
+            Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
+            (link, cost, C, ...). The covariance of a likelihood fit stays, with its clusters. Constraints stay where
+            their columns are still in the model, and a DataWarning names the others; `constraints=[]` takes all away.
+
+        Returns
+        -------
+        LikelihoodResults or MarginResults
+
+        Raises
+        ------
+        DataError
+            The data are not at hand (a fit is saved and pickled without them) or have changed.
+        OptionError, FormulaError
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.update("~ . - contact").design.formula
+        'rating ~ temp'
+        >>> round(fit.update(method="probit").loglik, 3)
+        -85.761
+        """
+        from .predictions import updated
+
+        return updated(self, formula, nominal=nominal, scale=scale, method=method, data=data, **changes)
+
+    def predict(self, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
+        """Predict rows of new data, or the rows that were fitted.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the columns of the formula. None means the rows of the fit.
+        type : str
+            "class": the predicted level. "score": the potential H, larger for higher levels. "margin": left and right
+            margin, raw and normalised; needs the response in `newdata`. Likelihood methods, and any other fitted with
+            calibrate=True, also have "prob", P(response = level), and "cum_prob", P(response <= level), one column per
+            level; voting methods have "votes" of every level in place of score and margin. Calibration does not
+            change the classes: they are the ranker's own, and need not be the most probable level.
+
+        Returns
+        -------
+        pandas.Series or pandas.DataFrame
+            One row per row of `newdata`, on its index; NaN where an input is missing. Classes are an ordered
+            categorical of the levels of the response.
+
+        Raises
+        ------
+        OptionError
+            For a type that this method does not predict.
+        DataError
+            For a missing column or an unseen level in `newdata`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine)
+        >>> fit.predict(wine.head(2)).tolist()
+        [2, 2]
+        >>> fit.predict(wine.head(2), type="cum_prob").round(3)
+               1      2     3      4    5
+        0  0.207  0.777  0.97  0.993  1.0
+        1  0.207  0.777  0.97  0.993  1.0
+        """
+        from .predictions import prediction
+
+        return prediction(self, newdata, type)
+
+    def augment(self, data: Any = None) -> pd.DataFrame:
+        """Data with columns of predictions beside them.
+
+        Parameters
+        ----------
+        data : data frame, optional
+            Gets the columns added, on its own index. If not given, the rows of the fit with their response and the
+            columns of the formula; the response alone where the data of the fit are not at hand (after unpickling), or
+            their index does not tell which rows were used.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `.fitted` level, `.score`, one `.prob_<level>` a level where there are probabilities, and, where the
+            response is there, `.left_margin` and `.right_margin`.
+
+        Raises
+        ------
+        DataError
+            The data have changed since the fit.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="redsvm")
+        >>> fit.augment().columns.tolist()
+        ['rating', 'temp', 'contact', '.fitted', '.score', '.left_margin', '.right_margin']
+        """
+        from .predictions import augmented
+
+        return augmented(self, data)
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> fit.glance()[["nobs", "n_levels", "absolute_error", "converged"]].to_numpy().tolist()
+        [[72.0, 5, 0.6111111111111112, True]]
+        """
+
+        return figures(self)
+
+    def errors(
+        self,
+        newdata: Any = None,
+        *,
+        weights: Any = None,
+        cv: int | None = None,
+        bootstrap: int | None = None,
+        seed: int | np.random.Generator = 0,
+        callback: Progress | None = None,
+    ) -> pd.DataFrame:
+        """Every error measure, on the rows of the fit and on rows it has not seen.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response: gives a column "new data".
+        weights : str or (N,) array, optional
+            Case weights of `newdata`; a string names its column. A Series must have its index.
+        cv : int, optional
+            Number of folds of a cross-validation: gives columns "cv" and "cv se". Clusters stay in one fold, and so
+            do the groups of random effects (of crossed ones the more numerous), whose rows are then predicted by
+            averages over the random effects. A row of whole weight w is dealt out as w rows, unless columns tell
+            nearly all rows apart, so that a flexible model would know the twins of a held-out row.
+        bootstrap : int, optional
+            Number of bootstrap samples of rows (of clusters or groups of random effects, where the fit has them) behind
+            columns "training se" and "new data se".
+        seed : int or numpy.random.Generator
+            Seed of folds and bootstrap.
+        callback : callable(step, total, message), optional
+            Called after every fold and bootstrap sample.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure (`ordstat.judging.errors.error_table`); NaN where a measure has no meaning.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.errors(cv=4).loc[["classification error", "absolute error"]].round(3)
+                              training     cv  cv se
+        classification error     0.556  0.583  0.036
+        absolute error           0.611  0.653  0.057
+        """
+
+        return error_measures(self, newdata, weights=weights, cv=cv, bootstrap=bootstrap, seed=seed, callback=callback)
+
+    def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
+        """Weight of the rows of each observed level (rows) that are given each level (columns).
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response; the rows of the fit if not given.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> fit.confusion().loc[3].astype(int).to_dict()
+        {1: 0, 2: 5, 3: 16, 4: 5, 5: 0}
+        """
+
+        return confusion_matrix(self, newdata, weights=weights)
+
+    def margins(self) -> pd.DataFrame:
+        """Left and right margin of every row of the fit, raw and normalised.
+
+        The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
+        infinite at the end levels. Normalised means divided by the size of the coefficients and the thresholds
+        together: for a kernel machine sqrt(|v|^2 + sum (theta_k - b)^2), b the offset of H in feature space.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> fit.margins().round(2).head(2)
+           left  right  normalised_left  normalised_right
+        0   1.0    1.0             0.23              0.23
+        1  -1.0    3.0            -0.23              0.69
+        """
+
+        return row_margins(self)
+
+    def delta_errors(self, deltas: Sequence[float] | None = None, *, normalised: bool | None = None) -> pd.DataFrame:
+        """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006).
+
+        Parameters
+        ----------
+        deltas : sequence of float >= 0, optional
+            Margins; 0 and four around the median margin if not given.
+        normalised : bool, optional
+            Whether Delta is in units of the normalised margin; True where the potential has a norm.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean
+            of the two ends), absolute (mean number of margins <= Delta); the index is Delta.
+
+        Raises
+        ------
+        OptionError
+            A negative margin, or normalised=True where the potential has no norm.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
+        >>> fit.delta_errors([0.0, 0.1])["classification"].round(3).to_dict()
+        {0.0: 0.556, 0.1: 0.653}
+        """
+
+        return errors_at_margin(self, deltas, normalised=normalised)
+
+    def delta_values(self, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
+        """`errors_at_margin` as arrays.
+
+        Parameters
+        ----------
+        deltas, normalised
+            As there, but that units have to be given.
+
+        Raises
+        ------
+        OptionError
+            A negative margin.
+        """
+
+        return margin_errors(self, deltas, normalised)
+
+    def bounds(
+        self,
+        newdata: Any = None,
+        *,
+        delta: float = 0.05,
+        weights: Any = None,
+        cv: int | None = None,
+        seed: int | np.random.Generator = 0,
+    ) -> pd.DataFrame:
+        """Upper bounds of expected errors; each holds with probability 1 - delta over the draw of the rows.
+
+        From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the smaller of the bound of the
+        method's paper (`ordstat.judging.margins`) and the PAC-Bayes margin bound. From
+        rows that a fit has not seen, of what `predict` gives, and tighter by far: `newdata`, or the folds of a
+        cross-validation.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            Independent rows not used in the fit, with the response.
+        delta : float in (0, 1)
+            Chance that a bound fails, each by itself.
+        weights : str or (N,) array, optional
+            Whole-number case weights of `newdata`.
+        cv : int, optional
+            Number of folds: bounds of the mean error of the fits to all rows but a fold, each of them judged by its own
+            fold at delta / cv. The fit to all rows is expected to be no worse, which is not proven.
+        seed : int or numpy.random.Generator
+            Seed of the folds.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns value, trivial (the largest value possible), vacuous (value not below trivial), observed (the
+            error of the new or held-out rows; of a margin bound the training error at that margin), margin (Delta, in
+            normalised units), delta, source. `attrs["notes"]` says why a bound is missing.
+
+        Raises
+        ------
+        OptionError
+            `delta` outside (0, 1), weights that are not whole numbers, or `cv` with rows that are not independent.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm", C="bound")
+        >>> fit.bounds(cv=4)[["value", "trivial", "vacuous"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
+                                          value  trivial  vacuous
+        error
+        classification error               1.98      1.0     True
+        absolute error                     3.77      4.0    False
+        classification error (4-fold cv)   0.89      1.0    False
+        absolute error (4-fold cv)         2.43      4.0    False
+        """
+
+        return error_bounds(self, newdata, delta=delta, weights=weights, cv=cv, seed=seed)
+
+    def reliability(
+        self, newdata: Any = None, *, by: str = "split", bins: int = 10, level: float = 0.95, weights: Any = None
+    ) -> pd.DataFrame:
+        """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response. Without it: the rows of the fit, for a calibrated fit by their cross-fitted scores, so
+            that no row is judged by a ranker that has seen it. Random effects are at their modes; new rows of groups
+            not seen are predicted by averages over them.
+        by : {"split", "level"}
+            Curves of P(response <= low) for every threshold "low|high", or of P(response = level).
+        bins : int
+            At most; rows of equal predictions stay together.
+        level : float in (0, 1)
+            Confidence level of the limits.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns split (or level), bin, predicted (mean probability), observed (share), lower and upper (its Wilson
+            limits, of independent rows; NaN for the rows of a fit with clusters or a survey design) and weight, one row
+            per curve and bin.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> curves = fit.reliability()
+        >>> curves.loc[curves["split"] == "2|3", ["predicted", "observed"]].round(3).to_numpy().tolist()
+        [[0.058, 0.056], [0.222, 0.278], [0.431, 0.444], [0.777, 0.722]]
+        """
+
+        return reliability_curves(self, newdata, by=by, bins=bins, level=level, weights=weights)
+
+    def conformal(
+        self,
+        level: float = 0.9,
+        data: Any = None,
+        *,
+        weights: Any = None,
+        share: float = 0.3,
+        seed: int | np.random.Generator = 0,
+    ) -> ConformalIntervals:
+        """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction.
+
+        Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
+        sets, Lu et al. 2022), else by distance of the score from the thresholds, or by votes. How far is settled on
+        rows that the ranker has not seen. Coverage is guaranteed for exchangeable rows, of any distribution and however
+        good the fit, on average over new rows and calibration rows; see `assess/conformal.py`.
+
+        Rows of a group of random effects are not exchangeable with others, but groups are: whole groups are kept for
+        calibration, every one of the same weight whatever its size, all rows are predicted by averages over the random
+        effects, and coverage is that of a row drawn from a new group (Lee, Barber & Willett 2023). Of crossed groups
+        the more numerous are kept aside.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+        data : data frame, optional
+            Independent rows with the response, not used in the fit, to calibrate on; where there are random effects, of
+            groups that the fit has not seen. Without them the method is fitted again to a part of the rows (or
+            groups) of the fit, and calibrated on the others.
+        weights : str or (N,) array, optional
+            Whole-number case weights of `data`.
+        share : float in (0, 1)
+            Share of the rows, or groups, to calibrate on, where `data` is not given.
+        seed : int or numpy.random.Generator
+            Seed of the split and of the second fit.
+
+        Returns
+        -------
+        ConformalIntervals
+            With `.predict(newdata)`, `.coverage(newdata)` and `.summary()`.
+
+        Raises
+        ------
+        OptionError
+            `level` or `share` outside (0, 1); weights that are not whole numbers; rows in clusters.
+        DataError
+            Nothing to fit, or nothing to calibrate on; groups of `data` that the fit has seen.
+
+        Warns
+        -----
+        DataWarning
+            Too few calibration rows for the level: every interval is the whole range.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> data = datasets.load("anes96")
+        >>> fit = ordfit("PID ~ selfLR + age + educ + income", data=data[:600])
+        >>> intervals = fit.conformal(0.8)
+        >>> intervals.predict(data[600:601]).to_numpy().tolist()
+        [['Independent-Republican', 'Strong Republican']]
+        >>> intervals.coverage(data[600:]).loc["all", ["coverage", "size"]].round(3).tolist()
+        [0.852, 3.77]
+        >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+        >>> mixed.conformal(0.5).groups
+        3
+        """
+        from .judging.conformal import conformal_intervals
+
+        return conformal_intervals(self, level, data, weights=weights, share=share, seed=seed)
+
+    def importance(
+        self,
+        kind: str | None = None,
+        newdata: Any = None,
+        *,
+        measure: str = "absolute error",
+        repeats: int = 10,
+        seed: int | np.random.Generator = 0,
+        weights: Any = None,
+        level: float = 0.95,
+        callback: Progress | None = None,
+    ) -> pd.DataFrame:
+        """Importance of the variables: by how much predictions are worse when a variable's values are permuted.
+
+        A variable is permuted in the data, so that all that a formula makes of it moves together: the columns of a
+        factor or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. What is told is how much this fit uses a
+        variable, not what the variable is worth: where two variables go together, each can stand in for the other,
+        both may look of little use, and permuted rows may be such as no row could be. kind="conditional" permutes
+        within cells of rows that are alike in the other variables, so that it tells what a variable adds to these;
+        leave both out together (`update`) to know what they are worth.
+
+        Parameters
+        ----------
+        kind : {"permutation", "gain", "conditional"}, optional
+            "conditional": values are permuted within the leaves of a tree that predicts the variable from the others,
+            leaves of 20 rows or more, as many (1, 2, 4, ..., 64) as predict held-out rows best. "gain": what the
+            trees or rounds of a fit have of each column, on the rows of the fit, where a method adds up some; nothing
+            below goes with it. If not given, "gain" where there is one and nothing below is, else "permutation".
+        newdata : data frame, optional
+            Rows to judge by, with the response; the rows of the fit if not given, which flatter a fit that knows them
+            by heart.
+        measure : str
+            Any measure of `errors()`: "absolute error", "classification error", "log-loss" (with probabilities), ... Of
+            those of which more is better, such as "concordance", the fall is told.
+        repeats : int
+            Number of permutations.
+        seed : int or numpy.random.Generator
+            Seed of the permutations.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+        level : float in (0, 1)
+            Of the limits.
+        callback : callable(step, total, message), optional
+            Called after every permutation.
+
+        Returns
+        -------
+        pandas.DataFrame
+            "permutation" and "conditional": importance, the mean rise of the measure; std_error, of that mean over the
+            permutations alone, not over other rows (NaN of one permutation); lower and upper, its limits by Student's
+            t; "conditional" also cells, their number. The index has the variables, most important first. "gain":
+            importance, of sum 1, and what else a method knows, by column.
+
+        Raises
+        ------
+        DataError
+            The data of the fit are not at hand, no row has the response and all inputs, or the measure is not finite.
+        OptionError
+            An unknown kind or measure, or options of permutations with kind="gain".
+        UnavailableError
+            A fit to similarities of rows.
+
+        Notes
+        -----
+        Of a fit with random effects rows are predicted by averages over the groups, as those of new groups are.
+
+        References
+        ----------
+        Breiman (2001), Random forests, section 10; Fisher, Rudin & Dominici (2019), All models are wrong, but many are
+        useful, section 3 (there for a difference over all pairs of rows, which is the mean here but for a factor
+        (n - 1) / n). Conditional: Strobl, Boulesteix, Kneib, Augustin & Zeileis (2008), Conditional variable
+        importance for random forests (there with the cuts of the forest itself); Molnar, Koenig, Bischl & Casalicchio
+        (2024), Model-agnostic feature importance and effects with dependent features: a conditional subgroup approach
+        (cells by a tree for each variable).
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> found = fit.importance(measure="log-loss", repeats=50)
+        >>> found[["importance", "std_error"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
+                  importance  std_error
+        variable
+        temp            0.43       0.01
+        contact         0.17       0.01
+        """
+        from .judging.importance import importance
+
+        return importance(
+            self,
+            kind,
+            newdata,
+            measure=measure,
+            repeats=repeats,
+            seed=seed,
+            weights=weights,
+            level=level,
+            callback=callback,
+        )
+
+    def report(self, path: Any = None, *, pictures: bool = True) -> Any:
+        """Write a page about the fit: question, data, summary, diagnosis in plain words, pictures, what to cite,
+        versions.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            "report.html": one file that needs neither network nor scripts, and prints well. A file that exists is
+            replaced. Without a path the summary is returned as data, as `fit.summary().data`.
+        pictures : bool
+            Whether to draw (by matplotlib).
+
+        Returns
+        -------
+        pathlib.Path
+            Of the file.
+
+        Raises
+        ------
+        OptionError
+            A path of another ending, in a folder that is not there.
+        DataError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", datasets.load("wine"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = fit.report(Path(folder) / "wine.html", pictures=False).read_text("utf-8")
+        >>> page.partition("<h1>")[2].partition("</h1>")[0]
+        'Cumulative link model: rating ~ temp'
+        """
+        from .report.page import written_report
+
+        return written_report(self, path, pictures=pictures)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Put the fit into a file, from which `ordstat.load` reads it.
+
+        The file holds the numbers of the fit, with the columns of its model, the response and the labels of its rows,
+        and not the data frame. It is a zip of JSON and arrays, and no code: a file of somebody else can be loaded
+        without risk, which a pickle cannot. A file that was there is replaced, once the new one is complete.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Such as "model.ordstat".
+
+        Raises
+        ------
+        OptionError
+            A path that ends in anything else. The fit holds something that is no value: a kernel or a formula of your
+            own code (safe=False), or a classifier that ordstat does not know.
+        DataError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from ordstat import datasets, load, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fit.save(os.path.join(folder, "wine.ordstat"))
+        ...     again = load(os.path.join(folder, "wine.ordstat"))
+        >>> again.predict(datasets.load("wine").head(2)).tolist()
+        [2, 2]
+        """
+        from .persistence import save
+
+        return save(self, path)
+
+    def __str__(self) -> str:
+        return as_text(printed(self), SCREEN, SCREEN)
+
+    def _repr_html_(self) -> str:
+        return as_html(printed(self))
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        from .plots.accessor import RankerPlots
+
+        return RankerPlots(self)
+
+    def summary(self, section: str | None = None) -> Summary:
+        """The summary: its text is str(), its tables are in `.tables`.
+
+        Parameters
+        ----------
+        section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
+            One part in full, or all; one screen of the most important figures unless given.
+
+        Raises
+        ------
+        OptionError
+            Another section, or one that this fit has not.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp", data=datasets.load("wine"))
+        >>> print(str(fit.summary()).splitlines()[0])
+        Cumulative link model: rating ~ temp
+        """
+        report = self.summary_data()
+        return shown_part(self, section, report, learnt(report))

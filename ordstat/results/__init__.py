@@ -1,1 +1,0 @@
-"""What a fit tells: results classes, reports and their renderer."""

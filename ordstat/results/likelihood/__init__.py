@@ -1,1 +1,0 @@
-"""Results of likelihood models, a topic a file."""

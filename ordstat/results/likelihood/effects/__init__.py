@@ -1,1 +1,0 @@
-"""Average effects and estimated marginal means."""

@@ -1,1 +1,0 @@
-"""Fits to imputed data sets as one: Rubin's rules and pooled tests."""

@@ -1,1 +1,0 @@
-"""Selection of terms step by step."""

@@ -1,1 +1,0 @@
-"""Results of margin machines, votes, ensembles, trees and online rankers."""

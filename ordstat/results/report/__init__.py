@@ -1,1 +1,0 @@
-"""Summaries as data, and the one place that prints them."""

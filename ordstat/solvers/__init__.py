@@ -1,1 +1,0 @@
-"""Optimisers: arrays in, small frozen dataclasses out."""

@@ -1,1 +1,0 @@
-"""Gradient boosting of trees on binned columns, with thresholds that move."""

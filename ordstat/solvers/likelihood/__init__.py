@@ -1,1 +1,0 @@
-"""Maximum likelihood of cumulative link models: rows, Newton's method, starts, profiles, sandwiches."""

@@ -1,1 +1,0 @@
-"""Scores of few clusters: adjusted for CR2, and at other values for score tests."""

@@ -1,1 +1,0 @@
-"""Passes of perceptrons over the rows, plain and with kernels."""

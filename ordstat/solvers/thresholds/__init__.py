@@ -1,1 +1,0 @@
-"""Threshold models by their loss: all-threshold logistic regression and networks."""

@@ -1,0 +1,1 @@
+"""Support vector machines with thresholds, and machines on pairs of rows."""

@@ -1,0 +1,211 @@
+"""Soft-margin support vector machines that share one kernel matrix, and the C whose votes cost least on rows not seen.
+
+Each problem is the dual of RED-SVM with one threshold: with b free the threshold's penalty is zero at the optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..fit import Certificate, KernelExpansion, most_votes
+from ..formula.sample import Rows, Scaling, fit_scaling
+from ..judging.costs import cleared
+from ..reduction.learners import Binary, BinaryLearner, Learned, Scorer
+from .cross_validation import Held, Judge, Plan
+from .dual import DualRoute, DualSolution, ExtendedDual
+from .gram import DenseGram, centred
+from .kernels import Kernel, checked_gram, require_definite
+from .routes import SOLVERS
+
+# Coefficients below this share of the largest are rounding.
+_NO_SUPPORT = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Machine:
+    """One solved problem in terms of the raw kernel: coefficients of the rows (N,), offset, certificate."""
+
+    coef: FloatArray
+    offset: float
+    gap: float
+    iterations: int
+
+
+@dataclass(frozen=True)
+class SVM(BinaryLearner):
+    """1/2 |v|^2 + C sum_m w_m [1 - z_m (<v, phi(x_m)> + b)]_+.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    C : float, > 0
+    scaling : str or None
+        As in `fit_scaling`.
+    solver : str
+        One of `SOLVERS`.
+    tol : float
+        Relative duality gap of every problem.
+    """
+
+    kernel: Kernel
+    C: float = 1.0
+    scaling: str | None = "range"
+    solver: str = "auto"
+    tol: float = 1e-3
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> SharedGram:
+        """Scale the columns and compute the kernel matrix.
+
+        Raises
+        ------
+        DataError
+            A kernel matrix that is not finite, symmetric and (conditionally) positive definite.
+        """
+        scaling, scaled = self._scaled(X, case_weights)
+        gram = checked_gram(self.kernel, scaled, np.arange(len(X)))
+        if not self.kernel.trusted:
+            used = case_weights > 0
+            require_definite(centred(gram[np.ix_(used, used)])[0])
+        return SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
+
+    def each(self, X: FloatArray, case_weights: FloatArray) -> Iterator[tuple[float, SharedGram]]:
+        """`on` for every gamma that the kernel leaves to cross-validation."""
+        scaling, scaled = self._scaled(X, case_weights)
+        for width, gram in self.kernel.grams(scaled, np.arange(len(X))):
+            yield width, SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
+
+    def _scaled(self, X: FloatArray, case_weights: FloatArray) -> tuple[Scaling, FloatArray]:
+        used = case_weights > 0
+        scaling = fit_scaling(self.scaling, X[used], case_weights[used], about_mean=self.kernel.linear)
+        return scaling, scaling(X)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SharedGram:
+    """The trainer of an SVM.
+
+    Attributes
+    ----------
+    learner : SVM
+    scaling : Scaling
+    X : (N, D) scaled columns
+    gram : (N, N) kernel matrix
+    """
+
+    learner: SVM
+    scaling: Scaling
+    X: FloatArray
+    gram: FloatArray
+
+    def at(self, C: float) -> SharedGram:
+        """The same rows at another C."""
+        return replace(self, learner=replace(self.learner, C=C))
+
+    def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
+        """Solve every problem at the learner's C and tolerance."""
+        svm = self.learner
+        machines = [self.path(p, (svm.C,), svm.tol, SOLVERS[svm.solver], rng)[0] for p in problems]
+        coef, offset = np.column_stack([m.coef for m in machines]), np.array([m.offset for m in machines])
+        support: IntArray = np.flatnonzero(coef.any(axis=1))
+        scorer = KernelExpansion(
+            kernel=svm.kernel,
+            scaling=self.scaling,
+            anchors=svm.kernel.anchors(self.X, support),
+            coef=coef[support],
+            offset=offset,
+        )
+        worst = max((m.gap for m in machines), default=0.0)
+        each = np.count_nonzero(coef, axis=0)
+        return Learned(
+            scorer=scorer,
+            scores=self.gram[:, support] @ coef[support] + offset,
+            certificate=Certificate(name="largest relative duality gap", value=worst, tolerance=svm.tol),
+            iterations=sum(m.iterations for m in machines),
+            facts=(("Support vectors", f"{each.min()} to {each.max()} a problem, {support.size} in all"),),
+        )
+
+    def path(
+        self, problem: Binary, values: Sequence[float], tol: float, route: DualRoute, rng: np.random.Generator
+    ) -> list[Machine]:
+        """The machine at every value of C, growing, each solve starting where the last one ended."""
+        if problem.one_sided:
+            constant = Machine(coef=np.zeros(len(self.gram)), offset=problem.side, gap=0.0, iterations=0)
+            return [constant] * len(values)
+        gram, means = centred(self.gram[np.ix_(problem.index, problem.index)])
+        dual = ExtendedDual(
+            gram=DenseGram(gram), labels=problem.labels[:, None], weights=problem.weights[:, None], gamma=1.0
+        )
+        solver = route(dual, rng)
+        outcomes = [solver.solve(C, tol) for C in values]
+        return [self._machine(problem, o.solution, means, o.iterations) for o in outcomes]
+
+    def _machine(self, problem: Binary, point: DualSolution, means: FloatArray, iterations: int) -> Machine:
+        size = np.abs(point.beta)
+        beta = np.where(size > _NO_SUPPORT * size.max(initial=0.0), point.beta, 0.0)
+        # A row that comes under both labels has one coefficient.
+        coef = np.zeros(len(self.gram))
+        np.add.at(coef, problem.index, beta)
+        # Scores of the centred kernel differ from those of the raw one by means'beta.
+        offset = (point.offset or 0.0) - float(means @ point.beta) - float(point.theta[0])
+        return Machine(coef=coef, offset=offset, gap=point.gap, iterations=iterations)
+
+
+#: From scores of the binary classifiers (N, P) to votes (N, K), given K.
+Tally = Callable[[FloatArray, int], FloatArray]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tallied:
+    """Votes for K levels by P binary classifiers."""
+
+    scorer: Scorer
+    tally: Tally
+    n_levels: int
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K) votes."""
+        return self.tally(cleared(self.scorer(rows)), self.n_levels)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Priced:
+    """What votes cost.
+
+    Attributes
+    ----------
+    costs : (N, K) price of every prediction
+    weights : (N,) case weights
+    tally : Tally
+    """
+
+    costs: FloatArray
+    weights: FloatArray
+    tally: Tally
+
+    def mean_cost(self, scores: FloatArray, rows: BoolArray) -> float:
+        """Mean cost of the rows where `rows` (N,) is true, from the scores (n, P) of their classifiers."""
+        codes = most_votes(self.tally(cleared(scores), self.costs.shape[1]))
+        paid, weights = self.costs[rows][np.arange(len(codes)), codes], self.weights[rows]
+        return float(weights @ paid / weights.sum())
+
+
+def votes_judge(problems: Sequence[Binary], priced: Priced, route: DualRoute, plan: Plan) -> Judge[SharedGram]:
+    """Judges a kernel by the votes of machines that saw the other folds, a path of growing C for each problem."""
+
+    def judge(shared: SharedGram, test: BoolArray, rng: np.random.Generator, told: Callable[[str], None]) -> Held:
+        across, gap = shared.gram[test], 0.0
+        scores = np.empty((len(plan.C), across.shape[0], len(problems)))
+        for p, problem in enumerate(problems):
+            machines = shared.path(problem.among(~test), plan.C, plan.tol, route, rng)
+            scores[:, :, p] = np.stack([m.coef for m in machines]) @ across.T
+            scores[:, :, p] += np.array([m.offset for m in machines])[:, None]
+            gap = max(gap, *(m.gap for m in machines))
+            told(f"problem {p + 1} of {len(problems)}")
+        costs = np.array([priced.mean_cost(at_C, test) for at_C in scores])
+        return Held(costs=costs, size=float(priced.weights[test].sum()), gap=gap)
+
+    return judge

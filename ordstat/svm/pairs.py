@@ -1,0 +1,526 @@
+"""Machines that learn from pairs of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..compiled.svm import pairs_below
+from ..exceptions import DataError
+from ..judging.costs import least_cost_thresholds, merged
+from ..ordered_newton import Evaluation, minimum
+from ..threads import one_blas_thread
+from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel
+from .solution import Candidate, Certified, Outcome, Route, Solution, better
+
+# A pair this near to difference 1 lies on the margin, at the least and at the most.
+_EXACT_BOUNDARIES, _ROUGH = 1e-7, 1e-2
+# Costs that differ by less than this share of all are equal.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Boundaries:
+    """Thresholds, and in words how they were found.
+
+    Attributes
+    ----------
+    theta : (K-1,)
+    how : str
+    """
+
+    theta: FloatArray
+    how: str
+
+
+def boundaries(
+    scores: FloatArray, y: IntArray, costs: FloatArray, weights: FloatArray, *, slack: float, free_pairs: bool
+) -> Boundaries:
+    """The boundaries of fitted scores.
+
+    Parameters
+    ----------
+    scores : (N,)
+    y : (N,) codes
+    costs : (N, K)
+    weights : (N,) case weights
+    slack : float
+        How far a difference of two scores may be from its value at the optimum.
+    free_pairs : bool
+        Whether the loss has pairs on the margin by themselves, as the hinge has and its square has not.
+    """
+    scores = merged(scores)
+    if not free_pairs:
+        return _cheapest(scores, costs, weights, "the squared hinge has no free support pairs")
+    tolerance = min(max(slack, _EXACT_BOUNDARIES), _ROUGH)
+    theta = np.empty(costs.shape[1] - 1)
+    for k in range(theta.size):
+        middles = _middles(scores[y == k], scores[y == k + 1], tolerance)
+        if middles.size == 0:
+            return _cheapest(scores, costs, weights, f"no free support pair joins ranks {k + 1} and {k + 2}")
+        theta[k] = _best(middles, scores, weights * (costs[:, k + 1] - costs[:, k]), tolerance)
+    if (np.diff(theta) < 0).any():
+        return _cheapest(scores, costs, weights, "the middles of free support pairs are out of order")
+    return Boundaries(theta, "middles of free support pairs (7.27)")
+
+
+def _cheapest(scores: FloatArray, costs: FloatArray, weights: FloatArray, why: str) -> Boundaries:
+    return Boundaries(least_cost_thresholds(scores, costs, weights), f"of least training cost: {why}")
+
+
+def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArray:
+    """Middles of the pairs whose scores differ by 1, the nearest partner of every upper row."""
+    if lower.size == 0:
+        return np.zeros(0)
+    ordered = np.sort(lower)
+    right = np.clip(np.searchsorted(ordered, upper - 1.0), 1, max(ordered.size - 1, 1))
+    near = ordered[np.minimum(np.stack([right - 1, right]), ordered.size - 1)]
+    partner = np.where(np.abs(upper - 1.0 - near[0]) <= np.abs(upper - 1.0 - near[1]), near[0], near[1])
+    on_margin = np.abs(upper - partner - 1.0) <= tolerance
+    return np.asarray(0.5 * (upper + partner)[on_margin])
+
+
+def _onto(ordered: FloatArray, middles: FloatArray) -> FloatArray:
+    """Middles moved onto the last of the growing scores that they are equal to but for rounding."""
+    last = ordered[np.searchsorted(ordered, middles + _EXACT_BOUNDARIES, side="right") - 1]
+    return np.where(np.abs(last - middles) <= _EXACT_BOUNDARIES, last, middles)
+
+
+def _best(middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance: float) -> float:
+    """The middle of least cost, where a row above the threshold pays steps_n, and among equals the most remote one.
+
+    Distances that differ by less than `tolerance` are equal, and the lowest middle wins. A middle on a score is that
+    score, and the row is not above it.
+    """
+    order = np.argsort(scores)
+    ordered = scores[order]
+    middles = _onto(ordered, middles)
+    above = np.concatenate([np.cumsum(steps[order][::-1])[::-1], [0.0]])
+    place = np.searchsorted(ordered, middles, side="right")
+    cost = above[place]
+    equal = cost <= cost.min() + _TIE * np.abs(steps).sum()
+    ends = np.concatenate([[-np.inf], ordered, [np.inf]])
+    remote = np.minimum(middles - ends[place], ends[place + 1] - middles)
+    return float(middles[equal & (remote >= remote[equal].max() - tolerance)].min())
+
+
+#: Losses by the name a user gives, of a pair's margin m below 1: [1 - m]_+, or its square.
+PAIR_LOSSES = ("hinge", "squared_hinge")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairProblem:
+    """Everything of the problem but C.
+
+    Attributes
+    ----------
+    gram : Gram
+        Centred in rows and columns.
+    y : (N,) codes
+    weights : (N,) case weights, > 0
+    costs : (N, K)
+        Price of every rank, for the rank boundaries alone.
+    loss : str
+    """
+
+    gram: Gram
+    y: IntArray
+    weights: FloatArray
+    costs: FloatArray
+    loss: str
+
+    @property
+    def squared(self) -> bool:
+        """Whether violations count by their square."""
+        return self.loss == "squared_hinge"
+
+    def price(self, C: float) -> float:
+        """Largest dual variable of a pair of weight 1."""
+        return float("inf") if self.squared else C
+
+    def ridge(self, C: float) -> float:
+        """r of the dual's penalty r/2 sum a_p^2 / w_p."""
+        return 0.5 / C if self.squared else 0.0
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.costs.shape[1])
+
+    @property
+    def n_pairs(self) -> int:
+        """M, the number of pairs of rows of different rank."""
+        counts = np.bincount(self.y, minlength=self.n_levels)
+        return int((self.y.size**2 - np.sum(counts**2)) // 2)
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """(M,) rows of the higher and of the lower rank."""
+        rows = np.argsort(self.y, kind="stable")
+        lower_rows = np.searchsorted(self.y[rows], self.y[rows])
+        ends = np.cumsum(lower_rows)
+        places = np.arange(int(ends[-1])) - np.repeat(ends - lower_rows, lower_rows)
+        return np.repeat(rows, lower_rows).astype(np.int32), rows[places].astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairSolution(Solution):
+    """A certified point; the pairs themselves are not kept.
+
+    Attributes
+    ----------
+    boundaries : str
+        How the thresholds were found.
+    """
+
+    boundaries: str
+
+
+def violations(problem: PairProblem, scores: FloatArray) -> float:
+    """The loss for C = 1, from one pass through the sorted scores."""
+    s = scores - scores.mean()
+    count, total, square = counted(problem, s, np.empty((s.size, 0))).T
+    room = 1.0 - s
+    if not problem.squared:
+        return float(problem.weights @ (count * room + total))
+    return max(float(problem.weights @ (count * room**2 + 2.0 * room * total + square)), 0.0)
+
+
+def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray | None = None) -> FloatArray:
+    """(N, 3 + D) for row i the sums of w_j (1, s_j, s_j^2, x_j) over rows j of a lower rank with s_j > s_i - 1.
+
+    `order` (N,) sorts the scores, where it is known.
+    """
+    order = np.argsort(scores) if order is None else order
+    width = 3 + X.shape[1]
+    sums = np.empty((scores.size, width))
+    y = np.ascontiguousarray(problem.y[order], dtype=np.intp)
+    totals = np.zeros((problem.n_levels, width))
+    pairs_below(scores[order], y, problem.weights[order], np.ascontiguousarray(X[order]), sums, totals)
+    back = np.empty_like(sums)
+    back[order] = sums
+    return back
+
+
+def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: float, dual_square: float) -> Certified:
+    """P at v = sum_n beta_n phi(x_n), and D from sum a_p and sum a_p^2 / w_p of the a behind beta."""
+    scores, w = problem.gram.scored(beta)
+    norm = max(float(beta @ scores), 0.0)
+    primal = 0.5 * norm + C * violations(problem, scores)
+    dual = dual_linear - 0.5 * norm - 0.5 * problem.ridge(C) * dual_square
+    return Certified(beta=beta, scores=scores, primal=primal, dual=dual, w=w)
+
+
+def solved(problem: PairProblem, point: Certified) -> PairSolution:
+    """The point with its rank boundaries."""
+    found = boundaries(
+        point.scores,
+        problem.y,
+        problem.costs,
+        problem.weights,
+        slack=np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean())),
+        free_pairs=not problem.squared,
+    )
+    return PairSolution(**vars(point), theta=found.theta, boundaries=found.how)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairCandidate(Candidate):
+    """A pairwise problem to select C for.
+
+    Attributes
+    ----------
+    y : (N,) codes
+    loss : str
+    """
+
+    y: IntArray
+    loss: str
+
+    def problem(self, gram: Gram, rows: BoolArray | slice) -> PairProblem:
+        y, costs, weights = self.y[rows], self.costs[rows], self.case_weights[rows]
+        return PairProblem(gram=gram, y=y, costs=costs, weights=weights, loss=self.loss)
+
+
+# Steps over all pairs that one solve may take.
+_MOST_STEPS = 4_000_000_000
+_LEAST_EPOCHS, _MOST_EPOCHS = 300, 100_000
+# All pairs come back into the list at the latest after so many epochs.
+_EPOCHS_A_LIST = 10
+# Pairs with a violation below this share of the inner tolerance wait for a later epoch.
+_SKIP = 0.1
+# Pairs that fit into memory with their dual variables (about 1 GB while an epoch is shuffled).
+MOST_PAIRS = 20_000_000
+# Problems of no more pairs are solved until the gap is rounding.
+_SMALL, _ROUNDING_ASCENT = 20_000, 1e-11
+# Checks without half the gap after which rounding is all that is left.
+_PATIENCE = 8
+
+
+class PairAscent:
+    """Solves one problem for growing values of C, each from where the last one ended.
+
+    Parameters
+    ----------
+    problem : PairProblem
+    rng : numpy.random.Generator
+        Order of the pairs in each epoch.
+    max_epochs : int, optional
+        Epochs of one solve; as many as take minutes if not given.
+
+    Raises
+    ------
+    DataError
+        Too many pairs for a list of them.
+    """
+
+    name = "pair ascent"
+
+    def __init__(self, problem: PairProblem, rng: np.random.Generator, max_epochs: int | None = None) -> None:
+        if problem.n_pairs > MOST_PAIRS:
+            raise DataError(
+                f"{problem.y.size} rows make {problem.n_pairs} pairs of different rank, and at most {MOST_PAIRS} can "
+                "be listed: take fewer rows, or kernel='linear' with loss='squared_hinge', which needs no list."
+            )
+        self.problem = problem
+        self.rng = rng
+        self.upper, self.lower = problem.pairs()
+        self.weights = problem.weights[self.upper] * problem.weights[self.lower]
+        self.alpha = np.zeros(self.upper.size)
+        self.max_epochs = max_epochs or min(max(_LEAST_EPOCHS, _MOST_STEPS // max(self.alpha.size, 1)), _MOST_EPOCHS)
+
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
+        """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs."""
+        wanted, stalled = tol, 0
+        if self.alpha.size <= _SMALL:
+            tol = min(tol, _ROUNDING_ASCENT)
+        problem = self.problem
+        price, ridge = problem.price(C), problem.ridge(C)
+        np.minimum(self.alpha, price * self.weights, out=self.alpha)
+        state = problem.gram.state(self._beta())
+        order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 3
+        best: Certified | None = None
+        path: list[float] = []
+        epoch = 0
+        while best is None or (best.gap > tol and epoch < self.max_epochs):
+            epoch += 1
+            violation, kept = problem.gram.pair_sweep(
+                self.upper, self.lower, problem.weights, self.alpha, state, order, price, ridge, _SKIP * inner, shrink
+            )
+            shrink = 2.0 * violation
+            if violation < inner or kept == 0 or epoch % _EPOCHS_A_LIST == 0:
+                inner *= 0.7
+                order = self._shuffled()
+            else:
+                order = self.rng.permutation(order[:kept])
+            if epoch >= check or epoch >= self.max_epochs:
+                check = int(1.3 * epoch) + 2
+                point = self._certified(C)
+                path.append(point.primal)
+                stalled = 0 if best is None or point.gap < 0.5 * best.gap else stalled + 1
+                best = point if best is None or point.gap < best.gap else best
+                if best.gap <= wanted and stalled >= _PATIENCE:
+                    break
+                state = problem.gram.state(point.beta)
+        return Outcome(solution=solved(problem, best), solver=self.name, iterations=epoch, path=np.array(path))
+
+    def _certified(self, C: float) -> Certified:
+        square = float(self.alpha @ (self.alpha / self.weights))
+        return evaluated(self.problem, C, self._beta(), float(self.alpha.sum()), square)
+
+    def _beta(self) -> FloatArray:
+        n = self.problem.y.size
+        beta: FloatArray = np.bincount(self.upper, self.alpha, n).astype(np.float64)
+        return beta - np.bincount(self.lower, self.alpha, n)
+
+    def _shuffled(self) -> IntArray:
+        return self.rng.permutation(self.alpha.size).astype(np.intp)
+
+
+# Newton's decrement, as a share of the objective, that is rounding: of the objective at w, and then of that at the w
+# which the dual variables give, where C is large far less. And a gap that is rounding.
+_ROUNDING, _EXACT = (1e-15, 1e-20, 1e-25, 1e-30), 1e-13
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Sums:
+    """What P and its derivatives are made of at some w.
+
+    Attributes
+    ----------
+    loss : float, sum of squared violations
+    linear : float, sum of violations
+    slope : (N,) minus half the derivative of the loss by the scores
+    degree : (N,) weight of the violating partners of a row, times its own
+    partners : (N, D) sum of w_j x_j over violating partners of a lower rank
+    """
+
+    loss: float
+    linear: float
+    slope: FloatArray
+    degree: FloatArray
+    partners: FloatArray
+
+
+class PairNewton:
+    """Solves one linear problem for any C, each from where the last one ended.
+
+    Parameters
+    ----------
+    problem : PairProblem
+        With a LinearGram and the squared hinge.
+    rng : numpy.random.Generator
+        Not used; every solver is made alike.
+    """
+
+    name = "counting Newton"
+
+    def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
+        if not isinstance(problem.gram, LinearGram):
+            raise TypeError("PairNewton needs the columns of a linear kernel")
+        self.problem = problem
+        self.X = problem.gram.X
+        self.w = np.zeros(self.X.shape[1])
+
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
+        """Iterate until the gap is rounding, or Newton's steps bring nothing more.
+
+        `tol` is met with room to spare wherever it can be.
+        """
+        path: list[float] = []
+        points: list[Certified] = []
+        with one_blas_thread():
+            for rounding in _ROUNDING:
+                found = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
+                self.w = found.coef
+                path += found.objective.tolist()
+                points.append(self._certified(C))
+                if points[-1].gap <= _EXACT:
+                    break
+        solution = solved(self.problem, min(points, key=lambda point: point.gap))
+        return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
+
+    def _certified(self, C: float) -> Certified:
+        """With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give."""
+        sums = self._sums(self.w)
+        return evaluated(
+            self.problem, C, 2.0 * C * sums.slope, 2.0 * C * sums.linear, dual_square=4.0 * C * C * sums.loss
+        )
+
+    def _evaluate(self, C: float, w: FloatArray) -> Evaluation:
+        """P with its derivatives."""
+        sums = self._sums(w)
+        # X' (diag(degree) - A) X is the sum of half and its transpose, as A is of the two sides of a pair.
+        part = sums.partners * -self.problem.weights[:, None]
+        part += self.X * (0.5 * sums.degree)[:, None]
+        half = 2.0 * C * (self.X.T @ part)
+        gradient = w - 2.0 * C * (self.X.T @ sums.slope)
+        return Evaluation(0.5 * float(w @ w) + C * sums.loss, gradient, np.eye(w.size) + half + half.T)
+
+    def _sums(self, w: FloatArray) -> _Sums:
+        problem, v = self.problem, self.problem.weights
+        s = self.X @ w
+        order = np.argsort(s)
+        lower = counted(problem, s, self.X, order)
+        # The same pass from the other end: partners of a higher rank with s_j < s_i + 1.
+        mirrored = replace(problem, y=problem.n_levels - 1 - problem.y)
+        upper = counted(mirrored, -s, np.empty((s.size, 0)), order[::-1])
+        room = 1.0 - s
+        linear = lower[:, 0] * room + lower[:, 1]
+        square = lower[:, 0] * room**2 + 2.0 * room * lower[:, 1] + lower[:, 2]
+        # For the lower row of a pair: 1 - (s_i - s_j), summed over i.
+        pressed = upper[:, 0] * (1.0 + s) + upper[:, 1]
+        return _Sums(
+            loss=max(float(v @ square), 0.0),
+            linear=float(v @ linear),
+            slope=v * (linear - pressed),
+            degree=v * (lower[:, 0] + upper[:, 0]),
+            partners=lower[:, 3:],
+        )
+
+
+# Pairs that a general solver takes in seconds.
+_SMALL_ROUTES = 50_000
+_EPOCHS = 3000
+
+
+class CvxpyPairs:
+    """The dual through cvxpy, for any C: the reference route.
+
+    The variables are tau = a / c with c = C, or its root where C > 1, C being that of pairs whose weights are 1 on the
+    average: neither boxes nor dual variables are then too small or too large beside the solver's tolerances.
+
+    Parameters
+    ----------
+    problem : PairProblem
+    rng : numpy.random.Generator
+        Not used; every solver is made alike.
+    """
+
+    name = "cvxpy"
+
+    def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
+        self.problem = problem
+        upper, lower = problem.pairs()
+        weights = problem.weights[upper] * problem.weights[lower]
+        self.unit = float(weights.mean()) if weights.size else 1.0
+        self.weights = weights / self.unit
+        m = upper.size
+        signs = np.concatenate([np.ones(m), -np.ones(m)])
+        cells = (np.concatenate([upper, lower]), np.concatenate([np.arange(m), np.arange(m)]))
+        self.incidence = csr_array((signs, cells), shape=(problem.y.size, m))
+
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
+        """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
+        cp = cvxpy()
+        problem, own = self.problem, C * self.unit
+        c = min(own, np.sqrt(own))
+        price, ridge = problem.price(own), problem.ridge(own)
+        tau = cp.Variable(self.weights.size, nonneg=True)
+        beta = cp.Variable(problem.y.size)
+        half, constraints = problem.gram.half_square(beta)
+        constraints += [beta == self.incidence @ tau]
+        if np.isfinite(price):
+            constraints += [tau <= price / c * self.weights]
+        if ridge > 0.0:
+            half += 0.5 * ridge * cp.sum_squares(cp.multiply(1.0 / np.sqrt(self.weights), tau))
+        model = cp.Problem(cp.Minimize(c * half - cp.sum(tau)), constraints)
+        iterations = solve_with_clarabel(model, tol)
+        alpha = np.clip(c * tau.value, 0.0, price * self.weights)
+        square = float(alpha @ (alpha / self.weights)) / self.unit
+        point = evaluated(problem, C, self.incidence @ alpha, float(alpha.sum()), square)
+        solution = solved(problem, point)
+        return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([point.primal]))
+
+
+class AutomaticPairs:
+    """Newton's method where pairs can be counted; else coordinate ascent, and cvxpy for the few pairs it cannot order.
+
+    Coordinate ascent crawls where C is huge and the rows cannot be put in order without an error: a polynomial of few
+    columns on noisy ranks.
+
+    Parameters
+    ----------
+    problem : PairProblem
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
+        counts = isinstance(problem.gram, LinearGram) and problem.squared
+        small = problem.n_pairs <= _SMALL_ROUTES
+        self.first: PairAscent | PairNewton
+        self.first = PairNewton(problem, rng) if counts else PairAscent(problem, rng, _EPOCHS if small else None)
+        self.second = CvxpyPairs(problem, rng) if small and not counts else None
+
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
+        """The outcome of the first route that reaches `tol`, else the better of both."""
+        outcome = self.first.solve(C, tol)
+        if outcome.solution.gap <= tol or self.second is None:
+            return outcome
+        return better(self.second.solve(C, tol), outcome)
+
+
+#: Routes by the name a user gives.
+PAIR_SOLVERS: dict[str, Route] = {"auto": AutomaticPairs, "cvxpy": CvxpyPairs}

@@ -1,0 +1,98 @@
+"""Threads: tasks side by side, and BLAS on one thread where its work is small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+#: Multiplications that are over before the libraries are found.
+_SMALL = 3e7
+#: Rows that threads would wait for each other over, more than work on.
+_FEW_ROWS = 10_000
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    """The libraries found; looking for them takes longer than a small solve."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread(work: float = inf) -> AbstractContextManager[Any]:
+    """A context in which BLAS runs on one thread: where another core is busy, threads mostly wait for each other.
+
+    With few multiplications (`work`) to come it changes nothing, to spare a first fit the look for the libraries.
+    """
+    if work < _SMALL:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limits
+
+
+def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
+    """A context in which OpenMP loops run on one thread, where `n_rows` are too few to share."""
+    if n_rows > _FEW_ROWS:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="openmp")
+    return limits
+
+
+def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], n_jobs: int) -> list[Result]:
+    """[task(*a) for a in arguments], up to `n_jobs` of them at once; -1 for one a processor.
+
+    The compiled sweeps and BLAS leave Python's lock, and memory is shared. BLAS has one thread in each, whatever
+    `n_jobs` is: sums by more threads round in another order.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        if n_jobs == 1:
+            return [task(*a) for a in arguments]
+        from joblib import Parallel, delayed
+
+        found: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(task)(*a) for a in arguments)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Team:
+    """Threads that stay, for tasks of a few milliseconds that leave Python's lock.
+
+    Attributes
+    ----------
+    others : concurrent.futures.ThreadPoolExecutor
+        The threads beside the one that asks.
+    """
+
+    others: Any
+
+    def __call__(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:
+        """Run task(*a) of all arguments, the first in the own thread."""
+        waiting = [self.others.submit(task, *a) for a in arguments[1:]]
+        task(*arguments[0])
+        for one in waiting:
+            one.result()
+
+
+@contextmanager
+def team_of(n_jobs: int) -> Iterator[Team | None]:
+    """A team of so many threads; -1 for one a processor, None of one."""
+    from joblib import effective_n_jobs
+
+    threads = effective_n_jobs(n_jobs)
+    if threads == 1:
+        yield None
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads - 1) as others:
+        yield Team(others)

@@ -1,0 +1,1 @@
+"""Classification trees for ordered levels, and ensembles of them."""
