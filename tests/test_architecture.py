@@ -107,7 +107,7 @@ FORBIDDEN = {
     "prints": lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "print",
     "NumPy's global random state": lambda node: (
         isinstance(node, ast.Attribute)
-        and ast.unparse(node).startswith("np.random.")
+        and ast.unparse(node.value) == "np.random"
         and node.attr not in ("Generator", "default_rng", "SeedSequence", "RandomState", "BitGenerator", "MT19937")
     ),
 }
