@@ -81,7 +81,7 @@ def moments(X, weights, shift, sums, gram):
 
 
 def gather(columns, places, matrix, squares):
-    """Twin of `ordstat.compiled.table.gather`: columns side by side, and their sums of squares."""
+    """Twin of `ordstat.compiled.cumulative.gather`: columns side by side, and their sums of squares."""
     for column, place in zip(columns, places, strict=True):
         matrix[:, place] = column
         squares[place] += matrix[:, place] @ matrix[:, place]
@@ -447,7 +447,7 @@ def _ao_mass(u, lo, d, lam):
 
 
 def aranda_ordaz_log(u, lo, d, lam, out):
-    """Twin of `ordstat.compiled.intervals.aranda_ordaz_log`."""
+    """Twin of `ordstat.compiled.terms.aranda_ordaz_log`."""
     mass, log_mass, rise_l = _ao_mass(u, lo, d, lam)
     with np.errstate(divide="ignore"):
         inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), np.log(-np.expm1(-mass)))
@@ -455,7 +455,7 @@ def aranda_ordaz_log(u, lo, d, lam, out):
 
 
 def aranda_ordaz_interval(u, lo, d, lam, out):
-    """Twin of `ordstat.compiled.intervals.aranda_ordaz_interval`: a = f(u) / p, b = f(lo) / p and their slopes."""
+    """Twin of `ordstat.compiled.terms.aranda_ordaz_interval`: a = f(u) / p, b = f(lo) / p and their slopes."""
     aranda_ordaz_log(u, lo, d, lam, out[0])
     top = np.isposinf(u)
     hazards, survivals = [], []

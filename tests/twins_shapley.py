@@ -1,4 +1,4 @@
-"""Twin of `ordstat.compiled.shapley`: the sum over all sets of players in place of the integral."""
+"""Twin of `ordstat.compiled.boost`: the sum over all sets of players in place of the integral."""
 
 from __future__ import annotations
 

@@ -4,16 +4,18 @@
 A row is nothing but its bins, its score and the node that it has come to: slopes are made again where a node needs
 them, so that a round holds 10 bytes a row beside the bins. Sums are made by fixed parts of the rows, one after another
 or side by side, and put together in their order: they do not depend on the number of threads.
+
+Predictions of trees, their Shapley values, and slopes of the cumulative logit.
 """
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int8_t, uint8_t, uint16_t, uint64_t
+from libc.math cimport INFINITY, log
+from libc.stdint cimport int8_t, uint16_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
-
 from ordstat.compiled.boostrows cimport AWAY, BLOCK, fill, put_together, settle
-from ordstat.compiled.boostsplit cimport BYTES, WIDTH, Growth, Node, Part, Split, search, step
-from ordstat.compiled.logit cimport prepare
+from ordstat.compiled.boostsplit cimport BYTES, Growth, Node, Part, search, Split, step, WIDTH
+from ordstat.compiled.logit cimport log_p, prepare, tails, Tails, Thresholds, TINY
+
 
 cdef enum:
     MOST_SLOTS = 64  # nodes whose histograms are there at once
@@ -381,3 +383,235 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     finally:
         free_all(&t)
     return t.nodes, loss
+
+
+cdef inline bint holds(const uint8_t* codes, int code) noexcept nogil:
+    """Whether a code is in a set of codes."""
+    return (codes[code >> 3] >> (code & 7)) & 1
+
+
+def add_binned(const uint8_t[:, ::1] bins, const int[::1] n_bins, const int[::1] column, const int[::1] bin,
+               const int[::1] child, const uint8_t[::1] gaps_left, const uint8_t[:, ::1] sets,
+               const double[::1] value, bint plain, double[::1] scores):
+    """Add the values of one tree to the scores (N,) of all rows, by their codes (D, N); see `boost.grow`.
+
+    `plain` says that there are neither categories nor rows without a value.
+    """
+    cdef Py_ssize_t n, N = scores.shape[0]
+    cdef int node
+    cdef uint8_t code
+    cdef bint left
+    with nogil:
+        for n in range(N):
+            node = 0
+            if plain:
+                while column[node] >= 0:
+                    node = child[node] + (bins[column[node], n] > bin[node])
+            else:
+                while column[node] >= 0:
+                    code = bins[column[node], n]
+                    if code == n_bins[column[node]]:
+                        left = gaps_left[node]
+                    elif bin[node] < 0:
+                        left = holds(&sets[-1 - bin[node], 0], code)
+                    else:
+                        left = code <= bin[node]
+                    node = child[node] + (not left)
+            scores[n] += value[node]
+
+
+def add_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] column, const double[::1] cut,
+              const int[::1] child, const double[::1] value, double[::1] scores):
+    """Add the values of trees to the scores (N,) of rows X (N, D), one tree after another.
+
+    Parameters
+    ----------
+    X : (N, D)
+    roots : (T,) first node of every tree
+    column, cut, child, value : (M,) of all nodes
+        A row goes left where x <= cut; column -1 is a leaf; the right child follows the left one.
+    scores : (N,) changed
+    """
+    cdef Py_ssize_t n, t, start, end, N = scores.shape[0], T = roots.shape[0]
+    cdef int node
+    with nogil:
+        # A block of rows stays in the cache while all trees go over it.
+        for start in range(0, N, 64):
+            end = start + 64 if start + 64 < N else N
+            for t in range(T):
+                for n in range(start, end):
+                    node = roots[t]
+                    while column[node] >= 0:
+                        node = child[node] + (X[n, column[node]] > cut[node])
+                    scores[n] += value[node]
+
+
+def add_any_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] column, const double[::1] cut,
+                  const int[::1] set_of, const int[::1] child, const uint8_t[::1] gaps_left,
+                  const uint8_t[:, ::1] sets, const double[::1] value, double[::1] scores):
+    """The same of rows with NaN where a value is missing, and with codes of categories.
+
+    set_of (M,) is the place among the sets (S, 32) of the codes that go left, and -1 of a cut between numbers; rows
+    without a value go left where `gaps_left` (M,) is 1, and so do codes that are none.
+    """
+    cdef Py_ssize_t n, t, start, end, N = scores.shape[0], T = roots.shape[0]
+    cdef int node
+    cdef double x
+    cdef bint left
+    with nogil:
+        for start in range(0, N, 64):
+            end = start + 64 if start + 64 < N else N
+            for t in range(T):
+                for n in range(start, end):
+                    node = roots[t]
+                    while column[node] >= 0:
+                        x = X[n, column[node]]
+                        if set_of[node] < 0:
+                            left = x <= cut[node] or (x != x and gaps_left[node])
+                        elif 0.0 <= x < 256.0:
+                            left = holds(&sets[set_of[node], 0], <int>x)
+                        else:
+                            left = gaps_left[node]
+                        node = child[node] + (not left)
+                    scores[n] += value[node]
+
+
+def add_shapley(const uint8_t[:, ::1] left, const int[::1] conditions, const int[::1] node, const uint8_t[::1] side,
+                const int[::1] place, const int[::1] players, const int[::1] player, const double[::1] share,
+                const double[::1] value, const double[::1] points, const double[::1] weights,
+                double[:, ::1] table, uint8_t[::1] known, double[:, ::1] phi):
+    """Add the Shapley values of a tree to those of N rows.
+
+    The way to leaf l asks a row to go to a side at some nodes. With z_j the share of the tree's rows that player j's
+    conditions let through, and o_j whether the row meets them, player i gets value_l (o_i - z_i) times the integral
+    over t from 0 to 1 of prod over j != i of (1 - t) z_j + t o_j.
+
+    Parameters
+    ----------
+    left : (M, N) whether a row goes left at a node
+    conditions : (L+1,) where those of every leaf begin
+    node, side, place : (C,) of a condition: node, 1 for left, and position of its player among those of the leaf
+    players : (L+1,) where those of every leaf begin
+    player, share : (P,) column of `phi`, and z
+    value : (L,)
+    points, weights : (Q,) of a quadrature on [0, 1], exact for the polynomials above
+    table, known : (2^m, m), (2^m,) to work in, m the most players of a leaf
+    phi : (N, G) changed
+    """
+    cdef Py_ssize_t L = value.shape[0], N = left.shape[1], Q = points.shape[0]
+    cdef Py_ssize_t leaf, n, c, i, j, q, first, m, met
+    cdef double product, total, t
+    with nogil:
+        for leaf in range(L):
+            first = players[leaf]
+            m = players[leaf + 1] - first
+            memset(&known[0], 0, <size_t> 1 << m)
+            for n in range(N):
+                # Rows that meet the conditions of the same players get the same from a leaf.
+                met = (<Py_ssize_t> 1 << m) - 1
+                for c in range(conditions[leaf], conditions[leaf + 1]):
+                    if left[node[c], n] != side[c]:
+                        met &= ~(<Py_ssize_t> 1 << place[c])
+                if not known[met]:
+                    known[met] = 1
+                    for i in range(m):
+                        total = 0.0
+                        for q in range(Q):
+                            t = points[q]
+                            product = weights[q]
+                            for j in range(m):
+                                if j != i:
+                                    product *= (1.0 - t) * share[first + j] + (t if met >> j & 1 else 0.0)
+                            total += product
+                        total *= (1.0 if met >> i & 1 else 0.0) - share[first + i]
+                        table[met, i] = value[leaf] * total
+                for i in range(m):
+                    phi[n, player[first + i]] += table[met, i]
+
+
+def logit_slopes(const uint16_t[::1] y, const double[::1] H, const double[::1] theta, const double[::1] w, double[::1] g,
+                 double[::1] h):
+    """-log P(y_n) of the cumulative logit, the weighted sum, and its first two derivatives by every H_n.
+
+    With a = P(at most y) and b = P(below y), the slope is 1 - a - b and the curvature a (1 - a) + b (1 - b): nothing
+    is divided by the probability a (1 - b) (1 - exp(theta_{y-1} - theta_y)).
+
+    Parameters
+    ----------
+    y : (N,) codes 0..K-1
+    H : (N,)
+    theta : (K-1,) rising
+    w : (N,) weights, or none where all are 1
+    g, h : (N,) out, of weight 1; or none
+    """
+    cdef Py_ssize_t n, N = y.shape[0]
+    cdef bint sloped = g.shape[0] > 0, unit = w.shape[0] == 0
+    cdef double p, product = 1.0, loss = 0.0
+    cdef Thresholds t
+    cdef Tails q
+    if not prepare(&t, theta):
+        raise MemoryError("the thresholds do not fit into memory")
+    with nogil:
+        for n in range(N):
+            q = tails(&t, y[n], H[n])
+            if sloped:
+                g[n] = q.not_a - q.b
+                h[n] = q.a * q.not_a + q.b * q.not_b
+            p = q.a * q.not_b * t.wide[y[n]]
+            if not unit and w[n] != 1.0:
+                if w[n] > 0.0:
+                    loss -= w[n] * (log(p) if p > TINY else log_p(&t, y[n], H[n]))
+                continue
+            # One logarithm for many rows.
+            if p > TINY:
+                product *= p
+            else:
+                loss -= log_p(&t, y[n], H[n])
+            if product < TINY * TINY:
+                loss -= log(product)
+                product = 1.0
+        free(t.odds)
+    return loss - log(product)
+
+
+def logit_thresholds(const uint16_t[::1] y, const double[::1] H, const double[::1] theta, const double[::1] w,
+                     double[::1] gradient, double[::1] diagonal, double[::1] beside):
+    """First and second derivatives of the same sum by the thresholds.
+
+    Parameters
+    ----------
+    y, H, theta, w
+        As in `logit_slopes`.
+    gradient, diagonal : (K-1,) out
+    beside : (K-1,) out
+        Second derivatives by theta_{k-1} and theta_k; the first is 0.
+    """
+    cdef Py_ssize_t n, N = y.shape[0]
+    cdef int k
+    cdef double weight = 1.0, r, s
+    cdef Thresholds t
+    cdef Tails q
+    if not prepare(&t, theta):
+        raise MemoryError("the thresholds do not fit into memory")
+    gradient[:] = 0.0
+    diagonal[:] = 0.0
+    beside[:] = 0.0
+    with nogil:
+        for n in range(N):
+            k = y[n]
+            if w.shape[0] > 0:
+                weight = w[n]
+                if weight == 0.0:
+                    continue
+            q = tails(&t, k, H[n])
+            # Densities over the probability.
+            r, s = q.not_a / (q.not_b * t.wide[k]), q.b / (q.a * t.wide[k])
+            if k < t.Q:
+                gradient[k] -= weight * r
+                diagonal[k] += weight * (r * r - r * (q.not_a - q.a))
+            if k > 0:
+                gradient[k - 1] += weight * s
+                diagonal[k - 1] += weight * (s * s + s * (q.not_b - q.b))
+                if k < t.Q:
+                    beside[k] -= weight * r * s
+        free(t.odds)

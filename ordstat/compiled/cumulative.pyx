@@ -1,14 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Fused passes over the rows of a cumulative link model without nominal or scale effects.
+"""The pass over rows of a plain cumulative model: log-likelihood, score and information; moments of columns.
 
-Rows are read in chunks that stay in cache: centre, project, row quantities, scale, BLAS rank-k update.
-Every function adds into arrays given by the caller and has a plain NumPy twin in tests/twins.py.
-The columns are used as x - shift, so that large column means cost no digits.
+The readable twins are in `tests/twins.py`.
 """
 
-from libc.math cimport NAN, erfc, exp, expm1, fabs, log, log1p, sqrt
-from libc.stdlib cimport calloc, free
+from libc.math cimport erfc, exp, expm1, fabs, log, log1p, NAN, sqrt
+from libc.stdlib cimport calloc, free, malloc
 from scipy.linalg.cython_blas cimport dgemv, dsyrk
+
 
 cdef extern from "rows.h":
     void centre_rows(int n, int p, int pitch, const double *x, const double *shift, double *out) noexcept nogil
@@ -461,3 +460,86 @@ def probit_rows(const Py_ssize_t[::1] y, const double[::1] weights, const double
             parts[6, i] = -v * a * (u + c)
             parts[7, i] = v * b * (low + c)
     return total + log(running) if safe else NAN
+
+
+cdef enum:
+    BLOCK = 16  # rows written at a time: what is read and written stays in the first-level cache
+
+
+ctypedef fused Entry:
+    double
+    unsigned char
+
+
+cdef inline double _entry(const Entry *source, Py_ssize_t step, Py_ssize_t i) noexcept nogil:
+    """The one i steps, in bytes, from the first."""
+    return <double>(<const Entry *>(<const char *>source + i * step))[0]
+
+
+cdef double _copy(const Entry *source, Py_ssize_t step, Py_ssize_t rows, double *out, Py_ssize_t width) noexcept nogil:
+    """Write one column's entries `width` apart; the sum of their squares, in four parts so that they overlap."""
+    cdef double a, b, c, d, first = 0.0, second = 0.0, third = 0.0, fourth = 0.0
+    cdef Py_ssize_t i = 0
+    while i + 4 <= rows:
+        a = _entry(source, step, i)
+        b = _entry(source, step, i + 1)
+        c = _entry(source, step, i + 2)
+        d = _entry(source, step, i + 3)
+        out[i * width] = a
+        out[(i + 1) * width] = b
+        out[(i + 2) * width] = c
+        out[(i + 3) * width] = d
+        first += a * a
+        second += b * b
+        third += c * c
+        fourth += d * d
+        i += 4
+    while i < rows:
+        a = _entry(source, step, i)
+        out[i * width] = a
+        first += a * a
+        i += 1
+    return (first + second) + (third + fourth)
+
+
+def gather(list columns, const Py_ssize_t[::1] places, double[:, ::1] matrix, double[::1] squares):
+    """Write columns (n,) into columns `places` of `matrix` (n, D), and add their sums of squares to `squares` (D,).
+
+    Columns are of doubles or of booleans.
+    """
+    cdef Py_ssize_t n = matrix.shape[0], width = matrix.shape[1], count = len(columns), block, start, rows, k
+    cdef const double[:] column
+    cdef const unsigned char[:] flags
+    cdef const char *source
+    cdef double *out
+    if n == 0 or count == 0:
+        return
+    cdef const char **sources = <const char **>malloc(count * sizeof(char *))
+    cdef Py_ssize_t *steps = <Py_ssize_t *>malloc(count * sizeof(Py_ssize_t))
+    cdef bint *doubles = <bint *>malloc(count * sizeof(bint))
+    if sources == NULL or steps == NULL or doubles == NULL:
+        free(sources)
+        free(steps)
+        free(doubles)
+        raise MemoryError()
+    for k in range(count):
+        doubles[k] = columns[k].itemsize == sizeof(double)
+        if doubles[k]:
+            column = columns[k]
+            sources[k], steps[k] = <const char *>&column[0], column.strides[0]
+        else:
+            flags = columns[k].view("uint8")
+            sources[k], steps[k] = <const char *>&flags[0], flags.strides[0]
+    with nogil:
+        for block in range((n + BLOCK - 1) // BLOCK):
+            start = block * BLOCK
+            rows = min(<Py_ssize_t>BLOCK, n - start)
+            for k in range(count):
+                source, out = sources[k] + start * steps[k], &matrix[start, places[k]]
+                if doubles[k]:
+                    squares[places[k]] += _copy(<const double *>source, steps[k], rows, out, width)
+                else:
+                    squares[places[k]] += _copy(<const unsigned char *>source, steps[k], rows, out, width)
+    free(sources)
+    free(steps)
+    free(doubles)

@@ -15,7 +15,7 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammal
 
 from .._typing import FloatArray, IntArray
 from ..checks import number, one_spelled
-from ..compiled.intervals import aranda_ordaz_interval, aranda_ordaz_log
+from ..compiled.terms import aranda_ordaz_interval, aranda_ordaz_log
 from ..exceptions import OptionError
 from .family import Family, RowTerms
 from .links import LINKS, NODE_WEIGHTS, NODES, Interval, Link, Reflected, assemble, with_series

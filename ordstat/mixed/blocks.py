@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._typing import FloatArray, IntArray
-from ..compiled.effects import coupled, schur_complement
+from ..compiled.mixed import coupled, schur_complement
 from ..formula.sample import RandomColumns
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..compiled.effects import total_derivatives
-from ..compiled.mixed import full_terms
+from ..compiled.mixed import full_terms, total_derivatives
 from ..likelihood.family import LocationTerms, RowTerms
 from ..likelihood.predictor import Predictor
 from .blocks import BlockMatrix, Effects, Factor, factor

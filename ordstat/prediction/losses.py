@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, solveh_banded
 from scipy.special import expit
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..compiled.logitslopes import logit_slopes, logit_thresholds
+from ..compiled.boost import logit_slopes, logit_thresholds
 from ..fit import CostRule, Potential, count_above
 from ..formula.sample import CACHED, Rows, row_blocks
 from ..judging.costs import CostMatrix

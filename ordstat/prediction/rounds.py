@@ -9,8 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..compiled.boost import OUTSIDE, grow
-from ..compiled.boostvalues import add_binned
+from ..compiled.boost import OUTSIDE, add_binned, grow
 from ..formula.sample import CACHED, row_blocks
 from ..threads import Team, in_threads
 from .trees import BoostedTrees, HeldOut, LinearStart, ValueTree

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..compiled.shapley import add_shapley
+from ..compiled.boost import add_shapley
 from ..exceptions import DataError, OptionError
 from ..fitted import Target, copied
 from ..formula.sample import Rows, row_blocks

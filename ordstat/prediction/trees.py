@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..compiled.boostvalues import add_any_trees, add_trees
+from ..compiled.boost import add_any_trees, add_trees
 from ..fit import MarginFit
 from ..formula.sample import CACHED, Rows, has_gaps, row_blocks
 

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordstat.compiled.boost import OUTSIDE, grow
-from ordstat.compiled.boostvalues import add_binned, add_trees
-from ordstat.compiled.logitslopes import logit_slopes, logit_thresholds
+from ordstat.compiled.boost import OUTSIDE, add_binned, add_trees, grow, logit_slopes, logit_thresholds
 from ordstat.formula.sample import Rows
 from ordstat.prediction.trees import BoostedTrees, ValueTree
 

@@ -10,7 +10,7 @@ import twins_shapley
 from numpy.testing import assert_allclose
 
 from ordstat import OptionError, OrdinalClassifier, datasets, ordfit
-from ordstat.compiled.shapley import add_shapley
+from ordstat.compiled.boost import add_shapley
 from ordstat.formula.sample import Rows
 from ordstat.prediction.shapley import leaf_ways, shapley_values
 from ordstat.prediction.trees import BoostedTrees, ValueTree

@@ -7,7 +7,7 @@ import pytest
 import twins
 import twins_by_group
 
-from ordstat.compiled import cumulative, table
+from ordstat.compiled import cumulative
 
 #: Sums of a few thousand terms of size one, in another order.
 ROUNDING = {"rtol": 1e-11, "atol": 1e-10}
@@ -123,7 +123,7 @@ def test_gather(n: int) -> None:
     flags = apart > 0.0
     columns, places = [apart[:, 3], rng.normal(size=n), apart[::-1, 0], flags[:, 1], flags[::-1, 2]], [4, 0, 2, 6, 3]
     one, other = (np.ones((n, 7)), np.ones(7)), (np.ones((n, 7)), np.ones(7))
-    table.gather(columns, np.array(places), *one)
+    cumulative.gather(columns, np.array(places), *one)
     twins.gather(columns, places, *other)
     np.testing.assert_array_equal(one[0], other[0])
     np.testing.assert_allclose(one[1], other[1], rtol=1e-13)

@@ -9,7 +9,7 @@ import twins
 import twins_sums
 
 from ordstat._typing import FloatArray
-from ordstat.compiled import intervals, sums, terms
+from ordstat.compiled import sums, terms
 
 
 @pytest.mark.parametrize("local", [True, False])
@@ -83,11 +83,11 @@ def test_aranda_ordaz_interval(lam: float) -> None:
     upper = lower + width
     upper[:40], lower[40:90], width[:90] = np.inf, -np.inf, np.inf
     one, other = np.empty((8, 300)), np.empty((8, 300))
-    intervals.aranda_ordaz_interval(upper, lower, width, lam, one)
+    terms.aranda_ordaz_interval(upper, lower, width, lam, one)
     twins.aranda_ordaz_interval(upper, lower, width, lam, other)
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
     logs = np.empty(300)
-    intervals.aranda_ordaz_log(upper, lower, width, lam, logs)
+    terms.aranda_ordaz_log(upper, lower, width, lam, logs)
     np.testing.assert_array_equal(logs, one[0])
 
 

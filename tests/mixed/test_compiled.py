@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ordstat.compiled import effects, mixed
+from ordstat.compiled import mixed
 
 from . import twins_mixed as twins
 
@@ -39,7 +39,7 @@ def test_terms_of_rows(link: int) -> None:
     twins.location_terms(link, u, lo, d, s, shift, *there)
     np.testing.assert_allclose(here, there, rtol=1e-10, atol=1e-11)
     kappa, own = np.empty((4, u.size)), np.empty((4, u.size))
-    effects.total_derivatives(other, u, lo, s, shift, w, variance, t, kappa)
+    mixed.total_derivatives(other, u, lo, s, shift, w, variance, t, kappa)
     twins.total_derivatives(other, u, lo, s, shift, w, variance, t, own)
     np.testing.assert_allclose(kappa, own, rtol=TIGHT, atol=TIGHT)
 
@@ -81,10 +81,10 @@ def test_sparse_sums() -> None:
     B, V, half = rng.normal(size=9), rng.normal(size=9), rng.normal(size=(6, 6))
     P = half @ half.T
     found, other = P.copy(), P.copy()
-    effects.schur_complement(starts, columns, B, V, found)
+    mixed.schur_complement(starts, columns, B, V, found)
     twins.schur_complement(starts, columns, B, V, other)
     np.testing.assert_allclose(np.tril(found), np.tril(other), rtol=1e-13)
     one, two = np.empty(9), np.empty(9)
-    effects.coupled(starts, columns, V, P, one)
+    mixed.coupled(starts, columns, V, P, one)
     twins.coupled(starts, columns, V, P, two)
     np.testing.assert_allclose(one, two, rtol=1e-12)

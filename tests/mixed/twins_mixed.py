@@ -37,7 +37,7 @@ def location_terms(link, u, lo, d, s, shift, log_p, score, curvature):
 
 
 def total_derivatives(terms, u, lo, s, shift, w, variance, t, kappa):
-    """Twin of `ordstat.compiled.effects.total_derivatives`: kappa = score - variance T / 2 - t curvature_H."""
+    """Twin of `ordstat.compiled.mixed.total_derivatives`: kappa = score - variance T / 2 - t curvature_H."""
     a, b, c, W, r_u, r_l, by_u, by_l = terms.T
     upper, lower = (np.where(np.isinf(end), 0.0, end - s * shift) for end in (u, lo))
     score = np.stack([s * a, -s * b, -s * c, b * lower - a * upper])
@@ -47,13 +47,13 @@ def total_derivatives(terms, u, lo, s, shift, w, variance, t, kappa):
 
 
 def schur_complement(starts, columns, B, V, S):
-    """Twin of `ordstat.compiled.effects.schur_complement`."""
+    """Twin of `ordstat.compiled.mixed.schur_complement`."""
     matrices = [csr_array((values, columns, starts), shape=(len(starts) - 1, len(S))) for values in (B, V)]
     S -= np.tril((matrices[0].T @ matrices[1]).toarray())
 
 
 def coupled(starts, columns, V, P, out):
-    """Twin of `ordstat.compiled.effects.coupled`."""
+    """Twin of `ordstat.compiled.mixed.coupled`."""
     rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     out[:] = (csr_array((V, columns, starts), shape=(len(starts) - 1, len(P))) @ P)[rows, columns]
 
