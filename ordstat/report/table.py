@@ -148,7 +148,7 @@ def table(
 
     class _Table(ETable):
         def __repr__(self) -> str:
-            shown = self.df.map(lambda cell: " ".join(str(cell).split()))
+            shown = self.df.map(lambda cell: " ".join(str(cell).split())).droplevel(0)
             return "\n".join(part for part in (title or "", shown.to_string(), notes) if part)
 
     found = _Table(
