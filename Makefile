@@ -13,7 +13,7 @@ DATASETS ?=
 SETS ?= 60
 SEED ?= 1
 
-.PHONY: demo test test-all coverage lint doctest figures bench fuzz reproduce clean
+.PHONY: demo test test-all lint doctest figures bench fuzz reproduce clean
 
 demo: .venv/installed
 	$(BIN)/python -m ordstat demo
@@ -23,11 +23,6 @@ test: .venv/dev
 
 test-all: .venv/dev
 	$(TEST) -m "slow or not slow"
-
-# In one process: takes four times as long as the tests.
-coverage: .venv/dev
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m coverage run --source=ordstat -m pytest
-	$(BIN)/python -m benchmarks.covered
 
 lint: .venv/dev
 	$(BIN)/ruff check .
