@@ -324,7 +324,7 @@ FLEXIBLE: dict[str, FlexibleLink] = {
         -30.0,
         30.0,
         relative=False,
-        bounds=(-2.0, 2.0),
+        bounds=(-8.0, 8.0),
         members=("probit", "cloglog", "loglog"),
     ),
 }

@@ -91,8 +91,8 @@ def thinned(problem: Problem) -> Problem:
     return replace(problem, sample=small, counts=counts) if np.all(counts > 0.0) else problem
 
 
-#: Newton steps at each lambda, and accuracy of the search in lambda or its logarithm.
-_STEPS, _ACCURACY = 20, 0.05
+#: Newton steps at each lambda, values tried first, and accuracy of the search in lambda or its logarithm.
+_STEPS, _COARSE, _ACCURACY = 20, 9, 0.05
 
 
 def search_lambda(problem: Problem, start: Point, max_iter: int) -> Point:
@@ -140,7 +140,10 @@ def _searched(problem: Problem, start: Point, max_iter: int) -> Point:
         return -maximum.loglik
 
     low, high = (math.log(bound) if family.relative else bound for bound in family.bounds)
-    minimize_scalar(fall, bounds=(low, high), method="bounded", options={"xatol": _ACCURACY})
+    grid = np.linspace(low, high, _COARSE)
+    lowest = int(np.argmin([fall(coordinate) for coordinate in grid]))  # the profile may have several maxima
+    bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
+    minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
     (alpha, rest), lam = best[0].point, best[1]
     return alpha, np.append(rest, lam)
 
@@ -181,8 +184,8 @@ def starting_values(problem: Problem, max_iter: int) -> Point:
         return _along_lambda(problem, max_iter)
     logit = problem.at_link(LINKS["logit"])
     if problem.sample.rows.scale is not None:
-        other = problem.start() if problem.family.concave else _equal_scales(logit, max_iter)
-        return _better(problem, [_equal_scales(problem, max_iter), other], max_iter)
+        others = [problem.start()] if problem.family.concave else [_equal_scales(logit, max_iter), logit.start()]
+        return _better(problem, [_equal_scales(problem, max_iter), *others], max_iter)
     if not problem.family.concave:
         return _better(problem, [starting_values(logit, max_iter), problem.start()], max_iter)
     return problem.start() if problem.structure is not None else _from_small_sample(problem)
