@@ -129,7 +129,7 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         found = self._estimation.of(self._problem(sample))
-        layout = Layout.of(found.problem)
+        layout = Layout(found.problem)
         known = {"facts": self._facts(), **self._known(found, layout)}
         if sample.rows.random is None:
             return self._independent(sample, found, layout, known)
@@ -140,18 +140,15 @@ class OrdinalRegression(Method):
         """Fields of a fit that random effects leave as they are."""
         problem = found.problem
         return {
-            "n_alpha": layout.n_alpha,
-            "n_beta": layout.n_beta,
-            "n_zeta": layout.n_zeta,
-            "n_lambda": layout.n_lambda,
+            **layout.sizes,
             "aliased": ~layout.estimated,
             "null_loglik": self._estimation.null_loglik(problem),
             "null_edf": problem.n_null_parameters,
             "n_obs": float(problem.counts.sum()),
             "separation": None if found.separation is None else np.nan_to_num(layout.spread(found.separation)),
-            "threshold_names": () if layout.structure is None else layout.structure.names,
+            "threshold_names": () if problem.structure is None else problem.structure.names,
             "jacobian": layout.jacobian,
-            "confounded": layout.confounded(problem.confounded),
+            "confounded": layout.confounded,
         }
 
     def _independent(self, sample: Sample, found: Estimate, layout: Layout, known: dict[str, Any]) -> LikelihoodFit:

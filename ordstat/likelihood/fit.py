@@ -235,21 +235,6 @@ class Profile(Protocol):
         """Maximised log-likelihood at values of the parameter."""
 
 
-@dataclass(frozen=True, eq=False)
-class Confounded:
-    """A parameter that the cell probabilities of a model cannot tell from others, so that it is not estimated.
-
-    Attributes
-    ----------
-    place : int
-        Among the coefficients.
-    others : (n,) places of those that it cannot be told from; empty where it moves no probability at all
-    """
-
-    place: int
-    others: IntArray
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodFit(Fit):
     """A maximum likelihood fit, on the user's scale of the columns.
@@ -282,8 +267,8 @@ class LikelihoodFit(Fit):
     jacobian : (K-1, t) or None
         Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite beside levels without
         rows); None for flexible thresholds.
-    confounded : tuple of Confounded
-        Log-scale effects, and lambda, that the cell probabilities do not determine.
+    confounded : tuple of int
+        Places of the log-scale effects, and of lambda, that the cell probabilities do not determine.
     likelihood : LikelihoodAtEstimates
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
@@ -306,7 +291,7 @@ class LikelihoodFit(Fit):
     n_lambda: int = 0
     threshold_names: tuple[str, ...] = ()
     jacobian: FloatArray | None = None
-    confounded: tuple[Confounded, ...] = ()
+    confounded: tuple[int, ...] = ()
     marginal: Marginal | None = None
 
     @property

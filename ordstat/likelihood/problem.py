@@ -20,7 +20,6 @@ from .blocks import Blocks
 from .columns import Columns, survey
 from .cumulative import Cumulative
 from .family import Family
-from .fit import Confounded
 from .flexible import FlexibleLink
 from .links import Link
 from .newton import Evaluation, Objective, Slope
@@ -205,9 +204,9 @@ class Problem:
         Where the parameter of the link is estimated; the link of `family` is where the search begins then.
     structure : ThresholdMap or None
         Structure of the thresholds between the levels present.
-    confounded : tuple of Confounded
-        Log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a lambda stays
-        where the search would begin.
+    confounded : tuple of int
+        Places of the log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a
+        lambda stays where the search would begin.
     n_lambda : int
         1 where the link has a parameter that is not given, estimated or not.
     independent : (r,) bool
@@ -225,7 +224,7 @@ class Problem:
     family: Family
     flexible: FlexibleLink | None = None
     structure: ThresholdMap | None = None
-    confounded: tuple[Confounded, ...] = ()
+    confounded: tuple[int, ...] = ()
     n_lambda: int
     independent: BoolArray
     used: IntArray | None = None
@@ -276,12 +275,12 @@ class Problem:
             used=used,
         )
 
-    def without(self, lost: list[Confounded]) -> Problem:
+    def without(self, lost: list[int]) -> Problem:
         """The problem without parameters that cannot be determined."""
         n_scale, last = int(self.scale.kept.sum()), self.n_parameters
         first = last - n_scale - int(self.flexible is not None)
         gone = np.zeros(last - first, dtype=np.bool_)
-        gone[[one.place - first for one in lost]] = True
+        gone[[place - first for place in lost]] = True
         kept = self.scale.kept.copy()
         kept[self.scale.kept] = ~gone[:n_scale]
         rows = self.sample.rows
