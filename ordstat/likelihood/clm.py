@@ -18,13 +18,13 @@ from ..method import AGRESTI, Method, Needs, cost_option, option
 from ..mixed.method import RANDOM_PENALTIES, check_random, checked_quadrature, with_random_effects
 from ..threads import one_blas_thread
 from .adjacent import Adjacent
-from .at_estimates import LikelihoodAtEstimates
 from .blocks import condition_number
 from .columns import survey
+from .covariance import LikelihoodAtEstimates
 from .cumulative import Cumulative
 from .estimate import Estimate, Estimation
 from .family import Family
-from .fit import Information, LikelihoodFit
+from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
 from .layout import Layout
 from .links import Link
@@ -239,7 +239,7 @@ def _penalty(given: Any) -> Penalty | None:
     return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {names} or None"))
 
 
-def _digits(problem: Problem, found: Estimate, information: Information) -> FloatArray:
+def _digits(problem: Problem, found: Estimate, information: Any) -> FloatArray:
     """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
     user, optimum = problem.user_scale(), found.optimum
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none

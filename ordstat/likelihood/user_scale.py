@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from .blocks import Blocks, Factor
-from .fit import Information
 
 
-def correct_digits(estimates: FloatArray, errors: FloatArray, information: Information) -> FloatArray:
+def correct_digits(estimates: FloatArray, errors: FloatArray, information: Any) -> FloatArray:
     """(P',) correct significant digits of each estimate, at most 15, from what it may be off by.
 
     An estimate smaller than its standard error is measured against that.
@@ -137,16 +137,16 @@ class InverseInformation:
 
 
 @dataclass(frozen=True, eq=False)
-class Unknown:
-    """No covariance: the information is not positive definite where the iteration stopped; everything is NaN."""
+class CovarianceMatrix:
+    """A covariance (P', P') at hand; NaN where it is not known."""
 
-    size: int
+    matrix: FloatArray
 
     def variances(self) -> FloatArray:
-        return np.full(self.size, np.nan)
+        return np.array(np.diag(self.matrix))
 
     def covariance(self) -> FloatArray:
-        return np.full((self.size, self.size), np.nan)
+        return self.matrix.copy()
 
 
 #: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
@@ -155,40 +155,18 @@ _FLAT = 1e-6
 _LEFT = 1e-4
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RestrictedInformation:
-    """Covariance where some estimates are infinite: that of the finite ones, NaN for the others.
+def restricted_covariance(
+    blocks: Blocks, shape: tuple[int, int], user: UserScale, infinite: BoolArray
+) -> CovarianceMatrix:
+    """Covariance where some estimates (P',) are infinite: that of the finite ones, NaN for the others.
 
     In the limit the separated rows say nothing more and the information is singular along the directions to infinity;
     its pseudo-inverse gives the finite estimates the covariance that they have in the problem that is left.
-
-    Attributes
-    ----------
-    blocks : Blocks
-    shape : (t, m)
-    user : UserScale
-    infinite : (P',) bool
-        Which estimates, on the user's scale, are infinite.
     """
-
-    blocks: Blocks
-    shape: tuple[int, int]
-    user: UserScale
-    infinite: BoolArray
-
-    def variances(self) -> FloatArray:
-        return np.diag(self._covariance)
-
-    def covariance(self) -> FloatArray:
-        return self._covariance.copy()
-
-    @cached_property
-    def _covariance(self) -> FloatArray:
-        values, vectors = np.linalg.eigh(self.blocks.dense())
-        steep = values > _FLAT * values[-1]
-        rows = np.array([in_order(*self.user.coefficients(*parted(row, self.shape))) for row in vectors.T])
-        full = (rows[steep].T / values[steep]) @ rows[steep]
-        size = np.linalg.norm(rows, axis=0)
-        unknown = self.infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * size)
-        full[unknown], full[:, unknown] = np.nan, np.nan
-        return np.asarray(full)
+    values, vectors = np.linalg.eigh(blocks.dense())
+    steep = values > _FLAT * values[-1]
+    rows = np.array([in_order(*user.coefficients(*parted(row, shape))) for row in vectors.T])
+    full = (rows[steep].T / values[steep]) @ rows[steep]
+    unknown = infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * np.linalg.norm(rows, axis=0))
+    full[unknown], full[:, unknown] = np.nan, np.nan
+    return CovarianceMatrix(full)
