@@ -46,14 +46,10 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Curve:
-    """A function of the eta of a row under a family, (n, K-1), with its derivatives.
-
-    `bend` is the derivative of the slope where eta moves, for families that have a formula for it.
-    """
+    """A function of the eta of a row under a family, (n, K-1), with its derivatives."""
 
     value: Callable[[Family, FloatArray], FloatArray]
     slope: Callable[[Family, FloatArray], FloatArray]
-    bend: Callable[[Family, FloatArray, FloatArray], FloatArray | None] = lambda family, eta, moved: None
 
     def slopes(self, family: Family, eta: FloatArray) -> Slopes:
         """Derivatives by eta, and by the parameter of the link from five points."""
@@ -71,7 +67,6 @@ class Curve:
 CUMULATIVE = Curve(
     lambda family, eta: family.below(eta),
     lambda family, eta: family.below_slope(eta),
-    lambda family, eta, moved: family.below_bend(eta, moved),
 )
 ETA = Curve(lambda family, eta: eta, lambda family, eta: np.ones_like(eta))
 ABOVE_LOG_ODDS = Curve(
@@ -293,15 +288,12 @@ class Block:
     def bend(self, moved: FloatArray) -> Slopes:
         """The derivative of the slopes where eta moves by (n, K-1)."""
         if not self.slopes.local:
-            exact = self.curve.bend(self.rule.family, self.chain.eta, _finite(moved))
-            if exact is not None and not self.slopes.lam:
-                return Slopes(exact, [])
             return bent(self.curve, self.rule.family, self.chain.eta, _finite(moved))
         own = self._own_bend
         return Slopes(product(own.eta, moved), [product(value, moved) for value in own.lam])
 
-    def motion(self, tangent: Rows) -> Motion:
-        """How the rows move along a tangent."""
+    def along(self, tangent: Rows) -> tuple[FloatArray, list[tuple[Chain, Slopes]]]:
+        """(n, K-1) the derivative of the curve along a tangent, and parts whose gradients add up to its gradient."""
         rule, chain = self.rule, self.chain
         H = rule.scores(tangent)
         tau: FloatArray = np.zeros(tangent.n) if tangent.scale is None else tangent.scale @ rule.zeta
@@ -314,32 +306,10 @@ class Block:
         parts = [replace(chain, eta=moved, rows=turned)]
         if tangent.scale is not None:
             parts.append(replace(chain, rows=replace(rows, w=0.0 * rows.w, x=0.0 * rows.x, z=tangent.scale)))
-        still = Slopes(self.slopes.eta, [np.zeros_like(value) for value in self.slopes.lam])
-        return Motion(moved, still, [(chain, self.bend(moved)), *((part, still) for part in parts)])
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """How a block of rows moves.
-
-    Attributes
-    ----------
-    eta : (n, K-1)
-        The derivative of the predictors.
-    slopes : Slopes
-    parts : list of (Chain, Slopes)
-        Whose gradients add up to the derivative of the gradient.
-    """
-
-    eta: FloatArray
-    slopes: Slopes
-    parts: list[tuple[Chain, Slopes]]
-
-    @property
-    def values(self) -> FloatArray:
-        """(n, K-1) the derivative of the curve."""
         slope = self.slopes.eta
-        return product(slope, self.eta) if self.slopes.local else np.einsum("nkj,nj->nk", slope, _finite(self.eta))
+        values = product(slope, moved) if self.slopes.local else np.einsum("nkj,nj->nk", slope, _finite(moved))
+        still = Slopes(slope, [np.zeros_like(value) for value in self.slopes.lam])
+        return values, [(chain, self.bend(moved)), *((part, still) for part in parts)]
 
 
 def _finite(moved: FloatArray) -> FloatArray:
@@ -390,31 +360,22 @@ class Directions:
         count = self.rule.n_levels - 1
         values, jacobian = np.zeros(count), np.zeros((count, self.rule.n_parameters))
         for part, block in self._blocks:
-            motion, w = block.motion(tangent.take(part)), weights[part]
-            values = values + w @ motion.values
-            jacobian = jacobian + sum(chain.totals(slopes, w) for chain, slopes in motion.parts)
+            (moves, parts), w = block.along(tangent.take(part)), weights[part]
+            values = values + w @ moves
+            jacobian = jacobian + sum(chain.totals(slopes, w) for chain, slopes in parts)
         return self.quantity.combine(values, 0.0), self.quantity.combine(jacobian, 0.0)
 
     def each(self, tangent: Rows) -> tuple[FloatArray, FloatArray]:
         """(n, M) derivatives along a tangent, and their (n, M, F) Jacobian."""
-        found = [
-            (motion.values, row_gradients(self.quantity, motion.parts))
-            for part, block in self._blocks
-            for motion in [block.motion(tangent.take(part))]
-        ]
-        return _stacked(self.quantity, found, 0.0)
+        moves = [block.along(tangent.take(part)) for part, block in self._blocks]
+        return _stacked(self.quantity, [(values, row_gradients(self.quantity, parts)) for values, parts in moves], 0.0)
 
     def values(self) -> tuple[FloatArray, FloatArray]:
         """(n, M) the quantity itself, and its (n, M, F) Jacobian."""
-        family = self.rule.family
-        found = [
-            (
-                self.quantity.curve.value(family, block.chain.eta),
-                row_gradients(self.quantity, [(block.chain, block.slopes)]),
-            )
-            for _, block in self._blocks
-        ]
-        return _stacked(self.quantity, found, 1.0)
+        chains = [(block.chain, block.slopes) for _, block in self._blocks]
+        curves = [self.quantity.curve.value(self.rule.family, chain.eta) for chain, _ in chains]
+        gradients = [row_gradients(self.quantity, [part]) for part in chains]
+        return _stacked(self.quantity, list(zip(curves, gradients, strict=True)), 1.0)
 
 
 def row_gradients(quantity: Quantity, parts: list[tuple[Chain, Slopes]]) -> FloatArray:

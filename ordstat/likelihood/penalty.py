@@ -17,8 +17,7 @@ from .links import Link
 from .newton import Evaluation, Optimum
 from .problem import Problem
 from .rows import TermRows
-from .structured import Structured
-from .user_scale import joined, parted
+from .user_scale import Structured, joined, parted
 
 
 class Likelihood(Protocol):

@@ -25,8 +25,7 @@ from .links import Link
 from .newton import Evaluation, Objective, Slope
 from .predictor import ThresholdMap, threshold_map
 from .rows import CLOSED, FARTHEST, Scaled, TermRows
-from .structured import Structured
-from .user_scale import UserScale
+from .user_scale import Structured, UserScale
 
 #: Rows handled at once: the temporaries of one chunk stay in cache.
 _CHUNK = 4096
