@@ -265,13 +265,13 @@ class CumulativeLink(OrdinalRegression):
 
     Location effects beta, and where the formula asks for them nominal effects (theta_k depends on w) and log-scale
     effects (s = exp(-z'zeta)) [McCullagh 1980; Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the
-    block information, see `solvers/likelihood/newton.py`.
+    block information, see `likelihood/newton.py`.
 
     Parameters
     ----------
     link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
         The latent distribution F. The last two have a parameter lambda, which is estimated unless it is given, as in
-        ("log-gamma", 0.5); see `model/likelihood/flexible.py`.
+        ("log-gamma", 0.5); see `likelihood/flexible.py`.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
         Structure of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
     penalty : float, "jeffreys" or None
@@ -282,7 +282,7 @@ class CumulativeLink(OrdinalRegression):
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
         cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
-        best of the fits that models nearby lead to, see `solvers/likelihood/start.py`.
+        best of the fits that models nearby lead to, see `likelihood/start.py`.
     crossing : {"warn", "raise"}
         What to do where nominal effects put the thresholds of a row out of order, so that a probability is negative:
         warn, at the fit of its own rows and at predictions of new ones, or raise a DataError. The estimates are the

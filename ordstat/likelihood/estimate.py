@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, OptionError
 from .family import Family
 from .newton import Optimum, maximise
-from .penalty import Likelihood, Penalty
+from .penalty import Penalty
 from .problem import Problem
 from .separation import separation
 from .start import Point, starting_values
@@ -68,7 +69,7 @@ class Estimation:
         except DataError:  # lambda has no estimate
             return float("nan")
 
-    def objective(self, problem: Problem) -> Likelihood:
+    def objective(self, problem: Problem) -> Any:
         """What is maximised: the log-likelihood, penalised where asked."""
         return problem.objective() if self.penalty is None else self.penalty.on(problem)
 

@@ -397,7 +397,7 @@ def adjusted_scores(fit: LikelihoodFit, chosen: Covariance) -> BiasReduced:
             "vcov='CR2' takes finite estimates of maximum likelihood; these are penalised or "
             f"infinite (see .alerts()). {WITHOUT_CR2}"
         )
-    return fit.likelihood.bias_reduced(chosen.cluster)
+    return cast(BiasReduced, fit.likelihood.bias_reduced(chosen.cluster))
 
 
 def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:

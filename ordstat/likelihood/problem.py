@@ -1,7 +1,8 @@
-"""One pass over the rows of a cumulative link model with neither nominal nor scale effects, in compiled code.
+"""What is maximised: the rows and columns that count, the parameters that are estimated, and the way back.
 
-The formulas are those of `model/likelihood/cumulative.py` at s = 1, w = 1, for centred and scaled columns that are
-never formed: x enters as (x - shift) / scale. `rows.py` is the specification, for every family.
+A cumulative model with location effects alone has compiled passes (`PlainRows`): the formulas are those of
+`cumulative.py` at s = 1, w = 1, for centred and scaled columns that are never formed: x enters as (x - shift) / scale.
+`rows.py` serves every family and all effects.
 """
 
 from __future__ import annotations
@@ -305,7 +306,7 @@ class Problem:
 
     @property
     def plain(self) -> bool:
-        """Whether the passes of `plain.py` are the fastest: a cumulative model with location effects alone."""
+        """Whether `PlainRows` serves: a cumulative model with location effects alone."""
         rows = self.sample.rows
         parts = (rows.nominal, rows.scale, rows.scale_offset, self.flexible)
         known = self.link.name == "logit" or self.link.name not in CLOSED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..formula.sample import row_blocks
 from .columns import TOLERANCE, Columns
+from .family import Family
 from .flexible import lambda_slope
+from .links import Link
 from .newton import Optimum
 from .problem import Problem
 from .user_scale import in_order, joined, parted
@@ -165,6 +168,10 @@ _ROWS, _THRESHOLDS = 250, 4
 _BUFFER = 1 << 20
 
 
+def _cut(family: Family, eta: FloatArray, link: Link) -> FloatArray:
+    return family.at(link).cut(eta)
+
+
 def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatArray:
     """R of the QR decomposition of the derivatives of eta_k, each line divided by the size of eta_k.
 
@@ -196,10 +203,10 @@ def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatA
         parts = [by_alpha, by_beta, -eta[:, :, None] * part.z[:, None]]
         if flexible is not None:
             density = family.at(flexible.at(lam)).cut_slope(eta)
-            by_lambda = lambda_slope(flexible, lam, lambda link, eta=eta: family.at(link).cut(eta))
+            by_lambda = lambda_slope(flexible, lam, partial(_cut, family, eta))
             parts.append(np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[:, :, None])
         lines = np.concatenate(parts, axis=2) / (s + np.abs(eta))[:, :, None]
-        triangle = np.linalg.qr(np.vstack([triangle, lines.reshape(eta.size, -1)]), mode="r")
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, lines.reshape(eta.size, -1)]), mode="r"))
     return triangle
 
 
