@@ -18,7 +18,7 @@ from ..inference.comparison import Joint, by_estimated, degrees_of_freedom, join
 from ..likelihood.derivatives import QUANTITIES, Quantity, involved
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood, with_covariance
-from ..likelihood.rule import crossed_rows, tell_crossing
+from ..likelihood.rule import crossed_rows, report_crossing
 from ..likelihood.standard_errors import infinite_parameters, symmetric_limits, two_sided
 from ..likelihood.wald import wald_test
 from ..mixed.over_groups import Place, Predicted
@@ -230,7 +230,7 @@ class Averager:
     def tell_crossed(self, crossed: IntArray, weights: FloatArray) -> None:
         """Says how many of the rows with weight were found to be out of order."""
         refuse = self.results.method.refuses_crossing
-        tell_crossing(crossed, int(np.count_nonzero(weights)), None, "rows averaged over", refuse=refuse)
+        report_crossing(crossed, int(np.count_nonzero(weights)), None, "rows averaged over", refuse=refuse)
 
     def design(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""

@@ -13,7 +13,6 @@ from scipy.special import chdtri
 from .._typing import FloatArray, IntArray
 from ..checks import flag, fraction, one_of, unknown, whole
 from ..exceptions import OptionError, UnavailableError
-from ..likelihood.fit import Profile
 from ..likelihood.fitted import FittedLikelihood, of_errors
 from ..likelihood.parameters import check_determined, refuse_survey
 from ..likelihood.standard_errors import symmetric_limits
@@ -146,7 +145,7 @@ def _refuse_random(r: FittedLikelihood, chosen: IntArray) -> None:
         )
 
 
-def _profile(r: FittedLikelihood, profiler: Profile, place: int, among: int, drop: float, points: int) -> pd.DataFrame:
+def _profile(r: FittedLikelihood, profiler: Any, place: int, among: int, drop: float, points: int) -> pd.DataFrame:
     """One parameter's profile at equally spaced values between its limits, its estimate among them."""
     estimate = float(r.fit.coefficients[place])
     error = float(r.se.iloc[place])

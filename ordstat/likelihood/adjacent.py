@@ -127,16 +127,6 @@ class Adjacent(Family):
         low, high, _ = _pairs(eta.shape[1])
         return np.asarray(-below[:, low] * above[:, high] * self._ratio_slopes(eta)[0][:, None, :])
 
-    def below_bend(self, eta: FloatArray, moved: FloatArray) -> FloatArray:
-        """-(C_min S_max)' r'_j - C_min S_max r''_j eta'_j."""
-        below, above = _sums(np.exp(self._log_p(eta)))
-        low, high, _ = _pairs(eta.shape[1])
-        first, second = self._ratio_slopes(eta)
-        product = below[:, low] * above[:, high]
-        rise = -np.einsum("nkj,nj->nk", product, first * moved)
-        change = rise[:, low] * above[:, high] - below[:, low] * rise[:, high]
-        return np.asarray(-change * first[:, None, :] - product * (second * moved)[:, None, :])
-
     def log_odds_above(self, eta: FloatArray) -> FloatArray:
         below, above = self._log_sums(eta)
         return np.asarray(above - below)

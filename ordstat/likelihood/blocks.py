@@ -191,35 +191,17 @@ _DENSE = 120
 
 def condition_number(blocks: Blocks, factor: Factor) -> float:
     """Largest over smallest eigenvalue; for large matrices the 1-norm condition number by Hager's estimate."""
+    from scipy.sparse.linalg import LinearOperator, onenormest
+
     size = blocks.diagonal.shape[0] * blocks.diagonal.shape[1] + blocks.rest.shape[0]
     if size <= _DENSE:
         values = np.linalg.eigvalsh(blocks.dense())
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
-    return _one_norm(blocks) * _inverse_one_norm(factor, blocks.diagonal.shape[:2], blocks.rest.shape[0])
+    shape, n_alpha = blocks.diagonal.shape[:2], size - blocks.rest.shape[0]
 
+    def solve(vector: FloatArray) -> FloatArray:
+        x = vector.reshape(-1)
+        return np.concatenate([part.reshape(-1) for part in factor.solve(x[:n_alpha].reshape(shape), x[n_alpha:])])
 
-def _one_norm(blocks: Blocks) -> float:
-    """Largest column sum of absolute values."""
-    sums = np.abs(blocks.diagonal).sum(axis=1) + np.abs(blocks.cross).sum(axis=2)
-    sums[:-1] += np.abs(blocks.below).sum(axis=1)
-    sums[1:] += np.abs(blocks.below).sum(axis=2)
-    rest = np.abs(blocks.cross).sum(axis=(0, 1)) + np.abs(blocks.rest).sum(axis=0)
-    return float(max(sums.max(), rest.max(initial=0.0)))
-
-
-def _inverse_one_norm(factor: Factor, shape: tuple[int, ...], q: int) -> float:
-    """Hager's lower estimate of |J^-1|_1: a few solves, usually exact."""
-    size = shape[0] * shape[1]
-    x = np.full(size + q, 1.0 / (size + q))
-    best = 0.0
-    for _ in range(6):
-        y = np.concatenate([part.reshape(-1) for part in factor.solve(x[:size].reshape(shape), x[size:])])
-        signs = np.where(y >= 0.0, 1.0, -1.0)
-        z = np.concatenate([part.reshape(-1) for part in factor.solve(signs[:size].reshape(shape), signs[size:])])
-        best = max(best, float(np.abs(y).sum()))
-        largest = int(np.argmax(np.abs(z)))
-        if np.abs(z[largest]) <= z @ x:
-            break
-        x = np.zeros(size + q)
-        x[largest] = 1.0
-    return best
+    inverse = LinearOperator((size, size), matvec=solve, rmatvec=solve, dtype=np.float64)
+    return float(np.linalg.norm(blocks.dense(), 1) * onenormest(inverse, t=1))

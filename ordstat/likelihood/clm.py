@@ -18,13 +18,13 @@ from ..method import AGRESTI, Method, Needs, cost_option, option
 from ..mixed.method import RANDOM_PENALTIES, check_random, checked_quadrature, with_random_effects
 from ..threads import one_blas_thread
 from .adjacent import Adjacent
-from .at_estimates import LikelihoodAtEstimates
 from .blocks import condition_number
 from .columns import survey
+from .covariance import LikelihoodAtEstimates
 from .cumulative import Cumulative
 from .estimate import Estimate, Estimation
 from .family import Family
-from .fit import Information, LikelihoodFit
+from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
 from .layout import Layout
 from .links import Link
@@ -129,7 +129,7 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         found = self._estimation.of(self._problem(sample))
-        layout = Layout.of(found.problem)
+        layout = Layout(found.problem)
         known = {"facts": self._facts(), **self._known(found, layout)}
         if sample.rows.random is None:
             return self._independent(sample, found, layout, known)
@@ -140,18 +140,15 @@ class OrdinalRegression(Method):
         """Fields of a fit that random effects leave as they are."""
         problem = found.problem
         return {
-            "n_alpha": layout.n_alpha,
-            "n_beta": layout.n_beta,
-            "n_zeta": layout.n_zeta,
-            "n_lambda": layout.n_lambda,
+            **layout.sizes,
             "aliased": ~layout.estimated,
             "null_loglik": self._estimation.null_loglik(problem),
             "null_edf": problem.n_null_parameters,
             "n_obs": float(problem.counts.sum()),
             "separation": None if found.separation is None else np.nan_to_num(layout.spread(found.separation)),
-            "threshold_names": () if layout.structure is None else layout.structure.names,
+            "threshold_names": () if problem.structure is None else problem.structure.names,
             "jacobian": layout.jacobian,
-            "confounded": layout.confounded(problem.confounded),
+            "confounded": layout.confounded,
         }
 
     def _independent(self, sample: Sample, found: Estimate, layout: Layout, known: dict[str, Any]) -> LikelihoodFit:
@@ -242,7 +239,7 @@ def _penalty(given: Any) -> Penalty | None:
     return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {names} or None"))
 
 
-def _digits(problem: Problem, found: Estimate, information: Information) -> FloatArray:
+def _digits(problem: Problem, found: Estimate, information: Any) -> FloatArray:
     """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
     user, optimum = problem.user_scale(), found.optimum
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
@@ -268,13 +265,13 @@ class CumulativeLink(OrdinalRegression):
 
     Location effects beta, and where the formula asks for them nominal effects (theta_k depends on w) and log-scale
     effects (s = exp(-z'zeta)) [McCullagh 1980; Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the
-    block information, see `solvers/likelihood/newton.py`.
+    block information, see `likelihood/newton.py`.
 
     Parameters
     ----------
     link : {"logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz", "log-gamma"} or (name, lambda)
         The latent distribution F. The last two have a parameter lambda, which is estimated unless it is given, as in
-        ("log-gamma", 0.5); see `model/likelihood/flexible.py`.
+        ("log-gamma", 0.5); see `likelihood/flexible.py`.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"}
         Structure of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
     penalty : float, "jeffreys" or None
@@ -285,7 +282,7 @@ class CumulativeLink(OrdinalRegression):
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
         cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
-        best of the fits that models nearby lead to, see `solvers/likelihood/start.py`.
+        best of the fits that models nearby lead to, see `likelihood/start.py`.
     crossing : {"warn", "raise"}
         What to do where nominal effects put the thresholds of a row out of order, so that a probability is negative:
         warn, at the fit of its own rows and at predictions of new ones, or raise a DataError. The estimates are the

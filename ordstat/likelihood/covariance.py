@@ -1,24 +1,26 @@
-"""Sandwiches: sums of score products, CR2, replicate weights."""
+"""The likelihood of a fit at its estimates: sandwiches, CR2, replicate weights, score tests, profiles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag, helmert
 
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
-from ..formula.sample import row_blocks
+from ..formula.sample import Sample, row_blocks
 from .columns import survey
 from .estimate import Estimation
 from .family import RowTerms
 from .fit import WITHOUT_CR2, BiasReduced
 from .predictor import Jacobian, ModelRows
 from .problem import Problem
+from .profile import ProfileLikelihood
 from .rows import ObservedRows
-from .separation import confounded
+from .separation import confounded, identified
 from .user_scale import in_order
 
 #: Doubles held at once for the score rows of a chunk.
@@ -27,77 +29,16 @@ _BUFFER = 1 << 20
 _CHUNK = 1 << 17
 
 
-def score_products(problem: Problem, estimates: FloatArray, cluster: IntArray | None = None) -> FloatArray:
-    """(P', P') sum of U U' over clusters, or over rows (v U U' for a row of weight v) where there are none.
-
-    Parameters
-    ----------
-    problem : Problem
-    estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
-    cluster : (N,) codes or None
-        For all rows of the fit, those of weight 0 among them.
-    """
-    sample = problem.sample
-    codes = None if cluster is None else cluster if problem.used is None else cluster[problem.used]
-    scores_of = row_scores(problem, estimates)
-    order = np.arange(sample.n) if codes is None else np.argsort(codes, kind="stable")
-    total = np.zeros((estimates.size, estimates.size))
-    # The score so far and the code of the cluster that the end of a chunk has cut.
-    pending, last = np.zeros(estimates.size), -1
-    for some in row_blocks(sample.n, estimates.size, _BUFFER):
-        index = order[some]
-        scores, weights = scores_of(index)[1], sample.case_weights[index]
-        if codes is None:
-            total += (scores * weights[:, None]).T @ scores
-            continue
-        own = codes[index]
-        starts = np.flatnonzero(np.diff(own, prepend=-1))
-        sums = np.add.reduceat(scores * weights[:, None], starts, axis=0)
-        if own[0] == last:
-            sums[0] += pending
-        else:
-            total += np.outer(pending, pending)
-        total += sums[:-1].T @ sums[:-1]
-        pending, last = sums[-1], int(own[-1])
-    return total + np.outer(pending, pending)
-
-
-def score_totals(problem: Problem, estimates: FloatArray, codes: IntArray, n_groups: int) -> FloatArray:
-    """(G, P') weighted scores summed over the rows of each code 0..G-1; 0 where a code has no row.
-
-    Parameters
-    ----------
-    problem : Problem
-    estimates : (P',)
-        As in `score_products`.
-    codes : (N,)
-        For all rows of the fit, those of weight 0 among them.
-    n_groups : int
-        G.
-    """
-    sample = problem.sample
-    codes = codes if problem.used is None else codes[problem.used]
-    found = problem.group_scores(estimates, codes, n_groups)
-    if found is not None:
-        return found
-    terms_of, weights = _score_terms(problem, estimates), sample.case_weights
-    total = np.zeros((n_groups, estimates.size))
-    for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):
-        jacobian, terms = terms_of(some)
-        total += jacobian.totals(terms.score * weights[some], codes[some], n_groups)
-    return total
-
-
 def row_scores(
     problem: Problem, estimates: FloatArray, level: int | None = None
-) -> Callable[[IntArray], tuple[FloatArray, FloatArray]]:
+) -> Callable[[IntArray | slice], tuple[FloatArray, FloatArray]]:
     """From places (n,) to the rows' log-probabilities and their derivatives (n, P') on the user's own columns.
 
     Of the levels observed, or of one `level` at all rows.
     """
     terms_of = _score_terms(problem, estimates, level)
 
-    def scores(index: IntArray) -> tuple[FloatArray, FloatArray]:
+    def scores(index: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         jacobian, terms = terms_of(index)
         return terms.log_p, jacobian.transposed(terms.score)
 
@@ -141,7 +82,7 @@ def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> 
     ----------
     problem : Problem
     estimates : (P',) on the user's scale
-    cluster : (N,) codes, for all rows of the fit
+    cluster : (N,) codes, for the rows of the problem
 
     Raises
     ------
@@ -155,8 +96,7 @@ def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> 
     decomposition V^(-1/2) D = Q R. A row of weight w is w equal rows: the root of w times D and the residuals.
     """
     rows = problem.sample
-    codes = cluster if problem.used is None else cluster[problem.used]
-    _check_size(codes, rows.n_levels)
+    _check_size(cluster, rows.n_levels)
     p, slopes = _probabilities(problem, estimates)
     contrasts = helmert(rows.n_levels)
     root_v, inverse = _roots(contrasts @ (p[:, :, None] * (np.eye(rows.n_levels) - p[:, None, :])) @ contrasts.T)
@@ -165,7 +105,7 @@ def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> 
     basis = Q.reshape(rows.n, -1, estimates.size)
     residuals = weight[:, :, 0] * ((np.eye(rows.n_levels)[rows.y] - p) @ contrasts.T)
     whitened = np.einsum("nij,nj->ni", root_v, residuals)
-    members = np.split(np.argsort(codes, kind="stable"), np.flatnonzero(np.diff(np.sort(codes))) + 1)
+    members = np.split(np.argsort(cluster, kind="stable"), np.flatnonzero(np.diff(np.sort(cluster))) + 1)
     scores, spread, pull = zip(*(_adjusted(basis[own], root_v[own], whitened[own]) for own in members), strict=True)
     return BiasReduced(root=R, scores=np.array(scores), spread=np.array(spread), pull=np.array(pull))
 
@@ -204,31 +144,6 @@ def _check_size(codes: IntArray, n_levels: int) -> None:
             f"vcov='CR2' must have at most {_LARGEST} rows times (K - 1) in a cluster; the largest has {largest} rows "
             f"of {n_levels} levels. {WITHOUT_CR2}"
         )
-
-
-def replicated_estimates(
-    estimation: Estimation, problem: Problem, estimates: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """(R, P') estimates on the user's scale, one row a replicate.
-
-    Parameters
-    ----------
-    estimation : Estimation
-    problem : Problem
-    estimates : (P',)
-        Of the fit, on the user's scale; where the search begins.
-    weights : (N, R), >= 0
-        For all rows of the fit, those of weight 0 among them.
-
-    Raises
-    ------
-    DataError
-        A replicate gives no weight to a level or to what a parameter needs, so that it has no estimates.
-    """
-    used = weights if problem.used is None else weights[problem.used]
-    began = replace(estimation, start=tuple(estimates.tolist()))
-    found = [_estimate(began, problem, column, place) for place, column in enumerate(used.T, 1)]
-    return np.array(found)
 
 
 def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, place: int) -> FloatArray:
@@ -271,3 +186,98 @@ def _check_determined(problem: Problem, place: int) -> None:
             f"replicate {place} gives no weight to rows that tell the effects of the model apart (those of a level of "
             "a factor, as it may be), so that they have no estimates: take out a column, or merge levels of a factor."
         )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LikelihoodAtEstimates:
+    """The likelihood of a fit, at its estimates.
+
+    Codes and weights are for all rows of the fit, those of weight 0 among them.
+
+    Attributes
+    ----------
+    estimation : Estimation
+    problem : Problem
+    threshold : str
+    estimates : (P',) on the user's scale, in the order of `LikelihoodFit.coefficients` without the aliased
+    separation : (P',) or None
+        Direction of infinite estimates.
+    """
+
+    estimation: Estimation
+    problem: Problem
+    threshold: str
+    estimates: FloatArray
+    separation: FloatArray | None
+
+    def _used(self, values: AnyArray) -> Any:
+        """The values of the rows with a positive weight."""
+        return values if self.problem.used is None else values[self.problem.used]
+
+    def score_products(self, cluster: IntArray | None) -> FloatArray:
+        """(P', P') sum of U U' over clusters (N,), or over rows (v U U' for a row of weight v) without them."""
+        if cluster is not None:
+            codes = np.unique(self._used(cluster), return_inverse=True)[1]
+            totals = self._totals(codes, int(codes.max()) + 1)
+            return np.asarray(totals.T @ totals)
+        sample, scores_of = self.problem.sample, row_scores(self.problem, self.estimates)
+        total = np.zeros((self.estimates.size, self.estimates.size))
+        for some in row_blocks(sample.n, self.estimates.size, _BUFFER):
+            scores = scores_of(some)[1]
+            total += (scores * sample.case_weights[some, None]).T @ scores
+        return total
+
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P') weighted scores summed over the rows of each code 0..G-1; 0 where a code has no row."""
+        return self._totals(self._used(codes), n_groups)
+
+    def _totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        sample, estimates = self.problem.sample, self.estimates
+        compiled = self.problem.group_scores(estimates, codes, n_groups)
+        if compiled is not None:
+            return compiled
+        terms_of, weights = _score_terms(self.problem, estimates), sample.case_weights
+        total = np.zeros((n_groups, estimates.size))
+        for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):
+            jacobian, terms = terms_of(some)
+            total += jacobian.totals(terms.score * weights[some], codes[some], n_groups)
+        return total
+
+    def replicated(self, weights: FloatArray) -> FloatArray:
+        """(R, P') estimates with each column of other weights (N, R).
+
+        Raises
+        ------
+        DataError
+            A replicate gives no weight to a level or to what a parameter needs, so that it has no estimates.
+        """
+        began = replace(self.estimation, start=tuple(self.estimates.tolist()))
+        columns = enumerate(self._used(weights).T, 1)
+        return np.array([_estimate(began, self.problem, column, place) for place, column in columns])
+
+    def bias_reduced(self, cluster: IntArray) -> BiasReduced:
+        """Adjusted score sums of the clusters (N,), for their CR2 covariance."""
+        return bias_reduced(self.problem, self.estimates, self._used(cluster))
+
+    def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
+        """Rao's statistic U' J^-1 U of a wider model; NaN where its observed information J is not positive definite.
+
+        Parameters
+        ----------
+        sample : Sample
+            The sample of the wider model, no column aliased.
+        estimates : (P',) of the model of the fit, in the parameters of the wider one
+        """
+        wider = identified(Problem.of(sample, self.problem.family, self.problem.flexible, self.threshold))
+        at = wider.objective().evaluate(*wider.from_user(estimates))
+        factor = None if at is None else at.information.factor()
+        if at is None or factor is None:
+            return float("nan")
+        step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
+        return float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest)
+
+    def profile(self) -> ProfileLikelihood:
+        """The profile likelihood of the estimated parameters, penalised where the fit is."""
+        evaluate = self.estimation.objective(self.problem).evaluate
+        point = self.problem.from_user(self.estimates)
+        return ProfileLikelihood(evaluate, self.problem.user_scale(), point, self.separation)

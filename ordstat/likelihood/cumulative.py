@@ -1,7 +1,7 @@
 """The cumulative family: P(y <= k) = F(eta_k) [McCullagh 1980].
 
 log p = log(F(u) - F(lo)) with u = eta_y, lo = eta_{y-1} and d = u - lo. With a, b, c, r_u, r_l, h_ul and W of
-`interval_probability.py` and e = a u - b lo:
+`links.Interval` and e = a u - b lo:
   score:      theta_y  s a;  theta_{y-1}  -s b;  H  -s c;  tau  -e
   curvature:  (theta, theta) -s^2 [[h_uu, h_ul], [h_ul, h_ll]];  (theta, H) s^2 (r_u, r_l);  (H, H) s^2 W
               (theta, tau) s (r_u u - h_ul d + a, r_l lo + h_ul d - b);  (H, tau) -s (r_u u + r_l lo + c)

@@ -46,14 +46,10 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Curve:
-    """A function of the eta of a row under a family, (n, K-1), with its derivatives.
-
-    `bend` is the derivative of the slope where eta moves, for families that have a formula for it.
-    """
+    """A function of the eta of a row under a family, (n, K-1), with its derivatives."""
 
     value: Callable[[Family, FloatArray], FloatArray]
     slope: Callable[[Family, FloatArray], FloatArray]
-    bend: Callable[[Family, FloatArray, FloatArray], FloatArray | None] = lambda family, eta, moved: None
 
     def slopes(self, family: Family, eta: FloatArray) -> Slopes:
         """Derivatives by eta, and by the parameter of the link from five points."""
@@ -71,15 +67,11 @@ class Curve:
 CUMULATIVE = Curve(
     lambda family, eta: family.below(eta),
     lambda family, eta: family.below_slope(eta),
-    lambda family, eta, moved: family.below_bend(eta, moved),
 )
 ETA = Curve(lambda family, eta: eta, lambda family, eta: np.ones_like(eta))
 ABOVE_LOG_ODDS = Curve(
     lambda family, eta: family.log_odds_above(eta), lambda family, eta: family.log_odds_above_slope(eta)
 )
-
-#: Values of the curve (upper, lower) behind an output; None stands for an end of the scale.
-Ends = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -93,14 +85,15 @@ class Quantity:
         Given the value of the curve at eta = +inf: 1 for probabilities, 0 for their derivatives.
     per : {"level", "lower level", "threshold", "row"}
         What the M outputs stand for: the K levels, those but the highest, the K-1 thresholds, or one number.
-    touches : callable (K-1) -> list of (upper, lower) or None
-        The values of the curve that make up each output, upper minus lower; None where every one does.
     """
 
     curve: Curve
     combine: Callable[[FloatArray, float], FloatArray]
     per: str
-    touches: Callable[[int], list[Ends]] | None = None
+
+    def factors(self, count: int) -> FloatArray:
+        """(M, K-1) of the K-1 values of the curve in each output."""
+        return self.combine(np.eye(count), 0.0)
 
 
 def _with_top(values: FloatArray, top: float) -> FloatArray:
@@ -120,28 +113,16 @@ def _latent_mean(values: FloatArray, top: float) -> FloatArray:
     return np.asarray(-values.mean(axis=0)[None])
 
 
-def _own_interval(count: int) -> list[Ends]:
-    return [(k if k < count else None, k - 1 if k else None) for k in range(count + 1)]
-
-
-def _own_threshold(count: int) -> list[Ends]:
-    return [(k, None) for k in range(count)]
-
-
-def _own_threshold_or_top(count: int) -> list[Ends]:
-    return [*_own_threshold(count), (None, None)]
-
-
 #: Everything that has a gradient, by name.
 QUANTITIES: dict[str, Quantity] = {
-    "prob": Quantity(CUMULATIVE, _differences, "level", _own_interval),
-    "cum_prob": Quantity(CUMULATIVE, _with_top, "level", _own_threshold_or_top),
-    "inner_cum_prob": Quantity(CUMULATIVE, lambda values, top: values, "lower level", _own_threshold),
-    "exc_prob": Quantity(CUMULATIVE, lambda values, top: top - values, "lower level", _own_threshold),
+    "prob": Quantity(CUMULATIVE, _differences, "level"),
+    "cum_prob": Quantity(CUMULATIVE, _with_top, "level"),
+    "inner_cum_prob": Quantity(CUMULATIVE, lambda values, top: values, "lower level"),
+    "exc_prob": Quantity(CUMULATIVE, lambda values, top: top - values, "lower level"),
     "mean": Quantity(CUMULATIVE, _expected_rank, "row"),
     "latent": Quantity(ETA, _latent_mean, "row"),
-    "log_odds": Quantity(ABOVE_LOG_ODDS, lambda values, top: values, "threshold", _own_threshold),
-    "linear_predictor": Quantity(ETA, lambda values, top: values, "threshold", _own_threshold),
+    "log_odds": Quantity(ABOVE_LOG_ODDS, lambda values, top: values, "threshold"),
+    "linear_predictor": Quantity(ETA, lambda values, top: values, "threshold"),
 }
 
 
@@ -178,44 +159,17 @@ class Chain:
         flat = alpha.reshape(len(by_eta), w.shape[1] * by_eta.shape[1])
         return np.hstack([flat, beta, zeta, *(value[:, None] for value in by_lambda)])
 
-    def averages(self, slopes: Slopes, weights: FloatArray) -> FloatArray:
+    def totals(self, slopes: Slopes, weights: FloatArray) -> FloatArray:
         """(K-1, F) sum over rows of weight times the gradient of each value of a curve."""
-        count, m = self.eta.shape[1], self.rows.w.shape[1]
-        if slopes.local:
-            weighted = slopes.eta * (weights[:, None] * self.s)
-            stretched = product(slopes.eta, self.eta) * weights[:, None]
-            alpha = np.zeros((count, m, count))
-            alpha[np.arange(count), :, np.arange(count)] = weighted.T @ self.rows.w
-        else:
-            every = slopes.eta * (weights[:, None] * self.s)[:, :, None]
-            weighted = every.sum(axis=2)
-            stretched = product(slopes.eta, self.eta[:, None, :]).sum(axis=2) * weights[:, None]
-            alpha = (every.reshape(len(every), -1).T @ self.rows.w).reshape(count, count, m).swapaxes(1, 2)
-        lam = [(weights @ value)[:, None] for value in slopes.lam]
-        return np.hstack([alpha.reshape(count, -1), -weighted.T @ self.rows.x, -stretched.T @ self.rows.z, *lam])
-
-    def difference(self, upper: int | None, lower: int | None, slopes: Slopes) -> tuple[FloatArray, list[int]]:
-        """Gradient of one value of a curve less another where it is not zero, and the places of its columns."""
-        if not slopes.local:
-            signs = np.zeros(self.eta.shape[1])
-            for sign, k in ((1.0, upper), (-1.0, lower)):
-                if k is not None:
-                    signs[k] += sign
-            gradient = self.gradient(*slopes.combined(signs))
-            return gradient, list(range(gradient.shape[1]))
-        (n, count), m = self.eta.shape, self.rows.w.shape[1]
-        blocks, places = [], []
-        net, stretched, lam = np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, len(slopes.lam)))
-        for sign, k in ((1.0, upper), (-1.0, lower)):
-            if k is not None:
-                own = sign * slopes.eta[:, k : k + 1]
-                blocks.append(own * self.s * self.rows.w)
-                places += [j * count + k for j in range(m)]
-                net += own
-                stretched += product(own, self.eta[:, k : k + 1])
-                lam += sign * np.array([value[:, k] for value in slopes.lam]).T.reshape(n, len(slopes.lam))
-        gradient = np.hstack([*blocks, -net * self.s * self.rows.x, -stretched * self.rows.z, lam])
-        return gradient, [*places, *range(m * count, m * count + gradient.shape[1] - len(places))]
+        out = []
+        for row in np.eye(self.eta.shape[1]):
+            by_eta, by_lambda = slopes.combined(row)
+            weighted = by_eta * (self.s * weights[:, None])
+            stretched = product(by_eta, self.eta).sum(axis=1) * weights
+            alpha, lam = (self.rows.w.T @ weighted).reshape(-1), [weights @ value for value in by_lambda]
+            beta = weighted.sum(axis=1) @ self.rows.x
+            out.append(np.concatenate([alpha, -beta, -stretched @ self.rows.z, lam]))
+        return np.array(out)
 
     def involves(self, chosen: BoolArray) -> BoolArray:
         """(n, K-1) whether each eta has a nonzero derivative by one of the chosen parameters (F,)."""
@@ -242,7 +196,7 @@ def averages(
     for part in chunks(rows.n, rule.n_levels):
         some = Chain.of(rule, rows.take(part))
         values = values + weights[part] @ quantity.curve.value(rule.family, some.eta)
-        jacobian = jacobian + some.averages(quantity.curve.slopes(rule.family, some.eta), weights[part])
+        jacobian = jacobian + some.totals(quantity.curve.slopes(rule.family, some.eta), weights[part])
     return quantity.combine(values, float(weights.sum())), quantity.combine(jacobian, 0.0)
 
 
@@ -268,15 +222,12 @@ def standard_errors(rule: LikelihoodRule, rows: Rows, quantity: Quantity, covari
 
 
 def _variances(family: Family, some: Chain, quantity: Quantity, covariance: FloatArray) -> FloatArray:
-    slopes = quantity.curve.slopes(family, some.eta)
-    count = some.eta.shape[1]
-    if quantity.touches is None:
-        gradient = some.gradient(*slopes.combined(quantity.combine(np.eye(count), 0.0)[0]))
-        return np.asarray(((gradient @ covariance) * gradient).sum(axis=1, keepdims=True))
-    columns = []
-    for ends in quantity.touches(count):
-        gradient, places = some.difference(*ends, slopes)
-        columns.append(((gradient @ covariance[np.ix_(places, places)]) * gradient).sum(axis=1))
+    slopes, columns = quantity.curve.slopes(family, some.eta), []
+    for factors in quantity.factors(some.eta.shape[1]):
+        gradient = some.gradient(*slopes.combined(factors))
+        used = gradient.any(axis=0)
+        part = gradient[:, used]
+        columns.append(((part @ covariance[np.ix_(used, used)]) * part).sum(axis=1))
     return np.column_stack(columns)
 
 
@@ -296,11 +247,7 @@ def involved(rule: LikelihoodRule, rows: Rows, quantity: Quantity, chosen: BoolA
     etas = some.involves(chosen)
     if not quantity.curve.slopes(rule.family, some.eta).local:
         etas = np.broadcast_to(etas.any(axis=1, keepdims=True), etas.shape)
-    if quantity.touches is None:
-        return np.asarray(etas.any(axis=1, keepdims=True))
-    padded = np.hstack([etas, np.zeros((rows.n, 1), dtype=np.bool_)])  # None reads the last column
-    ends = np.array([[-1 if k is None else k for k in pair] for pair in quantity.touches(etas.shape[1])])
-    return np.asarray(padded[:, ends[:, 0]] | padded[:, ends[:, 1]])
+    return np.asarray(etas @ (quantity.factors(etas.shape[1]) != 0.0).T)
 
 
 def score_involved(rule: LikelihoodRule, rows: Rows, chosen: BoolArray) -> BoolArray:
@@ -341,15 +288,12 @@ class Block:
     def bend(self, moved: FloatArray) -> Slopes:
         """The derivative of the slopes where eta moves by (n, K-1)."""
         if not self.slopes.local:
-            exact = self.curve.bend(self.rule.family, self.chain.eta, _finite(moved))
-            if exact is not None and not self.slopes.lam:
-                return Slopes(exact, [])
             return bent(self.curve, self.rule.family, self.chain.eta, _finite(moved))
         own = self._own_bend
         return Slopes(product(own.eta, moved), [product(value, moved) for value in own.lam])
 
-    def motion(self, tangent: Rows) -> Motion:
-        """How the rows move along a tangent."""
+    def along(self, tangent: Rows) -> tuple[FloatArray, list[tuple[Chain, Slopes]]]:
+        """(n, K-1) the derivative of the curve along a tangent, and parts whose gradients add up to its gradient."""
         rule, chain = self.rule, self.chain
         H = rule.scores(tangent)
         tau: FloatArray = np.zeros(tangent.n) if tangent.scale is None else tangent.scale @ rule.zeta
@@ -362,32 +306,10 @@ class Block:
         parts = [replace(chain, eta=moved, rows=turned)]
         if tangent.scale is not None:
             parts.append(replace(chain, rows=replace(rows, w=0.0 * rows.w, x=0.0 * rows.x, z=tangent.scale)))
-        still = Slopes(self.slopes.eta, [np.zeros_like(value) for value in self.slopes.lam])
-        return Motion(moved, still, [(chain, self.bend(moved)), *((part, still) for part in parts)])
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """How a block of rows moves.
-
-    Attributes
-    ----------
-    eta : (n, K-1)
-        The derivative of the predictors.
-    slopes : Slopes
-    parts : list of (Chain, Slopes)
-        Whose gradients add up to the derivative of the gradient.
-    """
-
-    eta: FloatArray
-    slopes: Slopes
-    parts: list[tuple[Chain, Slopes]]
-
-    @property
-    def values(self) -> FloatArray:
-        """(n, K-1) the derivative of the curve."""
         slope = self.slopes.eta
-        return product(slope, self.eta) if self.slopes.local else np.einsum("nkj,nj->nk", slope, _finite(self.eta))
+        values = product(slope, moved) if self.slopes.local else np.einsum("nkj,nj->nk", slope, _finite(moved))
+        still = Slopes(slope, [np.zeros_like(value) for value in self.slopes.lam])
+        return values, [(chain, self.bend(moved)), *((part, still) for part in parts)]
 
 
 def _finite(moved: FloatArray) -> FloatArray:
@@ -438,36 +360,27 @@ class Directions:
         count = self.rule.n_levels - 1
         values, jacobian = np.zeros(count), np.zeros((count, self.rule.n_parameters))
         for part, block in self._blocks:
-            motion, w = block.motion(tangent.take(part)), weights[part]
-            values = values + w @ motion.values
-            jacobian = jacobian + sum(chain.averages(slopes, w) for chain, slopes in motion.parts)
+            (moves, parts), w = block.along(tangent.take(part)), weights[part]
+            values = values + w @ moves
+            jacobian = jacobian + sum(chain.totals(slopes, w) for chain, slopes in parts)
         return self.quantity.combine(values, 0.0), self.quantity.combine(jacobian, 0.0)
 
     def each(self, tangent: Rows) -> tuple[FloatArray, FloatArray]:
         """(n, M) derivatives along a tangent, and their (n, M, F) Jacobian."""
-        found = [
-            (motion.values, row_gradients(self.quantity, motion.parts))
-            for part, block in self._blocks
-            for motion in [block.motion(tangent.take(part))]
-        ]
-        return _stacked(self.quantity, found, 0.0)
+        moves = [block.along(tangent.take(part)) for part, block in self._blocks]
+        return _stacked(self.quantity, [(values, row_gradients(self.quantity, parts)) for values, parts in moves], 0.0)
 
     def values(self) -> tuple[FloatArray, FloatArray]:
         """(n, M) the quantity itself, and its (n, M, F) Jacobian."""
-        family = self.rule.family
-        found = [
-            (
-                self.quantity.curve.value(family, block.chain.eta),
-                row_gradients(self.quantity, [(block.chain, block.slopes)]),
-            )
-            for _, block in self._blocks
-        ]
-        return _stacked(self.quantity, found, 1.0)
+        chains = [(block.chain, block.slopes) for _, block in self._blocks]
+        curves = [self.quantity.curve.value(self.rule.family, chain.eta) for chain, _ in chains]
+        gradients = [row_gradients(self.quantity, [part]) for part in chains]
+        return _stacked(self.quantity, list(zip(curves, gradients, strict=True)), 1.0)
 
 
 def row_gradients(quantity: Quantity, parts: list[tuple[Chain, Slopes]]) -> FloatArray:
     """(n, M, F) the sum of the gradients of each output of a quantity."""
-    factors = quantity.combine(np.eye(parts[0][0].eta.shape[1]), 0.0)
+    factors = quantity.factors(parts[0][0].eta.shape[1])
     outputs = [sum(chain.gradient(*slopes.combined(row)) for chain, slopes in parts) for row in factors]
     return np.stack(outputs, axis=1)
 

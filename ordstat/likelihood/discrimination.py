@@ -154,4 +154,4 @@ def score_chi2(fit: LikelihoodFit, sample: Sample) -> float:
     counts = np.bincount(sample.y, sample.case_weights, sample.n_levels)
     theta = cast(LikelihoodRule, fit.rule).family.start(counts[counts > 0.0] / counts.sum())
     columns = replace(sample, rows=replace(rows, X=np.ascontiguousarray(rows.X[:, kept])))
-    return fit.likelihood.score_statistic(columns, np.append(theta, np.zeros(int(kept.sum()))))
+    return float(fit.likelihood.score_statistic(columns, np.append(theta, np.zeros(int(kept.sum())))))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, OptionError
 from .family import Family
-from .fit import Information
 from .newton import Optimum, maximise
-from .penalty import Likelihood, Penalty
+from .penalty import Penalty
 from .problem import Problem
 from .separation import separation
 from .start import Point, starting_values
-from .user_scale import InverseInformation, RestrictedInformation, Unknown
+from .user_scale import CovarianceMatrix, InverseInformation, restricted_covariance
 
 #: Log-scale effects, per deviation, that still move by this, or have this standard error, have no finite estimate.
 _MOVING, _ENDLESS = 1e-2, 50.0
@@ -69,7 +69,7 @@ class Estimation:
         except DataError:  # lambda has no estimate
             return float("nan")
 
-    def objective(self, problem: Problem) -> Likelihood:
+    def objective(self, problem: Problem) -> Any:
         """What is maximised: the log-likelihood, penalised where asked."""
         return problem.objective() if self.penalty is None else self.penalty.on(problem)
 
@@ -147,16 +147,17 @@ class Estimate:
         """Largest score; NaN where the likelihood has no maximum."""
         return float("nan") if self.endless.any() else self.optimum.at.largest_score
 
-    def information(self) -> Information:
-        """Information about the estimates on the user's scale."""
+    def information(self) -> InverseInformation | CovarianceMatrix:
+        """Covariance of the estimates on the user's scale."""
         optimum, user = self.optimum, self.problem.user_scale()
-        size, shape = self.problem.n_parameters, (user.c.size, user.G.shape[0])
+        shape, factor = (user.c.size, user.G.shape[0]), optimum.factor
+        unknown = CovarianceMatrix(np.full((self.problem.n_parameters,) * 2, np.nan))
         if self.by.penalty is not None:
-            factor = self.by.penalty.factor(self.problem, optimum)
-            return Unknown(size) if factor is None else InverseInformation(shape=shape, factor=factor, user=user)
+            penalised = self.by.penalty.factor(self.problem, optimum)
+            return unknown if penalised is None else InverseInformation(shape=shape, factor=penalised, user=user)
         infinite = self.endless if self.separation is None else self.endless | (self.separation != 0.0)
         if not infinite.any():
-            return InverseInformation(shape=shape, factor=optimum.factor, user=user)
+            return InverseInformation(shape=shape, factor=factor, user=user)
         if self.endless.any() and not optimum.converged:
-            return Unknown(size)
-        return RestrictedInformation(blocks=optimum.at.information, shape=shape, user=user, infinite=infinite)
+            return unknown
+        return restricted_covariance(optimum.at.information, shape, user, infinite)

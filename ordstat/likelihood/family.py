@@ -150,10 +150,6 @@ class Family(ABC):
     def below_slope(self, eta: FloatArray) -> FloatArray:
         """Derivatives of `below` by eta: (n, K-1) of a local family, else (n, K-1 of below, K-1 of eta)."""
 
-    def below_bend(self, eta: FloatArray, moved: FloatArray) -> FloatArray | None:
-        """The derivative of `below_slope` where eta moves; None of families that have no formula for it."""
-        return None
-
     @abstractmethod
     def log_odds_above(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) log(P(y > k) / P(y <= k))."""

@@ -7,13 +7,13 @@ the true residuals [Bell and McCaffrey 2002; Pustejovsky and Tipton 2018, sec. 2
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Fit
-from ..formula.sample import Sample, row_blocks
+from ..formula.sample import row_blocks
 
 #: Fewer clusters than these make cluster-robust standard errors too small.
 FEW_CLUSTERS = 20
@@ -155,7 +155,7 @@ class Marginal:
     plain_loglik : float
         Of the same model without random effects.
     likelihood : MarginalLikelihood
-        The integrated likelihood, to be asked again (`solvers/likelihood/mixed/at_estimates.py`).
+        The integrated likelihood, for profiles and score tests (`mixed/at_estimates.py`).
     """
 
     terms: tuple[EffectsOfGroups, ...]
@@ -193,63 +193,6 @@ class Marginal:
         return f"{kind} Gauss-Hermite, {abs(self.quadrature)} nodes"
 
 
-class Information(Protocol):
-    """Inverse of the negative Hessian at the optimum, over the estimated (not aliased) parameters."""
-
-    def variances(self) -> FloatArray:
-        """(P',) diagonal of the covariance."""
-
-    def covariance(self) -> FloatArray:
-        """(P', P') covariance."""
-
-
-class LikelihoodAtEstimates(Protocol):
-    """The likelihood of a fit, kept at its estimates; see `solvers/likelihood/at_estimates.py`."""
-
-    def score_products(self, cluster: IntArray | None) -> FloatArray:
-        """(P', P') middle matrix of the sandwich: sum of outer products of scores, by row or by cluster."""
-
-    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
-        """(G, P') weighted scores summed over the rows of each code."""
-
-    def replicated(self, weights: FloatArray) -> FloatArray:
-        """(R, P') estimates with each column of weights (N, R)."""
-
-    def bias_reduced(self, cluster: IntArray) -> BiasReduced:
-        """Adjusted score sums of the clusters, for CR2."""
-
-    def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
-        """U' J^-1 U of a wider model at estimates of this one."""
-
-    def profile(self) -> Profile:
-        """The profile likelihood of the estimated parameters."""
-
-
-class Profile(Protocol):
-    """The profile likelihood of single parameters, by their place among the estimated ones."""
-
-    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is not finite."""
-
-    def curve(self, place: int, values: FloatArray) -> FloatArray:
-        """Maximised log-likelihood at values of the parameter."""
-
-
-@dataclass(frozen=True, eq=False)
-class Confounded:
-    """A parameter that the cell probabilities of a model cannot tell from others, so that it is not estimated.
-
-    Attributes
-    ----------
-    place : int
-        Among the coefficients.
-    others : (n,) places of those that it cannot be told from; empty where it moves no probability at all
-    """
-
-    place: int
-    others: IntArray
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodFit(Fit):
     """A maximum likelihood fit, on the user's scale of the columns.
@@ -264,7 +207,7 @@ class LikelihoodFit(Fit):
         P = n_alpha + n_beta + n_zeta + n_lambda.
     aliased : (P,) bool
         Parameters not estimated: those of columns that depend on earlier ones, and those of `confounded`.
-    information : Information
+    information : CovarianceMatrix or InverseInformation
         Standard errors and covariance of the estimated parameters, in the order of `coefficients`.
     digits : (P,)
         Estimated number of correct significant digits of each coefficient; NaN where aliased.
@@ -282,9 +225,9 @@ class LikelihoodFit(Fit):
     jacobian : (K-1, t) or None
         Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are infinite beside levels without
         rows); None for flexible thresholds.
-    confounded : tuple of Confounded
-        Log-scale effects, and lambda, that the cell probabilities do not determine.
-    likelihood : LikelihoodAtEstimates
+    confounded : tuple of int
+        Places of the log-scale effects, and of lambda, that the cell probabilities do not determine.
+    likelihood : LikelihoodAtEstimates or MarginalAtEstimates
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
@@ -295,18 +238,18 @@ class LikelihoodFit(Fit):
     n_beta: int
     n_zeta: int
     aliased: BoolArray
-    information: Information
+    information: Any
     digits: FloatArray
     loglik: float
     null_loglik: float
     n_obs: float
-    likelihood: LikelihoodAtEstimates
+    likelihood: Any
     separation: FloatArray | None = None
     null_edf: int = 0
     n_lambda: int = 0
     threshold_names: tuple[str, ...] = ()
     jacobian: FloatArray | None = None
-    confounded: tuple[Confounded, ...] = ()
+    confounded: tuple[int, ...] = ()
     marginal: Marginal | None = None
 
     @property

@@ -122,7 +122,9 @@ class FittedLikelihood(FittedRanker):
     def _check_target(self, target: Target, what: str) -> None:
         """Says which rows have thresholds out of order."""
         labels = target.index[target.complete].to_numpy()
-        report_crossing(self.rule, target.rows, labels, what, refuse=self.method.refuses_crossing)
+        report_crossing(
+            crossed_rows(self.rule, target.rows), target.rows.n, labels, what, refuse=self.method.refuses_crossing
+        )
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         if type in ("linear_predictor", "mean"):

@@ -10,13 +10,11 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..judging.costs import CostMatrix
 from .family import Family
-from .fit import Confounded
-from .predictor import ThresholdMap
 from .problem import Problem
 from .rule import LikelihoodRule
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """Which of the user's parameters were estimated, and where they go.
 
@@ -25,70 +23,46 @@ class Layout:
     levels that have rows, all of its parameters are estimated.
     """
 
-    present: BoolArray
-    nominal: BoolArray
-    location: BoolArray
-    scale: BoolArray
-    structure: ThresholdMap | None
-    n_lambda: int
-    lambda_estimated: bool
-    independent: BoolArray
+    problem: Problem
 
-    @classmethod
-    def of(cls, problem: Problem) -> Layout:
-        return cls(
-            present=problem.present,
-            location=problem.location.kept,
-            nominal=problem.nominal.kept,
-            scale=problem.scale.kept,
-            structure=problem.structure,
-            n_lambda=problem.n_lambda,
-            lambda_estimated=problem.flexible is not None,
-            independent=problem.independent,
-        )
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many parameters of each kind there are, estimated or not."""
+        problem, t = self.problem, self._thresholds.size
+        n_alpha = t * (1 + problem.nominal.kept.size)
+        sizes = {"n_alpha": n_alpha, "n_beta": problem.location.kept.size, "n_zeta": problem.scale.kept.size}
+        return {**sizes, "n_lambda": problem.n_lambda}
 
     @cached_property
-    def _own(self) -> BoolArray:
+    def _thresholds(self) -> BoolArray:
         """(t,) threshold parameters that are estimated."""
-        if self.structure is not None:
-            return np.ones(len(self.structure.names), dtype=bool)
-        later = np.cumsum(self.present[::-1])[::-1]
-        return np.asarray(self.present[:-1] & (later[1:] > 0))
-
-    @property
-    def n_alpha(self) -> int:
-        return int(self._own.size) * (1 + self.nominal.size)
-
-    @property
-    def n_beta(self) -> int:
-        return int(self.location.size)
-
-    @property
-    def n_zeta(self) -> int:
-        return int(self.scale.size)
+        present, structure = self.problem.present, self.problem.structure
+        if structure is not None:
+            return np.ones(len(structure.names), dtype=bool)
+        return np.asarray(present[:-1] & (np.cumsum(present[::-1])[-2::-1] > 0))
 
     @property
     def jacobian(self) -> FloatArray | None:
         """(K-1, t) of a structure, over all levels: 0 at infinite thresholds."""
-        return None if self.structure is None else self._over_levels(self.structure.jacobian, 0.0)
+        structure = self.problem.structure
+        return None if structure is None else self._over_levels(structure.jacobian, 0.0)
 
     @cached_property
     def estimated(self) -> BoolArray:
         """(P,) parameters that are not aliased."""
-        return self._chosen(self.scale, self.lambda_estimated)
+        return self._chosen(self.problem.scale.kept, self.problem.flexible is not None)
 
     def _chosen(self, scale: BoolArray, lam: bool) -> BoolArray:
         """(P,) parameters of the columns kept, some of the log scale and lambda or not."""
-        columns = np.concatenate([[True], self.nominal])
-        alpha = columns[:, None] & self._own
-        return np.concatenate([alpha.reshape(-1), self.location, scale, np.full(self.n_lambda, lam)])
+        alpha = np.append(True, self.problem.nominal.kept)[:, None] & self._thresholds
+        parts = alpha.reshape(-1), self.problem.location.kept, scale, np.full(self.problem.n_lambda, lam)
+        return np.concatenate(parts)
 
-    def confounded(self, found: tuple[Confounded, ...]) -> tuple[Confounded, ...]:
-        """The same with places among all P parameters."""
-        if not found:
-            return ()
-        places = np.flatnonzero(self._chosen(self.independent, True))
-        return tuple(Confounded(int(places[one.place]), places[one.others]) for one in found)
+    @property
+    def confounded(self) -> tuple[int, ...]:
+        """Places of the parameters that the probabilities do not determine, among all P."""
+        places = np.flatnonzero(self._chosen(self.problem.independent, True))
+        return tuple(int(places[lost]) for lost in self.problem.confounded)
 
     def spread(self, values: FloatArray) -> FloatArray:
         """(P,) with NaN where not estimated."""
@@ -98,11 +72,12 @@ class Layout:
 
     def _over_levels(self, values: FloatArray, outside: float) -> FloatArray:
         """(K-1, ...) from the thresholds between levels present; `outside` with its sign where they are infinite."""
-        below = np.cumsum(self.present)[:-1]  # levels with rows up to each threshold
-        inner = (below > 0) & (below < self.present.sum())
+        n_present = self.problem.present.sum()
+        below = np.cumsum(self.problem.present)[:-1]  # levels with rows up to each threshold
+        inner = (below > 0) & (below < n_present)
         full = np.zeros((below.size, values.shape[1]))
         full[inner] = values[below[inner] - 1]
-        full[below == 0, 0], full[below == self.present.sum(), 0] = -outside, outside
+        full[below == 0, 0], full[below == n_present, 0] = -outside, outside
         return full
 
     def rule(
@@ -114,10 +89,14 @@ class Layout:
         effects: tuple[FloatArray, ...] = (),
     ) -> LikelihoodRule:
         """The rule over all K levels and all columns, aliased effects 0; alpha (t, m) on the user's scale."""
-        theta = alpha if self.structure is None else self.structure.jacobian @ alpha
-        full = np.zeros((self.present.size - 1, 1 + self.nominal.size))
-        full[:, np.concatenate([[True], self.nominal])] = self._over_levels(theta, np.inf)
-        beta, zeta = np.zeros(self.n_beta), np.zeros(self.n_zeta)
-        p, r = int(self.location.sum()), int(self.scale.sum())
-        beta[self.location], zeta[self.scale] = rest[:p], rest[p : p + r]
+        problem = self.problem
+        location, scale, nominal = problem.location.kept, problem.scale.kept, np.append(True, problem.nominal.kept)
+        theta = alpha if problem.structure is None else problem.structure.jacobian @ alpha
+        full, beta, zeta = (
+            np.zeros((problem.present.size - 1, nominal.size)),
+            np.zeros(location.size),
+            np.zeros(scale.size),
+        )
+        full[:, nominal] = self._over_levels(theta, np.inf)
+        beta[location], zeta[scale], _ = np.split(rest, np.cumsum([location.sum(), scale.sum()]))
         return LikelihoodRule(family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects)

@@ -22,9 +22,10 @@ _NARROW = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """log p of each interval and its derivatives, all (n,); see the head of this file.
+    """log p of each interval and its derivatives, all (n,).
 
-    The score of (u, lo) is (a, -b); its Hessian is [[r_u - h_ul, h_ul], [h_ul, r_l - h_ul]].
+    With the density f, a = f(u) / p, b = f(lo) / p, c = a - b, and W is minus the second derivative by a move of both
+    ends. The score of (u, lo) is (a, -b); its Hessian is [[r_u - h_ul, h_ul], [h_ul, r_l - h_ul]].
     """
 
     log_p: FloatArray

@@ -15,7 +15,7 @@ from ..checks import one_of
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..formula.sample import check_whole_groups
 from ..formula.survey import Survey
-from .fit import FEW_CLUSTERS, WITHOUT_CR2, BiasReduced, Confounded, LikelihoodFit
+from .fit import FEW_CLUSTERS, WITHOUT_CR2, BiasReduced, LikelihoodFit
 from .rule import LikelihoodRule
 
 if TYPE_CHECKING:
@@ -136,38 +136,24 @@ def terms_of(scope: Any, terms: Iterable[str]) -> list[str]:
     return asked
 
 
-#: Names in a message.
-_SHOWN = 4
-
-
-def why_confounded(one: Confounded, fit: LikelihoodFit, parameters: Parameters) -> str:
+def why_confounded(place: int, fit: LikelihoodFit, parameters: Parameters) -> str:
     """Why a parameter is not estimated."""
-    name = parameters.names[one.place]
-    effects = [i for i in one.others if parameters.kinds[i] != "threshold"]
-    order = sorted(effects or one.others, key=lambda i: parameters.kinds[i] != "location")
-    others = [parameters.names[i] for i in order]
-    if not others:
-        return f"{name} changes no probability, so it is not estimated (NA)."
-    shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
     return (
-        f"{name} cannot be told from {shown} at K = {fit.rule.n_levels}: the probabilities determine "
-        f"{np.count_nonzero(~fit.aliased)} parameters only, so it is not estimated (NA) and the model is fitted "
-        f"{'at its starting value' if parameters.kinds[one.place] == 'lambda' else 'without it'}."
+        f"{parameters.names[place]} is not estimated (NA): the probabilities of the {fit.rule.n_levels} levels "
+        "determine it only together with other parameters. Leave it out."
     )
 
 
 def check_determined(places: IntArray, fit: LikelihoodFit, parameters: Parameters, ask: str) -> None:
     """OptionError where one of some parameters is not determined by the probabilities."""
-    for one in fit.confounded:
-        if one.place in places:
-            raise OptionError(f"{ask} has no answer: {why_confounded(one, fit, parameters)}")
+    for place in fit.confounded:
+        if place in places:
+            raise OptionError(f"{ask} has no answer: {why_confounded(place, fit, parameters)}")
 
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
 #: Kinds of cluster-robust covariances, as {"cluster": ..., "type": ...} has them, and their names.
 _TYPES = {"CR1": "cluster", "CR2": "CR2"}
-#: Corrections of a residual by its leverage, as linear models have them [MacKinnon & White 1985].
-_BY_LEVERAGE = ("HC2", "HC3", "HC4", "HC4m", "HC5", "CR3")
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,16 +307,8 @@ def _named_covariance(choice: Any, design: Design) -> Covariance:
         return Covariance(_TYPES[kind], cluster_codes(given, design), given=given if isinstance(given, str) else None)
     if not isinstance(choice, str) or choice not in COVARIANCES:
         names = ", ".join(repr(name) for name in COVARIANCES)
-        why = ""
-        if choice in _BY_LEVERAGE:
-            why = (
-                f" {choice} divides the one residual of a row by its leverage, which linear models have; an ordered "
-                "response has none, and no definition for it is agreed. HC1 corrects for the number of parameters, "
-                "'CR2' for few clusters, and .bootstrap() assumes less than either."
-            )
         raise OptionError(
-            f"vcov must be one of {names}, or {{'cluster': column or values, 'type': 'CR1' or 'CR2'}}; got "
-            f"{choice!r}.{why}"
+            f"vcov must be one of {names}, or {{'cluster': column or values, 'type': 'CR1' or 'CR2'}}; got {choice!r}."
         )
     if choice not in _TYPES.values():
         return Covariance(choice)
@@ -419,7 +397,7 @@ def adjusted_scores(fit: LikelihoodFit, chosen: Covariance) -> BiasReduced:
             "vcov='CR2' takes finite estimates of maximum likelihood; these are penalised or "
             f"infinite (see .alerts()). {WITHOUT_CR2}"
         )
-    return fit.likelihood.bias_reduced(chosen.cluster)
+    return cast(BiasReduced, fit.likelihood.bias_reduced(chosen.cluster))
 
 
 def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:

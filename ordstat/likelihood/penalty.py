@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,15 +17,7 @@ from .links import Link
 from .newton import Evaluation, Optimum
 from .problem import Problem
 from .rows import TermRows
-from .structured import Structured
-from .user_scale import joined, parted
-
-
-class Likelihood(Protocol):
-    """A log-likelihood with its derivatives."""
-
-    def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
-        """At (alpha, rest); None outside the domain."""
+from .user_scale import Structured, joined, parted
 
 
 class Penalty(ABC):
@@ -46,7 +38,7 @@ class Penalty(ABC):
     def text(self) -> str: ...
 
     @abstractmethod
-    def on(self, problem: Problem) -> Likelihood:
+    def on(self, problem: Problem) -> Any:
         """The penalised log-likelihood of a problem.
 
         Raises
@@ -72,7 +64,7 @@ class Ridge(Penalty):
     def text(self) -> str:
         return f"ridge, {self.weight:g}"
 
-    def on(self, problem: Problem) -> Likelihood:
+    def on(self, problem: Problem) -> Any:
         m, n_effects = problem.user_scale().A.shape
         n_effects -= int(problem.flexible is not None)
         return _Ridged(likelihood=problem.objective(), weight=self.weight, m=m, n_effects=n_effects)
@@ -84,7 +76,7 @@ class _Ridged:
 
     Attributes
     ----------
-    likelihood : Likelihood
+    likelihood : PlainRows, TermRows or Structured
     weight : float
     m : int
         Parameters of a threshold: its intercept and m - 1 nominal effects.
@@ -92,7 +84,7 @@ class _Ridged:
         Leading components of `rest` that are effects.
     """
 
-    likelihood: Likelihood
+    likelihood: Any
     weight: float
     m: int
     n_effects: int
@@ -151,14 +143,14 @@ class _Expected:
 
     Attributes
     ----------
-    likelihood : Likelihood
+    likelihood : PlainRows, TermRows or Structured
         In the parameters that are estimated.
     rows : TermRows
     structured : Structured
         From those parameters to all thresholds.
     """
 
-    likelihood: Likelihood
+    likelihood: Any
     rows: TermRows
     structured: Structured
 

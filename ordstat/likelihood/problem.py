@@ -1,7 +1,8 @@
-"""One pass over the rows of a cumulative link model with neither nominal nor scale effects, in compiled code.
+"""What is maximised: the rows and columns that count, the parameters that are estimated, and the way back.
 
-The formulas are those of `model/likelihood/cumulative.py` at s = 1, w = 1, for centred and scaled columns that are
-never formed: x enters as (x - shift) / scale. `rows.py` is the specification, for every family.
+A cumulative model with location effects alone has compiled passes (`PlainRows`): the formulas are those of
+`cumulative.py` at s = 1, w = 1, for centred and scaled columns that are never formed: x enters as (x - shift) / scale.
+`rows.py` serves every family and all effects.
 """
 
 from __future__ import annotations
@@ -20,14 +21,12 @@ from .blocks import Blocks
 from .columns import Columns, survey
 from .cumulative import Cumulative
 from .family import Family
-from .fit import Confounded
 from .flexible import FlexibleLink
 from .links import Link
 from .newton import Evaluation, Objective, Slope
 from .predictor import ThresholdMap, threshold_map
 from .rows import CLOSED, FARTHEST, Scaled, TermRows
-from .structured import Structured
-from .user_scale import UserScale
+from .user_scale import Structured, UserScale
 
 #: Rows handled at once: the temporaries of one chunk stay in cache.
 _CHUNK = 4096
@@ -205,9 +204,9 @@ class Problem:
         Where the parameter of the link is estimated; the link of `family` is where the search begins then.
     structure : ThresholdMap or None
         Structure of the thresholds between the levels present.
-    confounded : tuple of Confounded
-        Log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a lambda stays
-        where the search would begin.
+    confounded : tuple of int
+        Places of the log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a
+        lambda stays where the search would begin.
     n_lambda : int
         1 where the link has a parameter that is not given, estimated or not.
     independent : (r,) bool
@@ -225,7 +224,7 @@ class Problem:
     family: Family
     flexible: FlexibleLink | None = None
     structure: ThresholdMap | None = None
-    confounded: tuple[Confounded, ...] = ()
+    confounded: tuple[int, ...] = ()
     n_lambda: int
     independent: BoolArray
     used: IntArray | None = None
@@ -276,12 +275,12 @@ class Problem:
             used=used,
         )
 
-    def without(self, lost: list[Confounded]) -> Problem:
+    def without(self, lost: list[int]) -> Problem:
         """The problem without parameters that cannot be determined."""
         n_scale, last = int(self.scale.kept.sum()), self.n_parameters
         first = last - n_scale - int(self.flexible is not None)
         gone = np.zeros(last - first, dtype=np.bool_)
-        gone[[one.place - first for one in lost]] = True
+        gone[[place - first for place in lost]] = True
         kept = self.scale.kept.copy()
         kept[self.scale.kept] = ~gone[:n_scale]
         rows = self.sample.rows
@@ -307,7 +306,7 @@ class Problem:
 
     @property
     def plain(self) -> bool:
-        """Whether the passes of `plain.py` are the fastest: a cumulative model with location effects alone."""
+        """Whether `PlainRows` serves: a cumulative model with location effects alone."""
         rows = self.sample.rows
         parts = (rows.nominal, rows.scale, rows.scale_offset, self.flexible)
         known = self.link.name == "logit" or self.link.name not in CLOSED

@@ -104,7 +104,7 @@ class LikelihoodRule(CostRule):
         return self.family.log_odds_above(self.eta(rows, scores))
 
 
-#: Rows that a message names.
+#: Rows that a message names, the first of those it counts.
 _NAMED = 5
 
 
@@ -122,43 +122,32 @@ def crossed_rows(rule: LikelihoodRule, rows: Rows) -> IntArray:
 
 def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str) -> str:
     """How many of n rows are crossed, the first of them by their labels, and what to do."""
-    names = "" if labels is None else f" ({_first(crossed, labels)})"
+    shown = "" if labels is None else ", ".join(str(labels[place]) for place in crossed[:_NAMED])
+    names = f" ({'row' if crossed.size == 1 else 'rows'} {shown})" if shown else ""
     return (
         f"nominal effects put the thresholds of {crossed.size} of {n} {what}{names} out of order, so that some of "
-        "their probabilities are negative: keep such rows out, or give the variable a location effect "
-        "in place of a nominal one."
+        "their probabilities are negative: leave such rows out, or give the variable a location effect instead of a "
+        "nominal one."
     )
 
 
-def _first(crossed: IntArray, labels: Sequence[Any] | AnyArray) -> str:
-    shown = ", ".join(str(labels[place]) for place in crossed[:_NAMED])
-    more = f" and {crossed.size - _NAMED} more" if crossed.size > _NAMED else ""
-    return f"{'row' if crossed.size == 1 else 'rows'} {shown}{more}"
-
-
 def report_crossing(
-    rule: LikelihoodRule, rows: Rows, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
+    crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
 ) -> None:
     """Warn the caller of the package where rows have negative probabilities.
 
     Parameters
     ----------
-    rule : LikelihoodRule
-    rows : Rows
-    labels : sequence of N labels, optional
-        What the rows are known by.
+    crossed : places of these rows
+    n : int
+        How many rows there are.
+    labels : sequence of n labels, optional
+        The names of the rows.
     what : str
         What they are: "rows of newdata".
     refuse : bool
-        Raise the DataError in place of the DataWarning.
+        Raise the DataError instead of the DataWarning.
     """
-    tell_crossing(crossed_rows(rule, rows), rows.n, labels, what, refuse=refuse)
-
-
-def tell_crossing(
-    crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
-) -> None:
-    """`report_crossing` of rows that were found among n."""
     if crossed.size == 0:
         return
     text = crossing_text(crossed, n, labels, what)

@@ -33,16 +33,18 @@ class Reached:
     point : (alpha, rest)
     loglik : float
         Minus infinity outside the domain.
-    ends : bool
-        Whether they end there, in a maximum.
     optimum : Optimum or None
-        Where a search ended there.
+        None where no step was possible.
     """
 
     point: Point
     loglik: float = -np.inf
-    ends: bool = False
     optimum: Optimum | None = None
+
+    @property
+    def ends(self) -> bool:
+        """Whether the steps end there, in a maximum."""
+        return self.optimum is not None and self.optimum.converged and self.optimum.damping == 0.0
 
 
 def evaluated(problem: Problem, point: Point) -> Evaluation | None:
@@ -51,12 +53,6 @@ def evaluated(problem: Problem, point: Point) -> Evaluation | None:
         return None
     at = problem.objective().evaluate(*point)
     return at if at is not None and at.finite else None
-
-
-def stay(problem: Problem, point: Point) -> Reached:
-    """A point as it is."""
-    at = evaluated(problem, point)
-    return Reached(point) if at is None else Reached(point, at.loglik)
 
 
 def maximised(problem: Problem, point: Point, tol: float, max_iter: int, at: Evaluation | None = None) -> Optimum:
@@ -74,8 +70,7 @@ def follow(problem: Problem, point: Point, max_iter: int, steps: int = _STEPS_EX
         optimum = maximised(problem, point, _NEAR, min(steps, max_iter), at)
     except DataError:  # it leads to where the information overflows
         return Reached(point)
-    ends = optimum.converged and optimum.damping == 0.0
-    return Reached((optimum.alpha, optimum.rest), optimum.at.loglik, ends, optimum)
+    return Reached((optimum.alpha, optimum.rest), optimum.at.loglik, optimum)
 
 
 def thinned(problem: Problem) -> Problem:
@@ -91,8 +86,8 @@ def thinned(problem: Problem) -> Problem:
     return replace(problem, sample=small, counts=counts) if np.all(counts > 0.0) else problem
 
 
-#: Newton steps at each lambda, and accuracy of the search in lambda or its logarithm.
-_STEPS, _ACCURACY = 20, 0.05
+#: Newton steps at each lambda, values tried first, and accuracy of the search in lambda or its logarithm.
+_STEPS, _COARSE, _ACCURACY = 20, 9, 0.05
 
 
 def search_lambda(problem: Problem, start: Point, max_iter: int) -> Point:
@@ -131,18 +126,24 @@ def _searched(problem: Problem, start: Point, max_iter: int) -> Point:
         nonlocal best, last, last_lam
         lam = math.exp(coordinate) if family.relative else coordinate
         fixed = problem.at_link(family.at(lam))
-        points = carried(problem, last.point, family.at(last_lam), fixed.link), last.point
-        begin = max((stay(fixed, point) for point in points), key=lambda one: one.loglik)
-        maximum = follow(fixed, begin.point, max_iter, _STEPS)
+        carried_on = carried(problem, last.point, family.at(last_lam), fixed.link)
+        maximum = max((follow(fixed, point, max_iter, _STEPS) for point in (carried_on, last.point)), key=_height)
         if math.isfinite(maximum.loglik):
             last, last_lam = maximum, lam
             best = max(best, (maximum, lam), key=lambda pair: pair[0].loglik)
         return -maximum.loglik
 
     low, high = (math.log(bound) if family.relative else bound for bound in family.bounds)
-    minimize_scalar(fall, bounds=(low, high), method="bounded", options={"xatol": _ACCURACY})
+    grid = np.linspace(low, high, _COARSE)
+    lowest = int(np.argmin([fall(coordinate) for coordinate in grid]))  # the profile may have several maxima
+    bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
+    minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
     (alpha, rest), lam = best[0].point, best[1]
     return alpha, np.append(rest, lam)
+
+
+def _height(reached: Reached) -> float:
+    return reached.loglik
 
 
 def carried(problem: Problem, point: Point, old: Link, new: Link) -> Point:
@@ -181,8 +182,8 @@ def starting_values(problem: Problem, max_iter: int) -> Point:
         return _along_lambda(problem, max_iter)
     logit = problem.at_link(LINKS["logit"])
     if problem.sample.rows.scale is not None:
-        other = problem.start() if problem.family.concave else _equal_scales(logit, max_iter)
-        return _better(problem, [_equal_scales(problem, max_iter), other], max_iter)
+        others = [problem.start()] if problem.family.concave else [_equal_scales(logit, max_iter), logit.start()]
+        return _better(problem, [_equal_scales(problem, max_iter), *others], max_iter)
     if not problem.family.concave:
         return _better(problem, [starting_values(logit, max_iter), problem.start()], max_iter)
     return problem.start() if problem.structure is not None else _from_small_sample(problem)
@@ -239,18 +240,7 @@ def _inside(problem: Problem, *points: Point) -> Point:
 def _along_lambda(problem: Problem, max_iter: int) -> Point:
     """The best lambda: it and the thresholds are nearly collinear, and Newton's steps far from it are wild."""
     fixed = starting_values(problem.at_link(problem.link), max_iter)
-    return _refined(problem, search_lambda(problem, fixed, max_iter), max_iter)
-
-
-def _refined(problem: Problem, point: Point, max_iter: int) -> Point:
-    """From a point near the maximum for some of the rows to one near that for all."""
-    part = thinned(problem)
-    if part is problem:
-        return point
-    rough = follow(part, point, max_iter)
-    if not rough.ends or rough.optimum is None:
-        return point
-    return _stepped(problem, rough.optimum, float(problem.counts.sum() / part.counts.sum()))
+    return search_lambda(problem, fixed, max_iter)
 
 
 def _better(problem: Problem, points: list[Point], max_iter: int) -> Point:

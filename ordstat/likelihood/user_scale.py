@@ -1,19 +1,20 @@
-"""From centred and scaled columns back to the user's parameters."""
+"""From the coordinates of the solver, on centred and scaled columns, to the parameters of the user."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from .blocks import Blocks, Factor
-from .fit import Information
+from .newton import Evaluation, Objective
 
 
-def correct_digits(estimates: FloatArray, errors: FloatArray, information: Information) -> FloatArray:
+def correct_digits(estimates: FloatArray, errors: FloatArray, information: Any) -> FloatArray:
     """(P',) correct significant digits of each estimate, at most 15, from what it may be off by.
 
     An estimate smaller than its standard error is measured against that.
@@ -137,16 +138,16 @@ class InverseInformation:
 
 
 @dataclass(frozen=True, eq=False)
-class Unknown:
-    """No covariance: the information is not positive definite where the iteration stopped; everything is NaN."""
+class CovarianceMatrix:
+    """A covariance (P', P') at hand; NaN where it is not known."""
 
-    size: int
+    matrix: FloatArray
 
     def variances(self) -> FloatArray:
-        return np.full(self.size, np.nan)
+        return np.array(np.diag(self.matrix))
 
     def covariance(self) -> FloatArray:
-        return np.full((self.size, self.size), np.nan)
+        return self.matrix.copy()
 
 
 #: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
@@ -155,40 +156,81 @@ _FLAT = 1e-6
 _LEFT = 1e-4
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RestrictedInformation:
-    """Covariance where some estimates are infinite: that of the finite ones, NaN for the others.
+def restricted_covariance(
+    blocks: Blocks, shape: tuple[int, int], user: UserScale, infinite: BoolArray
+) -> CovarianceMatrix:
+    """Covariance where some estimates (P',) are infinite: that of the finite ones, NaN for the others.
 
     In the limit the separated rows say nothing more and the information is singular along the directions to infinity;
     its pseudo-inverse gives the finite estimates the covariance that they have in the problem that is left.
+    """
+    values, vectors = np.linalg.eigh(blocks.dense())
+    steep = values > _FLAT * values[-1]
+    rows = np.array([in_order(*user.coefficients(*parted(row, shape))) for row in vectors.T])
+    full = (rows[steep].T / values[steep]) @ rows[steep]
+    unknown = infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * np.linalg.norm(rows, axis=0))
+    full[unknown], full[:, unknown] = np.nan, np.nan
+    return CovarianceMatrix(full)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Structured:
+    """An objective in the parameters (a (1, t m), rest) of a threshold structure instead of (alpha (K-1, m), rest).
+
+    On centred and scaled columns alpha~_k = sum_t J_kt a_t + A_0 rest: the second term undoes the centring of the
+    location columns where the structure cannot absorb it (symmetric2, whose thresholds cannot move together), else it
+    is 0.
 
     Attributes
     ----------
-    blocks : Blocks
-    shape : (t, m)
-    user : UserScale
-    infinite : (P',) bool
-        Which estimates, on the user's scale, are infinite.
+    objective : callable
+        In alpha and rest.
+    jacobian : (K-1, t)
+    shift : (m, q)
+        A_0.
     """
 
-    blocks: Blocks
-    shape: tuple[int, int]
-    user: UserScale
-    infinite: BoolArray
+    objective: Objective
+    jacobian: FloatArray
+    shift: FloatArray
 
-    def variances(self) -> FloatArray:
-        return np.diag(self._covariance)
+    @classmethod
+    def free(cls, objective: Objective, n_thresholds: int, shape: tuple[int, ...]) -> Structured:
+        """Without a structure, m and q being the shape: the parameters are all thresholds."""
+        return cls(objective=objective, jacobian=np.eye(n_thresholds), shift=np.zeros(shape))
 
-    def covariance(self) -> FloatArray:
-        return self._covariance.copy()
+    def expand(self, a: FloatArray, rest: FloatArray) -> FloatArray:
+        """(K-1, m) alpha~."""
+        m = self.shift.shape[0]
+        return np.asarray(self.jacobian @ a.reshape(-1, m) + self.shift @ rest)
 
-    @cached_property
-    def _covariance(self) -> FloatArray:
-        values, vectors = np.linalg.eigh(self.blocks.dense())
-        steep = values > _FLAT * values[-1]
-        rows = np.array([in_order(*self.user.coefficients(*parted(row, self.shape))) for row in vectors.T])
-        full = (rows[steep].T / values[steep]) @ rows[steep]
-        size = np.linalg.norm(rows, axis=0)
-        unknown = self.infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * size)
-        full[unknown], full[:, unknown] = np.nan, np.nan
-        return np.asarray(full)
+    def start(self, alpha: FloatArray) -> FloatArray:
+        """(1, t m) parameters nearest to the thresholds alpha (K-1, m), all effects 0."""
+        return np.asarray(np.linalg.lstsq(self.jacobian, alpha, rcond=None)[0].reshape(1, -1))
+
+    def basis(self) -> tuple[FloatArray, FloatArray]:
+        """Columns of the map: (P', K-1, m) changes of alpha~ and (P', q) changes of rest."""
+        (n, t), (m, q) = self.jacobian.shape, self.shift.shape
+        alpha = np.zeros((t * m + q, n, m))
+        rest = np.zeros((t * m + q, q))
+        for i in range(m):
+            alpha[i : t * m : m, :, i] = self.jacobian.T
+        alpha[t * m :] = self.shift.T[:, None, :]
+        rest[t * m :] = np.eye(q)
+        return alpha, rest
+
+    def evaluate(self, a: FloatArray, rest: FloatArray) -> Evaluation | None:
+        found = self.objective(self.expand(a, rest), rest)
+        return None if found is None else self.reduced(found)
+
+    def reduced(self, found: Evaluation) -> Evaluation:
+        """Score and information of (a, rest) from those of (alpha~, rest); the information is one dense block."""
+        score_alpha = self.jacobian.T @ found.score_alpha
+        score_rest = found.score_rest + np.einsum("ki,iq->q", found.score_alpha, self.shift)
+        dense = found.information.congruent(*self.basis())
+        return Evaluation(
+            loglik=found.loglik,
+            score_alpha=score_alpha.reshape(1, -1),
+            score_rest=score_rest,
+            information=Blocks.of_dense(dense, score_alpha.size),
+        )

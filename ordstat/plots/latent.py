@@ -13,7 +13,7 @@ from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
-from ..likelihood.rule import report_crossing
+from ..likelihood.rule import crossed_rows, report_crossing
 from . import style
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def density_frame(results: Any, at: Any) -> pd.DataFrame:
         rule = rule if seen.all() else replace(rule, effects=())
     predictor = rule.predictor(rows)
     H, s = predictor.H, predictor.s
-    report_crossing(rule, rows, labels, "rows drawn", refuse=results.method.refuses_crossing)
+    report_crossing(crossed_rows(rule, rows), rows.n, labels, "rows drawn", refuse=results.method.refuses_crossing)
     thresholds = np.broadcast_to(rule.thresholds(rows), (rows.n, rule.n_levels - 1))
     probabilities = rule.probabilities(rows)
     grid = rule.link.ppf(np.linspace(0.0005, 0.9995, 2001))

@@ -164,7 +164,7 @@ def ridge(
         problem = Problem.of(Sample(rows=part, y=codes, n_levels=n_levels, weights=own), family, None, "flexible")
         found = Estimation(penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS).of(problem)
         alpha, rest = problem.user_scale().coefficients(found.optimum.alpha, found.optimum.rest)
-        rule = Layout.of(problem).rule(alpha, rest, found.family, CostMatrix.absolute())
+        rule = Layout(problem).rule(alpha, rest, found.family, CostMatrix.absolute())
         slopes[:] = 0.0
         slopes[free] = rule.beta
         wrong = signs * slopes < 0

@@ -111,8 +111,7 @@ def _off_centre(design: Design) -> str:
 
 def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and likelihoods without a maximum."""
-    confounded = [one.place for one in fit.confounded]
-    names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in confounded]
+    names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in fit.confounded]
     if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
         listed = ", ".join(constant)
         yield (
@@ -123,7 +122,7 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
         names = [name for name in names if name not in constant]
     if names:
         yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
-    yield from ((DataWarning, why_confounded(one, fit, parameters)) for one in fit.confounded)
+    yield from ((DataWarning, why_confounded(i, fit, parameters)) for i in fit.confounded)
     if np.isinf(fit.limits).any():
         unknown = bool(np.isnan(fit.information.variances()).all())
         yield SeparationWarning, _separated(fit.limits, parameters, unknown, fit.marginal is None)

@@ -137,3 +137,10 @@ def test_a_cauchit_with_a_numeric_nominal_effect_in_many_rows(seed: int) -> None
     assert located.nominal_test("z").loc["z", "lrt"] == pytest.approx(2 * (found.loglik - located.loglik), abs=1e-5)
     if seed == 7:  # R's clm, which cuts the line at 1e5
         assert found.loglik == pytest.approx(-4841.572, abs=0.05)
+
+
+def test_scale_effects_of_the_other_sign() -> None:
+    """From no scale effects Newton's method ends at -227.480; R's clm ends at -222.274, a little below the maximum."""
+    data = pd.read_csv(Path(__file__).parent / "local_maximum.csv")
+    found = ordfit("y ~ I(x2**2)", data, link="cauchit", scale="~ f2 + x2", threshold="symmetric", weights="wi")
+    assert found.loglik > -222.274 and found.params["scale.x2"] == pytest.approx(0.59, abs=0.01)

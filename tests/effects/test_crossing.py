@@ -69,7 +69,7 @@ def test_raise_refuses_new_rows_alone_where_the_fit_is_in_order():
     fit = ordfit("y ~ 1", inner, nominal="~ x", crossing="raise")
     crossed = _negative(fit, X)
     names = ", ".join(f"r{i}" for i in crossed[:5])
-    with pytest.raises(DataError, match=rf"rows {names} and {crossed.size - 5} more\)"):
+    with pytest.raises(DataError, match=rf"rows {names}\)"):
         fit.predict(DATA)
     assert (fit.predict(inner, type="prob") >= 0).all(axis=None)
     np.testing.assert_array_equal(fit.params, ordfit("y ~ 1", inner, nominal="~ x").params)
