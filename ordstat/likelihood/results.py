@@ -727,12 +727,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> slopes.contrasts().round(4)[["contrast", "estimate", "p_value"]].values.tolist()
         [['Dole - Clinton', 0.0096, 0.1928]]
         """
-        from ..effects.joint import marginal_trends
+        from ..effects.emmeans import marginal_means
 
-        return marginal_trends(
+        return marginal_means(
             self,
             variables,
-            var,
+            var=var,
             by=by,
             at=at,
             scale=scale,
