@@ -23,7 +23,6 @@ from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary, Table, as_text
 from ..report.sections import shortened
-from ..words import told_arguments
 from .comparison import comparable, described, further, nested_in
 from .wald import JOINT, linear_hypotheses
 
@@ -412,7 +411,6 @@ def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
             )
 
 
-@told_arguments(method="it without method=, which gives D1")
 def pooled_hypothesis_tests(r: PooledEstimates, hypotheses: str) -> pd.DataFrame:
     """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0"."""
     names, L, target = linear_hypotheses(r.fits[0], hypotheses)
@@ -437,7 +435,6 @@ def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
     return NotedFrame.of(frame, (), "D1: Wald test, pooled")
 
 
-@told_arguments(method="it without method=, which gives D1")
 def pooled_model_test(r: PooledEstimates, other: PooledEstimates) -> pd.DataFrame:
     """Test of a smaller model against a larger one, both pooled over the same imputed data sets."""
     small, large = _ordered(r, other)

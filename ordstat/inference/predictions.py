@@ -30,14 +30,12 @@ from ..likelihood.standard_errors import (
 from ..mixed.predictions import drawn_shifts, mixed_prediction, mixed_target, modes_of
 from ..predictions import known_type, prediction, unknown_type
 from ..report.frames import NotedFrame
-from ..words import NEW_ROWS, told_arguments
 from .comparison import degrees_of_freedom
 
 #: Of scores and predictors, which have no end where estimates are infinite.
 STOPPED = "What depends on infinite estimates stands where the search stopped, in the order of its limits."
 
 
-@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True", given="update(data=...) with these rows too")
 def prediction_with_errors(
     r: FittedLikelihood,
     newdata: Any = None,
@@ -161,7 +159,6 @@ def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: Flo
     return tables
 
 
-@told_arguments(nsim="n=")
 def simulated(
     r: FittedLikelihood,
     n: int = 1,

@@ -19,7 +19,6 @@ from ..likelihood.wald import chi2_tail
 from ..predictions import updated
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
-from ..words import told_arguments
 from .comparison import (
     added_by_wald,
     as_independent,
@@ -289,7 +288,6 @@ class Selection:
         return NotedFrame.of(self.trace.set_index("change"), told, "Steps")
 
 
-@told_arguments(trace="the .trace of what it gives", steps="max_steps=", test="drop1() and add1(), which have it")
 def stepwise(
     r: FittedLikelihood,
     scope: Any = None,

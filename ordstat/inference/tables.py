@@ -22,7 +22,6 @@ from ..report.frames import NotedFrame
 from ..report.render import SCREEN, Line, Report, Table, width_of
 from ..report.screen import learnt
 from ..report.sections import threshold_table
-from ..words import told_arguments
 from .comparison import check_likelihood
 from .proportionality import omnibus_score_test
 
@@ -30,13 +29,6 @@ from .proportionality import omnibus_score_test
 _OPEN = 5.0
 
 
-@told_arguments(
-    alpha="level=, which is 1 - alpha",
-    conf_level="level=",
-    term="the name as first argument, parm=",
-    method="type=",
-    exponentiate=".tidy(exponentiate=True), whose limits are those of ratios",
-)
 def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper."""
     if isinstance(parm, float) and 0.0 < parm < 1.0:
@@ -161,7 +153,6 @@ def _profile(r: FittedLikelihood, profiler: Profile, place: int, among: int, dro
     return pd.DataFrame({"parameter": r.parameters.names[place], "value": values, "z": z, "loglik": loglik})
 
 
-@told_arguments(exp="exponentiate=True", conf_level="level=", alpha="level=, which is 1 - alpha")
 def tidy_parameters(
     r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
 ) -> pd.DataFrame:

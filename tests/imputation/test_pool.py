@@ -139,12 +139,6 @@ def test_hypotheses_refused(pooled, hypotheses, message):
         pooled.test(hypotheses)
 
 
-def test_other_methods_are_refused(pooled):
-    for ask in (lambda: pooled.test("x1 = 0", method="D2"), lambda: pooled.anova(pooled, method="D3")):
-        with pytest.raises(TypeError, match=r"method.*D1"):
-            ask()
-
-
 def test_models_refused(pooled):
     smaller = pooled.update("~ g")
     for other, message in (
