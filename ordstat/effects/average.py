@@ -219,11 +219,11 @@ class Averager:
         """(n,) whether the data determine rows or their changes; (n, M) or (1, 1) whether no infinite estimate does."""
         fit, moving = self.results.fit, tangent is not None
         gaps = aliased_gaps(fit, self.results.design.sample.rows, rows if tangent is None else tangent, None, moving)
-        infinite = infinite_parameters(fit)
+        estimable, infinite = np.asarray(~gaps.any(axis=1)), infinite_parameters(fit)
         if infinite is None:
-            return ~gaps.any(axis=1), np.ones((1, 1), dtype=np.bool_)
+            return estimable, np.ones((1, 1), dtype=np.bool_)
         either = rows if tangent is None else _either(rows, tangent)
-        return ~gaps.any(axis=1), ~involved(self.predicted.rule, either, self.quantity, infinite)
+        return estimable, ~involved(self.predicted.rule, either, self.quantity, infinite)
 
     def directions(self, rows: Rows) -> Place:
         """The rows, to take derivatives at."""

@@ -175,6 +175,6 @@ def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: s
     """
     sets = [contrasts_of(method, some, sign, reverse=reverse) for method, some in zip(methods, names, strict=True)]
     return {
-        " : ".join(name for name, _ in parts): reduce(np.kron, [row for _, row in parts])
+        " : ".join(name for name, _ in parts): reduce(lambda a, b: np.asarray(np.kron(a, b)), [row for _, row in parts])
         for parts in product(*(one.items() for one in sets))
     }

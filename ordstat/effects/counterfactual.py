@@ -208,24 +208,16 @@ def in_one_unit(moved: Rows) -> Rows:
 def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
     """Sums of rows with coefficients (n, len(points)) that sum to 0; columns that do not change give exact zeros."""
 
-    def total(parts: list[FloatArray | None]) -> FloatArray | None:
-        first, *others = parts
-        if first is None:
+    def total(parts: list[Any]) -> Any:
+        if parts[0] is None:
             return None
-        factors = coefficients if first.ndim == 1 else coefficients[:, :, None]
-        moved = (factors[:, j] * (other - first) for j, other in enumerate(others, start=1) if other is not None)
-        return np.asarray(sum(moved, np.zeros_like(first)))
+        factors = coefficients if parts[0].ndim == 1 else coefficients[:, :, None]
+        moved = (factors[:, j] * (part - parts[0]) for j, part in enumerate(parts) if j)
+        return np.asarray(sum(moved, np.zeros_like(parts[0])))
 
-    names = [one.name for one in fields(Rows) if one.name != "random"]
-    parts: dict[str, Any] = {name: total([getattr(rows, name) for rows in points]) for name in names}
-    return replace(points[0], **parts, random=_combined_random([rows.random for rows in points], total))
-
-
-def _combined_random(
-    points: list[RandomRows | None], total: Callable[[list[FloatArray | None]], FloatArray | None]
-) -> RandomRows | None:
-    """The columns of random terms in the same way; their groups stay."""
-    terms = [() if one is None else one.terms for one in points]
-    columns = [total([own.z for own in alike]) for alike in zip(*terms, strict=True)]
-    moved = [replace(term, z=z) for term, z in zip(terms[0], columns, strict=True) if z is not None]
-    return RandomRows(tuple(moved)) if moved else None
+    names = [field.name for field in fields(Rows) if field.name != "random"]
+    sums: dict[str, Any] = {name: total([getattr(rows, name) for rows in points]) for name in names}
+    if points[0].random is not None:  # the groups of random terms stay
+        terms = zip(*(rows.random.terms for rows in points if rows.random is not None), strict=True)
+        sums["random"] = RandomRows(tuple(replace(term[0], z=total([one.z for one in term])) for term in terms))
+    return replace(points[0], **sums)

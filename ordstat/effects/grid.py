@@ -230,8 +230,6 @@ def places(everyone: Population, at: Any, by: Any) -> list[Group]:
     at : {"mean", "median", "rows"}, mapping or None
     by : str or sequence of str, optional
     """
-    if at is None and by is None:
-        return [({}, everyone)]
     names = listed(by)
     _check(everyone, at, names)
     groups = _groups(everyone, names)

@@ -324,9 +324,10 @@ def marginal_effects(
         for name in wanted.keys() & at.keys():
             if any(one.pair is not None for one in wanted[name]):
                 raise OptionError(f"{name!r} is compared over its own values: leave it out of at=.")
-    groups = places(everyone, at, by)
+    groups = [({}, everyone)] if at is None and by is None else places(everyone, at, by)
     predictions = [Counterfactuals(averager, rows, at == "rows") for _, rows in groups]
-    cells, averages = [], []
+    cells: list[dict[str, Any]] = []
+    averages: list[Average] = []
     for name, some in wanted.items():
         for one in some:
             front = {"term": name, "contrast": one.label}

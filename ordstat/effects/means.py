@@ -245,12 +245,8 @@ _QUANTITIES = {
     "log_odds": "the log odds of a response above each threshold",
     "odds": "the odds of a response above each threshold (averaged as logs)",
 }
-#: Of "latent" where there is no latent variable.
-_OF_NEIGHBOURS = "of the higher of two neighbouring levels, averaged over the pairs"
 #: An error is rounding, up to this share of those of the means that are compared.
 _CANCELLED = 1e-10
-#: Scales with two ends, where limits are formed on the logit scale.
-_PROBABILITIES = ("prob", "cum_prob", "exc_prob")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -305,8 +301,8 @@ class Emmeans:
         scale, family = self.averager.scale, self.averager.results.family
         if scale != "latent" or family.ordered:
             return _QUANTITIES[scale]
-        known = family.link.name in family.ratios
-        return f"the {'log odds' if known else 'linear predictor'} {_OF_NEIGHBOURS}"
+        what = "log odds" if family.link.name in family.ratios else "linear predictor"
+        return f"the {what} of the higher of two neighbouring levels, averaged over the pairs"
 
     @property
     def _quantity(self) -> str:
@@ -344,12 +340,10 @@ class Emmeans:
         return self._labelled(self.cells, table)
 
     def _ends(self) -> tuple[float, float] | None:
-        """The ends of the scale, where limits are formed between them."""
-        if self.slope_of is not None:
-            return None
-        ranks = (1.0, float(len(self.averager.results.levels)))
-        scales = {"mean": ranks, "mean_class": ranks, **dict.fromkeys(_PROBABILITIES, (0.0, 1.0))}
-        return scales.get(self.averager.scale)
+        """The ends of a bounded scale, between which limits are formed on the logit scale."""
+        if self.slope_of is None and self.averager.scale in ("mean", "mean_class"):
+            return 1.0, float(len(self.averager.results.levels))
+        return (0.0, 1.0) if self.slope_of is None and self.averager.scale.endswith("prob") else None
 
     def _labelled(self, front: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         """A table of the outputs of each row of `front`, with these rows and the labels of the outputs before it."""
@@ -563,7 +557,7 @@ def _adjustment(adjust: str | None, asked: Any) -> str:
 def combination(coefficients: FloatArray, averages: Sequence[Average]) -> Average:
     """A linear combination of averages; those with coefficient 0 do not count."""
     used = np.flatnonzero(coefficients)
-    c, some = coefficients[used], [averages[k] for k in used]
+    c, some = coefficients[used], [averages[int(k)] for k in used]
     jacobians = np.stack([average.jacobian for average in some])
     jacobian, sizes = np.tensordot(c, jacobians, 1), np.tensordot(np.abs(c), np.abs(jacobians), 1)
     jacobian = np.where(np.abs(jacobian) <= _CANCELLED * sizes, 0.0, jacobian)

@@ -20,7 +20,7 @@ from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary, Table, as_text
 from ..report.sections import shortened
-from .comparison import comparable, described, further, nested_in
+from .comparison import comparable, described, estimated_places, further, nested_in
 from .wald import JOINT, linear_hypotheses
 
 
@@ -576,7 +576,7 @@ _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
 
 def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
     """OptionError unless all fits are of one model, with the same parameters."""
-    names = _estimated(fits[0])
+    names = estimated_places(fits[0]).keys()
     for k, fit in enumerate(fits, start=1):
         for what, of, remedy in _COMMON:
             if of(fit) != of(fits[0]):
@@ -584,17 +584,13 @@ def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
                 raise OptionError(
                     f"fits must have the same {what}: fit 1 has {shown[0]!r}, fit {k} has {shown[1]!r}. {remedy}"
                 )
-        if odd := sorted(set(_estimated(fit)) ^ set(names)):
+        if odd := sorted(estimated_places(fit).keys() ^ names):
             holder, other = (1, k) if odd[0] in names else (k, 1)
             raise OptionError(
                 f"fits must estimate the same parameters: {odd[0]!r} is estimated in fit {holder}, and not in fit "
                 f"{other}. Give categorical columns the same categories in every frame, and drop columns that others "
                 "determine in some of them."
             )
-
-
-def _estimated(fit: FittedLikelihood) -> list[str]:
-    return [name for name, aliased in zip(fit.parameters.names, fit.fit.aliased, strict=True) if not aliased]
 
 
 def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
