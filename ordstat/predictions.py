@@ -12,7 +12,6 @@ import pandas as pd
 from .checks import canonical, did_you_mean, unknown
 from .exceptions import DataError, OptionError
 from .fitted import FittedRanker, Target, copied
-from .words import NEW_ROWS, told_arguments
 
 if TYPE_CHECKING:
     from .formula.design import Design
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 PREDICTION_TYPES = ("class", "prob", "cum_prob", "score", "linear_predictor", "mean", "margin", "votes")
 
 
-@told_arguments(**NEW_ROWS, **dict.fromkeys(("se", "interval"), "a method with a likelihood, such as 'logit', for it"))
 def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted."""
     type = known_type(fit, type)

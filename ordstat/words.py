@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from inspect import signature
-from typing import ParamSpec, TypeVar
+from collections.abc import Mapping
 
 #: Names that mean one of ours, of methods, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
@@ -69,40 +66,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "poTest": ".score_test(), or .brant()",
     },
 }
-
-#: What others call the rows to predict.
-NEW_ROWS: Mapping[str, str] = {**dict.fromkeys(("data", "X"), "newdata="), "kind": "type="}
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def told_arguments(**meant: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Says in the TypeError of an argument that other packages have what to write here.
-
-    Examples
-    --------
-    >>> @told_arguments(alpha="level=, which is 1 - alpha")
-    ... def limits(level=0.95):
-    ...     return level
-    >>> limits(alpha=0.1)
-    Traceback (most recent call last):
-    TypeError: limits() got an unexpected keyword argument 'alpha'. Use level=, which is 1 - alpha.
-    """
-
-    def decorated(function: Callable[P, T]) -> Callable[P, T]:
-        own = signature(function).parameters
-
-        @wraps(function)
-        def told(*args: P.args, **kwargs: P.kwargs) -> T:
-            for name in kwargs.keys() - own.keys():  # by the name that the method has, and not the function
-                hint = f". Use {meant[name]}." if name in meant else ""
-                raise TypeError(f"{told.__qualname__}() got an unexpected keyword argument {name!r}{hint}")
-            return function(*args, **kwargs)
-
-        return told
-
-    return decorated
 
 
 def advice(kind: str, name: str) -> str:

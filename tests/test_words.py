@@ -53,25 +53,6 @@ def test_links_given_as_methods(given):
         ordfit(FORMULA, WINE, given)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda fit: fit.confint(alpha=0.1), r"confint\(\) .* 'alpha'\. Use level=, which is 1 - alpha"),
-        (lambda fit: fit.summary(digits=3), "'digits'. Use .*to_markdown"),
-        (lambda fit: fit.tidy(exp=True), "'exp'. Use exponentiate=True"),
-        (lambda fit: fit.predict(data=WINE), "'data'. Use newdata="),
-    ],
-)
-def test_arguments_of_other_packages(call, message):
-    with pytest.raises(TypeError, match=message):
-        call(ordfit(FORMULA, WINE))
-
-
-def test_arguments_of_rankers():
-    with pytest.raises(TypeError, match=r"'X'\. Use newdata="):
-        ordfit(FORMULA, WINE, "redsvm").predict(X=WINE)
-
-
 def test_text_that_reads_as_numbers_is_sorted_as_numbers():
     data = WINE.assign(grade=(WINE["rating"].astype(int) * 3 - 2).astype(str))
     with pytest.raises(
@@ -173,8 +154,3 @@ def test_levels_are_no_mapping():
 def test_plot_names_a_picture():
     with pytest.raises(OptionError, match=r"must name a picture, .* latent"):
         ordfit(FORMULA, WINE).plot()
-
-
-def test_errors_name_the_method_that_was_called():
-    with pytest.raises(TypeError, match=r"confint\(\) got an unexpected keyword argument 'alpha'"):
-        ordfit(FORMULA, WINE).confint(alpha=0.05)

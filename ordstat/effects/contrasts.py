@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -93,86 +94,73 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None, 
     reverse : bool
         Earlier less later.
     """
-    names = _told_apart(names)
+    names = _distinct(names)
     if not isinstance(method, str):
-        _only(ref is None and not reverse, "ref= and reverse= go with named sets of contrasts, not with coefficients")
+        if ref is not None or reverse:
+            raise OptionError("ref= and reverse= go with named sets of contrasts, not with coefficients.")
         return _given(method, names)
     name = named_method(method)
     if len(names) < 2:
         raise OptionError("contrasts need two means or more in every group.")
-    _only(ref is None or name == "reference", "ref= goes with method='reference'")
+    if ref is not None and name != "reference":
+        raise OptionError("ref= goes with method='reference'.")
     if name in SETS:
-        _only(not flag("reverse", reverse), f"reverse= goes with {', '.join(map(repr, PAIRS))}")
+        if flag("reverse", reverse):
+            raise OptionError(f"reverse= goes with {', '.join(map(repr, PAIRS))}.")
         return SETS[name](names)
-    pairs = PAIRS[name](len(names)) if ref is None else _against(ref, names)
-    return dict(_difference(names, pair[::-1] if flag("reverse", reverse) else pair, sign) for pair in pairs)
+    pairs = PAIRS[name](len(names))
+    if ref is not None:
+        one_of("ref", str(ref), names)
+        base = names.index(str(ref))
+        pairs = [(base, k) for k in range(len(names)) if k != base]
+    contrasts, unit = {}, np.eye(len(names))
+    for low, high in pairs:
+        first, second = (low, high) if flag("reverse", reverse) else (high, low)
+        contrasts[f"{names[first]}{sign}{names[second]}"] = unit[first] - unit[second]
+    return contrasts
 
 
-def _told_apart(names: Sequence[str]) -> list[str]:
-    """The names; of equal ones, as of the levels 1 and "1", or of coefficients when rounded, each with its place."""
-    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, start=1)]
-
-
-def _only(fits: bool, problem: str) -> None:
-    if not fits:
-        raise OptionError(f"{problem}.")
-
-
-def _against(ref: Any, names: Sequence[str]) -> list[tuple[int, int]]:
-    """(reference, other) of every other mean."""
-    one_of("ref", str(ref), names)
-    base = list(names).index(str(ref))
-    return [(base, k) for k in range(len(names)) if k != base]
-
-
-def _difference(names: Sequence[str], pair: tuple[int, int], sign: str) -> tuple[str, FloatArray]:
-    low, high = pair
-    row = np.zeros(len(names))
-    row[high], row[low] = 1.0, -1.0
-    return f"{names[high]}{sign}{names[low]}", row
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names; equal ones, such as levels 1 and "1" or rounded coefficients, are numbered."""
+    return [name if names.count(name) == 1 else f"{name} ({k})" for k, name in enumerate(names, start=1)]
 
 
 def _given(method: Any, names: Sequence[str]) -> Contrasts:
     """Contrasts by their coefficients: {name: coefficients}, a list of them, or the coefficients of one."""
     if isinstance(method, Mapping):
-        texts, given = [str(name) for name in method], list(method.values())
+        texts, rows = [str(name) for name in method], list(method.values())
     elif isinstance(method, Iterable):
-        listed = list(method)
-        given = [listed] if listed and all(np.ndim(one) == 0 for one in listed) else listed
-        texts = [_coefficients_text(row) for row in given]
+        rows = list(method)
+        rows = [rows] if rows and all(np.ndim(row) == 0 for row in rows) else rows
+        texts = [""] * len(rows)
     else:
         raise OptionError(
             f'method must be the name of a set, or coefficients such as {{"first": [1, -1, 0]}}; got {method!r}.'
         )
-    if not given:
+    if not rows:
         raise OptionError("method gives no contrast.")
-    return {text: _checked(text, row, names) for text, row in zip(_told_apart(texts), given, strict=True)}
+    found = [_row(text or row, row, names) for text, row in zip(texts, rows, strict=True)]
+    titles = [text or f"({', '.join(f'{x:.4g}' for x in row)})" for text, row in zip(texts, found, strict=True)]
+    return dict(zip(_distinct(titles), found, strict=True))
 
 
-def _coefficients_text(row: Any) -> str:
+def _row(name: Any, row: Any, names: Sequence[str]) -> FloatArray:
+    """(n,) coefficients; OptionError unless they are as many finite numbers as there are means."""
     try:
-        return f"({', '.join(f'{float(one):.4g}' for one in row)})"
+        coefficients = np.asarray(row, dtype=np.float64)
     except (TypeError, ValueError):
-        return str(row)
-
-
-def _checked(name: str, row: Any, names: Sequence[str]) -> FloatArray:
-    """(n,) coefficients; OptionError where they are not as many finite numbers as there are means."""
-    try:
-        found = np.asarray(row, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.zeros(0)
-    if found.shape != (len(names),) or not np.isfinite(found).all() or not found.any():
+        coefficients = np.zeros(0)
+    if coefficients.shape != (len(names),) or not np.isfinite(coefficients).all() or not coefficients.any():
         raise OptionError(
             f"the contrast {name!r} must be {len(names)} finite numbers, not all 0, one for each of the means "
             f"{', '.join(names)}; got {row!r}."
         )
-    return found
+    return coefficients
 
 
-def sums_of_means(found: Contrasts) -> list[str]:
+def sums_of_means(contrasts: Contrasts) -> list[str]:
     """Names of those whose coefficients do not add up to 0, but for rounding."""
-    return [name for name, row in found.items() if abs(float(row.sum())) > _ROUNDED * float(np.abs(row).sum())]
+    return [name for name, row in contrasts.items() if abs(float(row.sum())) > _ROUNDED * float(np.abs(row).sum())]
 
 
 def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: str, reverse: bool) -> Contrasts:
@@ -186,10 +174,7 @@ def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: s
         The levels of every variable.
     """
     sets = [contrasts_of(method, some, sign, reverse=reverse) for method, some in zip(methods, names, strict=True)]
-    found = {}
-    for parts in product(*(one.items() for one in sets)):
-        row: FloatArray = np.ones(1)
-        for _, coefficients in parts:
-            row = np.asarray(np.kron(row, coefficients))
-        found[" : ".join(name for name, _ in parts)] = row
-    return found
+    return {
+        " : ".join(name for name, _ in parts): reduce(lambda a, b: np.asarray(np.kron(a, b)), [row for _, row in parts])
+        for parts in product(*(one.items() for one in sets))
+    }

@@ -89,25 +89,25 @@ class Population:
         """Every value of a number in the rows that the model can be evaluated at."""
         return np.concatenate([frame[name].to_numpy(dtype=np.float64) for frame in self.known])
 
-    def mean(self, name: str, weighted: bool) -> float:
+    def mean(self, name: str, weighted: bool = True) -> float:
         """Mean of a number, by the weights or with the same weight for every row that has any."""
         weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
         return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
 
     def middle(self, name: str, how: str) -> float:
         """The weighted mean or median of a number."""
-        return self.mean(name, weighted=True) if how == "mean" else self.quantile(name, 0.5)
+        return self.mean(name) if how == "mean" else self.quantile(name, 0.5)
 
     def quantile(self, name: str, share: float) -> float:
         """R's type 7, with every row as often as its case weight says."""
         values = self.frame[name].to_numpy(dtype=np.float64)
         order = np.argsort(values)
         upto = np.cumsum(self.weights[order]) * self.total
-        place = max((self.total - 1.0) * share, 0.0)
-        below = math.floor(place)
-        found = np.searchsorted(upto, np.array([below, below + 1]) + _SAME * self.total, side="right")
-        low, high = values[order][np.minimum(found, np.flatnonzero(self.weights[order])[-1])]
-        return float(low + (place - below) * (high - low))
+        position = max((self.total - 1.0) * share, 0.0)
+        below = math.floor(position)
+        rows = np.searchsorted(upto, np.array([below, below + 1]) + _SAME * self.total, side="right")
+        low, high = values[order][np.minimum(rows, np.flatnonzero(self.weights[order])[-1])]
+        return float(low + (position - below) * (high - low))
 
     def deviation(self, name: str) -> float:
         """Standard deviation of a number, with as many degrees of freedom as there are case weights, less one."""
@@ -119,8 +119,7 @@ class Population:
 
     def distinct(self, name: str) -> list[Any]:
         """The values of a number in the rows with weight, in order."""
-        found: list[Any] = np.unique(self.frame[name][self.weights > 0]).tolist()
-        return found
+        return list(np.unique(self.frame[name][self.weights > 0]).tolist())
 
     def grid(self, values: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
         """Every combination of values, the last variable running fastest; columns of the types of the frame."""
@@ -150,7 +149,9 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     else:
         rebuilt = design.spec.rebuild(newdata)
         frame = copied(newdata, rebuilt.index)[rebuilt.complete]
-        _tell_incomplete(len(rebuilt.complete) - len(frame), len(rebuilt.complete))
+        if len(frame) < len(rebuilt.complete):
+            n = len(rebuilt.complete)
+            warn(f"{n - len(frame)} of {n} rows of newdata have missing values and are left out.")
         w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
         own = [] if design.data is None else [rows_told(design, design.data)]
         others = [rows for rows, told in own if told]
@@ -161,21 +162,16 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     return Population(known[0], w / w.sum(), tuple(variables), categories, tuple(known), float(w.sum()))
 
 
-def _tell_incomplete(count: int, n: int) -> None:
-    if count:
-        warn(f"{count} of {n} rows of newdata have missing values and are left out.")
-
-
 def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """Levels of the factors: those of the fit's coding, else those of the rows."""
     coded = results.design.spec.categories()
-    found = {}
+    levels = {}
     for name in variables:
         if name in coded:
-            found[name] = coded[name]
+            levels[name] = coded[name]
         elif not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
-            found[name] = tuple(pd.unique(frame[name].sort_values()))
-    return found
+            levels[name] = tuple(pd.unique(frame[name].sort_values()))
+    return levels
 
 
 def tangent(
@@ -212,24 +208,16 @@ def in_one_unit(moved: Rows) -> Rows:
 def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
     """Sums of rows with coefficients (n, len(points)) that sum to 0; columns that do not change give exact zeros."""
 
-    def total(parts: list[FloatArray | None]) -> FloatArray | None:
-        first, *others = parts
-        if first is None:
+    def total(parts: list[Any]) -> Any:
+        if parts[0] is None:
             return None
-        factors = coefficients if first.ndim == 1 else coefficients[:, :, None]
-        moved = (factors[:, j] * (other - first) for j, other in enumerate(others, start=1) if other is not None)
-        return np.asarray(sum(moved, np.zeros_like(first)))
+        factors = coefficients if parts[0].ndim == 1 else coefficients[:, :, None]
+        moved = (factors[:, j] * (part - parts[0]) for j, part in enumerate(parts) if j)
+        return np.asarray(sum(moved, np.zeros_like(parts[0])))
 
-    names = [one.name for one in fields(Rows) if one.name != "random"]
-    parts: dict[str, Any] = {name: total([getattr(rows, name) for rows in points]) for name in names}
-    return replace(points[0], **parts, random=_combined_random([rows.random for rows in points], total))
-
-
-def _combined_random(
-    points: list[RandomRows | None], total: Callable[[list[FloatArray | None]], FloatArray | None]
-) -> RandomRows | None:
-    """The columns of random terms in the same way; their groups stay."""
-    terms = [() if one is None else one.terms for one in points]
-    columns = [total([own.z for own in alike]) for alike in zip(*terms, strict=True)]
-    moved = [replace(term, z=z) for term, z in zip(terms[0], columns, strict=True) if z is not None]
-    return RandomRows(tuple(moved)) if moved else None
+    names = [field.name for field in fields(Rows) if field.name != "random"]
+    sums: dict[str, Any] = {name: total([getattr(rows, name) for rows in points]) for name in names}
+    if points[0].random is not None:  # the groups of random terms stay
+        terms = zip(*(rows.random.terms for rows in points if rows.random is not None), strict=True)
+        sums["random"] = RandomRows(tuple(replace(term[0], z=total([one.z for one in term])) for term in terms))
+    return replace(points[0], **sums)

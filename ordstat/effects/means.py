@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from scipy.special import chdtrc, chdtri, fdtrc, fdtri
 from .._typing import FloatArray
 from ..checks import one_of
 from ..exceptions import OptionError
+from ..likelihood.parameters import listed
 from ..likelihood.standard_errors import limits_between, two_sided
 from ..report.cells import broom_frame
 from ..report.frames import NotedFrame, noted_html, noted_text
@@ -90,20 +91,18 @@ def _levels(family: Family, critical: Callable[[float], float]) -> FloatArray:
     return 1.0 - two_sided(np.array([critical(float(df)) for df in family.df]), family.df)
 
 
-def _same(family: Family, level: float) -> FloatArray:
-    return np.full(family.size, level)
-
-
 def _none(family: Family) -> Adjusted:
-    return family.p, _same(family, family.level)
+    return family.p, np.full(family.size, family.level)
 
 
 def _bonferroni(family: Family) -> Adjusted:
-    return np.minimum(family.p * family.size, 1.0), _same(family, 1.0 - (1.0 - family.level) / family.size)
+    levels = np.full(family.size, 1.0 - (1.0 - family.level) / family.size)
+    return np.minimum(family.p * family.size, 1.0), levels
 
 
 def _sidak(family: Family) -> Adjusted:
-    return -np.expm1(family.size * np.log1p(-family.p)), _same(family, family.level ** (1.0 / family.size))
+    levels = np.full(family.size, family.level ** (1.0 / family.size))
+    return -np.expm1(family.size * np.log1p(-family.p)), levels
 
 
 def _tukey(family: Family) -> Adjusted:
@@ -246,12 +245,8 @@ _QUANTITIES = {
     "log_odds": "the log odds of a response above each threshold",
     "odds": "the odds of a response above each threshold (averaged as logs)",
 }
-#: Of "latent" where there is no latent variable.
-_OF_NEIGHBOURS = "of the higher of two neighbouring levels, averaged over the pairs"
 #: An error is rounding, up to this share of those of the means that are compared.
 _CANCELLED = 1e-10
-#: Scales with two ends, where limits are formed on the logit scale.
-_PROBABILITIES = ("prob", "cum_prob", "exc_prob")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -285,14 +280,6 @@ class Emmeans:
     method: str | None = None
     slope_of: str | None = None
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Say where the table is for names of data frames."""
-            of_frames = not name.startswith("_") and hasattr(pd.DataFrame, name)
-            hint = " The table is the data frame .frame." * of_frames
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{hint}")
-
     def __repr__(self) -> str:
         return noted_text(self.frame, self._all_notes) + (f"\n\n{self._contrasted()!r}" if self.method else "")
 
@@ -305,7 +292,7 @@ class Emmeans:
 
     @property
     def _one(self) -> str:
-        """What one number of the table is."""
+        """The word for a row of the table."""
         return "mean" if self.slope_of is None else "slope"
 
     @property
@@ -314,8 +301,8 @@ class Emmeans:
         scale, family = self.averager.scale, self.averager.results.family
         if scale != "latent" or family.ordered:
             return _QUANTITIES[scale]
-        known = family.link.name in family.ratios
-        return f"the {'log odds' if known else 'linear predictor'} {_OF_NEIGHBOURS}"
+        what = "log odds" if family.link.name in family.ratios else "linear predictor"
+        return f"the {what} of the higher of two neighbouring levels, averaged over the pairs"
 
     @property
     def _quantity(self) -> str:
@@ -353,12 +340,10 @@ class Emmeans:
         return self._labelled(self.cells, table)
 
     def _ends(self) -> tuple[float, float] | None:
-        """The ends of the scale, where limits are formed between them."""
-        if self.slope_of is not None:
-            return None
-        ranks = (1.0, float(len(self.averager.results.levels)))
-        scales = {"mean": ranks, "mean_class": ranks, **dict.fromkeys(_PROBABILITIES, (0.0, 1.0))}
-        return scales.get(self.averager.scale)
+        """The ends of a bounded scale, between which limits are formed on the logit scale."""
+        if self.slope_of is None and self.averager.scale in ("mean", "mean_class"):
+            return 1.0, float(len(self.averager.results.levels))
+        return (0.0, 1.0) if self.slope_of is None and self.averager.scale.endswith("prob") else None
 
     def _labelled(self, front: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         """A table of the outputs of each row of `front`, with these rows and the labels of the outputs before it."""
@@ -426,7 +411,7 @@ class Emmeans:
         [0.677]
         """
         out = self._contrasted(method, adjust, interaction, ref, reverse)
-        warn_of_unknown(out)
+        warn_of_unknown(out["std_error"].isna())
         return out
 
     def _contrasted(
@@ -438,53 +423,49 @@ class Emmeans:
         reverse: bool = False,
     ) -> NotedFrame:
         """`contrasts` without its warning, which printing does not repeat."""
-        asked = self._asked(method, interaction)
-        how = _adjustment(adjust, asked, interaction)
+        asked: Any = None
+        if interaction is None:
+            asked = (self.method or "pairwise") if method is None else method
+            asked = named_method(asked) if isinstance(asked, str) else asked
+        elif method is not None:
+            raise OptionError("interaction= takes the place of method: give one of them.")
+        how = _adjustment(adjust, asked)
         parts, sizes, sums = [], set(), []
         for key, members in groups_of(self.cells, self.by):
-            found = self._found(members, asked, interaction, ref, reverse)
-            table, tests = self._group(found, members, key, how)
+            contrasts = self._coefficients(members, asked, interaction, ref, reverse)
+            table, tests = self._group(contrasts, members, key, how)
             parts.append(table)
             sizes |= {(n, len(members)) for n in tests}
-            sums += sums_of_means(found)
+            sums += sums_of_means(contrasts)
         out = pd.concat(parts, ignore_index=True)
-        told = [f"NOTE: the coefficients of {listing(list(dict.fromkeys(sums)))} do not add up to 0: no contrast."]
-        notes = self._contrast_notes(asked, interaction, reverse, how, sizes)
-        return NotedFrame.of(out, [*notes, *self.notes, *told * bool(sums)])
+        notes = [*self._contrast_notes(asked, interaction, reverse, how, sizes), *self.notes]
+        if sums:
+            names = listing(list(dict.fromkeys(sums)))
+            notes.append(f"NOTE: the coefficients of {names} do not add up to 0: no contrast.")
+        return NotedFrame.of(out, notes)
 
-    def _asked(self, method: Any, interaction: Any) -> Any:
-        """The method in the package's words; None for interactions."""
-        if interaction is not None:
-            if method is not None:
-                raise OptionError("interaction= takes the place of method: give one of them.")
-            return None
-        asked = (self.method or "pairwise") if method is None else method
-        return named_method(asked) if isinstance(asked, str) else asked
-
-    def _found(self, members: list[int], asked: Any, interaction: Any, ref: Any, reverse: bool) -> Contrasts:
+    def _coefficients(self, members: list[int], asked: Any, interaction: Any, ref: Any, reverse: bool) -> Contrasts:
         """The contrasts of one group."""
         names = [name for name in self.cells.columns if name not in self.by]
         columns = [[str(self.cells[name].iloc[k]) for k in members] for name in names]
         sign = self.averager.sign
         if interaction is None:
             return contrasts_of(asked, [" ".join(row) for row in zip(*columns, strict=True)], sign, ref, reverse)
-        levels = [list(dict.fromkeys(column)) for column in columns]
-        named = isinstance(interaction, Sequence) and not isinstance(interaction, str)
-        methods = list(interaction) if named else [interaction] * len(levels)
-        if len(methods) != len(levels) or not all(isinstance(method, str) for method in methods):
+        methods = [interaction] * len(names) if isinstance(interaction, str) else listed(interaction)
+        if len(methods) != len(names):
             raise OptionError(
                 f"interaction must name a set of contrasts for each of {', '.join(names)}, or one for all; got "
                 f"{interaction!r}."
             )
         for one in methods:
-            one_of("interaction", ALIASES.get(one, one), METHODS)
-        return interactions(methods, levels, sign, reverse)
+            one_of("interaction", ALIASES.get(one, one) if isinstance(one, str) else one, METHODS)
+        return interactions(methods, [list(dict.fromkeys(column)) for column in columns], sign, reverse)
 
     def _group(
-        self, found: Contrasts, members: list[int], key: Mapping[str, Any], how: str
+        self, contrasts: Contrasts, members: list[int], key: Mapping[str, Any], how: str
     ) -> tuple[pd.DataFrame, list[int]]:
-        """The table of the contrasts of one group, adjusted for each level or threshold by itself; how many each."""
-        L = np.array(list(found.values()))
+        """The table of the contrasts of one group, adjusted within each level or threshold; how many each."""
+        L = np.array(list(contrasts.values()))
         combined = [combination(row, [self.averages[k] for k in members]) for row in L]
         every = self.averager.settled(together(combined))
         errors = self.averager.errors(every).reshape(len(L), -1)
@@ -493,23 +474,23 @@ class Emmeans:
         errors = np.where(errors <= _CANCELLED * (np.abs(L) @ np.nan_to_num(single)), 0.0, errors)
         tables, tests = [], []
         for j in range(errors.shape[1]):
-            jacobian = np.stack([one.jacobian[j] for one in combined])
-            df = self.averager.df(jacobian)
-            table, n_tests = self._adjusted(values[:, j], errors[:, j], jacobian, df, len(members), how)
+            jacobian = np.stack([average.jacobian[j] for average in combined])
+            table, n_tests = self._adjusted(values[:, j], errors[:, j], jacobian, len(members), how)
             tables.append(table)
             tests.append(n_tests)
         columns = np.arange(len(L) * len(tables)).reshape(len(tables), len(L)).T.ravel()  # contrasts, then levels
         table = pd.concat(tables, ignore_index=True).iloc[columns].reset_index(drop=True)
-        return self._labelled(pd.DataFrame({**self._named(list(found), key)}), table), tests
+        return self._labelled(pd.DataFrame({**self._named(list(contrasts), key)}), table), tests
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         """What is compared, and within what, by column."""
         return {"contrast": compared, **key}
 
     def _adjusted(
-        self, values: FloatArray, errors: FloatArray, jacobian: FloatArray, df: FloatArray, n_means: int, how: str
+        self, values: FloatArray, errors: FloatArray, jacobian: FloatArray, n_means: int, how: str
     ) -> tuple[pd.DataFrame, int]:
         """The table of some contrasts, with p-values and limits adjusted for all that are tested; and how many."""
+        df = self.averager.df(jacobian)
         table = self.averager.estimates(values, errors, self.level, df)
         tested = table["p_value"].notna().to_numpy()
         if not tested.any():
@@ -543,21 +524,15 @@ class Emmeans:
 def _adjustment_note(how: str, sizes: set[tuple[int, int]], level: float, by_t: bool) -> str:
     """How p-values and limits are adjusted, and for how many tests, or means, of a group."""
     limits = f"{100 * level:g} % limits"
-    several = {(tests, means) for tests, means in sizes if tests > 1}
-    if how == "none" or not several:
+    if how == "none" or max(tests for tests, _ in sizes) < 2:
         return f"p-values and {limits} are not adjusted."
-    family = _counted({means for _, means in several}, "means")
-    if how != "tukey":
-        family = _counted({tests for tests, _ in sizes if tests}, "tests")
+    counts = [means if how == "tukey" else tests for tests, means in sizes if tests > (how == "tukey")]
+    numbers = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
+    family = f"{numbers} {'means' if how == 'tukey' else 'tests'}"
     name = f"the multivariate {'t' if by_t else 'normal'} (mvt)" if how == "mvt" else NAMES[how]
     if how in STEPWISE:
         return f"p-values by {name} method, {limits} by Bonferroni's, for {family}."
     return f"p-values and {limits} by {name} method, for {family}."
-
-
-def _counted(counts: set[int], what: str) -> str:
-    low, high = min(counts), max(counts)
-    return f"{high} {what}" if low == high else f"{low} to {high} {what}"
 
 
 def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
@@ -567,30 +542,43 @@ def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str
         yield dict(zip(by, key, strict=True)), [place for place, other in enumerate(keys) if other == key]
 
 
-def _adjustment(adjust: str | None, asked: Any, interaction: Any) -> str:
-    """The adjustment, R's if none is given; OptionError for one that does not go with the contrasts."""
-    name = asked if isinstance(asked, str) and interaction is None else None
+def _adjustment(adjust: str | None, asked: Any) -> str:
+    """The adjustment, R's if not given; OptionError for one that does not go with the contrasts."""
+    name = asked if isinstance(asked, str) else None
     if adjust is None:
         return DEFAULT_ADJUST.get(str(name), "none")
     one_of("adjust", adjust, ADJUST)
-    for how, method in (("tukey", "pairwise"), ("dunnett", "reference")):
-        if adjust == how and name != method:
-            raise OptionError(
-                f"adjust={how!r} goes with method={method!r} alone: take 'mvt', which fits any contrasts."
-            )
+    method = {"tukey": "pairwise", "dunnett": "reference"}.get(adjust, name)
+    if name != method:
+        raise OptionError(f"adjust={adjust!r} goes with method={method!r} alone: use 'mvt', which fits any contrasts.")
     return adjust
 
 
 def combination(coefficients: FloatArray, averages: Sequence[Average]) -> Average:
     """A linear combination of averages; those with coefficient 0 do not count."""
-    used = [(c, one) for c, one in zip(coefficients, averages, strict=True) if c != 0.0]
-    values = sum((c * one.values for c, one in used), np.zeros_like(averages[0].values))
-    jacobian = sum((c * one.jacobian for c, one in used), np.zeros_like(averages[0].jacobian))
-    sizes = sum((abs(c) * np.abs(one.jacobian) for c, one in used), np.zeros_like(averages[0].jacobian))
+    used = np.flatnonzero(coefficients)
+    c, some = coefficients[used], [averages[int(k)] for k in used]
+    jacobians = np.stack([average.jacobian for average in some])
+    jacobian, sizes = np.tensordot(c, jacobians, 1), np.tensordot(np.abs(c), np.abs(jacobians), 1)
     jacobian = np.where(np.abs(jacobian) <= _CANCELLED * sizes, 0.0, jacobian)
-    return Average(values, jacobian, np.all([one.known for _, one in used], axis=0))
+    values = c @ np.stack([average.values for average in some])
+    return Average(values, jacobian, np.all([average.known for average in some], axis=0))
+
+
+M = TypeVar("M", bound=Emmeans)
+
+
+def checked(means: M) -> M:
+    """The means, with a DataWarning where one has no standard error."""
+    warn_of_unknown(~means.averager.settled(together(means.averages)).known)
+    return means
+
+
+def shown_value(value: Any) -> str:
+    """A value in a note."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def listing(names: Sequence[str]) -> str:
-    """Names in a sentence."""
+    """Names with commas and "and"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

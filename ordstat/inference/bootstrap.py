@@ -140,8 +140,8 @@ class Bootstrap:
         limits = self.confint(level, type)
         frame = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se}).join(limits)
         title = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
-        told = f"Limits: {type}, {100 * level:g} %."
-        return NotedFrame.of(frame, [told, *self.notes], title, {"bias": "estimate"})
+        notes = f"Limits: {type}, {100 * level:g} %."
+        return NotedFrame.of(frame, [notes, *self.notes], title, {"bias": "estimate"})
 
     def __repr__(self) -> str:
         return repr(self._table())

@@ -92,10 +92,10 @@ def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArra
 
 
 def as_independent(what: str) -> str:
-    """What is told of likelihood ratios that were asked for beside robust errors."""
+    """Note shown when likelihood-ratio tests are requested with robust standard errors."""
     return (
         f"Likelihood ratios and AIC take rows for independent and the model for true, and {what} has robust standard "
-        "errors, which do not: test='Wald' goes with these."
+        "errors, which do not: use test='Wald' with these."
     )
 
 
@@ -111,7 +111,7 @@ def check_maximum(fit: FittedLikelihood, name: str) -> None:
     if any(label == "penalty" for label, _ in fit.fit.facts):
         raise OptionError(
             f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: its log-likelihood is "
-            "none, and has no chi-squared distribution. Fit without the penalty, or use Wald tests (test(), "
+            "not one, and has no chi-squared distribution. Fit without the penalty, or use Wald tests (test(), "
             "anova() of one fit), profile limits, or errors(cv=10)."
         )
 
@@ -214,10 +214,6 @@ def _check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:
         raise DataError(f"anova needs models with the same weights; those of {b.formula!r} are others.")
 
 
-#: Why a term has no test; of more terms than these it is said once.
-_NONE, _APART = "estimates are infinite, aliased or none, or aliased columns take over", 3
-
-
 class Joint(NamedTuple):
     """A test: a chi-squared statistic on df, or one of F on df and df_resid, where that is finite."""
 
@@ -273,11 +269,10 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
 def with_words(table: pd.DataFrame, title: str, chosen: Covariance) -> pd.DataFrame:
     """The table with its title, and notes on tests that have no value."""
     lacking = table["df"][table["p_value"].isna() & table["df"].notna()]
-    few = [f"no test of {name}: {chosen.why_no_more}." for name, df in lacking.items() if df > chosen.most_at_once]
-    others = [str(name) for name, df in lacking.items() if not df > chosen.most_at_once]
-    apart = [f"no test of {name}: its {_NONE} its effect." for name in others]
-    together = [f"no test of {first_few(others, MOST_TERMS)}: their {_NONE} their effects."]
-    notes = few + (apart if len(others) <= _APART else together)
+    notes = [f"no test of {name}: {chosen.why_no_more}." for name, df in lacking.items() if df > chosen.most_at_once]
+    if others := [str(name) for name, df in lacking.items() if not df > chosen.most_at_once]:
+        why = "estimates are infinite, aliased or missing, or aliased columns take over the effects"
+        notes.append(f"no test of {first_few(others, MOST_TERMS)}: {why}.")
     return NotedFrame.of(table, notes, f"{title}, {chosen.words}")
 
 
@@ -395,21 +390,16 @@ def _against(small: FittedLikelihood, large: FittedLikelihood) -> Joint:
             f"anova tests by the covariance of the larger fit, and {described(large)!r} has that of the model beside "
             f"{small.own_covariance.words} of the smaller: give both the same, by vcov= or .with_vcov()."
         )
-    check_nested(small, large)
+    if not nested_in(small, large):
+        raise OptionError(
+            f"anova by a Wald test takes nested models; {described(large)!r} does not contain {described(small)!r}."
+        )
     if set(blocks(small)) != set(blocks(large)):
         raise OptionError(
             f"anova by a Wald test takes models of the same random effects; those of {described(small)!r} and "
             f"{described(large)!r} differ. Use test='LR', which knows of variances at their boundary."
         )
     return zero(large, further(small, large))
-
-
-def check_nested(small: FittedLikelihood, large: FittedLikelihood) -> None:
-    """OptionError where the larger model does not contain the smaller."""
-    if not nested_in(small, large):
-        raise OptionError(
-            f"anova by a Wald test takes nested models; {described(large)!r} does not contain {described(small)!r}."
-        )
 
 
 def further(small: FittedLikelihood, large: FittedLikelihood, instead: str = _INSTEAD) -> IntArray:
@@ -426,33 +416,26 @@ def further(small: FittedLikelihood, large: FittedLikelihood, instead: str = _IN
             f"anova takes fits of one penalty, which estimates are drawn together by; {described(small)!r} and "
             f"{described(large)!r} have others. Fit both with the same penalty=, or without."
         )
-    have, own = _estimated(small), _estimated(large)
-    odd = [name for name in have if name not in own]
+    fewer, more = estimated_places(small), estimated_places(large)
+    a, b = small.design.sample.rows, large.design.sample.rows
+    location, scale = offset_difference(a.offset, b.offset), offset_difference(a.scale_offset, b.scale_offset)
     why = None
-    if odd:
+    if odd := [name for name in fewer if name not in more]:
         why = f"the smaller one has {odd[0]!r}, which the larger lacks"
-    elif "lambda" in own and "lambda" not in have:
+    elif "lambda" in more and "lambda" not in fewer:
         why = "the link of the smaller one is that of the larger at a lambda that is not 0"
-    elif _offsets_move(small, large):
+    elif not (spanned(location, joined(a.X, a.nominal)) and spanned(scale, a.scale)):
         why = "their offsets differ by more than effects of the smaller one take up"
     if why is not None:
         raise OptionError(
             f"a Wald test is of parameters that are 0 in the smaller model, and {described(small)!r} is not "
             f"{described(large)!r} with some at 0 (terms may be coded otherwise): {why}. {instead}"
         )
-    return np.array([place for name, place in own.items() if name not in have], dtype=np.intp)
+    return np.array([place for name, place in more.items() if name not in fewer], dtype=np.intp)
 
 
-def _offsets_move(small: FittedLikelihood, large: FittedLikelihood) -> bool:
-    """Whether the smaller model has another offset, which no effects that both have make up for."""
-    a, b = small.design.sample.rows, large.design.sample.rows
-    location = offset_difference(a.offset, b.offset)
-    scale = offset_difference(a.scale_offset, b.scale_offset)
-    return not (spanned(location, joined(a.X, a.nominal)) and spanned(scale, a.scale))
-
-
-def _estimated(fit: FittedLikelihood) -> dict[str, int]:
-    """Places of the parameters that are estimated, by name."""
+def estimated_places(fit: FittedLikelihood) -> dict[str, int]:
+    """Positions of the estimated parameters, by name."""
     places = np.flatnonzero(~fit.fit.aliased)
     return {fit.parameters.names[place]: int(place) for place in places}
 

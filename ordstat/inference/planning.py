@@ -23,7 +23,7 @@ from ..progress import reporter
 
 #: Sums of probabilities that are further from 1 than this are a mistake.
 _ROUNDED = 1e-5
-#: Fewer rows, and odds ratios further from 1, are told: there a power of .9 by the formula is .85 by simulation.
+#: Fewer rows, and odds ratios further from 1, get a caution: there a power of .9 by the formula is .85 by simulation.
 _FEW, _LARGE = 30, 10.0
 
 
@@ -70,13 +70,13 @@ class Plan:
             error = sqrt(self.power * (1.0 - self.power) / self.simulations)
             how = f"{self.simulations} simulated data sets, standard error {error:.3f}"
         far = not self.simulations and (self.n < _FEW or abs(log(self.odds_ratio)) > log(_LARGE))
-        told = "\nThe formula is for odds ratios near 1 and many rows: check with power_ordinal(..., simulations=1000)"
+        caution = "\nThe formula is for odds ratios near 1 and many rows: use power_ordinal(..., simulations=1000)"
         return (
             f"Power {self.power:.3f} for an odds ratio of {self.odds_ratio:g} with {self.n} rows "
             f"({self.groups[0]} and {self.groups[1]})\n"
             f"Two-sided test at {self.alpha:g}; {how}\n"
             f"Standard error of the log odds ratio {self.se:.3f}; "
-            f"{100 * self.efficiency:.0f} % of the information of an outcome without ties{told * far}"
+            f"{100 * self.efficiency:.0f} % of the information of an outcome without ties{caution * far}"
         )
 
     def __float__(self) -> float:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
-from types import MethodType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -18,13 +16,11 @@ from ..checks import fraction, number
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import Parameters, spread
-from ..likelihood.wald import wald_test
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary, Table, as_text
 from ..report.sections import shortened
-from ..words import told_arguments
-from .comparison import comparable, described, further, nested_in
+from .comparison import comparable, described, estimated_places, further, nested_in
 from .wald import JOINT, linear_hypotheses
 
 
@@ -163,8 +159,8 @@ def _d1_df(r: float, k: int, m: int, df_complete: float) -> float:
         return float(single)
     if not np.isfinite(df_complete):
         return large_sample_df(r, k, m)
-    found = reiter(r, k * (m - 1), df_complete)
-    return float(min(0.5 * (k + 1) * single, complete)) if found is None else found
+    df = reiter(r, k * (m - 1), df_complete)
+    return float(min(0.5 * (k + 1) * single, complete)) if df is None else df
 
 
 def large_sample_df(r: float, k: int, m: int) -> float:
@@ -200,14 +196,25 @@ def reiter(r: float, t: int, df_complete: float) -> float | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PooledEstimates:
-    """Fits of one model to m imputed data sets, as one.
+class PooledResults:
+    """One model fitted to m imputed data sets, pooled by Rubin's rules; what `pool` and `ordfit_mi` return.
 
     Attributes
     ----------
     fits : tuple of LikelihoodResults
     df_complete : float
         Degrees of freedom that complete data would have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat import datasets, ordfit_mi
+    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
+    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
+    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
+    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+    >>> pooled.confint(0.9).round(2).loc["temp[T.warm]"].tolist()
+    [1.64, 3.45]
     """
 
     fits: tuple[FittedLikelihood, ...]
@@ -310,290 +317,6 @@ class PooledEstimates:
     def _series(self, values: FloatArray, name: str) -> pd.Series:
         return pd.Series(spread(values, self.fits[0].fit), index=self.parameters.names, name=name)
 
-
-_MORE_THAN_ONE = "the spread of the estimates over imputations is part of their standard errors"
-#: Letters of a repr in a message.
-_LONGEST = 200
-
-
-def likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
-    """The fits, where they are two or more likelihood fits of one model with finite estimates."""
-    if not isinstance(fits, Iterable) or isinstance(fits, (str, dict)):
-        raise OptionError(f"fits must be a list of fits, one for each imputed frame; got {in_words(fits)}.")
-    given = tuple(fits)
-    for place, fit in enumerate(given):
-        require_likelihood(fit, f"fit {place + 1} of {len(given)}")
-    if len(given) < 2:
-        raise OptionError(
-            f"fits must be at least 2 fits, one for each imputed frame: {_MORE_THAN_ONE}; got {len(given)}."
-        )
-    for require in (_require_one_model, _require_one_set_of_parameters, _require_finite):
-        require(given)
-    return given
-
-
-def in_words(given: Any) -> str:
-    """What was given, in one line."""
-    text = repr(given)
-    return text if "\n" not in text and len(text) <= _LONGEST else f"a {type(given).__name__}"
-
-
-def require_likelihood(fit: Any, which: str) -> None:
-    """OptionError unless it is a likelihood fit."""
-    if not isinstance(fit, FittedLikelihood):
-        raise OptionError(
-            f"Rubin's rules pool estimates by their standard errors, which likelihood fits have ('clm', 'acat', "
-            f"'probit', ...); {which} is {in_words(fit)}. Average the predictions of other methods over their fits."
-        )
-    if fit.fit.marginal is not None:
-        raise OptionError(f"{which} has random effects, and pooling of these is not available: pool() takes others.")
-
-
-#: What has to be the same, in words, and how to make it so.
-_COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
-    ("model", lambda fit: "".join(described(fit).split()), "Pool fits of one formula and method only."),
-    ("method", lambda fit: fit.method, "Pool fits of one method only."),
-    (
-        "levels of the response",
-        lambda fit: fit.levels,
-        "A level without rows is left out of a fit: merge rare levels before imputing, or give all fits the same "
-        "levels=[...].",
-    ),
-    ("covariance", lambda fit: fit.covariance, "Take the same vcov for all."),
-    (
-        "weights",
-        lambda fit: "none" if fit.design.sample.weights is None else "weights",
-        "Fit all of them with weights=, or none.",
-    ),
-)
-
-
-def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
-    for name, of, remedy in _COMMON:
-        for place, fit in enumerate(fits):
-            if of(fit) != of(fits[0]):
-                shown = [described(one) if name == "model" else of(one) for one in (fits[0], fit)]
-                raise OptionError(
-                    f"fits must have the same {name}: fit 1 has {shown[0]!r}, fit {place + 1} has {shown[1]!r}. "
-                    f"{remedy}"
-                )
-
-
-def _require_one_set_of_parameters(fits: tuple[FittedLikelihood, ...]) -> None:
-    """The same names, and the same of them estimated."""
-    first = _estimated(fits[0])
-    for place, fit in enumerate(fits):
-        own = _estimated(fit)
-        if own != first:
-            odd = sorted(set(own) ^ set(first)) or own
-            holder = place + 1 if odd[0] in own else 1
-            raise OptionError(
-                f"fits must estimate the same parameters: {odd[0]!r} is estimated in fit {holder}, and not in fit "
-                f"{1 if holder > 1 else place + 1}. Give categorical columns the same categories in every frame, and "
-                "drop columns that others determine in some of them."
-            )
-
-
-def _estimated(fit: FittedLikelihood) -> list[str]:
-    return [name for name, aliased in zip(fit.parameters.names, fit.fit.aliased, strict=True) if not aliased]
-
-
-def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
-    """Separated fits have no finite estimates to average, and some have no standard errors."""
-    for place, fit in enumerate(fits):
-        unknown = ~np.isfinite(fit.se.to_numpy()) & ~fit.fit.aliased
-        unknown |= fit.fit.infinite
-        if unknown.any():
-            names = ", ".join(repr(name) for name in np.array(fit.parameters.names, dtype=object)[unknown][:4])
-            raise DataError(
-                f"pooling needs finite estimates with standard errors; fit {place + 1} of {len(fits)} has none of "
-                f"{names}. Where its response is separated, fit all frames with penalty='jeffreys' or penalty=1.0, "
-                "merge levels, or drop the column."
-            )
-
-
-@told_arguments(method="it without method=, which gives D1")
-def pooled_hypothesis_tests(r: PooledEstimates, hypotheses: str) -> pd.DataFrame:
-    """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0"."""
-    names, L, target = linear_hypotheses(r.fits[0], hypotheses)
-    combined = r.pooled.combined(L)
-    shifted = replace(combined, Q=combined.Q - target)
-    tests = [d1(shifted.combined(row[None])) for row in np.eye(len(L))]
-    difference, errors = shifted.estimate, shifted.std_error
-    if len(L) > 1:
-        if wald_test(np.eye(len(L)), np.zeros(len(L)), shifted.within)[1] < len(L):
-            raise OptionError(f"hypotheses must not follow from each other; got {hypotheses!r}. Leave one of them out.")
-        tests.append(d1(shifted))
-        names, difference, errors = [*names, JOINT], np.append(difference, np.nan), np.append(errors, np.nan)
-    table = _table_tests(tests, names)
-    table.insert(0, "difference", difference)
-    table.insert(1, "std_error", errors)
-    return table
-
-
-def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
-    rows = [(test.statistic, test.df, test.df_denom, test.p_value, test.riv) for test in tests]
-    frame = pd.DataFrame(rows, names, ["F", "df", "df_denom", "p_value", "riv"])
-    return NotedFrame.of(frame, (), "D1: Wald test, pooled")
-
-
-@told_arguments(method="it without method=, which gives D1")
-def pooled_model_test(r: PooledEstimates, other: PooledEstimates) -> pd.DataFrame:
-    """Test of a smaller model against a larger one, both pooled over the same imputed data sets."""
-    small, large = _ordered(r, other)
-    for pair in zip(small.fits, large.fits, strict=True):
-        _check_nested(*pair)
-    places = [further(*pair, "Write the hypothesis for .test().") for pair in zip(small.fits, large.fits, strict=True)]
-    estimated = np.flatnonzero(~large.fits[0].fit.aliased)
-    test = d1(large.pooled.combined(np.eye(estimated.size)[np.isin(estimated, places[0])]))
-    return _table_tests([test], [f"{described(small.fits[0])} against {described(large.fits[0])}"])
-
-
-def _ordered(r: PooledEstimates, other: Any) -> tuple[PooledEstimates, PooledEstimates]:
-    if not isinstance(other, PooledEstimates):
-        raise OptionError(
-            f"anova compares pooled fits with pooled fits; got {in_words(other)}. Give pool(...) of the others."
-        )
-    if r.n_imputations != other.n_imputations:
-        raise OptionError(
-            f"anova needs both models fitted to the same imputed data sets; got {r.n_imputations} and "
-            f"{other.n_imputations} fits."
-        )
-    small, large = sorted((r, other), key=lambda one: one.fits[0].edf)
-    return small, large
-
-
-def _check_nested(small: FittedLikelihood, large: FittedLikelihood) -> None:
-    """OptionError for models that are not nested on the same rows."""
-    comparable([small, large])
-    if not nested_in(small, large):
-        raise OptionError(
-            f"anova needs nested models, fitted to the same imputed data sets: {described(small)!r} and "
-            f"{described(large)!r} are not nested."
-        )
-    if large.edf == small.edf:
-        raise OptionError(f"anova needs a smaller and a larger model; {described(small)!r} and the other are alike.")
-
-
-#: A FMI beyond this asks for more imputations than are usual.
-_HIGH = 0.5
-_HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
-
-
-def pooled_frame(r: PooledEstimates, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
-    """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi, kind."""
-    limits = r.confint(level)
-    numbers = np.column_stack((r.params, limits))
-    if exponentiate:
-        effects = r.parameters.of("nominal", "location", "scale")
-        numbers[effects] = np.exp(numbers[effects])
-    frame = pd.DataFrame(
-        {
-            "term": r.parameters.names,
-            "estimate": numbers[:, 0],
-            "std_error": r.se.to_numpy(),
-            "statistic": r.t_values.to_numpy(),
-            "df": r.df.to_numpy(),
-            "p_value": r.p_values.to_numpy(),
-            "conf_low": numbers[:, 1],
-            "conf_high": numbers[:, 2],
-            "riv": r.riv.to_numpy(),
-            "fmi": r.fmi.to_numpy(),
-            "coef_type": r.parameters.kinds,
-        }
-    )
-    return NotedFrame.of(frame, (), "Pooled parameters" + "; exponents of all but thresholds" * exponentiate)
-
-
-def pooled_report(r: PooledEstimates, level: float = 0.95) -> Report:
-    """The summary as data."""
-    tables = [_table(r, kind, title, level) for kind, title in _TITLES.items() if kind in r.parameters.kinds]
-    first, most = r.fits[0], max(fit.nobs for fit in r.fits)
-    return Report(
-        title=f"Pooled over {r.n_imputations} imputations: {first.family.name}, {described(first)}",
-        header=(
-            ("Link", dict(first.fit.facts)["link"]),
-            ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
-            ("Observations", count(r.nobs) if most == r.nobs else f"{count(r.nobs)} to {count(most)}"),
-            ("Complete-data df", f"{r.df_complete:g}"),
-        ),
-        tables=tuple(tables),
-        notes=tuple(_notes(r)),
-    )
-
-
-_TITLES = {
-    "location": "Location effects (positive = higher response)",
-    "nominal": "Nominal effects, by threshold (positive = lower response)",
-    "scale": "Scale effects on the log scale (positive = wider distribution)",
-    "lambda": "Parameter of the link",
-    "threshold": "Thresholds",
-}
-
-
-def _table(r: PooledEstimates, kind: str, title: str, level: float) -> Table:
-    tidy = pooled_frame(r, level=level).iloc[r.parameters.of(kind)].set_index("term").rename_axis(None)
-    heads = _HEADS | {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%", "fmi": "FMI"}
-    frame = tidy[list(heads)].rename(columns=heads)
-    return shortened(Table(title=title, frame=frame, formats={"df": ".1f", "p": "p", "FMI": ".2f"}), ".tidy()")
-
-
-def _notes(r: PooledEstimates) -> list[str]:
-    fmi = float(np.nanmax(r.fmi))
-    notes = ["FMI: fraction of missing information, the part of what complete data would tell that is lost."]
-    if fmi > _HIGH:
-        wanted = int(np.ceil(100.0 * fmi / 10.0) * 10)
-        notes.append(
-            f"The largest FMI is {fmi:.2f}: about {wanted} imputations (100 FMI) would give results that another set "
-            "of imputations repeats [White, Royston & Wood 2011]."
-        )
-    return notes if r.n_imputations < 100.0 * fmi else notes[:1]
-
-
-def pooled_summary(r: PooledEstimates, level: float = 0.95) -> Summary:
-    """The summary: its text is str(), its tables are in `.tables`."""
-    return Summary(pooled_report(r, level))
-
-
-def repr_html(r: PooledEstimates) -> Any:
-    """For notebooks."""
-    return pooled_summary(r)._repr_html_()
-
-
-_SCREEN = 80
-
-
-def _conf_int(r: PooledEstimates, alpha: float = 0.05) -> pd.DataFrame:
-    """statsmodels' name of confint(1 - alpha)."""
-    return r.confint(1.0 - alpha)
-
-
-#: statsmodels' names (those of its MICEResults), which answer and are not listed.
-_STATSMODELS: Mapping[str, Callable[[Any], Any]] = {
-    "bse": attrgetter("se"),
-    "tvalues": attrgetter("t_values"),
-    "pvalues": attrgetter("p_values"),
-    "conf_int": lambda r: MethodType(_conf_int, r),
-    "cov_params": attrgetter("vcov"),
-    "frac_miss_info": attrgetter("fmi"),
-}
-
-
-class PooledResults(PooledEstimates):
-    """One model fitted to m imputed data sets, pooled by Rubin's rules; what `pool` and `ordfit_mi` return.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ordstat import datasets, ordfit_mi
-    >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-    >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-    >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
-    >>> pooled.confint(0.9).round(2).loc["temp[T.warm]"].tolist()
-    [1.64, 3.45]
-    """
-
     def test(self, hypotheses: str) -> pd.DataFrame:
         """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".
 
@@ -629,10 +352,22 @@ class PooledResults(PooledEstimates):
         >>> pooled.test("temp = 0, contact = 0").round(2).loc["joint", ["F", "df"]].tolist()
         [11.36, 2.0]
         """
+        names, L, target = linear_hypotheses(self.fits[0], hypotheses)
+        combined = self.pooled.combined(L)
+        shifted = replace(combined, Q=combined.Q - target)
+        tests = [d1(shifted.combined(row[None])) for row in np.eye(len(L))]
+        difference, errors = shifted.estimate, shifted.std_error
+        if len(L) > 1:
+            if np.linalg.matrix_rank(L) < len(L):
+                raise OptionError(f"hypotheses must not follow from each other; got {hypotheses!r}. Leave one out.")
+            tests.append(d1(shifted))
+            names, difference, errors = [*names, JOINT], np.append(difference, np.nan), np.append(errors, np.nan)
+        table = _table_tests(tests, names)
+        table.insert(0, "difference", difference)
+        table.insert(1, "std_error", errors)
+        return table
 
-        return pooled_hypothesis_tests(self, hypotheses)
-
-    def anova(self, other: PooledEstimates) -> pd.DataFrame:
+    def anova(self, other: PooledResults) -> pd.DataFrame:
         """Test of a smaller model against a larger one, both pooled over the same imputed data sets.
 
         Parameters
@@ -665,8 +400,23 @@ class PooledResults(PooledEstimates):
         >>> pooled.anova(pooled.update("~ . - contact")).round(2)[["F", "df"]].to_numpy().tolist()
         [[7.01, 1.0]]
         """
-
-        return pooled_model_test(self, other)
+        if not isinstance(other, PooledResults):
+            raise OptionError(
+                f"anova compares pooled fits with pooled fits; got {_shown(other)}. Give pool(...) of the others."
+            )
+        if self.n_imputations != other.n_imputations:
+            raise OptionError(
+                f"anova needs both models fitted to the same imputed data sets; got {self.n_imputations} and "
+                f"{other.n_imputations} fits."
+            )
+        small, large = sorted((self, other), key=lambda pooled: pooled.fits[0].edf)
+        pairs = list(zip(small.fits, large.fits, strict=True))
+        for pair in pairs:
+            _check_nested(*pair)
+            places = further(*pair, "Write the hypothesis for .test().")
+        estimated = np.flatnonzero(~large.fits[0].fit.aliased)
+        test = d1(large.pooled.combined(np.eye(estimated.size)[np.isin(estimated, places)]))
+        return _table_tests([test], [f"{described(small.fits[0])} against {described(large.fits[0])}"])
 
     def tidy(self, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
         """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi and
@@ -679,8 +429,25 @@ class PooledResults(PooledEstimates):
         level : float in (0, 1)
             Confidence level of the limits.
         """
-
-        return pooled_frame(self, exponentiate, level)
+        numbers = np.column_stack((self.params, self.confint(level)))
+        if exponentiate:
+            effects = self.parameters.of("nominal", "location", "scale")
+            numbers[effects] = np.exp(numbers[effects])
+        columns = {
+            "term": self.parameters.names,
+            "estimate": numbers[:, 0],
+            "std_error": self.se.to_numpy(),
+            "statistic": self.t_values.to_numpy(),
+            "df": self.df.to_numpy(),
+            "p_value": self.p_values.to_numpy(),
+            "conf_low": numbers[:, 1],
+            "conf_high": numbers[:, 2],
+            "riv": self.riv.to_numpy(),
+            "fmi": self.fmi.to_numpy(),
+            "coef_type": self.parameters.kinds,
+        }
+        title = "Pooled parameters" + "; exponents of all but thresholds" * exponentiate
+        return NotedFrame.of(pd.DataFrame(columns), (), title)
 
     def report(self, level: float = 0.95) -> Report:
         """The summary as data.
@@ -690,8 +457,19 @@ class PooledResults(PooledEstimates):
         level : float in (0, 1)
             Confidence level of the limits.
         """
-
-        return pooled_report(self, level)
+        kinds = [kind for kind in _TITLES if kind in self.parameters.kinds]
+        first, most = self.fits[0], max(fit.nobs for fit in self.fits)
+        return Report(
+            title=f"Pooled over {self.n_imputations} imputations: {first.family.name}, {described(first)}",
+            header=(
+                ("Link", dict(first.fit.facts)["link"]),
+                ("Std. errors", f"{first.own_covariance.words}, by Rubin's rules"),
+                ("Observations", count(self.nobs) if most == self.nobs else f"{count(self.nobs)} to {count(most)}"),
+                ("Complete-data df", f"{self.df_complete:g}"),
+            ),
+            tables=tuple(_table(self, kind, level) for kind in kinds),
+            notes=tuple(_notes(self)),
+        )
 
     def summary(self, level: float = 0.95) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`.
@@ -701,10 +479,10 @@ class PooledResults(PooledEstimates):
         level : float in (0, 1)
             Confidence level of the limits.
         """
+        return Summary(self.report(level))
 
-        return pooled_summary(self, level)
-
-    _repr_html_ = repr_html
+    def _repr_html_(self) -> Any:
+        return self.summary()._repr_html_()
 
     def update(self, formula: str | None = None, *, data: Any = None, **changes: Any) -> PooledResults:
         """The same data sets with something changed, pooled again.
@@ -734,12 +512,151 @@ class PooledResults(PooledEstimates):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """statsmodels' names; what only single fits have."""
-            if (known := _STATSMODELS.get(name)) is not None:
-                return known(self)
+            """Refuse the questions that only single fits answer."""
             if not name.startswith("_") and hasattr(type(self.fits[0]), name):
                 raise UnavailableError(f"pooled fits have no .{name}; the single fits have, in .fits.")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+_SCREEN = 80
+
+
+def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
+    """The fits, if they are two or more likelihood fits of one model with finite estimates."""
+    if not isinstance(fits, Iterable) or isinstance(fits, (str, dict)):
+        raise OptionError(f"fits must be a list of fits, one for each imputed frame; got {_shown(fits)}.")
+    given = tuple(fits)
+    for k, fit in enumerate(given, start=1):
+        require_likelihood(fit, f"fit {k} of {len(given)}")
+    if len(given) < 2:
+        raise OptionError(
+            "fits must be at least 2 fits, one for each imputed frame: the spread of the estimates over imputations is "
+            f"part of their standard errors; got {len(given)}."
+        )
+    _require_one_model(given)
+    _require_finite(given)
+    return given
+
+
+def _shown(given: Any) -> str:
+    """A value in one line."""
+    text = repr(given)
+    return text if "\n" not in text and len(text) <= 200 else f"a {type(given).__name__}"
+
+
+def require_likelihood(fit: Any, which: str) -> None:
+    """OptionError unless it is a likelihood fit."""
+    if not isinstance(fit, FittedLikelihood):
+        raise OptionError(
+            f"Rubin's rules pool estimates by their standard errors, which likelihood fits have ('clm', 'acat', "
+            f"'probit', ...); {which} is {_shown(fit)}. Average the predictions of other methods over their fits."
+        )
+    if fit.fit.marginal is not None:
+        raise OptionError(f"{which} has random effects, and pooling of these is not available: pool() takes others.")
+
+
+#: What has to be the same, in words, and how to make it so.
+_COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
+    ("model", lambda fit: "".join(described(fit).split()), "Pool fits of one formula and method only."),
+    ("method", lambda fit: fit.method, "Pool fits of one method only."),
+    (
+        "levels of the response",
+        lambda fit: fit.levels,
+        "A level without rows is left out of a fit: merge rare levels before imputing, or give all fits the same "
+        "levels=[...].",
+    ),
+    ("covariance", lambda fit: fit.covariance, "Take the same vcov for all."),
+    (
+        "weights",
+        lambda fit: "none" if fit.design.sample.weights is None else "weights",
+        "Fit all of them with weights=, or none.",
+    ),
+)
+
+
+def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
+    """OptionError unless all fits are of one model, with the same parameters."""
+    names = estimated_places(fits[0]).keys()
+    for k, fit in enumerate(fits, start=1):
+        for what, of, remedy in _COMMON:
+            if of(fit) != of(fits[0]):
+                shown = [described(one) if what == "model" else of(one) for one in (fits[0], fit)]
+                raise OptionError(
+                    f"fits must have the same {what}: fit 1 has {shown[0]!r}, fit {k} has {shown[1]!r}. {remedy}"
+                )
+        if odd := sorted(estimated_places(fit).keys() ^ names):
+            holder, other = (1, k) if odd[0] in names else (k, 1)
+            raise OptionError(
+                f"fits must estimate the same parameters: {odd[0]!r} is estimated in fit {holder}, and not in fit "
+                f"{other}. Give categorical columns the same categories in every frame, and drop columns that others "
+                "determine in some of them."
+            )
+
+
+def _require_finite(fits: tuple[FittedLikelihood, ...]) -> None:
+    """DataError for infinite estimates, and those without standard errors."""
+    for k, fit in enumerate(fits, start=1):
+        unknown = ~np.isfinite(fit.se.to_numpy()) & ~fit.fit.aliased
+        unknown |= fit.fit.infinite
+        if unknown.any():
+            names = ", ".join(repr(name) for name in np.array(fit.parameters.names, dtype=object)[unknown][:4])
+            raise DataError(
+                f"pooling needs finite estimates with standard errors; fit {k} of {len(fits)} lacks them for "
+                f"{names}. Where its response is separated, fit all frames with penalty='jeffreys' or penalty=1.0, "
+                "merge levels, or drop the column."
+            )
+
+
+def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
+    rows = [(test.statistic, test.df, test.df_denom, test.p_value, test.riv) for test in tests]
+    frame = pd.DataFrame(rows, names, ["F", "df", "df_denom", "p_value", "riv"])
+    return NotedFrame.of(frame, (), "D1: Wald test, pooled")
+
+
+def _check_nested(small: FittedLikelihood, large: FittedLikelihood) -> None:
+    """OptionError for models that are not nested on the same rows."""
+    comparable([small, large])
+    if not nested_in(small, large):
+        raise OptionError(
+            f"anova needs nested models, fitted to the same imputed data sets: {described(small)!r} and "
+            f"{described(large)!r} are not nested."
+        )
+    if large.edf == small.edf:
+        raise OptionError(f"anova needs a smaller and a larger model; {described(small)!r} and the other are alike.")
+
+
+#: A FMI beyond this asks for more imputations than are usual.
+_HIGH = 0.5
+_FORMATS = {"df": ".1f", "p": "p", "FMI": ".2f"}
+_HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
+
+
+_TITLES = {
+    "location": "Location effects (positive = higher response)",
+    "nominal": "Nominal effects, by threshold (positive = lower response)",
+    "scale": "Scale effects on the log scale (positive = wider distribution)",
+    "lambda": "Parameter of the link",
+    "threshold": "Thresholds",
+}
+
+
+def _table(r: PooledResults, kind: str, level: float) -> Table:
+    tidy = r.tidy(level=level).iloc[r.parameters.of(kind)].set_index("term").rename_axis(None)
+    heads = _HEADS | {"conf_low": f"{50 * (1 - level):.3g}%", "conf_high": f"{50 * (1 + level):.3g}%", "fmi": "FMI"}
+    table = Table(title=_TITLES[kind], frame=tidy[list(heads)].rename(columns=heads), formats=_FORMATS)
+    return shortened(table, ".tidy()")
+
+
+def _notes(r: PooledResults) -> list[str]:
+    fmi = float(np.nanmax(r.fmi))
+    notes = ["FMI: fraction of missing information, the part of what complete data would tell that is lost."]
+    if fmi > _HIGH:
+        wanted = int(np.ceil(100.0 * fmi / 10.0) * 10)
+        notes.append(
+            f"The largest FMI is {fmi:.2f}: about {wanted} imputations (100 FMI) would give results that another set "
+            "of imputations repeats [White, Royston & Wood 2011]."
+        )
+    return notes if r.n_imputations < 100.0 * fmi else notes[:1]
 
 
 def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
@@ -785,7 +702,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     >>> pooled.fmi.round(2)[["temp[T.warm]", "contact[T.yes]"]].tolist()
     [0.07, 0.33]
     """
-    given = likelihood_fits(fits)
+    given = _likelihood_fits(fits)
     if dfcom is None:
         df = _smallest_df(given)
     else:
@@ -807,13 +724,10 @@ def _frames(data: Any, m: int) -> list[Any]:
 
 
 def _smallest_df(fits: Iterable[FittedLikelihood]) -> float:
-    """The smallest complete-data degrees of freedom of some fits."""
-    return min(_complete_df(fit) for fit in fits)
-
-
-def _complete_df(fit: FittedLikelihood) -> float:
-    """Degrees of freedom of complete data, at least 1."""
-    if fit.design.survey is not None:
-        return fit.design_df
-    cluster = fit.own_covariance.cluster
-    return max(fit.df_residual if cluster is None else np.unique(cluster).size - 1.0, 1.0)
+    """The smallest complete-data degrees of freedom of some fits, at least 1."""
+    smallest = np.inf
+    for fit in fits:
+        cluster = fit.own_covariance.cluster
+        residual = fit.df_residual if cluster is None else np.unique(cluster).size - 1.0
+        smallest = min(smallest, max(residual, 1.0) if fit.design.survey is None else fit.design_df)
+    return smallest

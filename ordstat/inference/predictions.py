@@ -30,14 +30,12 @@ from ..likelihood.standard_errors import (
 from ..mixed.predictions import drawn_shifts, mixed_prediction, mixed_target, modes_of
 from ..predictions import known_type, prediction, unknown_type
 from ..report.frames import NotedFrame
-from ..words import NEW_ROWS, told_arguments
 from .comparison import degrees_of_freedom
 
 #: Of scores and predictors, which have no end where estimates are infinite.
 STOPPED = "What depends on infinite estimates stands where the search stopped, in the order of its limits."
 
 
-@told_arguments(**NEW_ROWS, se_fit="se=True", std_error="se=True", given="update(data=...) with these rows too")
 def prediction_with_errors(
     r: FittedLikelihood,
     newdata: Any = None,
@@ -80,7 +78,10 @@ def prediction_with_errors(
     chosen = r if vcov is None else with_covariance(r, vcov)
     covariance, estimate = rule_covariance(r.fit, rule, chosen.vcov().to_numpy()), predicted(rule, rows, type)
     if method == "delta":
-        errors = _delta_errors(rule, rows, type, covariance)
+        if type == "score":
+            errors = score_errors(rule, rows, covariance)[:, None]
+        else:
+            errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
         found = [errors, *_limits(rule, rows, type, estimate, errors, level, _delta_df(chosen, rows, type))]
     else:
         drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
@@ -96,8 +97,8 @@ def prediction_with_errors(
     frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
     limits = () if interval is None else (f"{100 * level:g} % confidence limits.",)
     stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
-    told = (*limits, *of_errors(chosen), *(STOPPED,) * stopped)
-    return NotedFrame.of(frame, told, f"Predictions, type {type!r}")
+    notes = (*limits, *of_errors(chosen), *(STOPPED,) * stopped)
+    return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
 def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -> pd.Series:
@@ -116,13 +117,6 @@ def _columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.
         return pd.Index(statistics)
     labels = results.threshold_names if type == "linear_predictor" else list(results.levels)
     return pd.MultiIndex.from_product([statistics, labels], names=["statistic", None])
-
-
-def _delta_errors(rule: LikelihoodRule, rows: Rows, type: str, covariance: FloatArray) -> FloatArray:
-    """(n, M) standard errors by the delta method."""
-    if type == "score":
-        return score_errors(rule, rows, covariance)[:, None]
-    return standard_errors(rule, rows, QUANTITIES[type], covariance)
 
 
 def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
@@ -161,7 +155,6 @@ def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: Flo
     return tables
 
 
-@told_arguments(nsim="n=")
 def simulated(
     r: FittedLikelihood,
     n: int = 1,

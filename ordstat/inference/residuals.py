@@ -244,6 +244,10 @@ def penalised(r: FittedLikelihood) -> bool:
     return any(label == "penalty" for label, _ in r.fit.facts)
 
 
+#: Formats of the columns that say how exact an estimate is.
+_DIGITS = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Convergence(Reported):
     """The table of `LikelihoodResults.convergence`.
@@ -275,10 +279,9 @@ class Convergence(Reported):
 
     def report(self) -> Report:
         """The tables as data."""
-        formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
         values = pd.DataFrame({"eigenvalue": self.eigenvalues}, index=np.arange(1, self.eigenvalues.size + 1))
         header = (("Solver", self.message), ("Condition number, scaled columns", self.condition))
-        first = Table(title="Coefficients", frame=self.table, formats=formats)
+        first = Table(title="Coefficients", frame=self.table, formats=_DIGITS)
         second = Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"}, fold=3)
         tables = (shortened(first, ".table"), shortened(second, ".eigenvalues"))
         return Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings)
@@ -286,8 +289,7 @@ class Convergence(Reported):
 
 def convergence_of(r: FittedLikelihood) -> Convergence:
     """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues."""
-    fit, kept = r.fit, ~r.fit.aliased
-    covariance = fit.information.covariance()
+    fit, covariance = r.fit, r.fit.information.covariance()
     gradient, error = _left_over(r, covariance)
     if penalised(r):
         gradient[:] = error[:] = np.nan
@@ -296,13 +298,11 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     known = {"estimate": fit.coefficients, "std_error": r.se.to_numpy()}
     exact = {"gradient": gradient, "error": error, "decimals": decimals, "digits": fit.digits}
     frame = pd.DataFrame(known | exact, index=r.parameters.names)
-    formats = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"}
-    eigenvalues = np.full(int(kept.sum()), np.nan)
+    eigenvalues = np.full(len(covariance), np.nan)
     if np.isfinite(covariance).all():
-        variances = np.linalg.eigvalsh(covariance)
-        eigenvalues = 1.0 / variances
+        eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)
     return Convergence(
-        table=NotedFrame.of(frame, title="How exactly estimates are known", formats=formats),
+        table=NotedFrame.of(frame, title="How exactly estimates are known", formats=_DIGITS),
         eigenvalues=eigenvalues,
         condition=float(
             dict(fit.certificate.details).get("condition number", np.nan)

@@ -19,7 +19,6 @@ from ..likelihood.wald import chi2_tail
 from ..predictions import updated
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
-from ..words import told_arguments
 from .comparison import (
     added_by_wald,
     as_independent,
@@ -33,7 +32,6 @@ from .comparison import (
 if TYPE_CHECKING:
     from ..formula.coding import Marginality
     from ..formula.design import Design
-    from ..formula.random_terms import RandomTerm
 
 NONE = "<none>"
 
@@ -102,7 +100,7 @@ def unstarted(r: FittedLikelihood) -> Any:
 
 
 def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: str) -> Sample:
-    """The sample with other terms in one formula, coded as that formula by itself asks.
+    """The sample with other terms in one formula, coded as in that formula alone.
 
     Parameters
     ----------
@@ -177,7 +175,9 @@ def widest(r: FittedLikelihood, scope: Any, data: Any) -> Marginality:
     """The terms of the largest model; a dot in its formula stands for the model of `r`."""
     formula = scope if isinstance(scope, str) else " + ".join(scope)
     design = r.design.updated(data, formula=formula if "~" in formula else f"~ . + {formula}")
-    check_fixed(design.random, r)
+    for term in design.random:
+        if term.text not in [own.text for own in r.design.random]:
+            raise not_fixed(term.text, "with")
     return design.spec.marginality()
 
 
@@ -187,14 +187,6 @@ def terms_in(r: FittedLikelihood, scope: Any, known: Iterable[str]) -> list[str]
         return terms_of(scope, known)
     own = {factors: term for term, factors in r.design.spec.marginality().factors.items()}
     return terms_of([own.get(factors, term) for term, factors in widest(r, scope, None).factors.items()], known)
-
-
-def check_fixed(random: Iterable[RandomTerm], r: FittedLikelihood) -> None:
-    """OptionError for random terms that the fit has not: they are no single terms."""
-    own = [term.text for term in r.design.random]
-    for term in random:
-        if term.text not in own:
-            raise not_fixed(term.text, "with")
 
 
 def enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
@@ -285,11 +277,10 @@ class Selection:
         return self._noted()._repr_html_()
 
     def _noted(self) -> NotedFrame:
-        told = [*self.trace.attrs.get("notes", ()), f"Chosen: {self.fit.formula}"]
-        return NotedFrame.of(self.trace.set_index("change"), told, "Steps")
+        notes = [*self.trace.attrs.get("notes", ()), f"Chosen: {self.fit.formula}"]
+        return NotedFrame.of(self.trace.set_index("change"), notes, "Steps")
 
 
-@told_arguments(trace="the .trace of what it gives", steps="max_steps=", test="drop1() and add1(), which have it")
 def stepwise(
     r: FittedLikelihood,
     scope: Any = None,
@@ -362,5 +353,5 @@ def _trace(rows: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
     loglik = np.array([fit.loglik for fit in fits])
     steps = {"change": [change for change, _ in rows], "df": np.append(np.nan, np.diff(edf))}
     frame = pd.DataFrame(steps | {"loglik": loglik, "edf": edf, "aic": k * edf - 2.0 * loglik})
-    told = [] if k == _AIC else [f"aic: with a penalty of {k:g} a parameter."]
-    return NotedFrame.of(frame, told, "Steps, from the model given to the one chosen")
+    notes = [] if k == _AIC else [f"aic: with a penalty of {k:g} a parameter."]
+    return NotedFrame.of(frame, notes, "Steps, from the model given to the one chosen")

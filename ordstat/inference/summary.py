@@ -23,7 +23,6 @@ from ..report.sections import (
     one_row,
     shared_tables,
 )
-from ..words import told_arguments
 from .comparison import test_figures, test_of_effects
 from .tables import effect_tables, screen_tables, threshold_estimates
 
@@ -71,12 +70,6 @@ def _survey_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     )
 
 
-@told_arguments(
-    digits=".tidy().to_markdown(digits=3), or .summary().tables for all digits",
-    alpha="level=, which is 1 - alpha",
-    conf_level="level=",
-    odds="exponentiate=True",
-)
 def likelihood_summary(
     r: FittedLikelihood, section: str | None = None, *, exponentiate: bool | None = None, level: float = 0.95
 ) -> Summary:

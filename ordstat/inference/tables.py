@@ -21,7 +21,6 @@ from ..report.frames import NotedFrame
 from ..report.render import SCREEN, Line, Report, Table, width_of
 from ..report.screen import learnt
 from ..report.sections import threshold_table
-from ..words import told_arguments
 from .comparison import check_likelihood
 from .proportionality import omnibus_score_test
 
@@ -29,13 +28,6 @@ from .proportionality import omnibus_score_test
 _OPEN = 5.0
 
 
-@told_arguments(
-    alpha="level=, which is 1 - alpha",
-    conf_level="level=",
-    term="the name as first argument, parm=",
-    method="type=",
-    exponentiate=".tidy(exponentiate=True), whose limits are those of ratios",
-)
 def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper."""
     if isinstance(parm, float) and 0.0 < parm < 1.0:
@@ -126,7 +118,12 @@ def profiles(
     check_likelihood(r, "profile", "use confint()")
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
-        _refuse_random(r, places(r, parm))
+        random = [_names(r)[place] for place in places(r, parm) if place >= r.fit.aliased.size]
+        if random and r.random_parameters is not None:
+            raise UnavailableError(
+                f"profile is not available for {', '.join(map(repr, random))}: "
+                f"{r.random_parameters.where_limits(random)}."
+            )
     fixed = places(r, parm)[places(r, parm) < r.fit.aliased.size]
     chosen = [place for place in fixed if not r.fit.aliased[place]]
     profiler, drop = r.fit.likelihood.profile(), float(chdtri(1.0, 1.0 - level))
@@ -134,15 +131,6 @@ def profiles(
     frames = [_profile(r, profiler, int(place), int(estimated[place]), drop, points) for place in chosen]
     nothing = pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
     return pd.concat(frames, ignore_index=True) if frames else nothing
-
-
-def _refuse_random(r: FittedLikelihood, chosen: IntArray) -> None:
-    """UnavailableError for standard deviations and correlations of random effects."""
-    random = [_names(r)[place] for place in chosen if place >= r.fit.aliased.size]
-    if random and r.random_parameters is not None:
-        raise UnavailableError(
-            f"profile is not available of {', '.join(map(repr, random))}: {r.random_parameters.where_limits(random)}."
-        )
 
 
 def _profile(r: FittedLikelihood, profiler: Any, place: int, among: int, drop: float, points: int) -> pd.DataFrame:
@@ -160,7 +148,6 @@ def _profile(r: FittedLikelihood, profiler: Any, place: int, among: int, drop: f
     return pd.DataFrame({"parameter": r.parameters.names[place], "value": values, "z": z, "loglik": loglik})
 
 
-@told_arguments(exp="exponentiate=True", conf_level="level=", alpha="level=, which is 1 - alpha")
 def tidy_parameters(
     r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
 ) -> pd.DataFrame:
@@ -279,8 +266,8 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
 def screen_tables(r: FittedLikelihood, report: Report, exponentiate: bool | None, level: float) -> list[Table | Line]:
     """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
     ratios = _ratios(r, level) if with_ratios(r, exponentiate) else None
-    told = {ratios.title} if ratios is not None else set()
-    blocks = [block for block in learnt(report) if isinstance(block, Line) or block.title not in told]
+    shown = {ratios.title} if ratios is not None else set()
+    blocks = [block for block in learnt(report) if isinstance(block, Line) or block.title not in shown]
     return [*(_brief(block, ratios) for block in blocks), *_proportionality(r)]
 
 

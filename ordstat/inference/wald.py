@@ -140,7 +140,12 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
     text = "\n".join(listed_texts("hypotheses", hypotheses))
     if not text.strip():
         raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
-    _refuse_variances(r, text)
+    random = r.random_parameters
+    if random is not None and (tested := [name for name in random.names if name in text]):
+        raise OptionError(
+            f"test must be of fixed parameters; got {tested[0]!r}, whose test is at a boundary. Fit without the random "
+            f"term by update(), and compare the fits by anova(); {random.where_limits(tested[:1])}."
+        )
     names, location = {name: place for place, name in enumerate(r.parameters.names)}, r.parameters.of("location")
     for term, columns in r.design.terms.items():
         if columns.stop - columns.start == 1:
@@ -153,14 +158,3 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
             raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
     L = np.array([one.row for one in equations])[:, estimated]
     return [one.text for one in equations], L, np.array([one.value for one in equations])
-
-
-def _refuse_variances(r: FittedLikelihood, text: str) -> None:
-    """OptionError for standard deviations and correlations of random effects, whose tests are at a boundary."""
-    own = r.random_parameters
-    name = None if own is None else next((name for name in own.names if name in text), None)
-    if own is not None and name is not None:
-        raise OptionError(
-            f"test must be of fixed parameters; got {name!r}. Fit without the random term by update(), and compare the "
-            f"fits by anova(), which knows the law of a variance at its boundary; {own.where_limits([name])}."
-        )

@@ -727,12 +727,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> slopes.contrasts().round(4)[["contrast", "estimate", "p_value"]].values.tolist()
         [['Dole - Clinton', 0.0096, 0.1928]]
         """
-        from ..effects.joint import marginal_trends
+        from ..effects.emmeans import marginal_means
 
-        return marginal_trends(
+        return marginal_means(
             self,
             variables,
-            var,
+            var=var,
             by=by,
             at=at,
             scale=scale,
@@ -1294,31 +1294,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return influence_of(self)
 
-    def gof(
-        self,
-        test: str = "hosmer-lemeshow",
-        groups: int | None = None,
-        *,
-        simulations: int | None = None,
-        seed: int | np.random.Generator = 0,
-    ) -> GoodnessOfFit:
+    def gof(self, test: str = "hosmer-lemeshow", groups: int | None = None) -> GoodnessOfFit:
         """Test the model against departures that nobody named.
 
         Parameters
         ----------
-        test : {"hosmer-lemeshow", "lipsitz", "pulkstenis-robinson"}
+        test : {"hosmer-lemeshow", "lipsitz"}
             Hosmer-Lemeshow: observed against expected counts by level, in groups by expected rank [Fagerland & Hosmer
-            2013]; the only one for random effects. Lipsitz: likelihood ratio test of indicators of these groups,
-            added to the model. Pulkstenis-Robinson: counts for the patterns of the categorical covariates, each cut
-            at its median expected rank; it needs categorical and numeric covariates.
+            2013]. Lipsitz: likelihood ratio test of indicators of these groups, added to the model.
         groups : int, optional
-            Groups by expected rank, 10 if not given; not for Pulkstenis-Robinson.
-        simulations : int, optional
-            Where there are random effects: data sets simulated from the fit, and fitted anew, that tell how the
-            statistic at the modes is distributed if the model is right, 200 if not given. Its p-value is (1 + number
-            as large) / (1 + number).
-        seed : int or numpy.random.Generator
-            Of these.
+            Groups by expected rank, 10 if not given.
 
         Returns
         -------
@@ -1328,10 +1313,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         OptionError
-            An unknown test; robust or cluster-robust errors, beside which rows are not taken for independent;
-            Hosmer-Lemeshow and Pulkstenis-Robinson with nominal or scale effects.
+            An unknown test; random effects; robust or cluster-robust errors; Hosmer-Lemeshow with nominal or scale
+            effects.
         DataError
-            Too few distinct expected ranks for the groups; no categorical or no numeric covariate; separation.
+            Too few distinct expected ranks for the groups; separation.
 
         Examples
         --------
@@ -1342,7 +1327,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """
         from ..inference.goodness import goodness_of_fit
 
-        return goodness_of_fit(self, test, groups, simulations=simulations, seed=seed)
+        return goodness_of_fit(self, test, groups)
 
     def discrimination(self) -> pd.Series | pd.DataFrame:
         """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.

@@ -101,7 +101,6 @@ def test_other_flags_and_pictures_say_what_there_is(wine, fit):
         fit.plot.profile("temp")
     with pytest.raises(OptionError, match=r"got 'mae'\. Did you mean 'absolute error'"):
         fit.importance(measure="mae")
-    ranker = ordfit("rating ~ temp", wine, "redsvm")
-    assert not hasattr(ranker.plot, "_repr_html_")
+    assert not hasattr(ordfit("rating ~ temp", wine, "redsvm").plot, "_repr_html_")
     with pytest.raises(OptionError, match=r"'cart' has no option 'cost'\. Its options"):
         ordfit("rating ~ temp", wine, "cart", cost="absolute")

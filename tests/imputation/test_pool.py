@@ -73,9 +73,6 @@ def test_frames_and_names(pooled):
     tidy = pooled.tidy(exponentiate=True, level=0.9)
     assert tidy["estimate"].iloc[3] == pytest.approx(np.exp(pooled.params["x1"]))
     assert np.allclose(np.log(tidy.loc[3, ["conf_low", "conf_high"]].astype(float)), pooled.confint(0.9).loc["x1"])
-    assert pooled.bse.equals(pooled.se) and pooled.frac_miss_info.equals(pooled.fmi)
-    assert pooled.conf_int(0.1).equals(pooled.confint(0.9)) and pooled.cov_params().equals(pooled.vcov())
-    assert pooled.tvalues.equals(pooled.t_values) and pooled.pvalues.equals(pooled.p_values)
     assert pooled.coef.index.tolist() == ["x1", "x2", "g[T.b]"] and pooled.nobs == 80
     assert not hasattr(pooled, "nothing") and not hasattr(pooled, "predict")
     with pytest.raises(OptionError, match=r"pooled fits have no \.predict; the single fits have, in \.fits"):
@@ -112,7 +109,7 @@ def test_spacing_of_a_formula_does_not_matter():
 def test_infinite_estimates():
     """P(2 | s = 0) rises with 2|3, P(3 | s = 1) with s less 2|3 and P(4 | s = 1) falls short of 1 by 3|4 less s."""
     frames = [frame.assign(s=(frame["y"] > 2).astype(int)) for frame in FRAMES]
-    told = r"finite estimates with standard errors; fit 1 of 6 has none of '2\|3', '3\|4', 's'"
+    told = r"finite estimates with standard errors; fit 1 of 6 lacks them for '2\|3', '3\|4', 's'"
     with pytest.raises(DataError, match=told):
         ordfit_mi("y ~ s", frames)
     penalised = ordfit_mi("y ~ s", frames, penalty=1.0)
@@ -137,12 +134,6 @@ def test_aliased_columns():
 def test_hypotheses_refused(pooled, hypotheses, message):
     with pytest.raises(OptionError, match=message):
         pooled.test(hypotheses)
-
-
-def test_other_methods_are_refused(pooled):
-    for ask in (lambda: pooled.test("x1 = 0", method="D2"), lambda: pooled.anova(pooled, method="D3")):
-        with pytest.raises(TypeError, match=r"method.*D1"):
-            ask()
 
 
 def test_models_refused(pooled):

@@ -88,8 +88,8 @@ def test_aliased_columns_are_left_out():
     table = fit.drop1()
     assert table.loc["same", "df"] == 0 and np.isnan(table.loc["same", "p_value"])
     assert table["df"].tolist() == fit.drop1(test="LR")["df"].tolist()[1:] == [0, 0, 1]  # without temp, same is kept
-    why = "its estimates are infinite, aliased or none, or aliased columns take over its effect."
-    assert table.attrs["notes"] == [f"no test of temp: {why}", f"no test of same: {why}"]
+    why = "estimates are infinite, aliased or missing, or aliased columns take over the effects."
+    assert table.attrs["notes"] == [f"no test of temp, same: {why}"]
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")

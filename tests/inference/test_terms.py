@@ -249,6 +249,6 @@ def test_more_columns_than_rows() -> None:
     assert "no test of x0, x1" in str(table) and "other columns take over the effect" in " ".join(str(table).split())
     assert "no test of x0: other columns" in " ".join(str(fit.drop1("x0")).split())
     wald = fit.drop1(test="Wald")
-    assert wald["p_value"].isna().all() and len(wald.attrs["notes"]) == 1 and "and 18 more: their" in str(wald)
+    assert wald["p_value"].isna().all() and len(wald.attrs["notes"]) == 1 and "and 18 more:" in str(wald)
     assert len(fit.anova().attrs["notes"]) == 1
     assert not any("no test" in note for note in fit.update("y ~ x0 + x1").drop1().attrs["notes"])

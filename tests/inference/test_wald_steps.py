@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import SurveyDesign, datasets, ordfit, table
+from ordstat import SurveyDesign, datasets, ordfit
 from ordstat.exceptions import OptionError
 from ordstat.report.page import readings
 
@@ -58,11 +58,6 @@ def test_headers_have_no_aic(kind):
     assert np.isnan(fit.lr_chi2) and np.isnan(fit.lr_p_value) and np.isnan(fit.llr_pvalue)
     measures = fit.discrimination()
     assert np.isnan(measures.get("lr_chi2", np.nan)) and np.isnan(measures.get("lr_p_value", np.nan))
-    beside = table([fit, ordfit("rating ~ temp + contact", WINE)], thresholds=False)
-    cells = beside.xs(("fit", "aic", "value"))
-    assert np.isnan(cells.iloc[0]) and cells.iloc[1] == pytest.approx(184.98, abs=0.01)
-    assert "No AIC and BIC of (1)" in repr(beside)
-    assert "AIC " not in repr(table([fit], thresholds=False))
 
 
 def test_random_effects_beside_clusters_have_no_likelihood_ratio():

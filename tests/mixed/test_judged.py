@@ -72,19 +72,9 @@ def test_prediction_sets_hold_rows_of_new_groups() -> None:
     assert 0.79 < np.mean(covered) < 0.88
 
 
-def test_goodness_of_fit_by_simulation() -> None:
-    """A curve that the model has not shows; the other tests have the law of independent rows."""
-    fit = ordfit("y ~ x + (1 | g)", rated(40, 12, 3, curve=1.0))
-    assert fit.gof(groups=6, simulations=39).p_value == pytest.approx(1 / 40)
-    right = ordfit("y ~ x + I(x^2) + (1 | g)", rated(40, 12, 3, curve=1.0))
-    found = right.gof(groups=6, simulations=39, seed=1)
-    assert found.p_value > 0.05
-    np.testing.assert_allclose(found.observed.sum(), np.bincount(right.design.sample.y))
-    for test in ("lipsitz", "pulkstenis-robinson"):
-        with pytest.raises(OptionError, match="law from independent rows"):
-            fit.gof(test)
-    with pytest.raises(OptionError, match="simulations must be left out"):
-        ordfit("rating ~ temp", WINE).gof(simulations=10)
+def test_goodness_of_fit_needs_independent_rows() -> None:
+    with pytest.raises(OptionError, match="treats rows as independent, and this fit has random effects"):
+        ordfit(FORMULA, WINE).gof()
 
 
 @pytest.mark.parametrize("name", UNAVAILABLE)
