@@ -20,7 +20,7 @@ from . import datasets
 from .api import ordfit
 from .checks import canonical, unknown
 from .exceptions import DataError, OptionError, OrdstatError, warn
-from .persistence import check_name, load
+from .persistence import UNREADABLE, check_name, load
 from .registry import METHODS, defaults_of, spelled
 from .report.page import page_target
 from .write import write_file
@@ -77,7 +77,7 @@ def read_table(path: str, separator: str | None = None, decimal: str = ".") -> p
     except ImportError as error:
         package = "pyreadstat" if kind == ".sav" else "pyarrow"
         raise DataError(f"reading {path!r} needs {package}: pip install {package}.") from error
-    except Exception as error:  # each library has its own errors for damaged files
+    except UNREADABLE as error:
         raise DataError(f"{path!r} cannot be read as {kind}: {error}") from error
     if frame.empty:
         raise DataError(f"{path!r} has no rows.")
@@ -106,9 +106,12 @@ def _read_stata(path: str) -> pd.DataFrame:
 
 
 def _read_spss(path: str) -> pd.DataFrame:
-    from pyreadstat import read_sav
+    from pyreadstat import PyreadstatError, ReadstatError, read_sav
 
-    frame, meta = read_sav(path)
+    try:
+        frame, meta = read_sav(path)
+    except (PyreadstatError, ReadstatError) as error:
+        raise ValueError(str(error)) from error
     labels = meta.variable_value_labels
     return pd.DataFrame({name: with_labels(frame[name], labels.get(name, {})) for name in frame.columns})
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import math
 import os
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
@@ -15,6 +18,7 @@ from importlib import import_module
 from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
+from tokenize import TokenError
 from types import FunctionType
 from typing import IO, Any, cast
 
@@ -511,6 +515,13 @@ def check_name(path: Any) -> None:
         raise OptionError(f"path must end in {ENDING}, or have no ending; got {str(path)!r}. Rename it.")
 
 
+#: Errors that reading a damaged or forged file can end in.
+UNREADABLE = (
+    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError),
+    *(SyntaxError, TypeError, ValueError, TokenError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+)
+
+
 def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3) -> Any:
     """The fit in a file of `fit.save(path)`.
 
@@ -557,7 +568,7 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 *
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     except OrdstatError as error:
         raise DataError(f"{path} cannot be loaded: {error}") from None
-    except Exception as error:  # damaged and forged files end in errors of any kind
+    except UNREADABLE as error:
         raise DataError(f"{path} cannot be loaded: it is not a file that fit.save() wrote ({error}).") from error
     return fit if data is None else replace(fit, design=fit.design.beside(data))
 
