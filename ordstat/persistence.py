@@ -525,7 +525,7 @@ UNREADABLE = (
 def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3) -> Any:
     """The fit in a file of `fit.save(path)`.
 
-    Nothing in the file can run: it holds values, each of which is checked. What needs the data frame, as `update`
+    Nothing in the file can run: it holds values and no code. What needs the data frame, as `update`
     with another formula does, needs `data` here or there; everything else works as on the fit that was saved, to the
     last bit.
 
