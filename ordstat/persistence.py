@@ -7,21 +7,20 @@ import json
 import lzma
 import math
 import os
-import re
 import struct
 import zipfile
 import zlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cache, partial, reduce
 from importlib import import_module
-from operator import or_
+from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from tokenize import TokenError
-from types import FunctionType, UnionType
-from typing import IO, Any, Union, cast, get_args, get_origin, get_type_hints
+from types import FunctionType
+from typing import IO, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -42,38 +41,22 @@ _FUNCTIONS = (
     "reduction.voting VotingMethod.tally, reduction.voting CostTransform.tally, "
     "reduction.voting OneVersusOne.tally, reduction.members hard_sign"
 )
-#: Kinds of dtypes that an array of a field may have.
-_KINDS = {
-    "numpy.dtype[numpy.float64]": "fiub",
-    f"numpy.dtype[numpy.{np.intp.__name__}]": "iu",
-    "numpy.dtype[numpy.bool]": "b",
-}
-_SCALARS: dict[Any, Any] = {bool: (bool, np.bool_), int: (int, np.integer), float: (float, int, np.number)}
-
-
-@cache
-def _modules() -> dict[str, list[str]]:
-    """Modules of the package by the names of their classes, read from the sources: importing all takes a second."""
-    root = Path(str(import_module(_PACKAGE).__file__)).parent
-    modules = defaultdict(list)
-    for path in sorted(root.rglob("*.py")):
-        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
-            modules[name].append(".".join((_PACKAGE, *path.relative_to(root).with_suffix("").parts)))
-    return modules
-
-
-@cache
-def classes_named(name: str) -> tuple[Any, ...]:
-    """The classes of the package with a name."""
-    return tuple(getattr(import_module(module), name) for module in _modules().get(name, ()))
 
 
 def class_of(name: str, names: set[str]) -> Any:
-    """The dataclass of a name with fields of these names."""
-    for kind in classes_named(name):
-        if is_dataclass(kind) and {f.name for f in fields(kind)} == names:
-            return kind
-    raise DataError(f"this version of ordstat has no class {name!r} with the fields {', '.join(sorted(names))}.")
+    """The dataclass of a name such as "likelihood.fit.Sample" that has fields of these names."""
+    module, _, last = name.rpartition(".")
+    try:
+        kind = getattr(import_module(f"{_PACKAGE}.{module}"), last, None)
+    except ImportError:
+        kind = None
+    if not is_dataclass(kind) or _class_name(kind) != name or {f.name for f in fields(kind)} != names:
+        raise DataError(f"this version of ordstat has no class {name!r} with the fields {', '.join(sorted(names))}.")
+    return kind
+
+
+def _class_name(kind: Any) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
 
 
 @cache
@@ -84,44 +67,6 @@ def functions() -> dict[str, Any]:
         name: reduce(getattr, name.split("."), cast(Any, import_module(f"{_PACKAGE}.{module}")))
         for module, name in pairs
     }
-
-
-def check_fields(made: Any) -> None:
-    """DataError if a field of a dataclass holds what its annotation does not allow."""
-    for name, hint in _hints(made.__class__).items():
-        if not _fits(getattr(made, name), hint):
-            raise DataError(f"{name} of {type(made).__name__} must not be a {type(getattr(made, name)).__name__}.")
-
-
-@cache
-def _hints(kind: Any) -> dict[str, Any]:
-    """Types of the fields; names that a module imports for type checkers alone are looked up by `_modules`."""
-    texts = " ".join(str(hint) for base in kind.__mro__ for hint in vars(base).get("__annotations__", {}).values())
-    imported = {name for base in kind.__mro__ for name in vars(import_module(base.__module__))}
-    words = set(re.findall(r"\w+", texts)) & _modules().keys() - imported
-    names = {word: reduce(or_, classes_named(word)) for word in words}
-    hints = get_type_hints(kind, localns=names)
-    return {f.name: hints[f.name] for f in fields(kind)}
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    kind: Any = get_origin(hint) or hint
-    inside = get_args(hint)
-    if kind in (Union, UnionType):
-        return any(_fits(value, one) for one in inside)
-    if kind is np.ndarray:
-        return isinstance(value, kind) and value.dtype.kind in _KINDS.get(str(inside[1]), value.dtype.kind)
-    if kind is Any or not isinstance(kind, type):
-        return True
-    if kind is Callable or getattr(kind, "_is_protocol", False):
-        return callable(value) or type(value).__module__.startswith(_PACKAGE)
-    if not isinstance(value, _SCALARS.get(kind, kind)):
-        return False
-    if issubclass(kind, Mapping) and inside:
-        return all(_fits(key, inside[0]) and _fits(item, inside[1]) for key, item in value.items())
-    if issubclass(kind, tuple) and inside and inside[-1] is not ...:
-        return len(value) == len(inside) and all(map(_fits, value, inside))
-    return not (issubclass(kind, Sequence) and inside) or all(_fits(item, inside[0]) for item in value)
 
 
 def _dict(*parts: Any) -> dict[Any, Any]:
@@ -409,8 +354,10 @@ def as_model(name: str, written: str, state: Any) -> Any:
         return made
     if name.endswith("Loss"):
         return kind(**state)
-    if any(hasattr(kind, key) for key in state):
-        raise DataError(f"its {name} has attributes that hide those of the class.")
+    allowed = {key for base in kind.__mro__ for key in signature(base.__init__).parameters}
+    for key in state:
+        if hasattr(kind, key) or not (key in allowed or "_" in (key[0], key[-1])):
+            raise DataError(f"its {name} has an attribute {key!r} that the class does not have.")
     made, width = object.__new__(kind), state.get("n_features_in_", np.inf if name == "TreePredictor" else 0)
     vars(made).update(state)
     trees = [own.tree_ for own in state.get("estimators_", ())] + [state[key] for key in ("tree_",) if key in state]
@@ -433,7 +380,6 @@ class Packing:
 
     objects: list[Any] = field(default_factory=list)
     arrays: list[AnyArray] = field(default_factory=list)
-    path: list[str] = field(default_factory=list)
     _seen: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # with the value, whose id stays its own
 
     def pack(self, value: Any) -> Any:
@@ -460,24 +406,18 @@ class Packing:
             raise self._refusal(value) from None
         if (parts := model_parts(value)) is not None:
             return {"model": [self.pack(part) for part in parts]}
-        names = {f.name for f in fields(kind)} if is_dataclass(kind) else set()
-        if kind not in classes_named(kind.__name__) or class_of(kind.__name__, names) is not kind:
+        if not (is_dataclass(kind) and kind.__module__.startswith(f"{_PACKAGE}.")):
             raise self._refusal(value)
         state = value.__getstate__() if hasattr(kind, "__getstate__") else None
-        packed, state = {}, state if isinstance(state, dict) else {}
-        for f in fields(kind):
-            self.path.append(f.name)
-            packed[f.name] = self.pack(state.get(f.name, getattr(value, f.name)))
-            self.path.pop()
-        self.objects.append({"class": kind.__name__, "fields": packed})
+        state = state if isinstance(state, dict) else {}
+        packed = {f.name: self.pack(state.get(f.name, getattr(value, f.name))) for f in fields(kind)}
+        self.objects.append({"class": _class_name(kind), "fields": packed})
         return {"object": len(self.objects) - 1}
 
     def _refusal(self, value: Any) -> OptionError:
-        shown = repr(value)
         return OptionError(
-            f"save cannot put {type(value).__name__} {shown[:77]}{'...' * (len(shown) > 77)} into a file (it is "
-            f"fit.{'.'.join(self.path)}): a file holds numbers, texts and the classes of ordstat, and no other code. "
-            "Fit without it, or use pickle, whose files only those should open who trust their author."
+            f"save cannot put {type(value).__name__} {repr(value)[:77]} into a file, which holds values, no code. "
+            "Fit without it, or use pickle and open only files that you trust."
         )
 
 
@@ -495,7 +435,6 @@ class Unpacking:
         made = object.__new__(kind)
         for name, value in given.items():
             object.__setattr__(made, name, value)
-        check_fields(made)
         if hasattr(kind, "__post_init__"):
             made.__post_init__()
         check_sound(made)
@@ -531,42 +470,26 @@ def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
 #: What names of files of fits end in.
 ENDING = ".ordstat"
 FORMAT, VERSION, TREE = "ordstat fit", 1, "fit.json"
-#: Bytes and values of the JSON, which takes many times as much memory when it is read.
-MOST_JSON, MOST_VALUES = 64 * 1024**2, 4_000_000
+#: Bytes of the JSON, which takes many times as much memory when it is read.
+MOST_JSON = 64 * 1024**2
 
 
 def save(fit: Any, path: str | os.PathLike[str]) -> None:
     """Put the fit into a file, from which `ordstat.load` reads it."""
     check_name(path)
-
-    recipe = fit.design.recipe
-    if recipe is not None and not recipe.safe:
+    if fit.design.recipe is not None and not fit.design.recipe.safe:
         raise OptionError(
-            "save does not take a fit with safe=False, because its formula is code. Make the columns that it computes "
-            "columns of the data, or use pickle, whose files only those should open who trust their author."
+            "save does not take a fit with safe=False, because its formula is code. Compute such columns in the data, "
+            "or use pickle and open only files that you trust."
         )
     packing = Packing()
     tree = {"fit": packing.pack(fit), "objects": packing.objects}
-    try:
-        fit_of(tree, packing.arrays)
-    except OrdstatError as error:
-        raise OptionError(
-            f"save would write a file that load refuses: {error} Please report this to the authors of ordstat, and "
-            "use pickle meanwhile."
-        ) from error
-    header = {"format": FORMAT, "version": VERSION, "written_by": f"ordstat {_version()}", "call": fit.call}
+    fit_of(tree, packing.arrays)  # never write a file that load refuses
+    header = {"format": FORMAT, "version": VERSION, "written_by": f"ordstat {version('ordstat')}", "call": fit.call}
     text = json.dumps(header | tree, allow_nan=False, separators=(",", ":")).encode("ascii")
-    if len(text) > MOST_JSON or n_values(text) > MOST_VALUES:
-        raise DataError(
-            f"the fit has {n_values(text):,} labels and names in {len(text):,} bytes; a file takes {MOST_VALUES:,} in "
-            f"{MOST_JSON:,}. Give the rows numbers as labels, by reset_index()."
-        )
+    if len(text) > MOST_JSON:
+        raise DataError(f"the labels and names of the fit exceed {MOST_JSON:,} bytes. Number the rows: reset_index().")
     write_file(path, lambda file: _write(file, text, packing.arrays))
-
-
-def n_values(text: bytes) -> int:
-    """An upper limit of the number of values in a JSON text."""
-    return sum(map(text.count, (b",", b"[", b"{")))
 
 
 def _write(file: IO[bytes], text: bytes, arrays: Sequence[AnyArray]) -> None:
@@ -588,32 +511,21 @@ def check_name(path: Any) -> None:
     """OptionError where a path is none, or has the ending of another kind of file, such as that of the data."""
     if not isinstance(path, (str, os.PathLike)):
         raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
-    if "\0" in os.fspath(path):
-        raise OptionError(f"path must be the name of a file, which has no null character; got {path!r}.")
     if Path(path).suffix.lower() not in ("", ENDING):
         raise OptionError(f"path must end in {ENDING}, or have no ending; got {str(path)!r}. Rename it.")
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("ordstat")
-    except PackageNotFoundError:  # run from its folder
-        return "(not installed)"
-
-
-#: What reading a damaged or forged file can end in.
-_UNREADABLE = (
-    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, SyntaxError),
-    *(TypeError, ValueError, TokenError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
+#: Errors that reading a damaged or forged file can end in.
+UNREADABLE = (
+    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError),
+    *(SyntaxError, TypeError, ValueError, TokenError, lzma.LZMAError, struct.error, zipfile.BadZipFile, zlib.error),
 )
 
 
 def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3) -> Any:
     """The fit in a file of `fit.save(path)`.
 
-    Nothing in the file can run: it holds values, each of which is checked. What needs the data frame, as `update`
+    Nothing in the file can run: it holds values and no code. What needs the data frame, as `update`
     with another formula does, needs `data` here or there; everything else works as on the fit that was saved, to the
     last bit.
 
@@ -656,7 +568,7 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 *
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     except OrdstatError as error:
         raise DataError(f"{path} cannot be loaded: {error}") from None
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise DataError(f"{path} cannot be loaded: it is not a file that fit.save() wrote ({error}).") from error
     return fit if data is None else replace(fit, design=fit.design.beside(data))
 
@@ -668,15 +580,14 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
         total = max(sum(member.file_size for member in members), os.fstat(file.fileno()).st_size)
         if total > most:
             raise DataError(
-                f"it has {total:,} bytes unpacked, and at most {most:,} are read. If you know where it is from and "
-                "have the memory, load it with max_bytes=."
+                f"it has {total:,} bytes unpacked, and at most {most:,} are read. If you trust it, raise max_bytes=."
             )
         names = [TREE, *(f"{place}.npy" for place in range(len(members) - 1))]
         if [member.filename for member in members] != names:
             raise DataError("its members are not those of a fit.")
-        if members[0].file_size > MOST_JSON or n_values(text := _content(archive, members[0])) > MOST_VALUES:
-            raise DataError(f"its {TREE} has more than {MOST_JSON:,} bytes or {MOST_VALUES:,} values.")
-        tree = json.loads(text)
+        if members[0].file_size > MOST_JSON:
+            raise DataError(f"its {TREE} has more than {MOST_JSON:,} bytes.")
+        tree = json.loads(_content(archive, members[0]))
         if tree["format"] != FORMAT:
             raise DataError("it is a zip of something other than a fit.")
         if tree["version"] != VERSION:

@@ -10,9 +10,7 @@ import numpy as np
 
 from ..checks import did_you_mean
 from ..exceptions import OptionError
-from . import dependence, importance, latent, rounds, tree, variables
-from . import errors as confusion
-from . import errors as reliability
+from . import dependence, errors, importance, latent, rounds, tree, variables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,8 +167,8 @@ class Plots:
             False returns the frame of the cells: observed, predicted (levels), distance (|i - j| in ranks), weight (of
             the rows), share (of the weight of the observed level; 0 for a level without rows).
         """
-        frame = confusion.confusion_frame(self.results, newdata, weights)
-        return confusion.draw_confusion(self.results, frame, ax, newdata is not None) if draw else frame
+        frame = errors.confusion_frame(self.results, newdata, weights)
+        return errors.draw_confusion(self.results, frame, ax, newdata is not None) if draw else frame
 
     def reliability(
         self,
@@ -211,7 +209,7 @@ class Plots:
             The fit has no probabilities, or too many levels for panels.
         """
         frame = self.results.reliability(newdata, by=by, bins=bins, level=level)
-        return reliability.draw_reliability(self.results, frame, ax, by, facets, newdata is None) if draw else frame
+        return errors.draw_reliability(self.results, frame, ax, by, facets, newdata is None) if draw else frame
 
     def selection(self, ax: Axes | None = None, *, draw: bool = True) -> Any:
         """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
@@ -386,14 +384,7 @@ class EnsemblePlots(RankerPlots):
         frame = rounds.ensemble_frame(self.results, newdata, error, every)
         return rounds.draw_ensemble(self.results, frame, ax, error) if draw else frame
 
-    def shapley(
-        self,
-        ax: Axes | None = None,
-        *,
-        newdata: Any = None,
-        top: int | None = None,
-        draw: bool = True,
-    ) -> Any:
+    def shapley(self, ax: Axes | None = None, *, newdata: Any = None, top: int | None = None, draw: bool = True) -> Any:
         """Mean absolute Shapley values of the variables as bars: how far each moves the score, on average.
 
         Parameters
@@ -408,7 +399,8 @@ class EnsemblePlots(RankerPlots):
             weights), largest first.
         """
         frame = importance.shapley_frame(self.results, newdata, top)
-        return importance.draw_shapley(frame, ax) if draw else frame
+        words = "mean |Shapley value|, on the scale of the score"
+        return importance.draw_bars(frame, ax, words) if draw else frame
 
 
 class TreePlots(RankerPlots):

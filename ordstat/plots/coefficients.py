@@ -88,12 +88,8 @@ def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
     if len(fits) >= len(_MARKERS):
         raise OptionError(f"others must be {len(_MARKERS) - 1} fits at most; got {len(fits)}.")
     for name, fit in fits.items():
-        try:
-            has_effects = bool(fit.tidy()["coef_type"].isin(_EFFECTS).any())
-        except AttributeError:  # no fit, or one of a method without such a table
-            has_effects = False
-        if not has_effects:
-            raise OptionError(f"others must be fits with coefficients; {name!r} has none. Leave it out.")
+        if not hasattr(fit, "tidy") or not fit.tidy()["coef_type"].isin(_EFFECTS).any():
+            raise OptionError(f"others must be fits with coefficients; {name!r} has no coefficients. Leave it out.")
     return {label: results, **fits}
 
 

@@ -85,24 +85,24 @@ def draw_dependence(results: Any, means: pd.DataFrame, ax: Axes | None) -> Axes:
     variable, response = means.columns[0], results.design.response
     over_number = numeric(results, variable, means)
     if "level" not in means:
-        _curve(ax, means, variable, over_number, style.RIGHT)
+        _draw(ax, means, over_number, style.RIGHT)
         return style.named(ax, variable, f"mean rank of {response}")
     colours = style.level_colours(len(results.levels))
-    curves = [means[means["level"] == level] for level in results.levels]
-    for curve, colour in zip(curves, colours, strict=True):
-        _curve(ax, curve, variable, over_number, colour)
+    parts = [means[means["level"] == level] for level in results.levels]
+    for part, colour in zip(parts, colours, strict=True):
+        _draw(ax, part, over_number, colour)
     ax.set_ylim(0.0, min(1.0, 1.06 * float(means["estimate"].max())))
     style.named(ax, variable, f"mean P({response} = level)")
-    style.name_levels(ax, results.levels, colours, [curve["estimate"].iloc[-1] for curve in curves], over_number)
+    style.name_levels(ax, results.levels, colours, [part["estimate"].iloc[-1] for part in parts], over_number)
     return ax
 
 
-def _curve(ax: Axes, curve: pd.DataFrame, variable: str, over_number: bool, colour: Any) -> None:
+def _draw(ax: Axes, part: pd.DataFrame, over_number: bool, colour: Any) -> None:
     """A line over a number, a dot at each level of a factor."""
+    x = part.iloc[:, 0]
     if over_number:
-        x = curve[variable].to_numpy(dtype=np.float64)
-        ax.plot(x, curve["estimate"], color=colour, linewidth=1.8)
+        ax.plot(x, part["estimate"], color=colour, linewidth=1.8)
         ax.set_xlim(x.min(), x.max())
     else:
-        ax.plot(np.arange(len(curve)), curve["estimate"], "o", color=colour, markersize=4.5)
-        factor_axis(ax, curve[variable])
+        ax.plot(np.arange(len(x)), part["estimate"], "o", color=colour, markersize=4.5)
+        factor_axis(ax, x)

@@ -47,7 +47,7 @@ def means(
     not_taken([variable, by], names)
     if by is None and by_values is not None:
         raise OptionError("by_values goes with by=; got no by.")
-    held: dict[str, Any] = {name: [v] if _single(v) else list(v) for name, v in (at or {}).items()}
+    held: dict[str, Any] = {name: list(np.atleast_1d(np.array(v, dtype=object))) for name, v in (at or {}).items()}
     if values is None and variable not in results.design.spec.categories():
         values = _span(results, variable, data)
     if values is not None:
@@ -56,14 +56,10 @@ def means(
     if by is not None:
         held[by] = _values_by(results, variable, by, by_values, at, data)
         shown = [by, variable]
-    found = results.emmeans(shown, scale=scale, at=held, data=data, level=level, re=re)
-    if found.frame.columns.difference([*shown, *names]).size:
+    table = results.emmeans(shown, scale=scale, at=held, data=data, level=level, re=re)
+    if table.frame.columns.difference([*shown, *names]).size:
         raise OptionError(f"scale must have one mean at each value; {scale!r} has one a level. Use plot.effects().")
-    return found.frame[[*shown, *names]], str(found.quantity)
-
-
-def _single(value: Any) -> bool:
-    return isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray))
+    return table.frame[[*shown, *names]], str(table.quantity)
 
 
 def _span(results: Any, variable: str, data: Any) -> list[Any] | None:
@@ -71,11 +67,10 @@ def _span(results: Any, variable: str, data: Any) -> list[Any] | None:
     given = data_of_fit(results, data, ", or values=")
     if variable not in (results.design.spec.columns or ()):
         return None
-    numbers = fitted_columns(results, given, [variable])[variable].to_numpy()
+    numbers = fitted_columns(results, given, [variable])[variable]
     if numbers.dtype.kind not in "iuf":
         return None
-    finite = numbers[np.isfinite(numbers)]
-    return [float(value) for value in np.linspace(finite.min(), finite.max(), _POINTS)]
+    return list(np.linspace(numbers.min(), numbers.max(), _POINTS).tolist())
 
 
 def _values_by(
@@ -97,8 +92,8 @@ def _values_by(
     if levels is not None:
         return list(levels)
     given = data_of_fit(results, data, ", or by_values=")
-    numbers = fitted_columns(results, given, [by])[by].to_numpy(dtype=np.float64)
-    return list(np.unique(np.quantile(numbers[np.isfinite(numbers)], _QUARTILES)).tolist())
+    numbers = fitted_columns(results, given, [by])[by].dropna()
+    return list(np.unique(np.quantile(numbers, _QUARTILES)).tolist())
 
 
 def draw_effects(
@@ -107,13 +102,13 @@ def draw_effects(
     """All levels in one frame, or panels by level or by the values of another variable."""
     words, levels = _axis_of_probabilities(results, re), results.levels
     over_number = numeric(results, variable, table)
-    draw = _over_number if over_number else _over_factor
     top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
     if by is None and not facets:
         single: Axes = style.axes(ax, height=4.0)
         colours: Any = style.level_colours(len(levels))
         for place, level in enumerate(levels):
-            draw(single, table[table["level"] == level], variable, place, colours)
+            part = table[table["level"] == level]
+            curve(single, part, part[variable], over_number, colours[place], place, len(levels))
         single.set_ylim(0.0, top)
         style.named(single, variable, words)
         last = [float(table.loc[table["level"] == level, "estimate"].iloc[-1]) for level in levels]
@@ -131,15 +126,15 @@ def draw_effects(
         key = list(levels)
     n = len(shown)
     if n > _MOST_PANELS:
-        told = f"facets must be for {_MOST_PANELS} levels at most; the response has {n}."
-        raise OptionError(told if facets else f"by_values must be {_MOST_PANELS} values at most; {by!r} has {n}.")
+        raise OptionError(f"a picture has {_MOST_PANELS} panels at most; got {n}. Give fewer by_values.")
     columns = style.columns_for(n)
     height = max(2.7, style.key_height(key) / -(-n // columns))
     panels = style.panels(ax, n, columns, height=height, width=2.5 * columns + 1.8)
     colours = style.level_colours(max(len(key), 2))[: len(key)] or [style.RIGHT]
     for place, (panel, (title, curves)) in enumerate(zip(panels, shown.items(), strict=True)):
-        for i, curve in enumerate(curves):
-            draw(panel, curve, variable, i, colours, apart=facets and by is not None)
+        for i, part in enumerate(curves):
+            apart = facets and by is not None
+            curve(panel, part, part[variable], over_number, colours[i], i, len(colours), apart)
         panel.set_ylim(0.0, top)
         style.named(panel, variable if place + columns >= n else "", "" if place % columns else words, title)
     if key:
@@ -154,41 +149,34 @@ def _axis_of_probabilities(results: Any, re: str | None) -> str:
     return f"{what}, random effects at 0" if re == "zero" else f"{what}, averaged over the groups"
 
 
-def _over_number(
+def curve(
     ax: Axes,
-    curve: pd.DataFrame,
-    variable: str,
-    place: int,
-    colours: Sequence[Any],
+    table: pd.DataFrame,
+    x: pd.Series,
+    over_number: bool,
+    colour: Any,
+    place: int = 0,
+    n: int = 1,
     apart: bool = False,
     label: str | None = None,
 ) -> None:
-    """A line with its band; `apart` gives it a line style of its own."""
-    x, colour = curve[variable].to_numpy(dtype=np.float64), colours[place]
-    alpha = 0.20 if len(colours) <= _CROWDED else 0.10
-    ax.fill_between(x, curve["lower"], curve["upper"], color=colour, alpha=alpha, linewidth=0)
-    kind = _LINES[place % len(_LINES)] if apart else "-"
-    ax.plot(x, curve["estimate"], color=colour, linewidth=1.8, linestyle=kind, label=label)
-    ax.set_xlim(x.min(), x.max())
+    """The place-th of n curves: a line with its band over a number, else dots with their limits at the levels.
 
-
-def _over_factor(
-    ax: Axes,
-    curve: pd.DataFrame,
-    variable: str,
-    place: int,
-    colours: Sequence[Any],
-    apart: bool = False,
-    label: str | None = None,
-) -> None:
-    """Points with their limits; `apart` gives them a form of their own. Points with a label are joined."""
-    x, colour = np.arange(len(curve)) + 0.5 * ((place + 0.5) / len(colours) - 0.5), colours[place]
-    kind = _LINES[place % len(_LINES)] if label and apart else "none"
-    marker = _MARKERS[place % len(_MARKERS)] if apart else "o"
-    looks: dict[str, Any] = {"markersize": 4.5, "linestyle": kind, "linewidth": 0.8, "label": label}
-    ax.plot(x, curve["estimate"], marker, color=colour, **looks)
-    ax.vlines(x, curve["lower"], curve["upper"], color=colour, linewidth=1.8)
-    factor_axis(ax, curve[variable])
+    `apart` gives it its own line style or marker, for print in grey; dots with a label are joined.
+    """
+    limits = table["lower"], table["upper"]
+    line = _LINES[place % len(_LINES)] if apart else "-"
+    if over_number:
+        ax.fill_between(x, *limits, color=colour, alpha=0.20 if n <= _CROWDED else 0.10, linewidth=0)
+        ax.plot(x, table["estimate"], color=colour, linewidth=1.8, linestyle=line, label=label)
+        ax.set_xlim(x.min(), x.max())
+        return
+    places = np.arange(len(x)) + 0.5 * ((place + 0.5) / n - 0.5)
+    looks: dict[str, Any] = {"markersize": 4.5, "linewidth": 0.8, "label": label}
+    marker, line = _MARKERS[place % len(_MARKERS)] if apart else "o", line if label and apart else "none"
+    ax.plot(places, table["estimate"], marker, color=colour, linestyle=line, **looks)
+    ax.vlines(places, *limits, color=colour, linewidth=1.8)
+    factor_axis(ax, x)
 
 
 def draw_emmeans(results: Any, table: pd.DataFrame, variable: str, ax: Axes | None, by: str | None, words: str) -> Axes:
@@ -198,10 +186,10 @@ def draw_emmeans(results: Any, table: pd.DataFrame, variable: str, ax: Axes | No
         raise OptionError(f"by_values must be {_MOST_LINES} values at most; {by!r} has {len(groups)}.")
     ax = style.axes(ax, height=3.8)
     colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
-    draw = _over_number if numeric(results, variable, table) else _over_factor
+    over_number = numeric(results, variable, table)
     for place, group in enumerate(groups):
         label = None if by is None else style.beside(ax, style.value_words(group[by].iloc[0]))
-        draw(ax, group, variable, place, colours, by is not None, label)
+        curve(ax, group, group[variable], over_number, colours[place], place, len(colours), by is not None, label)
     if by is not None:
         style.legend(ax, style.beside(ax, by))
     return style.named(ax, variable, words)

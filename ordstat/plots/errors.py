@@ -100,18 +100,14 @@ def draw_reliability(
     apart = ax is None and _FEW < len(names) <= _MOST_PANELS if facets is None else facets
     if apart:
         return _in_panels(ax, names, curves, title)
-    drawn = _in_one(style.axes(ax, height=4.6, width=6.4), names, curves, title)
-    if ax is None:
-        drawn.set_aspect("equal", adjustable="box")
-    return drawn
-
-
-def _in_one(ax: Axes, names: Sequence[Any], curves: Sequence[pd.DataFrame], title: str) -> Axes:
+    single = style.axes(ax, height=4.6, width=6.4)
     colours = style.level_colours(len(names))
     for curve, colour in zip(curves, colours, strict=True):
-        _draw(ax, curve, colour)
-    style.level_key(ax, names, colours)
-    return style.named(ax, "predicted probability", "observed share", title)
+        _draw(single, curve, colour)
+    style.level_key(single, names, colours)
+    if ax is None:
+        single.set_aspect("equal", adjustable="box")
+    return style.named(single, "predicted probability", "observed share", title)
 
 
 def _in_panels(ax: Any, names: Sequence[Any], curves: Sequence[pd.DataFrame], title: str) -> AnyArray:

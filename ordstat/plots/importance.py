@@ -21,22 +21,19 @@ _LETTERS = 34  # of a line of a name
 
 def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | None, **options: Any) -> pd.DataFrame:
     """Importance of the variables, from `fit.importance`."""
-    found = pd.DataFrame(results.importance(kind, newdata, **options))
-    return _first(found.reindex(columns=["importance", "std_error", "lower", "upper"]).reset_index(), top)
-
-
-def _first(table: pd.DataFrame, top: int | None) -> pd.DataFrame:
+    table = pd.DataFrame(results.importance(kind, newdata, **options))
+    table = table.reindex(columns=["importance", "std_error", "lower", "upper"]).reset_index()
     return table if top is None else table.head(whole("top", top, 1))
 
 
 def draw_importance(data: pd.DataFrame, ax: Axes | None, measure: str, level: float) -> Axes:
     if data.columns[0] == "column":
-        return _bars(ax, data, "share of what the trees or rounds gain")
+        return draw_bars(data, ax, "share of what the trees or rounds gain")
     limits = "" if data["lower"].isna().all() else f", with {100 * level:g} % limits"
-    return _bars(ax, data, f"{measure}: change when permuted{limits}")
+    return draw_bars(data, ax, f"{measure}: change when permuted{limits}")
 
 
-def _bars(ax: Axes | None, data: pd.DataFrame, label: str) -> Axes:
+def draw_bars(data: pd.DataFrame, ax: Axes | None, label: str) -> Axes:
     """A bar for every row, named by the first column, with limits where there are some."""
     if data.empty:
         raise DataError("the fit has no columns to draw.")
@@ -58,16 +55,12 @@ def shapley_frame(results: Any, newdata: Any, top: int | None) -> pd.DataFrame:
     """Mean absolute Shapley value of every variable, from `fit.shapley`."""
     if not hasattr(results, "shapley"):
         raise UnavailableError("Shapley values are available for 'ordboost' only.")
-    found = pd.DataFrame(results.shapley(newdata)).drop(columns="(base)")
-    inside = found.notna().all(axis=1).to_numpy()
+    values = pd.DataFrame(results.shapley(newdata)).drop(columns="(base)")
+    inside = values.notna().all(axis=1).to_numpy()
     if not inside.any():
         raise DataError("newdata has no row with all inputs present.")
     weights = results.design.sample.case_weights if newdata is None else inside.astype(np.float64)
-    mean = weights[inside] @ found[inside].abs().to_numpy() / weights[inside].sum()
-    table = pd.DataFrame({"variable": found.columns.astype(str), "importance": mean})
+    mean = weights[inside] @ values[inside].abs().to_numpy() / weights[inside].sum()
+    table = pd.DataFrame({"variable": values.columns.astype(str), "importance": mean})
     table = table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
-    return _first(table, top)
-
-
-def draw_shapley(data: pd.DataFrame, ax: Axes | None) -> Axes:
-    return _bars(ax, data, "mean |Shapley value|, on the scale of the score")
+    return table if top is None else table.head(whole("top", top, 1))

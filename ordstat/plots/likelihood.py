@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import coefficients as forest
-from . import coefficients as parallel
-from . import coefficients as profiles
-from . import effects, latent, residuals
-from . import residuals as influence
-from . import residuals as random_effects
+from . import coefficients, effects, latent, residuals
 from .accessor import Plots
 
 if TYPE_CHECKING:
@@ -64,8 +59,8 @@ class LikelihoodPlots(Plots):
             False returns the frame: term, estimate, conf_low, conf_high, coef_type.
         """
         fit = {"this fit": self.results}
-        frame = forest.effects_frame(fit, None, exponentiate, level)
-        return forest.draw_effects(fit, frame, ax, exponentiate, level) if draw else frame.drop(columns="model")
+        frame = coefficients.effects_frame(fit, None, exponentiate, level)
+        return coefficients.draw_effects(fit, frame, ax, exponentiate, level) if draw else frame.drop(columns="model")
 
     def coefficients(
         self,
@@ -101,9 +96,9 @@ class LikelihoodPlots(Plots):
             False returns the frame: model, term, estimate, conf_low, conf_high (NaN of methods without standard
             errors), coef_type, in the order in which terms first come.
         """
-        fits = forest.labelled_fits(self.results, others, label)
-        frame = forest.effects_frame(fits, columns, exponentiate, level)
-        return forest.draw_effects(fits, frame, ax, exponentiate, level) if draw else frame
+        fits = coefficients.labelled_fits(self.results, others, label)
+        frame = coefficients.effects_frame(fits, columns, exponentiate, level)
+        return coefficients.draw_effects(fits, frame, ax, exponentiate, level) if draw else frame
 
     def effects(
         self,
@@ -242,8 +237,8 @@ class LikelihoodPlots(Plots):
             lower, upper (of the binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper (of the fit
             itself).
         """
-        frame = parallel.parallel_frame(self.results, columns, level)
-        return parallel.draw_parallel(self.results, frame, ax, level) if draw else frame
+        frame = coefficients.parallel_frame(self.results, columns, level)
+        return coefficients.draw_parallel(self.results, frame, ax, level) if draw else frame
 
     def profiles(
         self,
@@ -276,8 +271,8 @@ class LikelihoodPlots(Plots):
         -------
         array of matplotlib axes
         """
-        frame = profiles.profiles_frame(self.results, parm, level, points)
-        return profiles.draw_profiles(self.results, frame, parm, ax, level) if draw else frame
+        frame = coefficients.profiles_frame(self.results, parm, level, points)
+        return coefficients.draw_profiles(self.results, frame, parm, ax, level) if draw else frame
 
     def residuals(
         self,
@@ -328,8 +323,8 @@ class LikelihoodPlots(Plots):
             False returns the frame, in the order of the rows: row (its label in the data) and
             cooks (Cook's distance), or dfbetas (what it moves the estimate by, in standard errors).
         """
-        frame = influence.influence_frame(self.results, of)
-        return influence.draw_influence(self.results, frame, of, ax, top) if draw else frame
+        frame = residuals.influence_frame(self.results, of)
+        return residuals.draw_influence(self.results, frame, of, ax, top) if draw else frame
 
 
 class MixedPlots(LikelihoodPlots):
@@ -368,5 +363,5 @@ class MixedPlots(LikelihoodPlots):
         -------
         array of matplotlib axes
         """
-        frame = random_effects.ranef_frame(self.results, level)
-        return random_effects.draw_ranef(frame, ax, level) if draw else frame
+        frame = residuals.ranef_frame(self.results, level)
+        return residuals.draw_ranef(frame, ax, level) if draw else frame

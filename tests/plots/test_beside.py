@@ -50,9 +50,9 @@ def test_what_is_drawn(fits):
     [
         ([1], {}, "others must be a mapping of labels to fits"),
         ({}, {}, "others must be a mapping of labels to fits"),
-        ({"a": 3}, {}, "'a' has none"),
-        ("tree", {}, "others must be fits with coefficients; 'a' has none"),
-        ("thresholds", {}, "others must be fits with coefficients; 'a' has none"),
+        ({"a": 3}, {}, "'a' has no coefficients"),
+        ("tree", {}, "others must be fits with coefficients; 'a' has no coefficients"),
+        ("thresholds", {}, "others must be fits with coefficients; 'a' has no coefficients"),
         ("twice", {}, "others must have labels that differ as text; '1' is there twice"),
         ("number", {"label": "1"}, "labels other than that of this fit, '1'"),
         ("self", {"label": "a"}, "labels other than that of this fit, 'a'"),

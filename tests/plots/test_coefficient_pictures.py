@@ -6,7 +6,6 @@ import pytest
 
 from ordstat import OptionError, datasets, ordfit
 from ordstat.plots import style
-from ordstat.plots.style import in_lines, with_limits
 
 WINE, ANES = datasets.load("wine"), datasets.load("anes96")
 
@@ -66,12 +65,6 @@ def test_scale_effects_have_no_odds_ratio():
     assert [label.get_text() for label in fit.plot.forest().get_yticklabels()] == ["temp: warm", "contact: yes (scale)"]
 
 
-def test_numbers_have_the_decimals_of_their_limits():
-    assert with_limits(2.503, 1.4669, 3.5393) == "2.50 [1.47, 3.54]"
-    assert with_limits(0.0218, 0.0133, 0.0303) == "0.022 [0.013, 0.030]"
-    assert with_limits(1.0, 0.2, np.inf) == "no finite estimate"
-
-
 def test_parallel_blocks_share_one_axis(anes):
     ax = anes.plot.parallel()
     data = anes.plot.parallel(draw=False)
@@ -112,22 +105,3 @@ def test_every_level_shows_on_white(K):
     for colour in style.level_colours(K):
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
         assert 1.05 / (np.dot(linear, [0.2126, 0.7152, 0.0722]) + 0.05) >= 3.0
-
-
-@pytest.mark.parametrize("words", ["a|b", "Strongly disagree|Neither agree nor disagree", "x" * 90, "costs $5 or $10"])
-def test_words_in_lines(words):
-    for letters in (8, 12, 30):
-        lines = in_lines(words, letters, 2).replace(r"\$", "$").split("\n")
-        assert len(lines) <= 2 and max(map(len, lines)) <= letters + 1
-    assert in_lines(words, 100, 1).replace(r"\$", "$") == words
-
-
-def test_rounds_are_drawn_from_zero_where_that_is_near():
-    bands = datasets.quadratic_bands(200, seed=1)
-    low = ordfit("rank ~ x1 + x2", bands, "orboost-all", rounds=50).plot.rounds()
-    assert low.get_ylim()[0] == 0.0
-    rng = np.random.default_rng(0)
-    noise = bands.assign(rank=rng.permutation(bands["rank"].to_numpy()))
-    high = ordfit("rank ~ x1", noise, "bagging", rounds=20).plot.rounds()
-    lines = np.concatenate([line.get_ydata() for line in high.lines])
-    assert (high.get_ylim()[0] == 0.0) == (np.nanmin(lines) < 0.6 * np.nanmax(lines))

@@ -57,7 +57,7 @@ def test_rows_that_are_not_complete_and_many_values():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"variable": "judge"}, "'judge' is no variable of the formula"),
+        ({"variable": "judge"}, "'judge' is not a variable of the formula"),
         ({"variable": "temp", "of": "class"}, "of must be one of None, 'prob', 'rank'"),
         ({"variable": "temp", "rows": 0}, "rows must be a whole number, 1 or more"),
     ],

@@ -101,9 +101,9 @@ def test_other_variables_are_held():
     [
         (lambda p: p.rounds(error="mean"), "error must be one of 'absolute'"),
         (lambda p: p.rounds(every=0), "every"),
-        (lambda p: p.boundaries("x1", "z"), "'z' is no variable of the formula; these are: 'x1', 'x2'"),
+        (lambda p: p.boundaries("x1", "z"), "'z' is not a variable of the formula: 'x1', 'x2'"),
         (lambda p: p.boundaries("x1", "x2", points=1), "points"),
-        (lambda p: p.boundaries("x1", "x2", at={"z": 1}), "'z'; the other variables are none"),
+        (lambda p: p.boundaries("x1", "x2", at={"z": 1}), "other variables, nothing; got z"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(ensemble, call, match):
@@ -117,7 +117,7 @@ def test_factors_missing_values_and_data_that_are_gone():
     with pytest.raises(OptionError, match="must both be numbers"):
         fit.plot.boundaries("temp", "contact")
     three = ordfit("rank ~ x1 + x2 + z", TRAIN.assign(z=1.0 * (TRAIN["x1"] > 0.5)), "prank")
-    with pytest.raises(OptionError, match="values of the other variables: 'z'"):
+    with pytest.raises(OptionError, match="values of the other variables, 'z'; got nothing"):
         three.plot.boundaries("x1", "x2")
     gone = pickle.loads(pickle.dumps(ordfit(FORMULA, TRAIN, "prank")))
     with pytest.raises(DataError, match="pass data="):

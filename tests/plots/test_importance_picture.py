@@ -1,9 +1,6 @@
 """Importance of the variables: the picture shows what the table says."""
 
-from itertools import pairwise
-
 import numpy as np
-import pandas as pd
 import pytest
 
 from ordstat import OptionError, datasets, ordfit
@@ -34,17 +31,3 @@ def test_gain_has_no_limits():
     assert len(fit.plot.importance(kind="permutation", repeats=1).collections) == 0
     with pytest.raises(OptionError, match="top must be"):
         fit.plot.importance(top=0, draw=False)
-
-
-def test_many_long_names_keep_apart():
-    rng = np.random.default_rng(0)
-    names = [f"satisfaction_with_the_support_of_the_council_{i}" for i in range(40)]
-    data = pd.DataFrame(rng.normal(size=(60, 40)), columns=names).assign(y=rng.integers(1, 4, 60))
-    fit = ordfit(f"y ~ {' + '.join(names)}", data, "redsvm", kernel="linear")
-    ax = fit.plot.importance(repeats=2)
-    ax.figure.draw_without_rendering()
-    boxes = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
-    assert len(boxes) == 40
-    assert all(low.y1 <= high.y0 + 1.0 for low, high in pairwise(boxes))
-    assert all("\n" in label.get_text() for label in ax.get_yticklabels())
-    assert fit.plot.importance(repeats=2, top=3).get_yticklabels()[0].get_text().replace("\n", "") in names

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
 
 from ordstat import OptionError, datasets, ordfit
 
@@ -86,17 +85,6 @@ def test_neighbouring_levels_have_no_latent_variable():
     p = fit.predict(WINE.drop_duplicates("temp"), type="prob").to_numpy()
     by_hand = np.log(p[:, 1:] / p[:, :-1]).mean(axis=1)
     np.testing.assert_allclose(fit.plot.emmeans("temp", draw=False)["estimate"], by_hand, rtol=1e-9)
-
-
-def test_numbers_have_their_quartiles():
-    fit = ordfit("PID ~ selfLR * age + vote", ANES)
-    table = fit.plot.effects("selfLR", by="age", values=[2, 6], draw=False)
-    assert table["age"].unique().tolist() == np.quantile(ANES["age"], [0.25, 0.5, 0.75]).tolist()
-    one = fit.plot.effects("selfLR", values=[2, 6], at={"age": float(np.median(ANES["age"]))}, draw=False)
-    own = table[table["age"] == np.median(ANES["age"])]
-    np.testing.assert_allclose(own["estimate"], one["estimate"], rtol=1e-12)
-    axes = pyplot.subplots(1, 2)[1]
-    assert fit.plot.effects("selfLR", axes, by="age", by_values=[30, 60])[1] is axes[1]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Pictures of fits with random effects: rows at the modes of their groups, variables averaged over groups."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -104,16 +103,6 @@ def test_importance_is_that_for_new_groups(judges):
             errors.append(np.abs(ranks_of(judges, rows) - codes).mean())
         rises[name] = np.mean(errors) - np.abs(ranks_of(judges, OWN) - codes).mean()
     np.testing.assert_allclose(found[["temp", "contact"]], [rises["temp"], rises["contact"]], atol=0.03)
-
-
-def test_slopes_and_two_terms(judges):
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame({"x": rng.normal(size=300), "g": rng.integers(0, 10, 300), "h": rng.integers(0, 6, 300)})
-    latent = data["x"] + rng.normal(size=10)[data["g"]] * (1 + 0.5 * data["x"]) + rng.logistic(size=300)
-    fit = ordfit("y ~ x + (1 + x | g) + (1 | h)", data.assign(y=np.digitize(latent, [-1.0, 1.0])))
-    for name in ("latent", "density", "residuals", "reliability"):
-        getattr(fit.plot, name)(draw=False)
-    np.testing.assert_allclose(fit.plot.effects("x", draw=False).groupby("x")["estimate"].sum(), 1.0)
 
 
 def test_effects_at_each_threshold_are_those_of_mixed_binary_fits(judges):

@@ -54,15 +54,3 @@ def test_names_of_partial_dependence(data):
 def test_a_report_leaves_such_a_picture_out(data, tmp_path):
     text = ordfit("y ~ level + f", data).report(tmp_path / "a.html").read_text("utf-8")
     assert "No picture" in text and "rename" in text
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "options", "message"),
-    [
-        ("effects", ("a",), {"by": "f", "by_values": []}, "by_values must have at least one value"),
-        ("effects", ("a",), {"by": "f", "at": {"f": "u"}}, "at must hold other variables than by, 'f'"),
-    ],
-)
-def test_no_values_and_values_given_twice(fit, name, given, options, message):
-    with pytest.raises(OptionError, match=message):
-        getattr(fit.plot, name)(*given, **options)

@@ -81,8 +81,3 @@ def test_pictures_that_a_fit_has_no_numbers_for_are_not_listed(formula, options,
     for name in missing & {"profiles", "forest"}:
         with pytest.raises((OptionError, DataError)):
             getattr(plot, name)()
-
-
-def test_a_tree_alone_has_no_rounds():
-    assert "rounds" not in ordfit("rating ~ temp", WINE, "cart").plot.names
-    assert "rounds" in ordfit("rating ~ temp", WINE, "bagging", rounds=3).plot.names

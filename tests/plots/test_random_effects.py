@@ -43,12 +43,3 @@ def test_a_panel_for_each_column(crossed):
         assert panel.get_ylim() == (-0.6, len(part) - 0.4)
     order = data[data["group"] == "g"].groupby("name", sort=False)["level"].apply(list)
     assert order["(Intercept)"] == order["x"]
-
-
-def test_given_axes(crossed):
-    from matplotlib import pyplot
-
-    _, axes = pyplot.subplots(1, 3, layout="constrained")
-    assert crossed.plot.ranef(axes).tolist() == axes.tolist()
-    with pytest.raises(OptionError, match="needs 3 axes; got 1"):
-        crossed.plot.ranef(axes[0])
