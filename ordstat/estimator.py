@@ -288,7 +288,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if classes is None:
             check_classes(y if weights is None else y[weights > 0], method)
         if frame is None:
-            settings = {"weights": weights, "gaps": gaps, "encoding": encoding, "keep_levels": classes is not None}
+            settings: dict[str, Any] = {
+                "weights": weights,
+                "gaps": gaps,
+                "encoding": encoding,
+                "keep_levels": classes is not None,
+            }
             design = from_arrays(self._named(X), pd.Series(ranked(y, order)), **settings)
         else:
             design = self._grouped_design(frame, ranked(y, order), weights)

@@ -260,7 +260,6 @@ def test_one_method_is_cross_validated():
 
 INNER = {
     "calibrated": {"method": "redsvm", "calibrate": 3},
-    "kernel": {"method": "kernel-clm", "kernel": "linear", "penalty": "cv", "folds": 2},
     "boosted": {"method": "ordboost", "max_rounds": 20},
     "given": {"method": "ordboost", "rounds": 3, "depth": 1, "linear_start": False},
     "stacked": {"method": "blend", "members": ["logit", "redsvm"], "average": "stacked", "folds": 2},
@@ -287,7 +286,7 @@ def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
         monkeypatch.setattr(module, "stratified_folds", watched)
     for name, options in INNER.items():
         compare(FORMULA, WINE, {name: options}, cv=2, cluster="judge")
-    assert set(seen) >= {"calibrated", "kernel", "boosted", "stacked", "averaged", "chosen"}
+    assert set(seen) >= {"calibrated", "boosted", "stacked", "averaged", "chosen"}
     for cluster, fold in (pair for pairs in seen.values() for pair in pairs):
         assert all(np.unique(fold[cluster == one]).size == 1 for one in np.unique(cluster))
 

@@ -52,7 +52,6 @@ OTHER = {
     "link": "probit",
     "loss": "squared_hinge",
     ("ordboost", "average"): True,
-    ("ordboost", "loss"): "logistic",
     "parallel": False,
     "margin": 0.5,
     "max_depth": 1,
@@ -102,9 +101,7 @@ BESIDE = {
     # Trees with a row in every leaf know the rows of the fit by heart.
     **{("rps-forest", option): {"min_leaf": 5} for option in ("column_share", "cost", "trees")},
     ("kernel-clm", "max_iter"): {"penalty": 0.1, "kernel": "perceptron"},  # a search ends near the maximum
-    **{("kernel-clm", option): {"penalty": "cv"} for option in ("folds", "n_jobs")},
-    **{("ordboost", option): {} for option in ("folds", "loss", "n_jobs", "patience")},
-    ("ordboost", "parallel"): {"loss": "logistic"},
+    **{("ordboost", option): {} for option in ("folds", "n_jobs", "patience")},
     **{(name, "n_jobs"): {} for name, entry in METHODS.items() if issubclass(entry.method, TreeMethod)},
     # Costs place the thresholds alone, and differ where ranks are wrong by more than one.
     ("rankboost-or", "cost"): {"rounds": 5},
