@@ -288,20 +288,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if classes is None:
             check_classes(y if weights is None else y[weights > 0], method)
         if frame is None:
-            settings: dict[str, Any] = {
-                "weights": weights,
-                "gaps": gaps,
-                "encoding": encoding,
-                "keep_levels": classes is not None,
-            }
-            design = from_arrays(self._named(X), pd.Series(ranked(y, order)), **settings)
+            named, labels, known = self._named(X), pd.Series(ranked(y, order)), classes is not None
+            design = from_arrays(named, labels, weights=weights, gaps=gaps, encoding=encoding, keep_levels=known)
         else:
             design = self._grouped_design(frame, ranked(y, order), weights)
             self.feature_names_in_, self.n_features_in_ = np.array(frame.columns, dtype=object), frame.shape[1]
         if self.constraints is not None:
             design = constrained(design, self.constraints)
-        rng = _generator(self.random_state)
-        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=rng)
+        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
         self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
@@ -424,21 +418,21 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(K-1,) thresholds; infinite ones of a separated response where the search stopped, as in `predict`."""
         check_is_fitted(self)
         fit = self.results_.fit
-        found = threshold_values(fit) if isinstance(fit, LikelihoodFit) else self.results_.thresholds
-        return np.array(found, dtype=np.float64)
+        values = threshold_values(fit) if isinstance(fit, LikelihoodFit) else self.results_.thresholds
+        return np.array(values, dtype=np.float64)
 
     @property
     def coef_(self) -> FloatArray:
         """(D,) coefficients of the columns, 0 of groups, finite as `thresholds_`; AttributeError without a linear H."""
         check_is_fitted(self)
         try:
-            found, fit = self.results_.coef, self.results_.fit
+            coef, fit = self.results_.coef, self.results_.fit
             if isinstance(fit, LikelihoodFit):
-                found[:] = fit.coefficients[self.results_.parameters.of("nominal", "location", "scale")]
-            found = found if self.random is None else found.reindex([str(name) for name in self.feature_names_in_])
+                coef[:] = fit.coefficients[self.results_.parameters.of("nominal", "location", "scale")]
+            coef = coef if self.random is None else coef.reindex([str(name) for name in self.feature_names_in_])
         except OptionError as error:
             raise AttributeError(str(error)) from error
-        return np.asarray(found.fillna(0.0), dtype=np.float64)
+        return np.asarray(coef.fillna(0.0), dtype=np.float64)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -493,8 +487,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         response = "y"
         while response in frame:
             response += "_"
-        names = map(str, self._fixed(frame).columns)
-        terms = [name if name.isidentifier() else f"`{name}`" for name in names]
+        terms = [name if name.isidentifier() else f"`{name}`" for name in map(str, self._fixed(frame).columns)]
         formula = f"{response} ~ {' + '.join([*terms, str(self.random)])}"
         return build(formula, frame.assign(**{response: y}), weights=weights, na_action="raise")
 

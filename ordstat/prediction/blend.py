@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray, Progress
+from .._typing import BoolArray, FloatArray, Progress
 from ..checks import one_of, unknown, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, Rule, Trace, count_above
@@ -156,14 +156,10 @@ def settled_member(method: Method, sample: Sample, rng: np.random.Generator) -> 
         chosen = getattr(fit, "selection", None)
         if chosen is not None and chosen.gamma is None:
             method = replace(cast(Any, method), C=chosen.best_C)
-        calibrated = Calibrated.of(method, True if sample.cluster is None else _folds(sample.cluster))
+        folds = Calibrated.folds if sample.cluster is None else min(Calibrated.folds, np.unique(sample.cluster).size)
+        calibrated = Calibrated.of(method, max(2, folds))
         fit = fit_present(cast(Any, calibrated), sample, rng)
     return Exceeding(fit, sample.n_levels), method
-
-
-def _folds(cluster: IntArray) -> int:
-    """The usual number of folds of a calibration, or as many as there are clusters."""
-    return max(2, min(Calibrated.folds, np.unique(cluster).size))
 
 
 def blend_report(fit: BlendResults) -> Report:

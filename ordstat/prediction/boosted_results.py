@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
 from ..boosting.results import ensemble_errors
-from ..formula.sample import Sample
 from ..judging.importance import GAIN_FIRST
 from ..judging.rankers import (
     PREDICTS,
@@ -40,13 +39,6 @@ R = TypeVar("R", bound="BoostedResults")
 _SHOWN, _COLUMNS = 6, 10
 
 
-class BoostingMethod(Protocol):
-    """Gradient boosting, as results see it."""
-
-    def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
-        """(T+1,) mean loss of a sample before the first and after every round."""
-
-
 def stopped_early(fit: R, newdata: Any, *, weights: Any = None) -> R:
     """The results as they were at the round of least mean loss of other rows, such as a validation sample.
 
@@ -71,7 +63,7 @@ def stopped_early(fit: R, newdata: Any, *, weights: Any = None) -> R:
     True
     """
     _, sample = fit.judged_sample(newdata, weights)
-    losses = cast(BoostingMethod, fit.method).staged_losses(sample, fit.fit)
+    losses = cast(Any, fit.method).staged_losses(sample, fit.fit)
     return after_rounds(fit, int(losses.argmin()))
 
 

@@ -21,7 +21,6 @@ from ..judging.selection import scaling_of_kernel, ticking
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.flexible import FlexibleLink, link_of
 from ..likelihood.links import Link
-from ..likelihood.newton import Optimum
 from ..method import Method, Needs, cost_option, option
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -540,7 +539,7 @@ class KernelCumulativeLink(Method):
             penalty=choice.penalty,
             spread=float(np.sqrt(rows.variance / choice.penalty)),
             columns=b.size,
-            effective=_effective(rows, optimum),
+            effective=b.size - choice.penalty * float(np.trace(optimum.factor.schur_inverse())) if b.size else 0.0,
             loglik=unit * (optimum.at.loglik + 0.5 * choice.penalty * float(b @ b)),
             null_loglik=-rows.null_loss() * float(sample.case_weights.sum()),
             log_evidence=log_evidence(rows, optimum),
@@ -587,10 +586,3 @@ def _potential(choice: Choice, scaling: Scaling, b: FloatArray) -> KernelExpansi
     coef = features.coef @ b
     offset = float(features.constants @ b)
     return KernelExpansion(kernel=kernel, scaling=scaling, anchors=features.anchors, coef=coef, offset=offset)
-
-
-def _effective(rows: FeatureRows, optimum: Optimum) -> float:
-    """p - lambda tr (J^-1)_bb."""
-    if optimum.rest.size == 0:
-        return 0.0
-    return float(optimum.rest.size - rows.penalty * np.trace(optimum.factor.schur_inverse()))
