@@ -110,8 +110,9 @@ class ValueTree:
     def upto(self, size: int) -> ValueTree:
         """A copy of the first nodes."""
         n_sets = np.count_nonzero(self.bin[:size] < 0) if self.sets.size else 0
-        nodes = (self.column, self.bin, self.child, self.value, self.gain, self.weight, self.gaps_left)
-        return ValueTree(*(part[:size].copy() for part in nodes), sets=self.sets[:n_sets].copy())
+        names = ("column", "bin", "child", "value", "gain", "weight", "gaps_left")
+        nodes = {name: getattr(self, name)[:size].copy() for name in names}
+        return ValueTree(**nodes, sets=self.sets[:n_sets].copy())
 
     def lefts(self, X: FloatArray, cuts: Sequence[FloatArray]) -> BoolArray:
         """(N, M) whether rows X (N, D) would go left at each node, by the cuts of the columns; false of leaves."""
