@@ -20,7 +20,7 @@ from .likelihood.parameters import chosen_covariance
 from .method import Method, missing_refused
 from .prediction.calibrated import Calibrated
 from .progress import reporter
-from .registry import preset_cost, resolve
+from .registry import METHODS, resolve, spelled
 from .results import OrdinalResults
 
 
@@ -150,10 +150,11 @@ def ordfit(
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
-    if row_costs is not None and value.needs.row_costs and (fixed := preset_cost(method)) is not None:
+    entry = METHODS.get(spelled(method) or "")
+    if row_costs is not None and value.needs.row_costs and entry is not None and "cost" in entry.preset:
         raise OptionError(
-            f"method {method!r} stands for the cost {fixed!r}, and rows' own costs would make it another: leave cost= "
-            f"out, or name the method by its value, method={type(value).__name__}(...)."
+            f"method {method!r} stands for the cost {entry.preset['cost']!r}, and costs of rows would make it another "
+            f"method: leave cost= out, or give the value method={type(value).__name__}(...)."
         )
     value.check_constraints(constraints)
     built = build(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -34,21 +34,28 @@ EXAMPLE = 'methods=["logit", ("redsvm", {"C": 10})]'
 
 
 def from_methods(design: Design, methods: Any, cost: Any) -> tuple[list[Contestant], list[str]]:
-    """Contestants on one design, and the labels of those that keep a cost of their own."""
-    found, kept = [], []
-    own = design.sample.costs is not None
+    """Contestants on one design, and the labels of those that keep their own cost."""
+    contestants, kept = [], []
+    row_costs = design.sample.costs is not None
     for label, name, given in _entries(methods):
         options = dict(given)
         calibrate = options.pop("calibrate", False)
         method = resolve(name, options)
-        if not own and _chose_cost(name, method, options):
+        if not row_costs and _chose_cost(name, method, options):
             kept += [label] if CostMatrix.parse(cost) != method.cost_matrix else []
-        elif not own:
+        elif not row_costs:
             method = method.with_cost(cost)
-        again: Any = Calibrated.of(method, calibrate)
-        own_design = design.coded(method.needs.categories)
-        found.append(Contestant(label=label, design=own_design, method=cast(Any, method), calibrated=again))
-    return _distinct(found), kept
+        calibrated: Any = Calibrated.of(method, calibrate)
+        coded = design.coded(method.needs.categories)
+        contestants.append(Contestant(label=label, design=coded, method=cast(Any, method), calibrated=calibrated))
+    _require_distinct([contestant.label for contestant in contestants], "methods={'a': {'method': ...}, 'b': ...}")
+    return contestants, kept
+
+
+def _require_distinct(labels: Sequence[str], example: str) -> None:
+    label, times = Counter(labels).most_common(1)[0]
+    if times > 1:
+        raise OptionError(f"{label!r} is there {times} times, and labels must differ. Give labels, as in {example}.")
 
 
 def _entries(methods: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
@@ -56,7 +63,17 @@ def _entries(methods: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     if isinstance(methods, (str, Method)):
         methods = [methods]
     if isinstance(methods, Mapping):
-        yield from (_labelled(label, given) for label, given in methods.items())
+        for label, given in methods.items():
+            if not isinstance(given, Mapping):
+                yield str(label), *_entry(given)[1:]
+                continue
+            if "method" not in given and spelled(label) is None:
+                raise OptionError(
+                    f"methods must name the method of {label!r}; got the options {given!r}. "
+                    f"Write {{{label!r}: {{'method': 'redsvm', 'C': 10}}}}."
+                )
+            options = dict(given)
+            yield str(label), options.pop("method", label), options
     elif isinstance(methods, Iterable) and (several := list(methods)):
         yield from map(_entry, several)
     else:
@@ -65,22 +82,10 @@ def _entries(methods: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
         )
 
 
-def _labelled(label: Any, given: Any) -> tuple[str, Any, Mapping[str, Any]]:
-    if isinstance(given, Mapping):
-        options = dict(given)
-        if "method" not in options and spelled(label) is None:
-            raise OptionError(
-                f"methods must say which method {label!r} stands for; got the options {given!r}. Write {{{label!r}: "
-                "{'method': 'redsvm', 'C': 10}}."
-            )
-        return str(label), options.pop("method", label), options
-    return str(label), *_entry(given)[1:]
-
-
 def _entry(given: Any) -> tuple[str, Any, Mapping[str, Any]]:
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping):
-        told = ", ".join(f"{name}={value!r}" for name, value in given[1].items())
-        return f"{given[0]}({told})" if told else str(given[0]), given[0], given[1]
+        options = ", ".join(f"{name}={value!r}" for name, value in given[1].items())
+        return f"{given[0]}({options})" if options else str(given[0]), given[0], given[1]
     return given if isinstance(given, str) else repr(given), given, {}
 
 
@@ -96,50 +101,34 @@ def _chose_cost(name: Any, method: Method, options: Mapping[str, Any]) -> bool:
 def from_fits(given: Sequence[Any], cost: Any) -> tuple[list[Contestant], list[str]]:
     """Contestants on the designs of fits, and the labels of those whose cost is not the absolute."""
     fits = _labelled_fits(given)
+    first = next(iter(fits.items()))
+    contestants, kept = [], []
     for label, fit in fits.items():
         _check_fit(label, fit)
-        _check_same_rows(*next(iter(fits.items())), label, fit)
-    found, kept = [], []
-    for label, fit in fits.items():
-        method, again = fit.method, fit.calibrated
+        _check_same_rows(*first, label, fit)
+        method, calibrated = fit.method, fit.calibrated
         if cost is not None:
-            method, again = method.with_cost(cost), None if again is None else again.with_cost(cost)
+            method = method.with_cost(cost)
+            calibrated = None if calibrated is None else calibrated.with_cost(cost)
         elif method.cost_matrix != CostMatrix.absolute() and fit.design.sample.costs is None:
             kept.append(label)
-        found.append(Contestant(label=label, design=fit.design, method=method, calibrated=again))
-    return found, kept
+        contestants.append(Contestant(label=label, design=fit.design, method=method, calibrated=calibrated))
+    return contestants, kept
 
 
 def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
-    if len(given) == 1 and isinstance(given[0], Mapping):
-        _check_some(given[0])
-        return labelled(given[0], "fits")
-    fits = list(given[0]) if len(given) == 1 and isinstance(given[0], (list, tuple)) else list(given)
-    _check_some(fits)
+    fits = given[0] if len(given) == 1 and isinstance(given[0], (Mapping, list, tuple)) else list(given)
+    if not fits:
+        raise OptionError("compare needs at least one fit. Write compare(fit1, fit2).")
+    if isinstance(fits, Mapping):
+        return labelled(fits, "fits")
     for fit in fits:
         _check_fit("what was given", fit)
-    labels = [_name(fit, fits) for fit in fits]
-    label, times = Counter(labels).most_common(1)[0]
-    if times > 1:
-        raise OptionError(
-            f"fits must differ in method or formula; {label!r} came {times} times. Give labels, as in "
-            "compare({'one': fit1, 'two': fit2})."
-        )
+    names = [(repr(fit.method), fit.formula) for fit in fits]
+    varying = [part for part in (0, 1) if len({name[part] for name in names}) > 1] or [1]
+    labels = [": ".join(name[part] for part in varying) for name in names]
+    _require_distinct(labels, "compare({'a': fit1, 'b': fit2})")
     return dict(zip(labels, fits, strict=True))
-
-
-def _check_some(fits: Any) -> None:
-    if not fits:
-        raise OptionError("fits must be one at least; got none. Write compare(fit1, fit2).")
-
-
-def _name(fit: OrdinalResults, fits: Sequence[OrdinalResults]) -> str:
-    """What tells a fit from the others: its formula, its method, or both."""
-    if all(other.method == fit.method for other in fits):
-        return fit.formula
-    if all(other.formula == fit.formula for other in fits):
-        return repr(fit.method)
-    return f"{fit.method!r}: {fit.formula}"
 
 
 def _check_fit(label: str, fit: Any) -> None:
@@ -151,8 +140,8 @@ def _check_fit(label: str, fit: Any) -> None:
     fit.check_rows()
     if fit.design.survey is not None:
         raise OptionError(
-            f"{label} has a survey design, and folds of a complex sample are not worked out here: compare fits with "
-            "the sampling weights as weights= and the primary sampling units as cluster=."
+            f"{label} has a survey design, which compare does not take: compare fits with the sampling weights as "
+            "weights= and the primary sampling units as cluster=."
         )
 
 
@@ -165,46 +154,30 @@ def _check_same_rows(first: str, one: OrdinalResults, second: str, other: Ordina
             f"{b.response!r} with levels {b.levels.values}."
         )
     if not a.index.equals(b.index):
-        lost = {name: {**design.dropped} or "none" for name, design in ((first, a), (second, b))}
+        lost = {name: {**design.dropped} or "no variable" for name, design in ((first, a), (second, b))}
         raise DataError(
             f"fits must be of the same rows; {first} has {a.sample.n} and {second} has {b.sample.n}, with rows left "
             f"out for missing values in {lost[first]} and {lost[second]}. Fit both to data without missing values in "
             "any of these columns."
         )
-    if not np.array_equal(a.sample.y, b.sample.y):
-        raise DataError(f"fits must have the same response; {first} and {second} differ in its values at some rows.")
-    if not np.array_equal(a.sample.case_weights, b.sample.case_weights):
-        raise DataError(f"fits must have the same weights; those of {first} and {second} differ.")
-    if not _equal(a.sample.costs, b.sample.costs):
-        raise DataError(f"fits must have the same costs of rows; those of {first} and {second} differ.")
+    for what, name in {"values of the response": "y", "weights": "case_weights", "costs of rows": "costs"}.items():
+        if not np.array_equal(getattr(a.sample, name), getattr(b.sample, name)):
+            raise DataError(f"fits must have the same {what}; those of {first} and {second} differ.")
 
 
-def _equal(one: Any, other: Any) -> bool:
-    return one is other or (one is not None and other is not None and np.array_equal(one, other))
-
-
-def _distinct(contestants: list[Contestant]) -> list[Contestant]:
-    label, times = Counter(one.label for one in contestants).most_common(1)[0]
-    if times > 1:
-        raise OptionError(
-            f"methods must differ; {label!r} is there {times} times. Give labels: methods={{'one': {{'method': "
-            f"{label!r}}}, 'two': ...}}."
-        )
-    return contestants
-
-
-def check(one: Contestant) -> None:
+def check(contestant: Contestant) -> None:
     """Refuse what cannot work in any fold, before the first one."""
-    method = cast(Method, one.method)
+    method = cast(Method, contestant.method)
     if method.pairwise:
         raise OptionError(
-            f"{one.label}: kernel='precomputed' has columns for all rows, and cross-validation fits to parts of them. "
-            "Use a named kernel or a function."
+            f"{contestant.label}: kernel='precomputed' has columns for all rows, and cross-validation fits to parts of "
+            "them. Use a named kernel or a function."
         )
     try:
-        method.check(one.sample if method.keeps_clusters else replace(one.sample, cluster=None))
+        sample = contestant.sample
+        method.check(sample if method.keeps_clusters else replace(sample, cluster=None))
     except (OptionError, DataError) as problem:
-        raise type(problem)(f"{one.label} cannot be compared on these data: {problem}") from problem
+        raise type(problem)(f"{contestant.label} cannot be compared on these data: {problem}") from problem
 
 
 def compare(
@@ -288,192 +261,140 @@ def compare(
     >>> found.folds["measure"].nunique(), len(found.differences())
     (19, 1)
     """
-    _refuse_unknown(unknown)
+    for name in unknown:
+        meant = did_you_mean(name, compare.__kwdefaults__ or ())
+        if name == "design":
+            meant = " Give the sampling weights as weights= and the primary sampling units as cluster=."
+        raise OptionError(
+            f"compare has no argument {name!r}.{meant} Options of a method go beside its name, as in {EXAMPLE}."
+        )
     row_costs, given = split_cost(cost, () if data is None else data)
     if isinstance(formula, str):
-        chosen = _chosen(more, methods)
+        if len(more) > (methods is None):
+            raise OptionError(f"methods must be one list; got {more!r} and methods={methods!r}. Give {EXAMPLE}.")
         options: dict[str, Any] = {"weights": weights, "offset": offset, "cluster": cluster, "costs": row_costs}
         options |= {"nominal": nominal, "scale": scale, "levels": levels, "subset": subset, "contrasts": contrasts}
         design = build(formula, data, **options, na_action=na_action, safe=safe, context=context)
         if isinstance(cost, pd.DataFrame):
             check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
+        chosen = more[0] if more else methods
         contestants, kept = from_methods(design, chosen, "absolute" if given is None else given)
     else:
-        if methods is not None:
-            raise OptionError("methods must go with a formula and data; fits have their own methods.")
+        asked = {"methods": methods, "nominal": nominal, "scale": scale, "weights": weights, "offset": offset}
+        asked |= {"cluster": cluster, "levels": levels, "subset": subset, "contrasts": contrasts, "context": context}
+        asked |= {"na_action": None if na_action == "omit" else na_action, "safe": None if safe is True else safe}
+        for name, value in asked.items():
+            if value is not None:
+                raise OptionError(f"{name} must go with a formula and data; fits have their own. Leave it out.")
         contestants, kept = from_fits([formula, *(() if data is None else (data,)), *more], given)
-        _refuse_for_fits(
-            {"nominal": nominal, "scale": scale, "weights": weights, "offset": offset, "cluster": cluster}
-            | {"levels": levels, "subset": subset, "contrasts": contrasts, "context": context}
-            | {"na_action": None if na_action == "omit" else na_action, "safe": None if safe is True else safe}
-        )
-    plan = _Plan(whole("cv", cv, 2), whole("repeats", repeats, 1), "absolute" if given is None else given)
-    n_jobs, callback = jobs(n_jobs), reporter(callback)
-    for one in contestants:
-        check(one)
-    return _run(contestants, kept, plan, generator(seed), n_jobs, callback)
-
-
-def _chosen(more: Sequence[Any], methods: Any) -> Any:
-    """The methods, which may come after the data without their name."""
-    if not more:
-        return methods
-    if methods is not None:
-        raise OptionError(f"methods must be given once; got {more[0]!r} after the data and methods={methods!r}.")
-    if len(more) > 1:
-        raise OptionError(f"methods must be one list; got {', '.join(map(repr, more))}. Give {EXAMPLE}.")
-    return more[0]
-
-
-def _refuse_for_fits(given: Mapping[str, Any]) -> None:
-    """OptionError where fits are given what is said of data; None stands for what was not given."""
-    for name, value in given.items():
-        if value is not None:
-            raise OptionError(f"{name} must go with a formula and data; fits have their own. Leave it out.")
-
-
-def _refuse_unknown(unknown: Mapping[str, Any]) -> None:
-    for name in unknown:
-        if name == "design":
-            raise OptionError(
-                "compare takes no survey design: folds of a complex sample are not worked out here. Give the sampling "
-                "weights as weights= and the primary sampling units as cluster=."
-            )
-        meant = did_you_mean(name, compare.__kwdefaults__ or ())
-        raise OptionError(
-            f"compare has no argument {name!r}.{meant} Options of a method go beside its name, as in {EXAMPLE}."
-        )
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Folds, how often they are drawn, and what a prediction costs."""
-
-    cv: int
-    repeats: int
-    cost: Any
-
-
-def _run(
-    contestants: Sequence[Contestant],
-    kept: Sequence[str],
-    plan: _Plan,
-    rng: np.random.Generator,
-    n_jobs: int,
-    callback: Progress | None,
-) -> Comparison:
-    """Judge all on the same folds; a DataWarning names those that failed."""
-    drawn = _drawn(contestants, plan, rng)
-    found = _judged(contestants, drawn, plan, int(rng.integers(2**63)), n_jobs, callback)
-    failed = _failures(contestants, found, plan.cv)
-    told = failure_notes(failed, len(found[0]))
-    if len(told) == len(contestants):
-        raise DataError(f"Every method failed in some fold: {told[0]}")
-    for note in told:
+    cv, repeats, cost = whole("cv", cv, 2), whole("repeats", repeats, 1), "absolute" if given is None else given
+    n_jobs, callback, rng = jobs(n_jobs), reporter(callback), generator(seed)
+    for contestant in contestants:
+        check(contestant)
+    drawn = _drawn(contestants, cv, repeats, rng)
+    judged = _judged(contestants, drawn, cost, int(rng.integers(2**63)), n_jobs, callback)
+    failed = _failures(contestants, judged, cv)
+    failures = failure_notes(failed, len(judged[0]))
+    if len(failures) == len(contestants):
+        raise DataError(f"Every method failed in some fold: {failures[0]}")
+    for note in failures:
         warn(note, DataWarning)
+    design = contestants[0].design
+    label = f"{CostMatrix.parse(cost).label} error"
     compared = Comparison(
-        title=_title(contestants, plan),
-        labels=tuple(one.label for one in contestants),
-        values=np.array([[one.values for one in own] for own in found]),
-        seconds=np.array([[one.seconds for one in own] for own in found]),
+        title=_title(contestants, cv, repeats),
+        labels=tuple(contestant.label for contestant in contestants),
+        values=np.array([[fold.values for fold in folds] for folds in judged]),
+        seconds=np.array([[fold.seconds for fold in folds] for folds in judged]),
         weights=np.concatenate([held.sum(axis=1) for held in drawn]),
-        cv=plan.cv,
-        repeats=plan.repeats,
-        measure=_measure(contestants[0], plan.cost),
+        cv=cv,
+        repeats=repeats,
+        measure=label if design.sample.costs is None and label in MEASURES else "cost",
         failed=failed,
-        notes=(*told, *_notes(contestants, kept, found, plan.cost)),
+        notes=(*failures, *_notes(contestants, kept, judged, cost)),
     )
     return replace(compared, notes=(*compared.notes, *fold_notes(compared)))
 
 
-def _drawn(contestants: Sequence[Contestant], plan: _Plan, rng: np.random.Generator) -> list[FloatArray]:
+def _drawn(contestants: Sequence[Contestant], cv: int, repeats: int, rng: np.random.Generator) -> list[FloatArray]:
     """(cv, N) case weights that each fold holds out, of every repeat; groups of any contestant stay together."""
     sample = contestants[0].design.sample
-    groupings = [codes for one in contestants for codes in one.groupings]
+    groupings = [codes for contestant in contestants for codes in contestant.groupings]
     groups = group_codes(groupings) if groupings else None
     if groups is not None and groups.max() == 0:
         raise OptionError(
-            "groups of rows that belong together must not be connected all with all, as crossed groups of several "
-            "fits are: no fold would be independent of the others. Compare such fits by loglik and aic."
+            "Crossed groups of these fits connect all rows, so that no fold would be independent of the others. "
+            "Compare such fits by loglik and aic."
         )
     copies = dealt_rows(sample, groups)[0].size
     most, what = (copies, "rows") if groups is None else (int(groups.max()) + 1, "groups of rows to keep together")
-    if plan.cv > most:
-        raise OptionError(f"cv must not exceed the number of {what}, {most}; got {plan.cv}.")
+    if cv > most:
+        raise OptionError(f"cv must not exceed the number of {what}, {most}; got {cv}.")
     alone = replace(sample, cluster=None)
-    return [held_out(alone, plan.cv, rng, cluster=groups) for _ in range(plan.repeats)]
+    return [held_out(alone, cv, rng, cluster=groups) for _ in range(repeats)]
 
 
 def _judged(
     contestants: Sequence[Contestant],
     drawn: Sequence[FloatArray],
-    plan: _Plan,
+    cost: Any,
     root: int,
     n_jobs: int,
     callback: Progress | None,
 ) -> list[list[Judged]]:
-    """What came of every fold, by contestant; every fit has its own generator, so that n_jobs does not matter."""
+    """Every fold, by contestant; every fit has its own generator, so that n_jobs does not matter."""
     tasks = [
-        (one, held[fold], plan.cost, [root, repeat, fold])
+        (contestant, out, cost, [root, repeat, fold])
         for repeat, held in enumerate(drawn)
-        for fold in range(plan.cv)
-        for one in contestants
+        for fold, out in enumerate(held)
+        for contestant in contestants
     ]
-    found: Iterable[Judged] = (Contestant.judged(*task) for task in tasks)
+    made: Iterable[Judged] = (Contestant.judged(*task) for task in tasks)
     if n_jobs != 1:
         from joblib import Parallel, delayed
 
-        found = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(Contestant.judged)(*task) for task in tasks)
+        made = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(Contestant.judged)(*task) for task in tasks)
     results: list[Judged] = []
-    for step, one in enumerate(found):
-        results.append(one)
+    for judged in made:
+        results.append(judged)
         if callback is not None:
-            callback(step + 1, len(tasks), "comparison")
-    return [results[place :: len(contestants)] for place in range(len(contestants))]
+            callback(len(results), len(tasks), "comparison")
+    return [results[first :: len(contestants)] for first in range(len(contestants))]
 
 
-# Words
-
-
-def _failures(contestants: Sequence[Contestant], found: Sequence[Sequence[Judged]], cv: int) -> pd.DataFrame:
+def _failures(contestants: Sequence[Contestant], results: Sequence[Sequence[Judged]], cv: int) -> pd.DataFrame:
     """Every fit that failed."""
     rows = [
-        (one.label, place // cv + 1, place % cv + 1, judged.failure)
-        for one, own in zip(contestants, found, strict=True)
-        for place, judged in enumerate(own)
+        (contestant.label, place // cv + 1, place % cv + 1, judged.failure)
+        for contestant, folds in zip(contestants, results, strict=True)
+        for place, judged in enumerate(folds)
         if judged.failure
     ]
     return pd.DataFrame(rows, columns=["method", "repeat", "fold", "message"])
 
 
-def _title(contestants: Sequence[Contestant], plan: _Plan) -> str:
+def _title(contestants: Sequence[Contestant], cv: int, repeats: int) -> str:
     design = contestants[0].design
-    formulas = {one.design.formula for one in contestants}
-    what, of = ("method", next(iter(formulas))) if len(formulas) == 1 else ("model", design.response)
-    times = "" if plan.repeats == 1 else f", {plan.repeats} times"
-    return f"{counted(len(contestants), what)} by {plan.cv}-fold cross-validation{times}: {of}"
-
-
-def _measure(one: Contestant, cost: Any) -> str:
-    """The mean cost, by the name that it has as an error."""
-    label = CostMatrix.parse(cost).label
-    named = one.design.sample.costs is None and f"{label} error" in MEASURES
-    return f"{label} error" if named else "cost"
+    formulas = {contestant.design.formula for contestant in contestants}
+    what, of = ("method", formulas.pop()) if len(formulas) == 1 else ("model", design.response)
+    times = "" if repeats == 1 else f", {repeats} times"
+    return f"{counted(len(contestants), what)} by {cv}-fold cross-validation{times}: {of}"
 
 
 def _notes(
-    contestants: Sequence[Contestant], kept: Sequence[str], found: Sequence[Sequence[Judged]], cost: Any
+    contestants: Sequence[Contestant], kept: Sequence[str], results: Sequence[Sequence[Judged]], cost: Any
 ) -> list[str]:
     sample = contestants[0].design.sample
-    groups = "" if not any(one.groupings for one in contestants) else " Rows of one group are in one fold."
+    grouped = any(contestant.groupings for contestant in contestants)
+    groups = " Rows of one group are in one fold." if grouped else ""
     notes = [
         f"{count(sample.case_weights.sum())} observations, {sample.n_levels} levels; all methods have the same folds."
         f"{groups} Standard errors (SE) are corrected for the training rows that folds share."
     ]
     if kept:
         price = "their own" if sample.costs is not None else CostMatrix.parse(cost).label
-        notes.append(f"Judged by the {price} cost, but fitted for a cost of their own: {', '.join(kept)}.")
-    for one, own in zip(contestants, found, strict=True):
-        if missed := sum(not judged.reached for judged in own):
-            notes.append(f"{one.label} missed its tolerance in {missed} of {counted(len(own), 'fit')}.")
+        notes.append(f"Judged by the {price} cost, but fitted for other costs: {', '.join(kept)}.")
+    for contestant, folds in zip(contestants, results, strict=True):
+        if missed := sum(not judged.reached for judged in folds):
+            notes.append(f"{contestant.label} missed its tolerance in {missed} of {counted(len(folds), 'fit')}.")
     return notes

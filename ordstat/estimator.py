@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from inspect import signature
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import narwhals as nw
 import numpy as np
@@ -18,8 +18,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
-from .checks import generator, one_of
-from .exceptions import DataError, FormulaError, OptionError
+from .checks import generator
+from .exceptions import DataError, DataWarning, FormulaError, OptionError
 from .fit import CostRule, GapRule, Rule, expected_costs
 from .formula.build import Encoding, build, from_arrays, refuse_text
 from .formula.constraints import constrained
@@ -27,131 +27,23 @@ from .formula.design import Design
 from .formula.factors import variables
 from .formula.parse import parse_formula
 from .formula.sample import Rows, Sample
-from .judging.costs import CostMatrix
 from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
 from .method import Method
 from .online.results import Stream
 from .reduction.encoding import ModalRule, in_order
-from .registry import check_names, class_of, defaults_of, resolve
+from .registry import check_names, defaults_of, resolve
 
-if TYPE_CHECKING:
-    from .online.method import OnlineMethod
-
-#: What the effects of groups not seen may be.
-NEW_GROUPS = ("marginal", "zero", "error")
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """The `random` and `new_groups` of an OrdinalClassifier.
-
-    Attributes
-    ----------
-    random : str
-        Random terms, such as "(1 | judge)" or "(1 + x | school) + (1 | rater)".
-    new_groups : str
-    """
-
-    random: str
-    new_groups: str
-
-    def __post_init__(self) -> None:
-        one_of("new_groups", self.new_groups, NEW_GROUPS)
-        _columns_of_groups(self.random)  # refuses what cannot be read
-
-    @property
-    def groups(self) -> list[str]:
-        """Columns that make up groups."""
-        return _columns_of_groups(self.random)
-
-    def frame(self, X: Any) -> pd.DataFrame:
-        """X as a frame that has the groups, none of them missing."""
-        given = nw.from_native(X, eager_only=True, pass_through=True)
-        if not isinstance(given, nw.DataFrame):
-            raise DataError(
-                f"X must be a data frame where random= names columns of it, {self.groups}; got {type(X).__name__}. In "
-                "a Pipeline, .set_output(transform='pandas') keeps the names."
-            )
-        frame = given.to_pandas().reset_index(drop=True)
-        for name in self.groups:
-            if name not in frame:
-                raise DataError(f"X must have the column {name!r}, which random= names; it has {[*frame.columns]}.")
-            if (missing := int(frame[name].isna().sum())) > 0:
-                raise DataError(f"X has {missing} missing values in the group {name!r}: leave these rows out.")
-        return frame
-
-    def fixed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The columns of a frame that are no groups, one at least."""
-        others = frame.drop(columns=self.groups)
-        if others.shape[1] == 0:
-            raise DataError(
-                f"X must have a column besides the groups of random=, {self.groups}, for the fixed effects; got none. "
-                f"Add one, or fit ordfit('y ~ 1 + {self.random}', data), which needs none."
-            )
-        return others
-
-    def design(self, frame: pd.DataFrame, X: FloatArray, y: pd.Categorical, weights: FloatArray | None) -> Design:
-        """All other columns, (N, D') in X, as fixed effects, and the random terms."""
-        names = [*self.fixed(frame).columns]
-        response = "y"
-        while response in frame:
-            response += "_"
-        columns = pd.DataFrame(X, columns=names).join(frame[self.groups])
-        right = [_quoted(str(name)) for name in names]
-        formula = f"{response} ~ {' + '.join(right)} + {self.random}"
-        return build(formula, columns.assign(**{response: y}), weights=weights, na_action="raise")
-
-    def predict(self, results: Any, frame: pd.DataFrame, X: FloatArray, type: str) -> Any:
-        """At the modes of groups that the fit has, and as `new_groups` says of rows with others."""
-        columns = pd.DataFrame(X, columns=self.fixed(frame).columns).join(frame[self.groups])
-        rows = results.design.spec.rebuild(columns).rows.random
-        unseen = np.any([term.codes < 0 for term in rows.terms], axis=0)
-        if self.new_groups == "error" and unseen.any():
-            shown = rows.unseen([term.group for term in results.design.random])
-            raise DataError(
-                f"X has groups that the fit has not seen, {shown}, which "
-                "new_groups='error' refuses. Leave these rows out, or set new_groups='marginal', which averages over "
-                "the effects of the population."
-            )
-        kinds = ((~unseen, "mode"), (unseen, self.new_groups))
-        parts = [results.predict(columns[some], type=type, re=re) for some, re in kinds if some.any()]
-        return pd.concat(parts).sort_index()
-
-
-def _quoted(name: str) -> str:
-    return name if name.isidentifier() else f"`{name}`"
-
-
-def _columns_of_groups(random: Any) -> list[str]:
-    """The columns that random terms name as groups, in order.
-
-    Raises
-    ------
-    OptionError, FormulaError
-        What is no text, or not of random terms alone.
-    """
-    if not isinstance(random, str):
-        raise OptionError(f"random must be text such as '(1 | judge)'; got {random!r}.")
-    part = parse_formula(f"y ~ 1 + {random}", ())[1]
-    if part.terms or part.offsets or not part.random:
-        raise FormulaError(
-            f"random must hold random terms alone, such as '(1 | judge)'; got {random!r}. The other columns of X are "
-            "the fixed effects."
-        )
-    return sorted(set().union(*(variables(factor.tree) for one in part.random for factor in one.group.factors)))
-
-
-#: Sizes are told up to here: infinite thresholds and answers that are sure without bound give infinities.
+#: Infinite thresholds and certain answers give infinite sizes; they are cut here.
 _LARGEST = 1e150
 
 
-def preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
-    """(N, K) a number for every level, the largest (ties apart) for the one predicted.
+def _preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
+    """(N, K) the larger, the more the rule prefers the level.
 
-    Votes as they are; probabilities, or the expected cost with its sign changed, of a probability model; else the
-    distance from the score to the nearer end of the level's interval, negative outside it.
+    The votes; the probabilities, or minus the expected costs, of a probability model; else the distance from the score
+    to the nearer end of the level's interval, negative outside it.
     """
     if isinstance(rule, CostRule):
         return -expected_costs(rule.probabilities(rows, scores), rule.cost)
@@ -164,12 +56,8 @@ def preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(np.hstack([beyond, gaps]), np.hstack([-gaps, beyond])))
 
 
-def lean(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
-    """(N,) of two levels, positive where the higher is predicted.
-
-    The gap between score and threshold, or that between the votes; for a probability model the log odds of the higher
-    level above those at which its expected cost is that of the lower.
-    """
+def _leanings(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
+    """(N,) of two levels, positive where the rule prefers the higher: votes, log odds or score less their threshold."""
     if scores.ndim == 2:
         return np.asarray(scores[:, 1] - scores[:, 0])
     if not isinstance(rule, CostRule):
@@ -179,46 +67,25 @@ def lean(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
         return np.asarray(rule.log_odds_above(rows, scores)[:, 0] - np.log(cost[0, 1] / cost[1, 0]))
 
 
-def leanings(probabilities: FloatArray, cost: CostMatrix, order: IntArray) -> FloatArray:
-    """`decisions` from probabilities (N, K) alone: log odds of two levels, expected costs with their sign changed."""
-    K = len(order)
-    if K > 2:
-        return np.asarray(-expected_costs(probabilities, cost)[:, order])
-    costs = cost.matrix(2)
-    with np.errstate(divide="ignore"):
-        odds = np.log(probabilities[:, 1] / probabilities[:, 0]) - np.log(costs[0, 1] / costs[1, 0])
-    return np.asarray(np.clip(odds if order[1] == 1 else -odds, -_LARGEST, _LARGEST))
-
-
-def decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
-    """(N,) for two levels, (N, K) for more, in a new order of the levels; ties are broken as the rule breaks them.
-
-    Parameters
-    ----------
-    rule : Rule
-    rows : Rows
-    order : (K,)
-        Codes of the levels in that order; of two, the second is the positive one.
-    """
+def _decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
+    """(N,) for two levels, (N, K) for more, in a new order (K,) of the levels; ties are broken as the rule does."""
     scores: Any = rule.scores(rows)
     chosen = np.argsort(order)[rule.codes(rows, scores)]
     if rule.n_levels == 2:
-        leaning = (1.0 if order[1] == 1 else -1.0) * np.nan_to_num(lean(rule, rows, scores))
+        leaning = (1.0 if order[1] == 1 else -1.0) * np.nan_to_num(_leanings(rule, rows, scores))
         least = np.finfo(np.float64).tiny
         return np.clip(np.where(chosen == 1, np.maximum(leaning, least), np.minimum(leaning, 0.0)), -_LARGEST, _LARGEST)
-    found = np.clip(preferences(rule, rows, scores)[:, order], -_LARGEST, _LARGEST)
-    place = np.arange(rows.n), chosen
-    rivals = found.copy()
-    rivals[place] = -np.inf
-    found[place] = np.maximum(found[place], np.nextafter(rivals.max(axis=1), np.inf))
-    return found
+    preferences = np.clip(_preferences(rule, rows, scores)[:, order], -_LARGEST, _LARGEST)
+    rivals = preferences.copy()
+    rivals[np.arange(rows.n), chosen] = -np.inf
+    above = np.nextafter(rivals.max(axis=1), np.inf)
+    preferences[np.arange(rows.n), chosen] = np.maximum(preferences[np.arange(rows.n), chosen], above)
+    return preferences
 
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
-# Batches of `partial_fit` are learned one after another, also where several threads call it.
-_ONE_BATCH = Lock()
-_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "random", "new_groups")
+_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "random")
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -245,10 +112,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         or by name, {"x1": "+"} or ["x1 <= x2"], where X has column names; see `ordfit`.
     random : str, optional
         Random effects of a cumulative link model, "(1 | judge)" or "(1 + x | school) + (1 | rater)". X must be a data
-        frame with the groups, of any type, among its columns; all others are fixed effects.
-    new_groups : {"marginal", "zero", "error"}
-        Predictions of rows with a group that the fit has not seen: averaged over the groups of the population; at an
-        effect of 0; or a DataError.
+        frame with the groups, of any type, among its columns; all others are fixed effects. Rows with a group that
+        the fit has not seen are predicted by averages over the groups of the population.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
         their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets
@@ -300,7 +165,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         calibrate: bool | int = False,
         constraints: Mapping[Any, str] | Sequence[str] | None = None,
         random: str | None = None,
-        new_groups: str = "marginal",
         **options: Any,
     ) -> None:
         self.method = method
@@ -309,7 +173,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.calibrate = calibrate
         self.constraints = constraints
         self.random = random
-        self.new_groups = new_groups
         self._options = options
 
     # Parameters
@@ -326,13 +189,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> OrdinalClassifier("redsvm", C=10).get_params()["kernel"]
         'perceptron'
         """
-        own = {name: getattr(self, name) for name in _OWN}
-        found = {**own, **(defaults_of(self.method) or {}), **self._options}
+        params = {name: getattr(self, name) for name in _OWN} | (defaults_of(self.method) or {}) | self._options
         if not deep:
-            return found
-        found |= _fields_of(self.method)
-        nested = {name: value.get_params() for name, value in found.items() if _has_params(value)}
-        return found | {f"{name}__{key}": value for name, inner in nested.items() for key, value in inner.items()}
+            return params
+        params |= _fields_of(self.method)
+        nested = {name: value.get_params() for name, value in params.items() if _has_params(value)}
+        return params | {f"{name}__{key}": value for name, inner in nested.items() for key, value in inner.items()}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones.
@@ -343,24 +205,27 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> OrdinalClassifier("redsvm").set_params(C=10, kernel="linear")
         OrdinalClassifier('redsvm', C=10, kernel='linear')
         """
-        params, nested = _split_params(params)
         own = {name: value for name, value in params.items() if name in _OWN}
-        options = {name: value for name, value in params.items() if name not in _OWN}
+        nested = {name: value for name, value in params.items() if "__" in name}
+        options = {name: value for name, value in params.items() if name not in own and name not in nested}
         method = own.get("method", self.method)
         defaults = defaults_of(method)
-        kept = self._options
         if defaults is not None:
+            names = [*options, *(name.partition("__")[0] for name in nested)]
             valid = [*_OWN, *defaults, *_fields_of(method)]
-            check_names([*options, *nested], valid, f"OrdinalClassifier({method!r})", "parameter")
-            kept = {name: value for name, value in kept.items() if name in defaults}
+            check_names(names, valid, f"OrdinalClassifier({method!r})", "parameter")
+            self._options = {name: value for name, value in self._options.items() if name in defaults}
         for name, value in own.items():
             setattr(self, name, value)
         if isinstance(self.method, Method) and options:
             self.method, options = replace(self.method, **options), {}
-        self._options = {**kept, **options}
-        if nested:
-            now = self.get_params()
-            return self.set_params(**{name: _with_params(name, now[name], inner) for name, inner in nested.items()})
+        self._options = {**self._options, **options}
+        for name, value in nested.items():
+            outer, _, inner = name.partition("__")
+            base = self.get_params(deep=True)[outer]
+            if not _has_params(base):
+                raise OptionError(f"{name} needs a classifier in {outer}=; it is {base!r}.")
+            self.set_params(**{outer: clone(base).set_params(**{inner: value})})
         return self
 
     def __sklearn_clone__(self) -> Self:
@@ -376,18 +241,17 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        kind = class_of(self.method)
-        tags.classifier_tags.multi_class = kind is None or not kind.needs.two_levels
+        method = self._resolved()
+        tags.classifier_tags.multi_class = method is None or not method.needs.two_levels
         # Means "no promise on three blobs in a plane": they have no order along a line, which linear potentials need.
         tags.classifier_tags.poor_score = True
-        kernel = self._options.get("kernel", getattr(self.method, "kernel", None))
         tags.input_tags.allow_nan = self._takes_gaps()
-        tags.input_tags.pairwise = getattr(kernel, "name", kernel) == "precomputed"
+        tags.input_tags.pairwise = method is not None and method.pairwise
         return tags
 
     # Fit and predict
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **unknown: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the method.
 
         Parameters
@@ -402,7 +266,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         DataError
             For columns of text, labels outside `levels`, or fewer than two classes.
         OptionError
-            For an unknown method or option, a value outside its range, or an argument that `fit` does not take.
+            For an unknown method or option, or a value outside its range.
 
         Examples
         --------
@@ -411,40 +275,27 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.classes_.tolist()
         [1, 2, 3]
         """
-        if unknown:
-            raise OptionError(
-                f"fit takes X, y and sample_weight; got {', '.join(unknown)}. To stop early, 'ordboost' chooses its "
-                "rounds by cross-validation (rounds='cv', patience=...) or by other rows "
-                "(results_.stopped_early(frame)); other boosting takes validation=0.2."
-            )
         return self._fit(resolve(self.method, self._options), X, y, sample_weight)
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         method.check_constraints(self.constraints)
-        grouping = self._grouping()
-        frame = pd.DataFrame() if grouping is None else grouping.frame(X)
-        X = X if grouping is None else grouping.fixed(frame)
+        frame = None if self.random is None else self._frame(X)
+        X = X if frame is None else self._fixed(frame)
         encoding = Encoding.of(X) if method.needs.categories else Encoding({})
-        X, y, order = validated(self, encoding(X), y, memory="C", gaps=self._takes_gaps(), classes=classes)
+        gaps = self._takes_gaps()
+        X, y, order = validated(self, encoding(X), y, memory="C", gaps=gaps, classes=classes)
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         if classes is None:
             check_classes(y if weights is None else y[weights > 0], method)
-        if grouping is None:
-            design = from_arrays(
-                self._named(X),
-                pd.Series(ranked(y, order)),
-                weights=weights,
-                gaps=self._takes_gaps(),
-                encoding=encoding,
-                keep_levels=classes is not None,
-            )
+        if frame is None:
+            named, labels, known = self._named(X), pd.Series(ranked(y, order)), classes is not None
+            design = from_arrays(named, labels, weights=weights, gaps=gaps, encoding=encoding, keep_levels=known)
         else:
-            design = grouping.design(frame, X, ranked(y, order), weights)
+            design = self._grouped_design(frame, ranked(y, order), weights)
             self.feature_names_in_, self.n_features_in_ = np.array(frame.columns, dtype=object), frame.shape[1]
         if self.constraints is not None:
             design = constrained(design, self.constraints)
-        rng = _generator(self.random_state)
-        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=rng)
+        self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
         self.levels_ = label_array(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
@@ -478,49 +329,27 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         400
         """
         if not hasattr(self, "_held"):
-            return self._first_batch(X, y, classes, sample_weight)
-        if not self._is_plain(X, y):
-            refuse_text(X)
-            X, y = validate_data(self, X, y, reset=False, dtype=np.float64, order="C")
+            method = cast(Any, resolve(self.method, self._options)).one_pass()
+            return self._fit(method, X, y, sample_weight, classes)
+        refuse_text(X)
+        X, y = validate_data(self, X, y, reset=False, dtype=np.float64, order="C")
         codes = known_codes(y, self.levels_)
         if codes.min() < 0:
-            raise DataError(
-                f"y has labels that the first batch had not: {pd.unique(y[codes < 0]).tolist()[:5]}. It knew "
-                f"{self.levels_.tolist()}."
-            )
+            unknown = pd.unique(y[codes < 0]).tolist()[:5]
+            raise DataError(f"y must have labels of the first batch, {self.levels_.tolist()}; got {unknown}.")
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
-        with _ONE_BATCH:  # of several threads
-            stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
-            self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
+        stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
+        self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
     @property
     def results_(self) -> Any:
-        """What `ordfit` returns; after `partial_fit` that of the last batch, worked out when it is asked for."""
+        """What `ordfit` returns; after `partial_fit` the results of the last batch."""
         check_is_fitted(self)
         return self._held.results if isinstance(self._held, Stream) else self._held
 
-    def _is_plain(self, X: Any, y: Any) -> bool:
-        """Whether `validate_data` would hand X and y back as they are, found in one look at the numbers."""
-        return (
-            type(X) is type(y) is np.ndarray
-            and X.dtype == np.float64
-            and y.dtype.kind == "i"
-            and X.ndim == 2
-            and X.size > 0
-            and X.shape == (y.size, self.n_features_in_)
-            and y.ndim == 1
-            and X.flags.c_contiguous
-            and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(np.vdot(X, X)))  # numbers too large to square get the longer look
-        )
-
-    def _first_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        method = cast("OnlineMethod", resolve(self.method, self._options)).one_pass()
-        return self._fit(method, X, y, sample_weight, classes)
-
-    def _asked(self) -> Method | None:
+    def _resolved(self) -> Method | None:
         """The method; None where it is not valid, which `fit` says."""
         try:
             return resolve(self.method, self._options)
@@ -528,11 +357,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
 
     def _is_incremental(self) -> bool:
-        method = self._asked()
-        if method is None or not method.incremental:
-            raise AttributeError(f"method {self.method!r} needs all rows at once, so it has no partial_fit")
-        if self.calibrate:
-            raise AttributeError("calibrate needs all rows at once, so with it there is no partial_fit")
+        method = self._resolved()
+        if method is None or not method.incremental or self.calibrate:
+            which = "calibrate=" if self.calibrate else f"method {self.method!r}"
+            raise AttributeError(f"{which} needs all rows at once, so there is no partial_fit")
         return True
 
     def predict(self, X: Any) -> AnyArray:
@@ -566,6 +394,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probabilities: FloatArray = self._predict(X, "prob").to_numpy()
         return probabilities[:, np.argsort(self.levels_)]
 
+    @available_if(lambda self: self.random is None)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """How far each row of X (N, D) lies from other labels: (N,) for two, (N, K), columns of `classes_`, for more.
 
@@ -581,32 +410,29 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.decision_function([[0.0], [1.5], [3.0]]).round(3)
         array([-3.,  0.,  3.])
         """
-        if self.random is not None:
-            probabilities = self._predict(X, "prob").to_numpy()
-            return leanings(probabilities, self.results_.method.cost_matrix, np.argsort(self.levels_))
         results, X = self._read(X)
-        return decisions(results.fit.rule, results.design.spec.rebuild(X).rows, np.argsort(self.levels_))
+        return _decisions(results.fit.rule, results.design.spec.rebuild(X).rows, np.argsort(self.levels_))
 
     @property
     def thresholds_(self) -> FloatArray:
         """(K-1,) thresholds; infinite ones of a separated response where the search stopped, as in `predict`."""
         check_is_fitted(self)
         fit = self.results_.fit
-        found = threshold_values(fit) if isinstance(fit, LikelihoodFit) else self.results_.thresholds
-        return np.array(found, dtype=np.float64)
+        values = threshold_values(fit) if isinstance(fit, LikelihoodFit) else self.results_.thresholds
+        return np.array(values, dtype=np.float64)
 
     @property
     def coef_(self) -> FloatArray:
         """(D,) coefficients of the columns, 0 of groups, finite as `thresholds_`; AttributeError without a linear H."""
         check_is_fitted(self)
         try:
-            found, fit = self.results_.coef, self.results_.fit
+            coef, fit = self.results_.coef, self.results_.fit
             if isinstance(fit, LikelihoodFit):
-                found[:] = fit.coefficients[self.results_.parameters.of("nominal", "location", "scale")]
-            found = found if self.random is None else found.reindex([str(name) for name in self.feature_names_in_])
+                coef[:] = fit.coefficients[self.results_.parameters.of("nominal", "location", "scale")]
+            coef = coef if self.random is None else coef.reindex([str(name) for name in self.feature_names_in_])
         except OptionError as error:
             raise AttributeError(str(error)) from error
-        return np.asarray(found.fillna(0.0), dtype=np.float64)
+        return np.asarray(coef.fillna(0.0), dtype=np.float64)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -618,30 +444,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(results.gain_importance()["importance"].loc[list(results.design.names)], dtype=np.float64)
 
     def _predict(self, X: Any, type: str) -> Any:
-        grouping = self._grouping()
-        if grouping is not None:
-            return self._predict_grouped(grouping, X, type)
+        if self.random is not None:
+            return self._predict_grouped(X, type)
         results, X = self._read(X)
         return results.predict(X, type=type)
-
-    def _predict_grouped(self, grouping: Grouping, X: Any, type: str) -> Any:
-        check_is_fitted(self)
-        frame = grouping.frame(X)
-        if [*frame.columns] != [*self.feature_names_in_]:
-            raise DataError(f"X must have the columns of the fit, {[*self.feature_names_in_]}; got {[*frame.columns]}.")
-        refuse_text(grouping.fixed(frame))
-        values = np.asarray(grouping.fixed(frame), dtype=np.float64)
-        if not np.isfinite(values).all():
-            raise DataError("X has missing or infinite values: leave these rows out.")
-        return grouping.predict(self.results_, frame, values, type)
-
-    def _grouping(self) -> Grouping | None:
-        """Random effects, where there are any."""
-        if self.random is not None:
-            return Grouping(self.random, self.new_groups)
-        if self.new_groups != "marginal":
-            raise OptionError(f"new_groups={self.new_groups!r} must go with random=, such as random='(1 | judge)'.")
-        return None
 
     def _read(self, X: Any) -> tuple[Any, Any]:
         """The results, and X as they take it."""
@@ -653,13 +459,49 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
-        kind = class_of(self.method)
-        if kind is None or self.random:
-            return False
-        try:
-            return resolve(self.method, self._options).needs.missing
-        except OptionError:  # `fit` will say what is wrong with the options
-            return kind.needs.missing
+        method = self._resolved()
+        return method is not None and method.needs.missing and not self.random
+
+    # Random effects
+
+    def _frame(self, X: Any) -> pd.DataFrame:
+        """X as a frame that has the groups, none of them missing."""
+        given = nw.from_native(X, eager_only=True, pass_through=True)
+        groups = _group_columns(self.random)
+        if not isinstance(given, nw.DataFrame):
+            raise DataError(f"X must be a data frame with the columns of random=, {groups}; got {type(X).__name__}.")
+        frame = given.to_pandas().reset_index(drop=True)
+        for name in groups:
+            if name not in frame:
+                raise DataError(f"X must have the column {name!r}, which random= names; it has {[*frame.columns]}.")
+            if (missing := int(frame[name].isna().sum())) > 0:
+                raise DataError(f"X has {missing} missing values in the group {name!r}: leave these rows out.")
+        return frame
+
+    def _fixed(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The columns of a frame that are no groups."""
+        return frame.drop(columns=_group_columns(self.random))
+
+    def _grouped_design(self, frame: pd.DataFrame, y: pd.Categorical, weights: FloatArray | None) -> Design:
+        """The other columns as fixed effects, and the random terms."""
+        response = "y"
+        while response in frame:
+            response += "_"
+        terms = [name if name.isidentifier() else f"`{name}`" for name in map(str, self._fixed(frame).columns)]
+        formula = f"{response} ~ {' + '.join([*terms, str(self.random)])}"
+        return build(formula, frame.assign(**{response: y}), weights=weights, na_action="raise")
+
+    def _predict_grouped(self, X: Any, type: str) -> Any:
+        check_is_fitted(self)
+        frame = self._frame(X)
+        if [*frame.columns] != [*self.feature_names_in_]:
+            raise DataError(f"X must have the columns of the fit, {[*self.feature_names_in_]}; got {[*frame.columns]}.")
+        refuse_text(self._fixed(frame))
+        if not np.isfinite(np.asarray(self._fixed(frame), dtype=np.float64)).all():
+            raise DataError("X has missing or infinite values: leave these rows out.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # names groups that the fit has not seen
+            return self.results_.predict(frame, type=type)
 
     def _named(self, X: FloatArray) -> FloatArray | pd.DataFrame:
         """X under its column names, where it came with any."""
@@ -667,8 +509,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return X if names is None else pd.DataFrame(X, columns=names)
 
     def _has_probabilities(self) -> bool:
-        kind = class_of(self.method)
-        if not self.calibrate and (kind is None or "prob" not in kind.results_class.predicts):
+        method = self._resolved()
+        if not self.calibrate and (method is None or "prob" not in method.results_class.predicts):
             raise AttributeError(
                 f"method {self.method!r} is not a probability model, so it has predict_proba only with calibrate=True"
             )
@@ -687,23 +529,15 @@ def _has_params(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
 
 
-def _split_params(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Parameters, and those of classifiers among them: base__n_estimators is n_estimators of base."""
-    plain, nested = dict[str, Any](), dict[str, dict[str, Any]]()
-    for name, value in params.items():
-        outer, separator, inner = name.partition("__")
-        if separator:
-            nested.setdefault(outer, {})[inner] = value
-        else:
-            plain[name] = value
-    return plain, nested
-
-
-def _with_params(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
-    """A copy of a classifier with other parameters."""
-    if not _has_params(value):
-        raise OptionError(f"{name}__{next(iter(changes))} needs a classifier in {name}=; it is {value!r}.")
-    return clone(value).set_params(**changes)
+def _group_columns(random: Any) -> list[str]:
+    """The columns that random terms name as groups, in order."""
+    part = parse_formula(f"y ~ 1 + {random}", ())[1]
+    if part.terms or part.offsets or not part.random:
+        raise FormulaError(
+            f"random must hold random terms alone, such as '(1 | judge)'; got {random!r}. The other columns of X are "
+            "the fixed effects."
+        )
+    return sorted(set().union(*(variables(factor.tree) for term in part.random for factor in term.group.factors)))
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -711,9 +545,6 @@ def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
     return generator(random_state, "random_state", " None, a RandomState or a Generator")
-
-
-# Rows
 
 
 def _case_weights(sample_weight: Any, X: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, cast
 
@@ -162,8 +162,7 @@ class Method:
 
     def check_constraints(self, asked: Any) -> None:
         """Raise where constraints are asked for that this method does not support."""
-        none = asked is None or (isinstance(asked, Sized) and len(asked) == 0)
-        if not none and not self.needs.restrictions:
+        if asked and not self.needs.restrictions:
             raise self.unsupported("constraints=")
 
     def check(self, sample: Sample) -> None:
@@ -183,8 +182,7 @@ class Method:
             if refused:
                 raise self.unsupported(what)
         n, K = sample.n, sample.n_levels
-        instead = "Join levels, or take fewer rows."
-        require_memory(f"Costs and answers of {n} rows at {K} levels", _CELL_BYTES * n * K, instead)
+        require_memory(f"Costs and answers of {n} rows at {K} levels", _CELL_BYTES * n * K, "Join levels or drop rows.")
         if sample.costs is None:
             self.cost_matrix.require(sample.n_levels)
         if not self.needs.missing and has_gaps(sample.X):
@@ -262,13 +260,8 @@ def hull(
     )
 
 
-LIN = (
-    "Lin, H.-T. (2008). From Ordinal Ranking to Binary Classification. PhD thesis, California Institute of Technology."
-)
-LI_LIN = (
-    "Li, L., & Lin, H.-T. (2007). Ordinal regression by extended binary classification. Advances in Neural Information "
-    "Processing Systems 19, 865-872."
-)
+LIN = "Lin, H.-T. (2008). From Ordinal Ranking to Binary Classification. PhD thesis, Caltech."
+LI_LIN = "Li, L., & Lin, H.-T. (2007). Ordinal regression by extended binary classification. NIPS 19, 865-872."
 LIN_LI = (
     "Lin, H.-T., & Li, L. (2006). Large-margin thresholded ensembles for ordinal regression: Theory and practice. "
     "Algorithmic Learning Theory, LNCS 4264, 319-333."
@@ -276,7 +269,7 @@ LIN_LI = (
 CHU_KEERTHI = "Chu, W., & Keerthi, S. S. (2007). Support vector ordinal regression. Neural Computation, 19, 792-815."
 TUTZ = (
     "Tutz, G., & Hechenbichler, K. (2003). Aggregating classifiers with ordinal response structure. SFB 386 Discussion "
-    "Paper 359, Ludwig-Maximilians-Universitaet Muenchen."
+    "Paper 359, LMU Muenchen."
 )
 AGRESTI = "Agresti, A. (2010). Analysis of Ordinal Categorical Data (2nd ed.). Wiley."
 CRAMMER = "Crammer, K., & Singer, Y. (2005). Online ranking by projecting. Neural Computation, 17, 145-175."

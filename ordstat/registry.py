@@ -37,6 +37,7 @@ class Entry:
         return method
 
 
+_REDUCTION = "reduction.reduction.Reduction"
 METHODS: dict[str, Entry] = {
     "clm": Entry("likelihood.clm.CumulativeLink"),
     **{name: Entry("likelihood.clm.CumulativeLink", {"link": name}) for name in LINKS},
@@ -64,13 +65,13 @@ METHODS: dict[str, Entry] = {
     "pa-cusum": Entry("online.online.CuSumRank", {"update": "passive-aggressive"}),
     "kernel-prank": Entry("online.online.KernelPRank"),
     "kernel-cusum": Entry("online.online.KernelCuSumRank"),
-    "reduction": Entry("reduction.reduction.Reduction"),
+    "reduction": Entry(_REDUCTION),
     "frank-hall": Entry(
         "reduction.reduction.Reduction", {"encoding": "separate", "decision": "mode", "cost": "absolute"}
     ),
-    "red-c45": Entry("reduction.reduction.Reduction", {"base": "c4.5", "decision": "count", "scaling": None}),
-    "red-tree": Entry("reduction.reduction.Reduction", {"base": "tree", "decision": "count", "scaling": None}),
-    "red-hgb": Entry("reduction.reduction.Reduction", {"base": "hgb", "decision": "count", "scaling": None}),
+    "red-c45": Entry(_REDUCTION, {"base": "c4.5", "decision": "count", "scaling": None}),
+    "red-tree": Entry(_REDUCTION, {"base": "tree", "decision": "count", "scaling": None}),
+    "red-hgb": Entry(_REDUCTION, {"base": "hgb", "decision": "count", "scaling": None}),
     "nominal-classifier": Entry("reduction.nominal.NominalClassifier"),
     "red-logistic": Entry("reduction.threshold_loss.ThresholdLogisticRegression"),
     "onn": Entry("reduction.threshold_loss.OrdinalNetwork"),
@@ -94,7 +95,7 @@ __all__ = ["METHODS", "Entry", "Method", "spelled"]
 
 
 def spelled(method: Any) -> str | None:
-    """The method string that a text spells in its own case, hyphens, underscores and blanks; None where it is none."""
+    """The method string that a text spells, up to case, hyphens, underscores and blanks; None if there is no such."""
     return canonical(method, METHODS)
 
 
@@ -109,7 +110,7 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
     options : mapping, optional
         Hyper-parameters by name; only with a string.
     arguments : iterable of str
-        What the caller takes beside them, of which a name that is no option may be a misspelling.
+        Further arguments of the caller, of which an unknown option may be a misspelling.
 
     Raises
     ------
@@ -132,7 +133,7 @@ def resolve(method: str | Method, options: Mapping[str, Any] | None = None, argu
         return method
     if isinstance(method, type) and issubclass(method, Method):
         raise OptionError(f"method must be a value, not its class: write {method.__name__}().")
-    entry = _entry(method)
+    entry = METHODS.get(spelled(method) or "")
     if entry is None:
         hint = advice("method", method) if isinstance(method, str) else ""
         also = ", or a method value such as REDSVM(C=10) (`ordstat methods` lists all)"
@@ -147,34 +148,15 @@ def option_names(entry: Entry) -> list[str]:
     return [f.name for f in fields(entry.method) if f.name not in entry.preset]
 
 
-def class_of(method: Any) -> type[Method] | None:
-    """The class behind a method string or value; None for an unknown one."""
-    if isinstance(method, Method):
-        return type(method)
-    entry = _entry(method)
-    return None if entry is None else entry.method
-
-
 def defaults_of(method: Any) -> dict[str, Any] | None:
     """Default of every option of a method; empty for a value, which carries its own; None for an unknown one."""
     if isinstance(method, Method):
         return {}
-    entry = _entry(method)
+    entry = METHODS.get(spelled(method) or "")
     if entry is None:
         return None
     value = entry.method(**entry.preset)
     return {name: getattr(value, name) for name in option_names(entry)}
-
-
-def preset_cost(method: Any) -> str | None:
-    """The cost that a method string fixes; None where it is an option, and for a value."""
-    entry = _entry(method)
-    return None if entry is None else entry.preset.get("cost")
-
-
-def _entry(method: Any) -> Entry | None:
-    name = spelled(method)
-    return None if name is None else METHODS[name]
 
 
 # Numbers of a kernel, which are no options of a method.
@@ -182,12 +164,10 @@ _OF_KERNELS = {"gamma": "Gaussian(gamma=0.5)", "degree": "Polynomial(degree=2)",
 
 
 def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: str, also: Iterable[str] = ()) -> None:
-    """OptionError for a name that is none of the valid ones; `also` are others it may be a misspelling of."""
+    """OptionError for a name that is not valid; it may also be a misspelling of a name in `also`."""
     for name in names:
         if name not in valid:
-            other_case = name.casefold() in {known.casefold() for known in valid}
-            near = "" if name in also else did_you_mean(name, (*valid, *also))
-            meant = ("" if other_case else advice("option", name)) or near
+            meant = advice("option", name) or did_you_mean(name, (*valid, *also))
             if name in _OF_KERNELS and "kernel" in valid:
                 meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
             raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")

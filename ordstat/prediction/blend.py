@@ -10,11 +10,10 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray, Progress
+from .._typing import BoolArray, FloatArray, Progress
 from ..checks import one_of, unknown, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, Rule, Trace, count_above
-from ..fitted import FittedRanker
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.evaluation import fit_present
@@ -157,18 +156,33 @@ def settled_member(method: Method, sample: Sample, rng: np.random.Generator) -> 
         chosen = getattr(fit, "selection", None)
         if chosen is not None and chosen.gamma is None:
             method = replace(cast(Any, method), C=chosen.best_C)
-        calibrated = Calibrated.of(method, True if sample.cluster is None else _folds(sample.cluster))
+        folds = Calibrated.folds if sample.cluster is None else min(Calibrated.folds, np.unique(sample.cluster).size)
+        calibrated = Calibrated.of(method, max(2, folds))
         fit = fit_present(cast(Any, calibrated), sample, rng)
     return Exceeding(fit, sample.n_levels), method
 
 
-def _folds(cluster: IntArray) -> int:
-    """The usual number of folds of a calibration, or as many as there are clusters."""
-    return max(2, min(Calibrated.folds, np.unique(cluster).size))
+def blend_report(fit: BlendResults) -> Report:
+    """The summary as data."""
+    held = fit.fit.held_out is not None
+    title = "Members" + (": weight, ranked probability score and absolute error of held-out rows" if held else "")
+    formats = dict.fromkeys(("weight", "rps", "absolute"), ".4f") | {"seconds": ".2g"}
+    table = Table(title=title, frame=fit.members, formats={k: v for k, v in formats.items() if k in fit.members})
+    return ranker_report(fit, [table, *error_tables(fit)])
 
 
-class FittedBlend(FittedRanker):
-    """A fitted average of probability models."""
+class BlendResults(FittedThresholds, OrdinalResults):
+    """A fitted average of probability models.
+
+    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "blend", members=["logit", "rps-forest"])
+    >>> fit.members["weight"].tolist()
+    [0.5, 0.5]
+    """
 
     fit: BlendFit
 
@@ -198,31 +212,6 @@ class FittedBlend(FittedRanker):
             last = pd.DataFrame({"weight": [1.0]}, index=pd.Index(["all, blended"], name="member"))
             frame = pd.concat([frame, last]).assign(rps=f.held_out[:, 0], absolute=f.held_out[:, 1])
         return frame
-
-
-def blend_report(fit: FittedBlend) -> Report:
-    """The summary as data."""
-    held = fit.fit.held_out is not None
-    title = "Members" + (": weight, ranked probability score and absolute error of held-out rows" if held else "")
-    formats = dict.fromkeys(("weight", "rps", "absolute"), ".4f") | {"seconds": ".2g"}
-    table = Table(title=title, frame=fit.members, formats={k: v for k, v in formats.items() if k in fit.members})
-    return ranker_report(fit, [table, *error_tables(fit)])
-
-
-class BlendResults(FittedBlend, FittedThresholds, OrdinalResults):
-    """A fitted average of probability models.
-
-    `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "blend", members=["logit", "rps-forest"])
-    >>> fit.members["weight"].tolist()
-    [0.5, 0.5]
-    """
-
-    fit: BlendFit
 
     def tidy(self) -> pd.DataFrame:
         """One row per threshold and linear coefficient: term, estimate, coef_type.
@@ -371,7 +360,8 @@ class Blend(Method):
         if self.members is not None:
             return tuple(member("members", one, self) for one in self.members)
         named = [(cast(Any, member("members", name, self)), more) for name, more in _USUAL[:most]]
-        return tuple(replace(one, n_jobs=self.n_jobs, **more) for one, more in named)
+        threads = {"n_jobs": self.n_jobs}
+        return tuple(replace(one, **more, **(threads if hasattr(one, "n_jobs") else {})) for one, more in named)
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something that this method, or a member, does not support."""

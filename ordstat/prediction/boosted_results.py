@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
 from ..boosting.results import ensemble_errors
-from ..fitted import FittedRanker
-from ..formula.sample import Sample
 from ..judging.importance import GAIN_FIRST
 from ..judging.rankers import (
     PREDICTS,
@@ -35,14 +33,123 @@ if TYPE_CHECKING:
 
     from .shapley import ShapleyTable
 
-R = TypeVar("R", bound="FittedBoosting")
+R = TypeVar("R", bound="BoostedResults")
 
 # Rows of the tables of rounds and of columns in a summary.
 _SHOWN, _COLUMNS = 6, 10
 
 
-class FittedBoosting(FittedRanker):
-    """A fitted sum of trees with probabilities, P(y <= k) = F(threshold_k - H)."""
+def stopped_early(fit: R, newdata: Any, *, weights: Any = None) -> R:
+    """The results as they were at the round of least mean loss of other rows, such as a validation sample.
+
+    Parameters
+    ----------
+    newdata : data frame
+        With the response; rows that were not fitted to.
+    weights : str or (n,) array, optional
+        Case weights of these rows.
+
+    Raises
+    ------
+    DataError
+        No row has the response and all inputs.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> train, validation = datasets.quadratic_bands(200, seed=1), datasets.quadratic_bands(200, seed=2)
+    >>> fit = ordfit("rank ~ x1 + x2", train, "ordboost", rounds=50, depth=2)
+    >>> fit.stopped_early(validation).fit.kept <= 50
+    True
+    """
+    _, sample = fit.judged_sample(newdata, weights)
+    losses = cast(Any, fit.method).staged_losses(sample, fit.fit)
+    return after_rounds(fit, int(losses.argmin()))
+
+
+def boosting_importance(fit: BoostedResults) -> pd.DataFrame:
+    """What the columns contribute, most important first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        importance, the column's share of the fall of the training loss: what the linear start lowers is divided by
+        the size of its effects per standard deviation, what the trees lower by the gains of their cuts; cuts, their
+        number in all trees; and linear, the effect in the linear start per standard deviation, of categories the
+        standard deviation of their effects. The index has the columns of the model, factors as one each.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "ordboost", rounds=20, depth=2)
+    >>> fit.importance().index.tolist()
+    ['temp', 'contact']
+    """
+    trees = fit.fit.trees.upto(fit.fit.kept)
+    gains, cuts = trees.gains()
+    sample = fit.design.sample
+    weights = sample.case_weights / sample.case_weights.sum()
+    parts = trees.linear.parts(sample.X)
+    signs = np.where(trees.slopes < 0.0, -1.0, 1.0)
+    linear = signs * np.sqrt(np.maximum(weights @ (parts - weights @ parts) ** 2, 0.0))
+    f = fit.fit
+    falls = max(f.null_loss - f.losses[0], 0.0), max(f.losses[0] - f.losses[f.kept], 0.0)
+    found = falls[0] * _shares(np.abs(linear)) + falls[1] * _shares(gains)
+    columns = {"importance": _shares(found), "cuts": cuts, "linear": linear}
+    frame = pd.DataFrame(columns, index=pd.Index(fit.design.names, name="column"))
+    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
+
+
+def _shares(sizes: FloatArray) -> FloatArray:
+    """Sizes, 0 or more, as shares of their sum."""
+    return sizes / (sizes.sum() or 1.0)
+
+
+def boosting_figures(fit: BoostedResults) -> pd.DataFrame:
+    """One row of figures of the whole fit."""
+    f = fit.fit
+    curve = np.zeros(0) if f.held_out is None else f.held_out.curve
+    held_out = float(curve[f.kept]) if f.kept < curve.size else np.nan
+    return NotedFrame.of(
+        figures(fit).assign(rounds=f.kept, depth=f.depth, loss=float(f.losses[f.kept]), held_out=held_out)
+    )
+
+
+def _round_table(fit: BoostedResults) -> Table:
+    last = fit.fit.kept
+    shown = np.unique(np.rint(np.geomspace(1, last + 1, _SHOWN)).astype(np.intp) - 1)
+    frame = fit.rounds.iloc[shown].drop(columns=fit.threshold_names)
+    title = "After some of the rounds: mean loss of the training rows"
+    title += " and of held-out rows" if "held_out" in frame else ""
+    note = "All rounds are in .rounds, their errors in .staged_errors()."
+    formats = dict.fromkeys(frame.columns, ".4f")
+    return Table(title=title, frame=frame, formats=formats, note=note, section="fit")
+
+
+def _importance_table(fit: BoostedResults) -> Table:
+    frame = boosting_importance(fit)
+    note = f"The first {_COLUMNS} of {len(frame)}; all are in .importance()." if len(frame) > _COLUMNS else ""
+    return Table(
+        title="Columns: share of the fall of the loss; cuts; linear start, per SD",
+        frame=frame.head(_COLUMNS),
+        formats={"importance": ".3f", "cuts": "int", "linear": ".3f"},
+        note=note,
+    )
+
+
+class BoostedResults(FittedThresholds, OrdinalResults):
+    """A fitted sum of trees, P(y <= k) = F(threshold_k - H).
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> wine = datasets.load("wine")
+    >>> fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=20, depth=2)
+    >>> fit.predict(wine.head(2), type="prob").shape
+    (2, 5)
+    >>> fit.at(5).fit.kept
+    5
+    """
 
     fit: BoostedFit
 
@@ -82,128 +189,6 @@ class FittedBoosting(FittedRanker):
             return pd.DataFrame(index=pd.RangeIndex(0, name="round"))
         columns = {depth: pd.Series(curve) for depth, curve in zip(found.depths, found.losses, strict=True)}
         return pd.DataFrame(columns).rename_axis(index="round", columns="depth")
-
-
-class BoostingMethod(Protocol):
-    """Gradient boosting, as results see it."""
-
-    def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
-        """(T+1,) mean loss of a sample before the first and after every round."""
-
-
-def stopped_early(fit: R, newdata: Any, *, weights: Any = None) -> R:
-    """The results as they were at the round of least mean loss of other rows, such as a validation sample.
-
-    Parameters
-    ----------
-    newdata : data frame
-        With the response; rows that were not fitted to.
-    weights : str or (n,) array, optional
-        Case weights of these rows.
-
-    Raises
-    ------
-    DataError
-        No row has the response and all inputs.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> train, validation = datasets.quadratic_bands(200, seed=1), datasets.quadratic_bands(200, seed=2)
-    >>> fit = ordfit("rank ~ x1 + x2", train, "ordboost", rounds=50, depth=2)
-    >>> fit.stopped_early(validation).fit.kept <= 50
-    True
-    """
-    _, sample = fit.judged_sample(newdata, weights)
-    losses = cast(BoostingMethod, fit.method).staged_losses(sample, fit.fit)
-    return after_rounds(fit, int(losses.argmin()))
-
-
-def boosting_importance(fit: FittedBoosting) -> pd.DataFrame:
-    """What the columns contribute, most important first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        importance, the column's share of the fall of the training loss: what the linear start lowers is divided by
-        the size of its effects per standard deviation, what the trees lower by the gains of their cuts; cuts, their
-        number in all trees; and linear, the effect in the linear start per standard deviation, of categories the
-        standard deviation of their effects. The index has the columns of the model, factors as one each.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "ordboost", rounds=20, depth=2)
-    >>> fit.importance().index.tolist()
-    ['temp', 'contact']
-    """
-    trees = fit.fit.trees.upto(fit.fit.kept)
-    gains, cuts = trees.gains()
-    sample = fit.design.sample
-    weights = sample.case_weights / sample.case_weights.sum()
-    parts = trees.linear.parts(sample.X)
-    signs = np.where(trees.slopes < 0.0, -1.0, 1.0)
-    linear = signs * np.sqrt(np.maximum(weights @ (parts - weights @ parts) ** 2, 0.0))
-    f = fit.fit
-    falls = max(f.null_loss - f.losses[0], 0.0), max(f.losses[0] - f.losses[f.kept], 0.0)
-    found = falls[0] * _shares(np.abs(linear)) + falls[1] * _shares(gains)
-    columns = {"importance": _shares(found), "cuts": cuts, "linear": linear}
-    frame = pd.DataFrame(columns, index=pd.Index(fit.design.names, name="column"))
-    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
-
-
-def _shares(sizes: FloatArray) -> FloatArray:
-    """Sizes, 0 or more, as shares of their sum."""
-    return sizes / (sizes.sum() or 1.0)
-
-
-def boosting_figures(fit: FittedBoosting) -> pd.DataFrame:
-    """One row of figures of the whole fit."""
-    f = fit.fit
-    curve = np.zeros(0) if f.held_out is None else f.held_out.curve
-    held_out = float(curve[f.kept]) if f.kept < curve.size else np.nan
-    return NotedFrame.of(
-        figures(fit).assign(rounds=f.kept, depth=f.depth, loss=float(f.losses[f.kept]), held_out=held_out)
-    )
-
-
-def _round_table(fit: FittedBoosting) -> Table:
-    last = fit.fit.kept
-    shown = np.unique(np.rint(np.geomspace(1, last + 1, _SHOWN)).astype(np.intp) - 1)
-    frame = fit.rounds.iloc[shown].drop(columns=fit.threshold_names)
-    title = "After some of the rounds: mean loss of the training rows"
-    title += " and of held-out rows" if "held_out" in frame else ""
-    note = "All rounds are in .rounds, their errors in .staged_errors()."
-    formats = dict.fromkeys(frame.columns, ".4f")
-    return Table(title=title, frame=frame, formats=formats, note=note, section="fit")
-
-
-def _importance_table(fit: FittedBoosting) -> Table:
-    frame = boosting_importance(fit)
-    note = f"The first {_COLUMNS} of {len(frame)}; all are in .importance()." if len(frame) > _COLUMNS else ""
-    return Table(
-        title="Columns: share of the fall of the loss; cuts; linear start, per SD",
-        frame=frame.head(_COLUMNS),
-        formats={"importance": ".3f", "cuts": "int", "linear": ".3f"},
-        note=note,
-    )
-
-
-class BoostedResults(FittedBoosting, FittedThresholds, OrdinalResults):
-    """A fitted sum of trees, P(y <= k) = F(threshold_k - H).
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> wine = datasets.load("wine")
-    >>> fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=20, depth=2)
-    >>> fit.predict(wine.head(2), type="prob").shape
-    (2, 5)
-    >>> fit.at(5).fit.kept
-    5
-    """
-
-    fit: BoostedFit
 
     def tidy(self) -> pd.DataFrame:
         """One row per threshold and linear coefficient: term, estimate, coef_type.

@@ -10,11 +10,9 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import number, one_of, whole
-from ..exceptions import UnavailableError
-from ..fit import Certificate, MarginFit, Trace, count_above
-from ..fitted import FittedRanker
-from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows, row_blocks
+from ..checks import number, whole
+from ..fit import Certificate, MarginFit, Trace
+from ..formula.sample import Rows, Sample, distinct_rows, row_blocks
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
 from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
@@ -22,7 +20,7 @@ from ..method import Method, Needs, cost_option, jobs_option, option
 from ..reduction.classifiers import sklearn_model
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
-from ..report.sections import error_tables, figures, ranker_report
+from ..report.sections import error_tables, ranker_report
 from ..results import OrdinalResults
 from .losses import CumulativeRule, Exceedances, ranked_score
 
@@ -37,13 +35,9 @@ class ForestFit(MarginFit):
     Attributes
     ----------
     importance : (D,) shares of the fall of the ranked probability score
-    out_of_bag : dict of str to float, or None
-        Errors of the rows by the trees whose samples they were not drawn into, and the share of the rows that were out
-        of some; None where no samples are drawn.
     """
 
     importance: FloatArray
-    out_of_bag: dict[str, float] | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,8 +91,6 @@ class BlendFit(MarginFit):
 
 
 _LARGEST_SEED = 2**31 - 1
-#: scikit-learn's classes, by how a cut is found.
-KINDS = {"random": "ExtraTreesRegressor", "best": "RandomForestRegressor"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,91 +140,27 @@ def padded(X: FloatArray) -> FloatArray:
     return X if X.shape[1] else np.zeros((len(X), 1))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForestSettings:
-    """How the trees are grown.
-
-    Attributes
-    ----------
-    splits : {"random", "best"}
-    trees : int
-    column_share : float
-    min_leaf : int
-        Rows of a leaf at least.
-    bootstrap : bool
-    n_jobs : int
-    """
-
-    splits: str
-    trees: int
-    column_share: float
-    min_leaf: int
-    bootstrap: bool
-    n_jobs: int
-
-    def grow(
-        self, X: FloatArray, y: IntArray, weights: FloatArray, n_levels: int, rng: np.random.Generator
-    ) -> tuple[ForestShares, FloatArray | None]:
-        """The forest of rows X (N, D) with ranks y (N,), and the out-of-bag P(y > k) (N, K-1), NaN of rows never out.
-
-        None where no samples are drawn.
-        """
-        targets = (y[:, None] > np.arange(n_levels - 1)).astype(np.float64)
-        model = sklearn_model(
-            "ensemble",
-            KINDS[self.splits],
-            n_estimators=self.trees,
-            max_features=max(1, round(self.column_share * X.shape[1])),
-            min_samples_leaf=self.min_leaf,
-            bootstrap=self.bootstrap,
-            n_jobs=self.n_jobs,
-            random_state=int(rng.integers(_LARGEST_SEED)),
-        )
-        own = None if (weights == 1.0).all() else weights
-        low, high = (end(X, axis=0) if len(X) else np.zeros(X.shape[1]) for end in (np.min, np.max))
-        half = np.maximum(0.5 * high - 0.5 * low, np.finfo(np.float64).tiny)
-        shares = ForestShares(model, n_levels, 0.5 * low + 0.5 * high, half)
-        X = padded(shares.scaled(X))
-        model.fit(X, targets if n_levels > 2 else targets[:, 0], sample_weight=own)
-        # Sums over threads would round in an order of their own.
-        model.n_jobs = 1
-        return shares, _out_of_bag(model, X, targets.shape[1]) if self.bootstrap else None
-
-
-def _out_of_bag(model: Any, X: FloatArray, width: int) -> FloatArray:
-    """(N, K-1) means over the trees whose samples a row was not drawn into."""
-    total, times = np.zeros((len(X), width)), np.zeros(len(X))
-    narrow = X.astype(np.float32)
-    for tree, drawn in zip(model.estimators_, model.estimators_samples_, strict=True):
-        out = np.ones(len(X), dtype=np.bool_)
-        out[drawn] = False
-        total[out] += tree.tree_.predict(narrow[out]).reshape(-1, width)
-        times += out
-    with np.errstate(invalid="ignore"):
-        return np.asarray(total / times[:, None])
+def grown(
+    X: FloatArray, y: IntArray, weights: FloatArray, n_levels: int, rng: np.random.Generator, **options: Any
+) -> ForestShares:
+    """The forest of rows X (N, D) with ranks y (N,); options are those of scikit-learn's trees."""
+    targets = (y[:, None] > np.arange(n_levels - 1)).astype(np.float64)
+    seed = int(rng.integers(_LARGEST_SEED))
+    model = sklearn_model("ensemble", "ExtraTreesRegressor", random_state=seed, **options)
+    low, high = (end(X, axis=0) if len(X) else np.zeros(X.shape[1]) for end in (np.min, np.max))
+    half = np.maximum(0.5 * high - 0.5 * low, np.finfo(np.float64).tiny)
+    shares = ForestShares(model, n_levels, 0.5 * low + 0.5 * high, half)
+    sample_weight = None if (weights == 1.0).all() else weights
+    model.fit(padded(shares.scaled(X)), targets if n_levels > 2 else targets[:, 0], sample_weight=sample_weight)
+    model.n_jobs = 1  # sums over threads would round in another order
+    return shares
 
 
 # Rows of the table of importance in a summary.
 _SHOWN = 10
 
 
-class FittedForest(FittedRanker):
-    """A fitted forest."""
-
-    fit: ForestFit
-
-    predicts = PREDICTS
-    no_bounds = "No margin bounds: shares of leaves have no norm."
-
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Ranked-probability forest"
-
-    _probabilities = rule_probabilities
-
-
-def forest_importance(fit: FittedForest) -> pd.DataFrame:
+def forest_importance(fit: ForestResults) -> pd.DataFrame:
     """What the columns contribute, most important first.
 
     Returns
@@ -252,53 +180,17 @@ def forest_importance(fit: FittedForest) -> pd.DataFrame:
     return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
 
 
-def forest_out_of_bag(fit: FittedForest) -> pd.Series:
-    """Mean errors of the rows by the trees whose samples they were not drawn into.
-
-    Returns
-    -------
-    pandas.Series
-        classification, absolute (of the medians), ranked probability score, and share: the weight of the rows that
-        were out of some sample.
-
-    Raises
-    ------
-    UnavailableError
-        The trees grow on all rows.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "rps-forest", splits="best", trees=50)
-    >>> fit.out_of_bag_errors().index.tolist()
-    ['classification', 'absolute', 'ranked probability score', 'share']
-    """
-    if fit.fit.out_of_bag is None:
-        raise UnavailableError(
-            f"{fit.method!r} grows its trees on all rows, so none is out of bag: use splits='best', or .errors(cv=10)."
-        )
-    return pd.Series(fit.fit.out_of_bag, name="out of bag")
-
-
-def forest_figures(fit: FittedForest) -> pd.DataFrame:
-    """One row of figures of the whole fit."""
-    out = fit.fit.out_of_bag or {}
-    return NotedFrame.of(figures(fit).assign(out_of_bag_error=out.get("absolute", float("nan"))))
-
-
-def forest_report(fit: FittedForest) -> Report:
+def forest_report(fit: ForestResults) -> Report:
     """The summary as data."""
-    frame, header = forest_importance(fit), []
-    if fit.fit.out_of_bag is not None:
-        header.append(("Out of bag", "; ".join(f"{name} {value:.4g}" for name, value in fit.fit.out_of_bag.items())))
+    frame = forest_importance(fit)
     note = f"The first {_SHOWN} of {len(frame)}; all are in .importance()." if len(frame) > _SHOWN else ""
     title = "Columns: share of the fall of the ranked probability score"
     table = Table(title=title, frame=frame.head(_SHOWN), formats={"importance": ".3f"}, note=note)
-    notes = () if fit.fit.out_of_bag else ("Trees on all rows know them by heart: see .errors(cv=10) for new ones.",)
-    return ranker_report(fit, [table, *error_tables(fit)], header, notes)
+    notes = ("Trees on all rows know them by heart: see .errors(cv=10) for new ones.",)
+    return ranker_report(fit, [table, *error_tables(fit)], (), notes)
 
 
-class ForestResults(FittedForest, FittedThresholds, OrdinalResults):
+class ForestResults(FittedThresholds, OrdinalResults):
     """A fitted forest of P(y > k).
 
     `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
@@ -313,6 +205,16 @@ class ForestResults(FittedForest, FittedThresholds, OrdinalResults):
     """
 
     fit: ForestFit
+
+    predicts = PREDICTS
+    no_bounds = "No margin bounds: shares of leaves have no norm."
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Ranked-probability forest"
+
+    _probabilities = rule_probabilities
 
     def tidy(self) -> pd.DataFrame:
         """One row per threshold and linear coefficient: term, estimate, coef_type.
@@ -333,10 +235,8 @@ class ForestResults(FittedForest, FittedThresholds, OrdinalResults):
 
         return tidy_thresholds(self)
 
-    glance = forest_figures
     importance_kinds = GAIN_FIRST
     gain_importance = forest_importance
-    out_of_bag_errors = forest_out_of_bag
     summary_data = forest_report
 
 
@@ -350,16 +250,13 @@ _ROUNDING = 1e-9
 class RPSForest(Method):
     """A forest on the K-1 indicators [y > k], the ranked-probability forest [Geurts et al. 2006].
 
-    Trees of scikit-learn with K-1 targets: a cut lowers the summed variance of the indicators most, which is the
-    ranked probability score sum_k (P(y > k) - [y > k])^2 of the leaves' shares [Epstein 1969; Janitza et al. 2016 on
-    its use for ordinal forests]. The mean of the shares over the trees is P(y > k), which never grows with k.
+    Extremely randomised trees of scikit-learn with K-1 targets, on all rows: of cuts drawn at random, one a column, the
+    best lowers the summed variance of the indicators most, which is the ranked probability score
+    sum_k (P(y > k) - [y > k])^2 of the leaves' shares [Epstein 1969; Janitza et al. 2016 on its use for ordinal
+    forests]. The mean of the shares over the trees is P(y > k), which never grows with k.
 
     Parameters
     ----------
-    splits : {"random", "best"}
-        Cuts drawn at random, one a column, of which the best is taken, on all rows (extremely randomised trees,
-        Geurts et al. 2006); or the best cuts on bootstrap samples (random forest, Breiman 2001), which give errors out
-        of bag.
     trees : int
     column_share : float
         Share of the columns that a cut chooses from, in (0, 1].
@@ -378,11 +275,10 @@ class RPSForest(Method):
 
     Examples
     --------
-    >>> RPSForest(splits="best", trees=500)
-    RPSForest(splits='best', trees=500)
+    >>> RPSForest(trees=500)
+    RPSForest(trees=500)
     """
 
-    splits: str = option("random", one_of, KINDS)
     trees: int = option(300, whole, 1)
     column_share: float = option(1.0 / 3.0, number, above=0.0, most=1.0)
     min_leaf: int = option(1, whole, 1)
@@ -400,7 +296,7 @@ class RPSForest(Method):
 
     @property
     def draws(self) -> bool:
-        """True: columns, and cuts or samples, are drawn."""
+        """True: columns and cuts are drawn."""
         return True
 
     @property
@@ -420,15 +316,9 @@ class RPSForest(Method):
         """
         self.check(sample)
         rows = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
-        settings = ForestSettings(
-            splits=self.splits,
-            trees=self.trees,
-            column_share=self.column_share,
-            min_leaf=self.min_leaf,
-            bootstrap=self.splits == "best",
-            n_jobs=self.n_jobs,
-        )
-        shares, out = settings.grow(rows.X, rows.y, rows.weights, sample.n_levels, rng)
+        options = {"n_estimators": self.trees, "min_samples_leaf": self.min_leaf, "n_jobs": self.n_jobs}
+        options["max_features"] = max(1, round(self.column_share * sample.X.shape[1]))
+        shares = grown(rows.X, rows.y, rows.weights, sample.n_levels, rng, **options)
         rule = CumulativeRule(shares, self.cost_matrix)
         above = shares(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
@@ -440,11 +330,10 @@ class RPSForest(Method):
             trace=Trace(iterations=self.trees, objective=np.array([score]), message=f"{self.trees} trees grown"),
             scores=rule.scores_of(above),
             facts=(
-                ("Trees", f"{self.trees}, with {self.splits} splits"),
+                ("Trees", f"{self.trees}, with random splits"),
                 ("A split chooses from", f"{self.column_share:.0%} of the columns"),
             ),
             importance=shares.importance(sample.X.shape[1]),
-            out_of_bag=None if out is None else _errors(out, rows),
         )
 
 
@@ -457,18 +346,3 @@ def _unbiased(above: FloatArray, sample: Sample) -> Certificate:
         tolerance=_ROUNDING,
         details=(("training ranked probability score", ranked_score(above, sample.y, sample.case_weights)),),
     )
-
-
-def _errors(out: FloatArray, rows: DistinctRows) -> dict[str, float]:
-    """Errors of the medians out of bag, the ranked probability score, and the share of rows that were out."""
-    known = ~np.isnan(out[:, 0])
-    if not known.any():
-        return {"share": 0.0}
-    above, y, w = out[known], rows.y[known], rows.weights[known]
-    distance = np.abs(count_above(above - 0.5) - y)
-    return {
-        "classification": float(w @ (distance > 0) / w.sum()),
-        "absolute": float(w @ distance / w.sum()),
-        "ranked probability score": ranked_score(above, y, w),
-        "share": float(w.sum() / rows.weights.sum()),
-    }

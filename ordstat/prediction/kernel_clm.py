@@ -10,20 +10,18 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import number, unknown, whole
+from ..checks import number, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
-from ..fitted import FittedRanker
 from ..formula.sample import SCALED, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField
-from ..judging.folds import as_rows, held_weights, part_of_rows, require_folds
+from ..judging.folds import as_rows, part_of_rows
 from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
 from ..judging.selection import scaling_of_kernel, ticking
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.flexible import FlexibleLink, link_of
 from ..likelihood.links import Link
-from ..likelihood.newton import Optimum
-from ..method import Method, Needs, cost_option, jobs_option, option
+from ..method import Method, Needs, cost_option, option
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report, threshold_table
@@ -35,8 +33,6 @@ from .kernel_features import (
     Evidence,
     FeatureRows,
     Features,
-    HeldOut,
-    Judge,
     KernelFit,
     KernelScore,
     Named,
@@ -112,7 +108,6 @@ class Training:
     weights : (N,)
     offset : (N,)
     family : Cumulative
-    cluster : (N,) codes or None
     """
 
     X: FloatArray
@@ -121,7 +116,6 @@ class Training:
     weights: FloatArray
     offset: FloatArray
     family: Cumulative
-    cluster: IntArray | None = None
 
     def features(self, kernel: Kernel, landmarks: int | None, seed: int) -> Features:
         """Those of a kernel; one seed draws the same first landmarks, however many."""
@@ -178,8 +172,6 @@ class Search:
     landmarks : int, "all" or None
     penalty : float, or None to choose it
     judged : (J,) rows that choices are judged on
-    held : (F, J) weights of these that each fold holds out, or None to judge by the evidence
-    n_jobs : int
     seed : int
         Of the landmarks.
     tick : callable(message)
@@ -190,8 +182,6 @@ class Search:
     landmarks: int | str | None
     penalty: float | None
     judged: IntArray
-    held: FloatArray | None
-    n_jobs: int
     seed: int
     tick: Callable[[str], None]
 
@@ -217,12 +207,14 @@ class Search:
         for landmarks in self._numbers(kernel):
             features = self.training.features(kernel, landmarks, self.seed)
             before = best(trials) if trials else None
-            judge, part = self._judge(features)
+            part = self.training.on(features)
+            if self.judged.size < self.training.rows.size:
+                part = part.take(self.judged, part.weights[self.judged])
+            judge = Evidence(part)
             tried = self._tried(judge, part, named, before)
             trials += tuple(tried)
             if best(trials) is best(tried):
-                point = judge.point if isinstance(judge, Evidence) else None
-                taken = Choice(kernel=kernel, features=features, penalty=best(tried).penalty, point=point)
+                taken = Choice(kernel=kernel, features=features, penalty=best(tried).penalty, point=judge.point)
             if landmarks is None or features.values.shape[1] < landmarks:
                 break  # these leave nothing of the kernel
             if before is not None and not worth_more(before, best(tried), part.null_loss()):
@@ -230,26 +222,55 @@ class Search:
         assert taken is not None
         return replace(taken, trials=trials)
 
-    def _tried(self, judge: Judge, rows: FeatureRows, named: Named, like: Trial | None) -> list[Trial]:
+    def _tried(self, judge: Evidence, rows: FeatureRows, named: Named, like: Trial | None) -> list[Trial]:
         if rows.F.shape[1] == 0:
             return [trial_at(lambda penalty: 0.0, rows, named, self.penalty or 1.0)]
         if self.penalty is not None:
             return [trial_at(judge, rows, named, self.penalty)]
         return penalties(judge, rows, named, like, self.tick)
 
-    def _judge(self, features: Features) -> tuple[Judge, FeatureRows]:
-        rows = self.training.on(features)
-        if self.judged.size < self.training.rows.size:
-            rows = rows.take(self.judged, rows.weights[self.judged])
-        return Evidence(rows) if self.held is None else HeldOut(rows, self.held, self.n_jobs), rows
-
 
 # Rows of the table of penalties in a summary.
 _SHOWN = 8
 
 
-class FittedKernel(FittedRanker):
-    """A fitted function of a kernel's space with probabilities, P(y <= k) = F(threshold_k - H)."""
+def kernel_figures(fit: KernelResults) -> pd.DataFrame:
+    """One row of figures of the whole fit."""
+    f = fit.fit
+    found = figures(fit).assign(
+        penalty=f.penalty,
+        spread=f.spread,
+        features=f.columns,
+        effective=f.effective,
+        loglik=f.loglik,
+        log_evidence=f.log_evidence,
+    )
+    return NotedFrame.of(found)
+
+
+def _trial_table(fit: KernelResults) -> Table:
+    frame = fit.trials
+    note = f"The best {_SHOWN} of {len(frame)}; all are in .trials." if len(frame) > _SHOWN else ""
+    return Table(
+        title="Penalties by the evidence: nats a row, less is better",
+        frame=frame.head(_SHOWN).set_index(frame["penalty"].head(_SHOWN).map("{:.4g}".format)).drop(columns="penalty"),
+        formats={"features": "int", "spread": ".3g", "loss": ".4f", "gamma": "g"},
+        note=note,
+        section="fit",
+    )
+
+
+class KernelResults(FittedThresholds, OrdinalResults):
+    """A fitted function of a kernel's space, P(y <= k) = F(threshold_k - H).
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> train = datasets.quadratic_bands(200, seed=1)
+    >>> fit = ordfit("rank ~ x1 + x2", train, "kernel-clm")
+    >>> fit.predict(train.head(2), type="prob").shape
+    (2, 4)
+    """
 
     fit: KernelFit
 
@@ -271,55 +292,14 @@ class FittedKernel(FittedRanker):
         -------
         pandas.DataFrame
             kernel, its gamma (where that is chosen), features (columns of all rows, or of landmarks), penalty, spread
-            (the standard deviation of H under the prior that the penalty stands for) and loss, in nats a row: minus
-            the log evidence, or -log P(y) of rows held out.
+            (the standard deviation of H under the prior that the penalty stands for) and loss, minus the log evidence
+            a row.
         """
         names = ("kernel", "gamma", "columns", "penalty", "spread", "loss")
         frame = pd.DataFrame([[getattr(one, name) for name in names] for one in self.fit.trials], columns=list(names))
         frame = frame.rename(columns={"columns": "features"}).dropna(axis=1, how="all")
         frame = frame.sort_values("loss", kind="stable", ignore_index=True) if len(frame) else frame
         return frame.rename_axis(index="place")
-
-
-def kernel_figures(fit: FittedKernel) -> pd.DataFrame:
-    """One row of figures of the whole fit."""
-    f = fit.fit
-    found = figures(fit).assign(
-        penalty=f.penalty,
-        spread=f.spread,
-        features=f.columns,
-        effective=f.effective,
-        loglik=f.loglik,
-        log_evidence=f.log_evidence,
-    )
-    return NotedFrame.of(found)
-
-
-def _trial_table(fit: FittedKernel) -> Table:
-    frame = fit.trials
-    note = f"The best {_SHOWN} of {len(frame)}; all are in .trials." if len(frame) > _SHOWN else ""
-    return Table(
-        title=f"Penalties by {fit.fit.by}: nats a row, less is better",
-        frame=frame.head(_SHOWN).set_index(frame["penalty"].head(_SHOWN).map("{:.4g}".format)).drop(columns="penalty"),
-        formats={"features": "int", "spread": ".3g", "loss": ".4f", "gamma": "g"},
-        note=note,
-        section="fit",
-    )
-
-
-class KernelResults(FittedKernel, FittedThresholds, OrdinalResults):
-    """A fitted function of a kernel's space, P(y <= k) = F(threshold_k - H).
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> train = datasets.quadratic_bands(200, seed=1)
-    >>> fit = ordfit("rank ~ x1 + x2", train, "kernel-clm")
-    >>> fit.predict(train.head(2), type="prob").shape
-    (2, 4)
-    """
-
-    fit: KernelFit
 
     def tidy(self) -> pd.DataFrame:
         """One row per threshold and linear coefficient: term, estimate, coef_type.
@@ -376,21 +356,13 @@ def _kernels(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
 
 
 def _penalty(name: str, value: Any, of: Any) -> float | str:
-    if isinstance(value, str):
-        if value in _HOW:
-            return value
-        raise unknown(name, value, _HOW, of=of, also=", or a positive number")
-    return number(name, value, above=0.0, of=of, also=", 'evidence' or 'cv'")
+    return value if value == "evidence" else number(name, value, above=0.0, of=of, also=" or 'evidence'")
 
 
 def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
     if value is None or (isinstance(value, str) and value == "all"):
         return value
     return whole(name, value, 2, of=of, also=", 'all' or None")
-
-
-#: What may choose the penalty.
-_HOW = {"evidence": "the evidence", "cv": "cross-validation"}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -413,15 +385,13 @@ class KernelCumulativeLink(Method):
         gamma 1/4, 1 and 4 over the number of columns.
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"} or (name, lambda)
         F; ("aranda-ordaz", 0.5) and ("log-gamma", 0.5) with their parameter.
-    penalty : float, "evidence" or "cv"
-        lambda > 0; "cv" takes that of the least -log P(y) of rows held out.
+    penalty : float or "evidence"
+        lambda > 0, or that of the largest evidence.
     landmarks : int, "all" or None
         Rows that carry H; None for all up to 1000 different rows, and beyond for 100, 200, 400, ... as long as the
-        evidence (or the loss held out) gains.
+        evidence gains.
     scaling : {"range", "standard", None}
         Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
-    folds : int
-        Of the cross-validation, at least 2.
     cost : str or (K, K) array
         What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. H and the
         probabilities do not depend on it.
@@ -429,8 +399,6 @@ class KernelCumulativeLink(Method):
         Newton steps allowed.
     tol : float
         Largest absolute component of the gradient at which a fit counts as converged.
-    n_jobs : int
-        Folds at work at once, as threads; -1 for one a processor. The result does not depend on it.
 
     Raises
     ------
@@ -448,13 +416,11 @@ class KernelCumulativeLink(Method):
     penalty: float | str = option("evidence", _penalty)
     landmarks: int | str | None = option(None, _landmarks)
     scaling: str | None = option("range", scaling_of_kernel)
-    folds: int = option(5, whole, 2)
     cost: CostField = cost_option()
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
-    n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs(offset=True, cluster=True)
+    needs: ClassVar[Needs] = Needs(offset=True)
     results_class: ClassVar[type[Any]] = KernelResults
     papers: ClassVar[tuple[str, ...]] = (
         "McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical Society B, 42, "
@@ -486,23 +452,13 @@ class KernelCumulativeLink(Method):
 
     @property
     def draws(self) -> bool:
-        """Whether folds, or landmarks, are drawn; landmarks=None draws them among more than 1000 rows alone."""
-        return self.penalty == "cv" or isinstance(self.landmarks, int)
-
-    @property
-    def own_folds(self) -> bool:
-        """Whether the penalty is chosen by folds."""
-        return self.penalty == "cv"
+        """Whether landmarks are drawn; landmarks=None draws them among more than 1000 rows alone."""
+        return isinstance(self.landmarks, int)
 
     @property
     def modal(self) -> bool:
         """Whether the predicted rank is the most probable one."""
         return self.cost == "classification"
-
-    def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support."""
-        super().check(sample)
-        require_folds(self, sample, "set penalty='cv'")
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
         """Fit to arrays.
@@ -512,7 +468,7 @@ class KernelCumulativeLink(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Source of the folds and of the landmarks.
+            Source of the landmarks.
         progress : callable(step, total, message), optional
 
         Raises
@@ -524,7 +480,7 @@ class KernelCumulativeLink(Method):
         with one_blas_thread():
             training, scaling = self._training(as_rows(sample))
             search = self._search(training, rng, progress)
-            return self._fitted(sample, training, scaling, search.best(), search.held)
+            return self._fitted(sample, training, scaling, search.best())
 
     def _training(self, sample: Sample) -> tuple[Training, Scaling]:
         """The different rows, on scaled columns; of a kernel matrix all rows of positive weight."""
@@ -536,25 +492,14 @@ class KernelCumulativeLink(Method):
         rows = used[np.argsort(y[used], kind="stable")]
         own = weights[rows]
         if not self.pairwise:
-            apart = offset if sample.cluster is None else np.column_stack([offset, sample.cluster])
-            different = distinct_rows(sample, apart.reshape(sample.n, -1))
+            different = distinct_rows(sample, offset[:, None])
             rows, own = different.rows, different.weights
         family = Cumulative(self._link())
         X = scaling(sample.X)
-        cluster = None if sample.cluster is None else sample.cluster[rows]
-        found = Training(X=X, rows=rows, y=y[rows], weights=own, offset=offset[rows], family=family, cluster=cluster)
-        return found, scaling
+        return Training(X=X, rows=rows, y=y[rows], weights=own, offset=offset[rows], family=family), scaling
 
     def _search(self, training: Training, rng: np.random.Generator, progress: Progress | None) -> Search:
         judged = part_of_rows(training.y, JUDGED, rng)
-        y, weights, held = training.y[judged], training.weights[judged], None
-        if self.penalty == "cv":
-            cluster = None if training.cluster is None else training.cluster[judged]
-            held = held_weights(training.X[training.rows[judged]], y, weights, self.folds, rng, cluster)
-            if len(held) == 0:
-                raise OptionError(
-                    f"penalty='cv' of {type(self).__name__} needs two rows of some level. Use penalty='evidence'."
-                )
         kernels = self.kernels(training.X.shape[1])
         tries = len(candidates(kernels)) * len(landmark_numbers(self.landmarks, training.rows.size))
         return Search(
@@ -563,15 +508,11 @@ class KernelCumulativeLink(Method):
             landmarks=self.landmarks,
             penalty=None if isinstance(self.penalty, str) else self.penalty,
             judged=judged,
-            held=held,
-            n_jobs=self.n_jobs,
             seed=int(rng.integers(2**63)),
             tick=ticking(progress, MOST_TRIALS * tries),
         )
 
-    def _fitted(
-        self, sample: Sample, training: Training, scaling: Scaling, choice: Choice, held: FloatArray | None
-    ) -> KernelFit:
+    def _fitted(self, sample: Sample, training: Training, scaling: Scaling, choice: Choice) -> KernelFit:
         """The fit at what was chosen."""
         features = choice.features
         rows = training.on(features).at(choice.penalty)
@@ -583,7 +524,6 @@ class KernelCumulativeLink(Method):
         some = np.arange(0, training.rows.size, max(training.rows.size // _CHECKED, 1))
         unit = float(sample.case_weights.sum() / rows.weights.sum())  # of weights that are no numbers of rows
         scores = rule.scores(sample.rows)
-        by = _HOW.get(str(self.penalty), "the evidence") if choice.trials else ""
         fit = KernelFit(
             rule=rule,
             certificate=Certificate(
@@ -599,17 +539,16 @@ class KernelCumulativeLink(Method):
             penalty=choice.penalty,
             spread=float(np.sqrt(rows.variance / choice.penalty)),
             columns=b.size,
-            effective=_effective(rows, optimum),
+            effective=b.size - choice.penalty * float(np.trace(optimum.factor.schur_inverse())) if b.size else 0.0,
             loglik=unit * (optimum.at.loglik + 0.5 * choice.penalty * float(b @ b)),
             null_loglik=-rows.null_loss() * float(sample.case_weights.sum()),
             log_evidence=log_evidence(rows, optimum),
             trials=choice.trials,
-            by=by + ("" if held is None else f" in {len(held)} folds"),
         )
         return replace(fit, facts=self._facts(fit, choice, training))
 
     def _facts(self, fit: KernelFit, choice: Choice, training: Training) -> tuple[tuple[str, Any], ...]:
-        by = f", by {fit.by}"
+        by = ", by the evidence"
         chosen = len(candidates(self.kernels(training.X.shape[1]))) > 1
         kernel, landmarks = choice.kernel, choice.features.landmarks
         carried = f"{fit.columns} features of all {training.rows.size} different rows"
@@ -622,7 +561,7 @@ class KernelCumulativeLink(Method):
             ("Link", link),
             ("Columns scaled", SCALED[self.scaling]),
             ("Function", carried),
-            ("Penalty", f"{fit.penalty:.4g}" + (by if isinstance(self.penalty, str) and fit.by else "")),
+            ("Penalty", f"{fit.penalty:.4g}" + (by if isinstance(self.penalty, str) and fit.trials else "")),
             ("Prior of H", f"Gaussian process, standard deviation {fit.spread:.3g}"),
             ("Effective parameters", f"{fit.effective:.1f} of the function"),
             ("Log evidence", f"{fit.log_evidence:.4f}"),
@@ -647,10 +586,3 @@ def _potential(choice: Choice, scaling: Scaling, b: FloatArray) -> KernelExpansi
     coef = features.coef @ b
     offset = float(features.constants @ b)
     return KernelExpansion(kernel=kernel, scaling=scaling, anchors=features.anchors, coef=coef, offset=offset)
-
-
-def _effective(rows: FeatureRows, optimum: Optimum) -> float:
-    """p - lambda tr (J^-1)_bb."""
-    if optimum.rest.size == 0:
-        return 0.0
-    return float(optimum.rest.size - rows.penalty * np.trace(optimum.factor.schur_inverse()))

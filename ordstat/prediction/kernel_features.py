@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
@@ -21,7 +20,6 @@ from ..likelihood.newton import Evaluation, Optimum, maximise
 from ..likelihood.predictor import Predictor
 from ..svm.gram import centred
 from ..svm.kernels import Kernel, checked_gram, require_definite, require_finite, require_finite_lengths
-from ..threads import in_threads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +38,7 @@ class Trial:
     spread : float
         Standard deviation of H over the rows under the prior that the penalty stands for.
     loss : float
-        Nats a row: minus the log evidence, or -log P(y) of rows held out.
+        Nats a row: minus the log evidence.
     """
 
     kernel: str
@@ -88,8 +86,6 @@ class KernelFit(MarginFit):
         Laplace's approximation of the log marginal likelihood.
     trials : tuple of Trial
         Penalties tried, none where one was given.
-    by : str
-        What they were judged by.
     """
 
     penalty: float
@@ -100,7 +96,6 @@ class KernelFit(MarginFit):
     null_loglik: float
     log_evidence: float
     trials: tuple[Trial, ...]
-    by: str
 
 
 # Eigenvalues, or what is left of k(x, x), below this share of the largest one are rounding.
@@ -315,10 +310,6 @@ class FeatureRows:
         """(N,) H."""
         return np.asarray(self.F @ b + self.offset)
 
-    def log_p(self, alpha: FloatArray, b: FloatArray) -> FloatArray:
-        """(N,) log-probabilities of the levels observed."""
-        return self.family.log_p(self._predictor(alpha, b), self.y)
-
     def evaluate(self, alpha: FloatArray, b: FloatArray) -> Evaluation | None:
         """At thresholds alpha (K-1, 1) and coefficients b (p,); None outside the domain."""
         return self._pass(alpha, b, None)
@@ -396,13 +387,6 @@ _TOL_JUDGES, _MOST_STEPS_JUDGES = 1e-3, 50
 Point = tuple[FloatArray, FloatArray]
 
 
-class Judge(Protocol):
-    """Says how good a penalty is; penalties asked for one after another start where the last one ended."""
-
-    def __call__(self, penalty: float) -> float:
-        """Nats a row."""
-
-
 # Distance of the quartiles of a standard normal variable.
 _QUARTILES = 1.3489795003921634
 
@@ -438,45 +422,6 @@ class Evidence:
         return -log_evidence(rows, optimum) / float(rows.weights.sum())
 
 
-@dataclass(eq=False)
-class HeldOut:
-    """Judges by the mean of -log P(y) of rows held out.
-
-    Attributes
-    ----------
-    rows : FeatureRows
-    held : (F, N)
-        Weight of every row that each fold holds out.
-    n_jobs : int
-        Folds at work at once, as threads.
-    """
-
-    rows: FeatureRows
-    held: FloatArray
-    n_jobs: int
-    points: list[Point | None] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.points = [None] * len(self.held)
-
-    def __call__(self, penalty: float) -> float:
-        losses: Sequence[float] = in_threads(self._fold(penalty), [(f,) for f in range(len(self.held))], self.n_jobs)
-        return float(sum(losses)) / float(self.held.sum())
-
-    def _fold(self, penalty: float) -> Callable[[int], float]:
-        def loss(fold: int) -> float:
-            out, rows = self.held[fold], self.rows
-            kept = np.flatnonzero(rows.weights > out)
-            train = rows.at(penalty).take(kept, (rows.weights - out)[kept])
-            found = train.maximum(self.points[fold] or train.start(), _TOL_JUDGES, _MOST_STEPS_JUDGES)
-            self.points[fold] = found.alpha, found.rest
-            tested = np.flatnonzero(out)
-            test = rows.take(tested, out[tested])
-            return -float(test.weights @ test.log_p(found.alpha, found.rest))
-
-        return loss
-
-
 # The first s, its smallest and largest values, and steps from there or from one that is known to be good, as powers
 # of 2; and how many parabolas refine the best.
 _FIRST, _LOWEST, _HIGHEST, _STEP, _SMALL_STEP, _PARABOLAS = 1.0, -5.0, 11.0, 2.0, 1.0, 2
@@ -492,13 +437,13 @@ Named = tuple[str, float | None]
 
 
 def penalties(
-    judge: Judge, rows: FeatureRows, named: Named, like: Trial | None, tick: Callable[[str], None]
+    judge: Evidence, rows: FeatureRows, named: Named, like: Trial | None, tick: Callable[[str], None]
 ) -> list[Trial]:
     """Those tried, in their order.
 
     Parameters
     ----------
-    judge : Judge
+    judge : Evidence
     rows : FeatureRows
         What the judge judges.
     named : (name of the kernel, gamma or None)
@@ -526,7 +471,7 @@ def penalties(
     return list(tried.values())
 
 
-def trial_at(judge: Judge, rows: FeatureRows, named: Named, penalty: float) -> Trial:
+def trial_at(judge: Callable[[float], float], rows: FeatureRows, named: Named, penalty: float) -> Trial:
     """One penalty as it is judged."""
     spread = float(np.sqrt(rows.variance / penalty))
     columns = rows.F.shape[1]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, solveh_banded
-from scipy.special import expit
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..compiled.boost import logit_slopes, logit_thresholds
 from ..fit import CostRule, Potential, count_above
-from ..formula.sample import CACHED, Rows, row_blocks
+from ..formula.sample import Rows
 from ..judging.costs import CostMatrix
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.links import LINKS, Interval
@@ -176,10 +175,8 @@ class Curvature:
 
 @dataclass(frozen=True)
 class CumulativeLoss(ABC):
-    """A loss of a potential and thresholds; see the head of this file."""
+    """-log P(y) of a potential and thresholds."""
 
-    #: The line search of a leaf is that of the exponential loss, rather than Newton's step.
-    logarithmic: ClassVar[bool] = False
     #: Compiled trees make the slopes themselves (`compiled/boost.pyx`).
     compiled: ClassVar[bool] = False
 
@@ -188,9 +185,9 @@ class CumulativeLoss(ABC):
         return LatentRule(trees, theta, self.family, cost)
 
     @property
+    @abstractmethod
     def family(self) -> Cumulative:
         """From the potential and the thresholds to probabilities."""
-        return Cumulative(LINKS["logit"])
 
     @abstractmethod
     def slopes(
@@ -244,6 +241,10 @@ class LogitLikelihood(CumulativeLoss):
 
     compiled: ClassVar[bool] = True
 
+    @property
+    def family(self) -> Cumulative:
+        return Cumulative(LINKS["logit"])
+
     def slopes(
         self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]:
@@ -294,82 +295,6 @@ class Likelihood(CumulativeLoss):
         )
 
 
-@dataclass(frozen=True)
-class AllThresholds(CumulativeLoss):
-    """The logistic loss of all thresholds [Rennie & Srebro 2005]."""
-
-    def slopes(
-        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        loss, g, h = 0.0, np.empty(H.size), np.empty(H.size)
-        for some in row_blocks(len(y), theta.size, CACHED):
-            gaps = H[some, None] - theta
-            above = y[some, None] > np.arange(theta.size)
-            p = expit(gaps)
-            g[some] = p.sum(axis=1) - y[some]
-            h[some] = (p * (1.0 - p)).sum(axis=1)
-            each = np.logaddexp(0.0, np.where(above, -gaps, gaps)).sum(axis=1)
-            loss += float((w[some] * each).sum() if w.size else each.sum())
-        return loss, g, h
-
-    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
-        gradient, diagonal = np.zeros(theta.size), np.zeros(theta.size)
-        weights = w if w.size else np.ones(H.size)
-        for some in row_blocks(H.size, theta.size, CACHED):
-            p = expit(theta - H[some, None])
-            gradient += weights[some] @ (p - (y[some, None] <= np.arange(theta.size)))
-            diagonal += weights[some] @ (p * (1.0 - p))
-        return Curvature(gradient, diagonal, np.zeros(theta.size))
-
-
-@dataclass(frozen=True)
-class Exponential(CumulativeLoss):
-    """The exponential loss of all thresholds [Lin & Li 2006], of half margins."""
-
-    logarithmic: ClassVar[bool] = True
-
-    def slopes(
-        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        down, up = self._sides(y, H, theta)
-        each = down + up
-        return float((w * each).sum() if w.size else each.sum()), 0.5 * (down - up), 0.25 * each
-
-    def _sides(self, y: AnyArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(N,) losses at thresholds from the row's rank on, and below it."""
-        at_least, less = np.zeros(theta.size + 1), np.zeros(theta.size + 1)
-        at_least[:-1] = np.cumsum(np.exp(-0.5 * theta)[::-1])[::-1]
-        less[1:] = np.cumsum(np.exp(0.5 * theta))
-        half = np.exp(0.5 * H)
-        return half * at_least[y], less[y] / half
-
-    def by_thresholds(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> Curvature:
-        below, above = self._totals(y, w, H, theta.size)
-        down, up = below * np.exp(-0.5 * theta), above * np.exp(0.5 * theta)
-        return Curvature(0.5 * (up - down), 0.25 * (up + down), np.zeros(theta.size))
-
-    def _totals(self, y: AnyArray, w: FloatArray, H: FloatArray, Q: int) -> tuple[FloatArray, FloatArray]:
-        """(Q,) sums of exp(H / 2) of rows at most at k, and of exp(-H / 2) of those above."""
-        half, weights = np.exp(0.5 * H), w if w.size else np.ones(H.size)
-        below, above = np.bincount(y, weights * half, Q + 1), np.bincount(y, weights / half, Q + 1)
-        return (np.cumsum(below)[:-1].astype(np.float64), np.cumsum(above[::-1])[::-1][1:].astype(np.float64))
-
-    def stepped(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
-        """The best thresholds at once."""
-        below, above = self._totals(y, w, H, theta.size)
-        slope = 0.5 * (above * np.exp(0.5 * theta) - below * np.exp(-0.5 * theta))
-        with np.errstate(divide="ignore"):
-            return np.log(below) - np.log(above), float(np.abs(slope).max())
-
-
-#: By name; "likelihood" with the link that is asked for.
-LOSSES = ("likelihood", "logistic", "exponential")
-
-
-def loss_of(name: str, link: str) -> CumulativeLoss:
-    """The loss of a name."""
-    others: dict[str, Any] = {"logistic": AllThresholds, "exponential": Exponential}
-    if name in others:
-        found: CumulativeLoss = others[name]()
-        return found
+def loss_of(link: str) -> CumulativeLoss:
+    """The likelihood loss of a link."""
     return LogitLikelihood() if link == "logit" else Likelihood(link)

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..boosting.rounds import continued
-from ..checks import flag, is_whole, number, one_of, one_spelled, whole
-from ..exceptions import DataError, OptionError
+from ..checks import flag, is_whole, number, one_spelled, whole
+from ..exceptions import DataError
 from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
@@ -21,7 +21,7 @@ from ..likelihood.links import LINKS
 from ..method import Method, Needs, cost_option, jobs_option, option
 from ..threads import one_blas_thread, team_of
 from .boosted_results import BoostedResults
-from .losses import LOSSES, loss_of
+from .losses import loss_of
 from .rounds import TELL, Booster, Settings, held_out_losses
 from .start import Linear, Training
 from .trees import BoostedFit, HeldOut, LinearStart
@@ -37,9 +37,6 @@ _TOLERANCE = 1e-6
 _MIN_WEIGHT, _MIN_SHARE = 5.0, 0.05
 #: Called after each part of the work.
 Tick = Callable[[str, int], None]
-_LOSSES = dict(
-    zip(LOSSES, ("likelihood", "logistic, of all thresholds", "exponential, of all thresholds"), strict=True)
-)
 
 
 def _rounds(name: str, value: Any, of: Any) -> Any:
@@ -84,11 +81,8 @@ class OrdinalBoosting(Method):
 
     Parameters
     ----------
-    loss : {"likelihood", "logistic", "exponential"}
-        -log P(y); sum_k log(1 + exp(-rho_k)) with rho_k = H - theta_k where y > k, else theta_k - H; or sum_k
-        exp(-rho_k / 2), the loss of ORBoost-All, whose H is half of this one (Lin & Li 2006).
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
-        F of the likelihood loss; the others have the logit.
+        F; the loss is -log P(y).
     rounds : int or "cv"
         T; "cv" takes the least held-out loss, which may be at 0, for the start alone.
     depth : int, sequence of int or "cv"
@@ -133,7 +127,6 @@ class OrdinalBoosting(Method):
     OrdinalBoosting(rounds=100, depth=2)
     """
 
-    loss: str = option("likelihood", one_of, LOSSES)
     link: str = option("logit", one_spelled, LINKS)
     rounds: int | str = option("cv", _rounds)
     depth: int | str | Sequence[int] = option("cv", _depth)
@@ -158,11 +151,6 @@ class OrdinalBoosting(Method):
         "1189-1232.",
         "Friedman, J. H. (2002). Stochastic gradient boosting. Computational Statistics & Data Analysis, 38, 367-378.",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.loss != "likelihood" and self.link != "logit":
-            raise OptionError(f"link={self.link!r} goes with loss='likelihood'; loss={self.loss!r} has the logit.")
 
     @property
     def draws(self) -> bool:
@@ -289,7 +277,7 @@ class OrdinalBoosting(Method):
 
     def staged_losses(self, sample: Sample, fit: BoostedFit) -> FloatArray:
         """(T+1,) mean loss of a sample before the first and after every round."""
-        loss, scores = loss_of(self.loss, self.link), fit.trees.start(sample.rows)
+        loss, scores = loss_of(self.link), fit.trees.start(sample.rows)
         y, weights = sample.y.astype(np.uint16), sample.case_weights
         found = np.empty(fit.losses.size)
         for t, theta in enumerate(fit.thetas):
@@ -298,7 +286,7 @@ class OrdinalBoosting(Method):
         return found
 
     def _training(self, sample: Sample) -> Training:
-        return Training.of(as_rows(sample), loss_of(self.loss, self.link), type(self).__name__)
+        return Training.of(as_rows(sample), loss_of(self.link), type(self).__name__)
 
     def _held(self, training: Training, rng: np.random.Generator) -> FloatArray:
         """(F, M) the weights that each fold holds out; no folds where nothing is chosen."""
@@ -387,9 +375,8 @@ class OrdinalBoosting(Method):
         how = "" if fit.held_out is None else f", by {fit.held_out.how}"
         start = "0" if fit.ridge is None else f"ridge cumulative model, penalty {fit.ridge:g} by cross-validation"
         columns = "60% (five at least)" if self.column_share is None else f"{self.column_share:.0%}"
-        link = f", {self.link} link" if self.loss == "likelihood" else ""
         return (
-            ("Loss", _LOSSES[self.loss] + link),
+            ("Loss", f"likelihood, {self.link} link"),
             ("Rounds", used + (how if self.rounds == "cv" else "")),
             ("Depth", f"{fit.depth}" + ("" if is_whole(self.depth) else how)),
             ("Learning rate", f"{self.learning_rate:g}"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..compiled.boost import OUTSIDE, add_binned, grow
 from ..formula.sample import CACHED, row_blocks
 from ..threads import Team, in_threads
+from .losses import CumulativeLoss
 from .trees import BoostedTrees, HeldOut, LinearStart, ValueTree
 
 #: Codes of the values of a column of numbers at most, and of categories.
@@ -164,20 +164,6 @@ _FEW_COLUMNS = 5
 _SHARE = 0.6
 
 
-class Loss(Protocol):
-    """What the rounds lower; see `learners/losses/cumulative.py`."""
-
-    @property
-    def logarithmic(self) -> bool: ...
-    @property
-    def compiled(self) -> bool: ...
-    def slopes(
-        self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]: ...
-    def value(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> float: ...
-    def stepped(self, y: AnyArray, w: FloatArray, H: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]: ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How trees are grown and added.
@@ -253,7 +239,7 @@ class Booster:
     Attributes
     ----------
     data : Binned
-    loss : Loss
+    loss : CumulativeLoss
     settings : Settings
     rng : numpy.random.Generator
     scores : (N,) of all rows, changed by every round
@@ -267,7 +253,7 @@ class Booster:
     """
 
     data: Binned
-    loss: Loss
+    loss: CumulativeLoss
     settings: Settings
     rng: np.random.Generator
     scores: FloatArray
@@ -360,7 +346,7 @@ class Booster:
             s.min_weight,
             s.penalty,
             _FLATTEST,
-            self.loss.logarithmic,
+            False,  # no line search of the exponential loss
             LONGEST,
             s.learning_rate,
             out.column,
@@ -430,7 +416,7 @@ class Booster:
 
 
 def best_thresholds(
-    loss: Loss, y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
+    loss: CumulativeLoss, y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
 ) -> tuple[FloatArray, float]:
     """The thresholds of least loss for scores (N,), from a start, and the largest slope of a row that is left there."""
     w = _NONE if (weights == 1.0).all() else weights

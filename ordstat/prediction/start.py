@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -173,12 +172,6 @@ def ridge(
         free &= ~wrong
 
 
-def best_penalty(judge: Callable[[float], float]) -> float:
-    """The penalty of least held-out loss; ties go to the larger."""
-    losses = [judge(penalty) for penalty in PENALTIES[::-1]]
-    return PENALTIES[::-1][int(np.argmin(losses))]
-
-
 #: Groups of columns that may interact, at most.
 _MOST_GROUPS = 64
 #: Levels that two bytes a row can tell apart.
@@ -276,7 +269,7 @@ class Training:
         return self._ridge(slice(None), weights, penalty)
 
     def best_ridge(self, held: FloatArray, rng: np.random.Generator) -> float:
-        """The penalty of the linear start with the least loss of the held-out rows, weights (F, M)."""
+        """The penalty of the linear start of least held-out loss, weights (F, M); ties go to the larger."""
         some = part_of_rows(self.data.y, MOST_ROWS, rng)
         y, weights, X = self.data.y[some], self.data.weights[some], self.sample.X[self.places[some]]
 
@@ -289,7 +282,7 @@ class Training:
                 total += self.loss.value(y[tested], out[tested], H[tested], found.theta)
             return total
 
-        return best_penalty(judge)
+        return min(PENALTIES[::-1], key=judge)
 
     def _ridge(self, some: IntArray | slice, weights: FloatArray, penalty: float) -> Linear:
         """The ridge model of some of the rows."""

@@ -110,16 +110,9 @@ class ValueTree:
     def upto(self, size: int) -> ValueTree:
         """A copy of the first nodes."""
         n_sets = np.count_nonzero(self.bin[:size] < 0) if self.sets.size else 0
-        return ValueTree(
-            self.column[:size].copy(),
-            self.bin[:size].copy(),
-            self.child[:size].copy(),
-            self.value[:size].copy(),
-            self.gain[:size].copy(),
-            self.weight[:size].copy(),
-            self.gaps_left[:size].copy(),
-            self.sets[:n_sets].copy(),
-        )
+        names = ("column", "bin", "child", "value", "gain", "weight", "gaps_left")
+        nodes = {name: getattr(self, name)[:size].copy() for name in names}
+        return ValueTree(**nodes, sets=self.sets[:n_sets].copy())
 
     def lefts(self, X: FloatArray, cuts: Sequence[FloatArray]) -> BoolArray:
         """(N, M) whether rows X (N, D) would go left at each node, by the cuts of the columns; false of leaves."""
@@ -191,11 +184,8 @@ class BoostedTrees:
         cuts = np.concatenate([part for at in self.cuts for part in (at, [np.inf])] + [[0.0]])
         child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
         bins, children = np.concatenate([tree.bin for tree in trees]), np.concatenate(child).astype(np.int32)
-        X, roots, value = (
-            np.ascontiguousarray(rows.X),
-            starts.astype(np.int32),
-            np.concatenate([t.value for t in trees]),
-        )
+        X, roots = np.ascontiguousarray(rows.X), starts.astype(np.int32)
+        value = np.concatenate([tree.value for tree in trees])
         at = cuts[firsts[column] + np.maximum(bins, 0)]
         if self.plain and not has_gaps(X):
             add_trees(X, roots, column, at, children, value, scores)

@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.ensemble import ExtraTreesRegressor
 
 from ordstat import OptionError, RPSForest, ordfit
-from ordstat.exceptions import UnavailableError
-from ordstat.prediction.losses import ranked_score
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +22,11 @@ def sorted_rows(frame):
     return ordered[list("abc")].to_numpy(), ordered["y"].to_numpy()
 
 
-@pytest.mark.parametrize(("splits", "kind"), [("random", ExtraTreesRegressor), ("best", RandomForestRegressor)])
-def test_probabilities_are_those_of_scikit_learn_on_the_indicators(frame, splits, kind):
-    fit = ordfit("y ~ a + b + c", frame, "rps-forest", splits=splits, trees=40, min_leaf=3, seed=5)
+def test_probabilities_are_those_of_scikit_learn_on_the_indicators(frame):
+    fit = ordfit("y ~ a + b + c", frame, "rps-forest", trees=40, min_leaf=3, seed=5)
     X, y = sorted_rows(frame)
     seed = int(np.random.default_rng(5).integers(2**31 - 1))
-    model = kind(n_estimators=40, max_features=1, min_samples_leaf=3, bootstrap=splits == "best", random_state=seed)
+    model = ExtraTreesRegressor(n_estimators=40, max_features=1, min_samples_leaf=3, random_state=seed)
     model.fit(X, (y[:, None] > np.arange(3)).astype(float))
     new = frame.assign(a=frame["a"] + 0.1)
     above = model.predict(new[list("abc")].to_numpy())
@@ -39,34 +36,10 @@ def test_probabilities_are_those_of_scikit_learn_on_the_indicators(frame, splits
     np.testing.assert_allclose(fit.importance()["importance"].loc[list("abc")], model.feature_importances_, atol=1e-12)
 
 
-def test_out_of_bag_errors_are_of_trees_without_the_row(frame):
-    fit = ordfit("y ~ a + b + c", frame, "rps-forest", splits="best", trees=60, seed=5)
-    X, y = sorted_rows(frame)
-    seed = int(np.random.default_rng(5).integers(2**31 - 1))
-    model = RandomForestRegressor(n_estimators=60, max_features=1, bootstrap=True, oob_score=True, random_state=seed)
-    above = model.fit(X, (y[:, None] > np.arange(3)).astype(float)).oob_prediction_
-    found = fit.out_of_bag_errors()
-    assert found["share"] == 1.0
-    assert found["absolute"] == pytest.approx(np.abs((above > 0.5).sum(axis=1) - y).mean())
-    assert found["ranked probability score"] == pytest.approx(ranked_score(above, y, np.ones(150)), rel=1e-12)
-    held_out = fit.errors(cv=5).loc["absolute error"].iloc[1]
-    assert found["absolute"] == pytest.approx(held_out, abs=0.12)
-
-
-def test_few_trees_leave_rows_that_are_never_out(frame):
-    found = ordfit("y ~ a + b + c", frame, "rps-forest", splits="best", trees=1).out_of_bag_errors()
-    assert 0.2 < found["share"] < 0.55
-
-
-def test_what_it_has_not_is_told(frame):
-    fit = ordfit("y ~ a", frame, "rps-forest", trees=5)
-    with pytest.raises(UnavailableError, match="splits='best'"):
-        fit.out_of_bag_errors()
-    with pytest.raises(OptionError, match=r"one of 'random', 'best'; got 'bset'\. Did you mean 'best'"):
-        RPSForest(splits="bset")
+def test_refusals_and_notes(frame):
     with pytest.raises(OptionError, match="column_share of RPSForest must be a number above 0 and at most 1; got 2"):
         RPSForest(column_share=2)
-    assert "know them by heart" in str(fit.summary())
+    assert "know them by heart" in str(ordfit("y ~ a", frame, "rps-forest", trees=5).summary())
 
 
 def test_threads_change_nothing(frame):
@@ -74,14 +47,13 @@ def test_threads_change_nothing(frame):
     pd.testing.assert_frame_equal(*(fit.predict(type="prob") for fit in fits))
 
 
-@pytest.mark.parametrize("splits", ["random", "best"])
-def test_columns_keep_their_digits(splits):
+def test_columns_keep_their_digits():
     """scikit-learn's single precision would merge days of this century, and take small steps for none."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     y = np.digitize(2 * np.sin(2 * x) + 0.5 * rng.normal(size=300), [-1.5, 0.0, 1.5])
     columns = {"plain": x, "big": 1.7e9 + 20 * x, "tiny": 1e-9 * x, "huge": 1e39 * x}
-    fits = [ordfit("y ~ x", {"x": c, "y": y}, "rps-forest", splits=splits, trees=30) for c in columns.values()]
+    fits = [ordfit("y ~ x", {"x": c, "y": y}, "rps-forest", trees=30) for c in columns.values()]
     first = fits[0].predict(type="prob").to_numpy()
     for fit in fits[1:]:
         np.testing.assert_allclose(fit.predict(type="prob"), first, atol=0.02)

@@ -93,9 +93,8 @@ def test_all_rows_told_apart_are_all_learned(frame):
     assert (fit.predict().astype(int) == frame["y"]).all()
 
 
-@pytest.mark.parametrize("loss", ["likelihood", "logistic", "exponential"])
-def test_the_loss_falls_on_all_rows(frame, loss):
-    fit = ordfit("y ~ a + b + c", frame, "ordboost", rounds=150, loss=loss, **PLAIN)
+def test_the_loss_falls_on_all_rows(frame):
+    fit = ordfit("y ~ a + b + c", frame, "ordboost", rounds=150, **PLAIN)
     assert (np.diff(fit.rounds["loss"]) < 0).all()
     assert (np.diff(fit.fit.thetas, axis=1) > 0).all()
     assert fit.certificate.reached
@@ -167,7 +166,7 @@ def test_any_number_of_threads_gives_the_same_model(frame):
     pd.testing.assert_frame_equal(*(fit.held_out for fit in fits))
 
 
-@pytest.mark.parametrize("options", [{}, {"link": "probit"}, {"loss": "exponential", "linear_start": False}])
+@pytest.mark.parametrize("options", [{}, {"link": "probit", "linear_start": False}])
 def test_more_and_fewer_rounds_are_fits_of_as_many(frame, options):
     def fit(rounds):
         return ordfit("y ~ a + b + c", frame, "ordboost", rounds=rounds, depth=2, weights="w", seed=3, **options)
@@ -184,14 +183,12 @@ def test_more_and_fewer_rounds_are_fits_of_as_many(frame, options):
     assert staged["absolute"].tolist() == [long.at(t).errors().loc["absolute error"].item() for t in (0, 8, 25)]
 
 
-@pytest.mark.parametrize("options", [{}, {"loss": "logistic"}, {"link": "cloglog"}])
+@pytest.mark.parametrize("options", [{}, {"link": "cloglog"}])
 def test_early_stopping_is_at_the_least_loss_of_other_rows(frame, options):
     train, other = frame.iloc[:160], frame.iloc[160:]
     fit = ordfit("y ~ a + b + c", train, "ordboost", rounds=150, depth=4, learning_rate=0.2, **options)
     found = fit.stopped_early(other, weights="w")
     assert 0 < found.fit.kept < 150
-    if "loss" in options:
-        return
 
     def loss(t):
         p = fit.at(t).predict(other, type="prob").to_numpy()
@@ -265,8 +262,6 @@ def test_errors_of_options():
         ({"depth": 0}, "depth of OrdinalBoosting must be a whole number from 1 to 12, several of them or 'cv'; got 0"),
         ({"rounds": "auto"}, "rounds of OrdinalBoosting must be a whole number, 1 or more or 'cv'; got 'auto'"),
         ({"subsample": 0}, "subsample of OrdinalBoosting must be a number above 0 and at most 1; got 0"),
-        ({"loss": "logistic", "link": "probit"}, "link='probit' goes with loss='likelihood'"),
-        ({"loss": "likelyhood"}, "Did you mean 'likelihood'"),
         ({"folds": 1}, "folds of OrdinalBoosting must be a whole number, 2 or more, or None; got 1"),
     ):
         with pytest.raises(OptionError, match=message):
@@ -286,11 +281,10 @@ def test_an_increasing_transformation_of_few_values_changes_nothing(frame):
     pd.testing.assert_series_equal(*(fit.predict(type="score") for fit in fits))
 
 
-@pytest.mark.parametrize("loss", ["likelihood", "logistic", "exponential"])
-def test_reversed_ranks_mirror_the_model(frame, loss):
+def test_reversed_ranks_mirror_the_model(frame):
     """Bins mirror too, where each holds one value; a cut between equal gains may be another one."""
     data = rounded(frame)
-    options = PLAIN | {"loss": loss, "depth": 2}
+    options = PLAIN | {"depth": 2}
     fit = ordfit("y ~ a + b + c", data, "ordboost", rounds=30, **options)
     other = ordfit("y ~ a + b + c", data.assign(y=4 - data["y"]), "ordboost", rounds=30, **options)
     np.testing.assert_allclose(fit.predict(type="score"), -other.predict(type="score"), atol=1e-8)

