@@ -140,9 +140,10 @@ def profiles(
 def _refuse_random(r: FittedLikelihood, chosen: IntArray) -> None:
     """UnavailableError for standard deviations and correlations of random effects."""
     random = [_names(r)[place] for place in chosen if place >= r.fit.aliased.size]
-    if random and r.random_parameters is not None:
+    if random:
         raise UnavailableError(
-            f"profile is not available of {', '.join(map(repr, random))}: {r.random_parameters.where_limits(random)}."
+            f"profile is not available for {', '.join(map(repr, random))}. Use confint(type='profile') for limits of "
+            "the first standard deviation of a term, and bootstrap() for others."
         )
 
 

@@ -10,18 +10,14 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from ..formula.sample import RandomRows
 from ..likelihood.fit import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
 from ..likelihood.user_scale import in_order
-from .laplace import Evaluation, Objective, evaluate, row_scores, state_at
+from .laplace import Evaluation, Objective, State, evaluate, row_scores, state_at
 from .model import MixedModel
-from .new_rows import Moments, moments
-from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes, within_reach
+from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes
 from .search import Boundary, Found, information_along, log_determinant, maximise, penalised, settled
 
-#: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
-RULES, _SAME_LOGLIK, _SAME_ESTIMATES = (5, 9, 15, 25), 1e-4, 0.02
 #: The largest component of the gradient of a fit that has reached its maximum.
 TOLERANCE = 1e-6
 
@@ -131,13 +127,13 @@ class MarginalLikelihood:
         back = self.from_user()
         return np.asarray(back @ np.nan_to_num(covariance) @ back.T)
 
-    def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
-        """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
-        psi, state = self.at.psi if psi is None else psi, None
-        if re in ("mode", "known"):
-            state = self.at.state if psi is self.at.psi else state_at(self.model, psi, self.at.v)
-            assert state is not None
-        return moments(self.model, psi, random, re, state)
+    def state(self, psi: FloatArray) -> State:
+        """The rows of the fit at the modes for some psi."""
+        if psi is self.at.psi:
+            return self.at.state
+        state = state_at(self.model, psi, self.at.v)
+        assert state is not None
+        return state
 
     def steps(self) -> Iterator[tuple[FloatArray, FloatArray, float]]:
         """For every free move of psi (`along`) psi on either side and the distance of these."""
@@ -298,7 +294,7 @@ def objective_of(model: MixedModel, quadrature: int) -> Objective:
 def mixed_estimate(
     problem: Problem,
     start: tuple[FloatArray, FloatArray],
-    quadrature: int | str,
+    quadrature: int,
     max_iter: int,
     penalty: str | None = None,
     infinite: BoolArray | None = None,
@@ -310,7 +306,7 @@ def mixed_estimate(
     problem : Problem
     start : (a, rest)
         In the solver's parameters.
-    quadrature : int or "auto"
+    quadrature : int
     max_iter : int
     penalty : "gamma" or None
         On the covariances.
@@ -318,40 +314,9 @@ def mixed_estimate(
         Fixed parameters of the user without a finite estimate.
     """
     model = MixedModel.of(problem)
-    by_rule = partial(_by_rule, model, max_iter=max_iter, penalty=penalty, infinite=infinite)
     alpha, rest = start
     fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
     psi = np.concatenate([fixed, model.start_phi()])
-    if quadrature != "auto":
-        return by_rule(psi, int(quadrature))
-    at = by_rule(psi, 1)
-    for nodes in RULES:
-        if not within_reach(model, nodes):
-            break
-        finer = by_rule(at.likelihood.at.psi, nodes)
-        if _same(at, finer):
-            return finer
-        at = finer
-    return at
-
-
-def _same(one: MixedEstimate, other: MixedEstimate) -> bool:
-    """Whether a finer rule has changed nothing that shows."""
-    moved = np.abs(other.likelihood.at.psi - one.likelihood.at.psi)
-    errors = np.sqrt(np.abs(np.diag(other.likelihood.inner_covariance())))
-    return abs(other.loglik - one.loglik) < _SAME_LOGLIK and bool(np.all(~(moved > _SAME_ESTIMATES * errors)))
-
-
-def _by_rule(
-    model: MixedModel,
-    psi: FloatArray,
-    quadrature: int,
-    *,
-    max_iter: int,
-    penalty: str | None,
-    infinite: BoolArray | None,
-) -> MixedEstimate:
-    """The estimates by a rule of so many nodes."""
     if quadrature != 1:
         check_grid(model, quadrature)
     objective = objective_of(model, quadrature)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,16 +13,18 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import Sample, check_whole_groups
 from ..judging.costs import CostMatrix
+from ..judging.evaluation import LikelihoodMethod
 from ..likelihood.estimate import Estimate
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.layout import Layout
 from ..likelihood.problem import Problem
 from ..likelihood.user_scale import correct_digits
+from .over_groups import over_population
 
 if TYPE_CHECKING:
     from .estimate import MixedEstimate
 
-#: Nodes that "auto" may come to.
+#: The largest number of quadrature nodes.
 MOST_NODES = 100
 #: Crossed effects beside the largest term: an elimination of more takes many minutes, by the cube of their number.
 _MOST_CROSSED = 10_000
@@ -31,19 +33,17 @@ RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
 
 
-def checked_quadrature(name: str, value: Any, of: Any) -> int | str:
-    """A number of nodes, or "auto"."""
-    if value == "auto":
-        return "auto"
+def checked_quadrature(name: str, value: Any, of: Any) -> int:
+    """A number of nodes."""
     if is_whole(value) and value != 0 and abs(value) <= MOST_NODES:
         return int(value)
     raise OptionError(
-        f"{name} must be 1 (Laplace), a number of nodes up to {MOST_NODES} (adaptive Gauss-Hermite; negative for a "
-        f"rule without modes) or 'auto'; got {value!r}."
+        f"{name} must be 1 (Laplace) or a number of nodes up to {MOST_NODES} (adaptive Gauss-Hermite; negative for a "
+        f"rule without modes); got {value!r}."
     )
 
 
-def check_random(sample: Sample, penalty: str | None, quadrature: int | str, **options: Any) -> None:
+def check_random(sample: Sample, penalty: str | None, quadrature: int, **options: Any) -> None:
     """OptionError where random effects meet what they do not go with, or their own options meet none."""
     if sample.rows.random is None:
         if quadrature != 1:
@@ -85,7 +85,7 @@ def with_random_effects(
     found: Estimate,
     layout: Layout,
     cost: CostMatrix,
-    quadrature: int | str,
+    quadrature: int,
     max_iter: int,
     penalty: str | None,
     known: dict[str, Any],
@@ -98,7 +98,7 @@ def with_random_effects(
     found : Estimate
     layout : Layout
     cost : CostMatrix
-    quadrature : int or "auto"
+    quadrature : int
     max_iter : int
     penalty : "gamma" or None
         That of the covariances of random effects.
@@ -147,3 +147,29 @@ def _certificate(mixed: MixedEstimate) -> Certificate:
     details: list[tuple[str, Any]] = [("gradient of the modes", mixed.modes_gradient)]
     details += [("smallest eigenvalue of the information", mixed.likelihood.smallest_eigenvalue)]
     return Certificate(name="max |gradient|", value=mixed.gradient, tolerance=mixed.tolerance, details=tuple(details))
+
+
+@dataclass(frozen=True, eq=False)
+class ForNewGroups:
+    """A method whose fits predict averages over the random effects [Learner]."""
+
+    method: LikelihoodMethod
+
+    @property
+    def cost(self) -> Any:
+        return self.method.cost
+
+    @property
+    def needs(self) -> Any:
+        return self.method.needs
+
+    def with_cost(self, cost: Any) -> ForNewGroups:
+        """The same under another cost."""
+        return ForNewGroups(self.method.with_cost(cost))
+
+    def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
+        """Fit to some rows, without clusters and groups that are not among them."""
+        random = sample.rows.random
+        assert random is not None
+        rows = replace(sample.rows, random=random.renumbered())
+        return over_population(self.method.fit(replace(sample, rows=rows, cluster=None), rng))

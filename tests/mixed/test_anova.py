@@ -116,16 +116,6 @@ def test_nominal_and_scale_tests() -> None:
     assert scale["df"].tolist()[1:] == [1, 1]
 
 
-def test_models_are_compared_by_one_rule() -> None:
-    """ "auto" may end with other nodes in a smaller model: the nodes of the fit are taken there."""
-    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE, quadrature="auto")
-    nodes = fit.fit.marginal.quadrature
-    assert nodes > 1
-    smaller = ordfit("rating ~ temp + (1 | judge)", WINE, quadrature=nodes)
-    assert fit.drop1("contact")["aic"].iloc[1] == pytest.approx(smaller.aic, abs=1e-7)
-    assert fit.step("~ temp * contact").fit.fit.marginal.quadrature == nodes
-
-
 def test_random_terms_are_no_single_terms(wine: LikelihoodResults) -> None:
     with pytest.raises(OptionError, match=r"scope must be of fixed effects; got the random term \(1 \| bottle\)"):
         wine.add1("~ . + (1 | bottle)")

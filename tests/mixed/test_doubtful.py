@@ -18,14 +18,13 @@ def fit() -> LikelihoodResults:
     return ordfit("rating ~ temp + contact + (1 | judge)", WINE)
 
 
-def test_hardly_known_deviations_are_pointed_to_the_likelihood() -> None:
+def test_a_deviation_below_its_error_has_a_profile_limit_of_0() -> None:
     rng = np.random.default_rng(2)
     data = pd.DataFrame({"x": rng.normal(size=120), "g": np.arange(120) % 12})
     data["y"] = pd.Categorical(np.digitize(data["x"] + rng.logistic(size=120), [-1.0, 1.0]), ordered=True)
     few = ordfit("y ~ x + (1 | g)", data.assign(g=np.random.default_rng(3).permutation(data["g"])))
     deviation, error = few.varcorr().iloc[0][["sd", "std_error"]]
     assert 0.1 < deviation < error
-    assert "sd_(Intercept)|g is less than its standard error" in str(few.summary()).replace("\n  ", " ")
     assert few.confint(type="profile").loc["sd_(Intercept)|g", "lower"] == 0.0
 
 

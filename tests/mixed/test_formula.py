@@ -108,7 +108,7 @@ def test_what_is_not_there_is_refused_in_words() -> None:
     fit = ordfit("rating ~ temp + (1 | judge)", WINE)
     with pytest.raises(UnavailableError, match="for fits with random effects"):
         fit.margins()
-    with pytest.raises(UnavailableError, match="fits with random effects alone"):
+    with pytest.raises(AttributeError, match="Use a random term such as"):
         ordfit("rating ~ temp", WINE).ranef()
     with pytest.raises(OptionError, match="pooling of these"):
         pool([fit, fit])

@@ -12,7 +12,7 @@ from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError, UnavailableError
 from ordstat.formula.sample import RandomColumns, RandomRows
 from ordstat.judging.errors import PairOrder
-from ordstat.mixed.unavailable import UNAVAILABLE
+from ordstat.mixed.results import REFUSED
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | judge)"
@@ -87,7 +87,7 @@ def test_goodness_of_fit_by_simulation() -> None:
         ordfit("rating ~ temp", WINE).gof(simulations=10)
 
 
-@pytest.mark.parametrize("name", UNAVAILABLE)
+@pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused_says_why_and_what_to_do(name: str) -> None:
     fit = ordfit(FORMULA, WINE)
     assert name not in dir(fit)

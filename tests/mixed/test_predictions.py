@@ -17,6 +17,7 @@ from ordstat import CumulativeLink, datasets, ordfit
 from ordstat.exceptions import DataError, DataWarning
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
+from ordstat.mixed.predictions import _at, _conditional_variance
 
 WINE = datasets.load("wine")
 NEW = pd.DataFrame({"temp": ["cold", "warm", "warm"], "contact": ["no", "yes", "no"], "judge": [1, 5, 9]})
@@ -117,8 +118,7 @@ def test_crossed_terms_and_slopes_in_groups_that_never_met() -> None:
     inverse = np.linalg.inv(np.eye(sum(N)) + Z.T @ (model.weights * state.modes.terms.curvature * Z.T).T)
     new = data.iloc[1:40]
     rows = fit.design.spec.rebuild(new).rows.random
-    moments = found.likelihood.moments(rows, "mode")
-    sd, errors = [], moments.error
+    sd, errors = [], _conditional_variance(state, *model.columns_of(found.likelihood.at.psi, rows))
     for i in range(len(new)):
         z = np.zeros(sum(N))
         for t, place in enumerate(model.order):
@@ -138,8 +138,9 @@ def test_errors_at_the_modes_are_those_of_draws(fit: LikelihoodResults) -> None:
     psis = rng.multivariate_normal(here.at.psi, here.inner_covariance(), 2000)
     drawn = []
     for psi in psis:
-        found = here.moments(rows.random, "mode", psi)
-        drawn.append(x @ found.estimates[-2:] + found.shift + np.sqrt(found.error) * rng.standard_normal(3))
+        given = _conditional_variance(here.state(psi), *here.model.columns_of(psi, rows.random))
+        effects = _at(fit, rows, "mode", psi).shift + np.sqrt(given) * rng.standard_normal(3)
+        drawn.append(x @ (here.model.to_user @ psi[: here.model.n_fixed])[-2:] + effects)
     error = fit.predict(NEW, type="score", se=True)["std_error"]
     np.testing.assert_allclose(error, np.std(drawn, axis=0), rtol=0.06)  # the modes are not linear in psi
 

@@ -114,15 +114,6 @@ def test_correlated_effects_by_brute_force() -> None:
     assert errors[3] < 1e-6
 
 
-def test_auto_raises_the_nodes_until_nothing_moves() -> None:
-    data = load_data("crossed")
-    fit = ordfit("y ~ x1 + (1 + x1 | subj)", data, quadrature="auto")
-    finer = ordfit("y ~ x1 + (1 + x1 | subj)", data, quadrature=25)
-    assert "Gauss-Hermite" in str(fit.summary())
-    assert fit.loglik == pytest.approx(finer.loglik, abs=1e-3)
-    np.testing.assert_allclose(fit.params, finer.params, atol=0.05 * finer.se.max())
-
-
 def test_refusals() -> None:
     data = load_data("crossed").assign(a=lambda d: d["x1"] ** 2, b=lambda d: d["x1"] ** 3)
     with pytest.raises(OptionError, match=r"of at most 3 columns, such as .* got 4 columns in 1 terms"):
