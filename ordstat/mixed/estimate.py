@@ -18,9 +18,6 @@ from .model import MixedModel
 from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes
 from .search import Boundary, Found, information_along, log_determinant, maximise, penalised, settled
 
-#: The largest component of the gradient of a fit that has reached its maximum.
-TOLERANCE = 1e-6
-
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
@@ -160,98 +157,53 @@ class MarginalLikelihood:
         size[size == 0.0] = 1.0
         return np.asarray(np.linalg.pinv(ahead / size[:, None]) / size)
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MixedEstimate:
-    """Estimates with random effects.
-
-    Attributes
-    ----------
-    likelihood : MarginalLikelihood
-    logliks : list of float
-    message : str
-    boundaries : tuple of Boundary
-    """
-
-    likelihood: MarginalLikelihood
-    logliks: list[float]
-    message: str
-    boundaries: tuple[Boundary, ...]
-
     @property
     def fixed(self) -> FloatArray:
         """(P',) on the user's scale."""
-        model = self.likelihood.model
-        return np.asarray(model.to_user @ self.likelihood.at.psi[: model.n_fixed])
-
-    @property
-    def rounding(self) -> FloatArray:
-        """(P',) error of `fixed` as sums of what is maximised over."""
-        model = self.likelihood.model
-        return np.asarray(2.0**-53 * np.abs(model.to_user) @ np.abs(self.likelihood.at.psi[: model.n_fixed]))
-
-    @property
-    def gradient(self) -> float:
-        """Largest component of the gradient that is left."""
-        here = self.likelihood
-        return float(np.abs(here.at.gradient[here.free]).max(initial=0.0))
-
-    @property
-    def loglik(self) -> float:
-        return self.likelihood.loglik
-
-    @property
-    def tolerance(self) -> float:
-        """Of the gradient: rounding of sums over very many rows counts too."""
-        return max(TOLERANCE, 1e-14 * abs(self.loglik))
-
-    @property
-    def modes_gradient(self) -> float:
-        """How far the modes are from theirs."""
-        return float(np.sqrt(max(self.likelihood.at.decrement, 0.0)))
-
-    def marginal(self, plain_loglik: float) -> Marginal:
-        """The random effects, for the results."""
-        here = self.likelihood
-        model, psi = here.model, here.at.psi
-        factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
-        found: dict[int, EffectsOfGroups] = {}
-        for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
-            root, own, v, unit_diagonal = model.roots[place], M @ Lambda, here.at.v[k], True
-            factor, modes, conditional = own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), v @ own.T, covariances[k]
-            conditional = own @ conditional @ own.T
-            if root is not None:  # one column for each group, all with one standard deviation
-                factor, modes = factor[:1, :1], root @ modes.T
-                conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
-                unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
-            found[place] = EffectsOfGroups(
-                factor=factor,
-                entries=model.user_entries(k),
-                n_phi=model.terms[k].n_phi,
-                modes=modes,
-                conditional=conditional,
-                boundary={zero.column: zero.derivative for zero in self.boundaries if zero.term == k},
-                unit_diagonal=unit_diagonal,
-            )
-        return Marginal(
-            terms=tuple(found[place] for place in range(len(factors))),
-            covariance=self.covariance(),
-            quadrature=here.quadrature,
-            plain_loglik=plain_loglik,
-            likelihood=here,
-        )
+        return np.asarray(self.model.to_user @ self.at.psi[: self.model.n_fixed])
 
     def covariance(self) -> FloatArray:
         """(P' + m', P' + m') on the user's scale; NaN at a boundary and of infinite estimates."""
-        here, inner = self.likelihood, self.likelihood.inner_covariance()
+        inner = self.inner_covariance()
         known = np.where(np.isnan(inner), 0.0, inner)
-        to_user = here.to_user()
+        to_user = self.to_user()
         out = to_user @ known @ to_user.T
-        unknown = (np.abs(to_user) @ (~here.free | np.isnan(np.diag(inner)))) > 0.0
-        if here.infinite is not None:
-            unknown[: here.infinite.size] |= here.infinite
+        unknown = (np.abs(to_user) @ (~self.free | np.isnan(np.diag(inner)))) > 0.0
+        if self.infinite is not None:
+            unknown[: self.infinite.size] |= self.infinite
         out[unknown], out[:, unknown] = np.nan, np.nan
         return np.asarray(out)
+
+
+def marginal_of(here: MarginalLikelihood, boundaries: tuple[Boundary, ...], plain_loglik: float) -> Marginal:
+    """The random effects, for the results."""
+    model, psi = here.model, here.at.psi
+    factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
+    found: dict[int, EffectsOfGroups] = {}
+    for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
+        root, own, v, unit_diagonal = model.roots[place], M @ Lambda, here.at.v[k], True
+        factor, modes, conditional = own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), v @ own.T, covariances[k]
+        conditional = own @ conditional @ own.T
+        if root is not None:  # one column for each group, all with one standard deviation
+            factor, modes = factor[:1, :1], root @ modes.T
+            conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
+            unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
+        found[place] = EffectsOfGroups(
+            factor=factor,
+            entries=model.user_entries(k),
+            n_phi=model.terms[k].n_phi,
+            modes=modes,
+            conditional=conditional,
+            boundary={zero.column: zero.derivative for zero in boundaries if zero.term == k},
+            unit_diagonal=unit_diagonal,
+        )
+    return Marginal(
+        terms=tuple(found[place] for place in range(len(factors))),
+        covariance=here.covariance(),
+        quadrature=here.quadrature,
+        plain_loglik=plain_loglik,
+        likelihood=here,
+    )
 
 
 def free_moves(model: MixedModel, free: BoolArray, infinite: BoolArray | None) -> FloatArray:
@@ -298,7 +250,7 @@ def mixed_estimate(
     max_iter: int,
     penalty: str | None = None,
     infinite: BoolArray | None = None,
-) -> MixedEstimate:
+) -> tuple[MarginalLikelihood, Found, tuple[Boundary, ...]]:
     """The estimates, from those without random effects.
 
     Parameters
@@ -338,7 +290,7 @@ def mixed_estimate(
         penalised=penalty is not None,
         infinite=infinite,
     )
-    return MixedEstimate(likelihood=likelihood, logliks=found.logliks, message=found.message, boundaries=boundaries)
+    return likelihood, found, boundaries
 
 
 def _found(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,11 +21,10 @@ from ..likelihood.problem import Problem
 from ..likelihood.user_scale import correct_digits
 from .over_groups import over_population
 
-if TYPE_CHECKING:
-    from .estimate import MixedEstimate
-
 #: The largest number of quadrature nodes.
 MOST_NODES = 100
+#: The largest component of the gradient of a fit that has reached its maximum.
+TOLERANCE = 1e-6
 #: Crossed effects beside the largest term: an elimination of more takes many minutes, by the cube of their number.
 _MOST_CROSSED = 10_000
 #: Penalties of the covariances of random effects, and one in a summary.
@@ -106,31 +105,39 @@ def with_random_effects(
         The fields of the fit that random effects leave as they are.
     """
     from .at_estimates import MarginalAtEstimates
-    from .estimate import Covariance, mixed_estimate
+    from .estimate import Covariance, marginal_of, mixed_estimate
 
-    problem, plain_loglik = found.problem, found.loglik()
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
     start = (found.optimum.alpha, found.optimum.rest)
-    mixed = mixed_estimate(problem, start, quadrature, max_iter, penalty, infinite)
-    marginal = mixed.marginal(plain_loglik)
+    here, end, boundaries = mixed_estimate(found.problem, start, quadrature, max_iter, penalty, infinite)
+    marginal = marginal_of(here, boundaries, found.loglik())
     if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
-    alpha, rest = _parts(mixed.fixed, problem)
+    alpha, rest = _parts(here.fixed, found.problem)
     rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
-    size = mixed.likelihood.model.n_fixed
+    size = here.model.n_fixed
     information = Covariance(marginal.covariance[:size, :size])
-    errors = np.abs(mixed.likelihood.last_step()[:size]) + mixed.rounding
+    rounding = 2.0**-53 * np.abs(here.model.to_user) @ np.abs(here.at.psi[:size])
     facts = () if penalty is None else (("penalty", GAMMA),)
+    certificate = Certificate(
+        name="max |gradient|",
+        value=float(np.abs(here.at.gradient[here.free]).max(initial=0.0)),
+        tolerance=max(TOLERANCE, 1e-14 * abs(here.loglik)),  # sums over very many rows are rounded
+        details=(
+            ("gradient of the modes", float(np.sqrt(max(here.at.decrement, 0.0)))),
+            ("smallest eigenvalue of the information", here.smallest_eigenvalue),
+        ),
+    )
     return LikelihoodFit(
         **{**known, "facts": (*known["facts"], *facts)},
         rule=rule,
-        certificate=_certificate(mixed),
-        trace=Trace(iterations=len(mixed.logliks) - 1, objective=np.array(mixed.logliks), message=mixed.message),
+        certificate=certificate,
+        trace=Trace(iterations=len(end.logliks) - 1, objective=np.array(end.logliks), message=end.message),
         scores=rule.scores(sample.rows),
-        coefficients=layout.spread(mixed.fixed),
+        coefficients=layout.spread(here.fixed),
         information=information,
-        digits=layout.spread(correct_digits(mixed.fixed, errors, information)),
-        loglik=mixed.loglik,
+        digits=layout.spread(correct_digits(here.fixed, np.abs(here.last_step()[:size]) + rounding, information)),
+        loglik=here.loglik,
         marginal=marginal,
         likelihood=cast(Any, MarginalAtEstimates(marginal)),
     )
@@ -141,12 +148,6 @@ def _parts(fixed: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]
     user = problem.user_scale()
     t, m = user.c.size, user.G.shape[0]
     return fixed[: t * m].reshape(m, t).T, fixed[t * m :]
-
-
-def _certificate(mixed: MixedEstimate) -> Certificate:
-    details: list[tuple[str, Any]] = [("gradient of the modes", mixed.modes_gradient)]
-    details += [("smallest eigenvalue of the information", mixed.likelihood.smallest_eigenvalue)]
-    return Certificate(name="max |gradient|", value=mixed.gradient, tolerance=mixed.tolerance, details=tuple(details))
 
 
 @dataclass(frozen=True, eq=False)
