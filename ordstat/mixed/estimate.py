@@ -84,20 +84,17 @@ class MarginalLikelihood:
     def last_step(self) -> FloatArray:
         """(P' + m',) the Newton step of the user's parameters that is left."""
         gradient = np.where(self.free, self.at.gradient, 0.0)
-        inner = np.where(np.isnan(self._inner), 0.0, self._inner)
-        return np.asarray(self._to_user @ (inner @ gradient))
+        inner = np.nan_to_num(self.inner_covariance)
+        return np.asarray(self.to_user @ (inner @ gradient))
 
     @property
     def condition(self) -> float:
         """Condition number of the information about what is not at a boundary, on the scaled columns."""
         return float(np.linalg.cond(self._known)) if np.isfinite(self._known).all() else float("nan")
 
+    @cached_property
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
-        return self._inner.copy()
-
-    @cached_property
-    def _inner(self) -> FloatArray:
         inner = np.full(self.information.shape, np.nan)
         if self.smallest_eigenvalue > 0.0:
             own = self._basis @ np.linalg.inv(self._known) @ self._basis.T
@@ -142,20 +139,16 @@ class MarginalLikelihood:
         """(r, r) covariance of the free moves, from that of psi."""
         return np.asarray(self._basis.T @ np.nan_to_num(inner) @ self._basis)
 
+    @cached_property
     def to_user(self) -> FloatArray:
         """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
-        return self._to_user.copy()
-
-    @cached_property
-    def _to_user(self) -> FloatArray:
         return user_map(self.model, self.at.psi)
 
     def from_user(self) -> FloatArray:
         """(P' + m, P' + m') inverse of `to_user` from the left; m' > m where orthogonalised slopes are correlated."""
-        ahead = self.to_user()
-        size = np.linalg.norm(ahead, axis=1)
+        size = np.linalg.norm(self.to_user, axis=1)
         size[size == 0.0] = 1.0
-        return np.asarray(np.linalg.pinv(ahead / size[:, None]) / size)
+        return np.asarray(np.linalg.pinv(self.to_user / size[:, None]) / size)
 
     @property
     def fixed(self) -> FloatArray:
@@ -164,9 +157,9 @@ class MarginalLikelihood:
 
     def covariance(self) -> FloatArray:
         """(P' + m', P' + m') on the user's scale; NaN at a boundary and of infinite estimates."""
-        inner = self.inner_covariance()
+        inner = self.inner_covariance
         known = np.where(np.isnan(inner), 0.0, inner)
-        to_user = self.to_user()
+        to_user = self.to_user
         out = to_user @ known @ to_user.T
         unknown = (np.abs(to_user) @ (~self.free | np.isnan(np.diag(inner)))) > 0.0
         if self.infinite is not None:

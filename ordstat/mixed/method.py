@@ -104,8 +104,8 @@ def with_random_effects(
     known : dict
         The fields of the fit that random effects leave as they are.
     """
-    from .at_estimates import MarginalAtEstimates
     from .estimate import Covariance, marginal_of, mixed_estimate
+    from .profile import MarginalAtEstimates
 
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
     start = (found.optimum.alpha, found.optimum.rest)

@@ -289,7 +289,7 @@ def _errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at: _At) -> F
     for behind, ahead, distance in here.steps():
         low, high = (curve(_at(r, rows, kind, psi)) for psi in (behind, ahead))
         slopes.append((high - low) / distance)
-    inner = here.inner_covariance() if r.covariance == "model" else here.inner_of(r.whole_covariance)
+    inner = here.inner_covariance if r.covariance == "model" else here.inner_of(r.whole_covariance)
     moved = np.stack(slopes)
     variance = np.einsum("anm,ab,bnm->nm", moved, here.along(inner), moved)
     if kind in ("mode", "known"):

@@ -65,14 +65,6 @@ def test_averages_are_the_integrals(link: str) -> None:
         assert marginal[i].tolist() == pytest.approx(averaged(fit, row, 0.0, sd**2), abs=near)
 
 
-def test_a_group_that_is_new_is_averaged_over(fit: LikelihoodResults) -> None:
-    stranger = NEW.assign(judge=[1, 77, 9])
-    with pytest.raises(DataError, match=r"'judge' in 1 rows.*Leave re= out"):
-        fit.predict(stranger, re="mode")
-    without = fit.predict(NEW[["temp", "contact"]], type="prob")
-    pd.testing.assert_frame_equal(without, fit.predict(NEW, type="prob", re="marginal"))
-
-
 def test_known_groups_are_at_their_modes_and_others_averaged_over(fit: LikelihoodResults) -> None:
     """Row by row, with errors; no warning, as some group is known."""
     mixed = NEW.assign(judge=[1, 77, 9])
@@ -135,7 +127,7 @@ def test_errors_at_the_modes_are_those_of_draws(fit: LikelihoodResults) -> None:
     rng = np.random.default_rng(1)
     rows = fit.design.spec.rebuild(NEW).rows
     x = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
-    psis = rng.multivariate_normal(here.at.psi, here.inner_covariance(), 2000)
+    psis = rng.multivariate_normal(here.at.psi, here.inner_covariance, 2000)
     drawn = []
     for psi in psis:
         given = _conditional_variance(here.state(psi), *here.model.columns_of(psi, rows.random))
