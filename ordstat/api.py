@@ -223,7 +223,8 @@ def fit_design(
     calibrated = Calibrated.of(method, calibrate)
     fit = (method if calibrated is None else calibrated).fit(design.sample, generator(seed), reporter(callback))
     call = _call(design, method, calibrated, vcov)
-    results: OrdinalResults = method.results_class(call, design, method, fit, fitter=refit, calibrated=calibrated)
+    kind = method.results_for(design.sample)
+    results: OrdinalResults = kind(call, design, method, fit, fitter=refit, calibrated=calibrated)
     results = results if chosen is None else replace(cast(Any, results), robust=chosen)
     for category, message in results.issued():
         warn(message, category)

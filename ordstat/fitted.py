@@ -47,8 +47,8 @@ INTERNAL = frozenset((
     "margin_frame", "new_groups", "new_predictions", "new_sample", "no_bounds", "no_margins", "of_new_groups",
     "other_names",
     "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts", "probabilities_of",
-    "random_parameters", "robust", "rule", "summary_data", "target", "threshold_names", "trace", "training",
-    "training_errors", "training_margins", "training_note", "z_values",
+    "random_parameters", "random_part", "robust", "rule", "summary_data", "target", "threshold_names", "trace",
+    "training", "training_errors", "training_margins", "training_note", "z_values",
     # figures of glance() and discrimination(), columns of tables
     "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "kind", "lr_chi2", "lr_df",
     "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "t_df", "threshold_se", "title", "whole_covariance",

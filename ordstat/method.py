@@ -112,6 +112,10 @@ class Method:
             if value is not None:
                 self._settle(**{f.name: value})
 
+    def results_for(self, sample: Sample) -> type[Any]:
+        """The class of the results of a fit to these rows."""
+        return self.results_class
+
     @property
     def cost_matrix(self) -> CostMatrix:
         """What predictions cost where a row has no costs of its own."""

@@ -60,6 +60,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "zeta": ".thresholds",
         "resid": ".residuals()",
         "VarCorr": ".varcorr()",
+        **dict.fromkeys(("varcorr", "ranef"), "a random term such as (1 | group) in the formula"),
         "get_margeff": ".effects('x')",
         "predict_proba": ".predict(newdata, type='prob')",
         "feature_importances_": ".importance()",

@@ -27,8 +27,8 @@ LEVELS = (
 FAMILIES = {
     "boosting": {"reduction"},
     "effects": {"inference", "likelihood", "mixed"},
-    "inference": {"likelihood", "mixed"},
-    "mixed": {"likelihood"},
+    "inference": {"likelihood"},
+    "mixed": {"inference", "likelihood"},
     "online": {"svm"},
     "prediction": {"boosting", "likelihood", "reduction", "svm"},
     "svm": {"reduction"},
@@ -36,10 +36,10 @@ FAMILIES = {
 }
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
-    "fit -> svm.kernels", "judging.compared -> mixed.new_groups", "judging.evaluation -> likelihood.fit",
+    "fit -> svm.kernels", "judging.evaluation -> likelihood.fit",
     "judging.evaluation -> prediction.calibration", "judging.selection -> svm.cross_validation",
-    "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.fitted -> mixed.new_groups",
-    "likelihood.fitted -> mixed.parameters", "method -> reduction.classifiers", "method -> svm.kernels",
+    "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
+    "method -> reduction.classifiers", "method -> svm.kernels",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",
     "plots.residuals -> likelihood.cumulative",
     "reduction.features -> labels", "reduction.nominal -> prediction.losses",

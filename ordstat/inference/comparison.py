@@ -20,9 +20,9 @@ from ..likelihood.flexible import FLEXIBLE
 from ..likelihood.parameters import Covariance, refuse_survey
 from ..likelihood.standard_errors import places
 from ..likelihood.wald import chi2_tail, wald_test
-from ..mixed.comparison import blocks, boundary_test, check_same_rule, random_within
 from ..report.cells import MOST_TERMS, first_few, p_in_words
 from ..report.frames import NotedFrame
+from .boundary import blocks, boundary_test, check_same_rule, random_within
 
 #: A smaller model may be this much better by rounding of the two log-likelihoods.
 _ROUNDING_COMPARISON = 1e-8
@@ -65,10 +65,10 @@ def _at_boundaries(table: pd.DataFrame, fits: Sequence[FittedLikelihood]) -> pd.
     p_values = chi2.copy()
     for place, (small, large) in enumerate(pairwise(fits), start=1):
         check_same_rule(small, large)
-        found = boundary_test(small, large, float(table["lr_stat"].iloc[place]))
-        laws.append("" if found is None else found.law)
-        if found is not None and not np.isnan(chi2[place]):
-            p_values[place] = found.p_value
+        p_value, law = boundary_test(small, large, float(table["lr_stat"].iloc[place])) or (chi2[place], "")
+        laws.append(law)
+        if not np.isnan(chi2[place]):
+            p_values[place] = p_value
     return table.assign(p_value=p_values, p_chi2=chi2, law=laws)
 
 

@@ -7,7 +7,6 @@ import pandas as pd
 
 from ..likelihood.discrimination import discrimination, middle_code
 from ..likelihood.fitted import FittedLikelihood
-from ..mixed.results import mixed_discrimination
 from ..report.cells import MISSING, short_p_value
 from .comparison import test_figures
 
@@ -30,10 +29,8 @@ class Discrimination(pd.Series):
         return "\n".join(f"{name:<{width}}  {MISSING if text == 'nan' else text:>9}" for name, text in lines)
 
 
-def discrimination_series(r: FittedLikelihood) -> pd.Series | pd.DataFrame:
+def discrimination_series(r: FittedLikelihood) -> pd.Series:
     """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score."""
-    if r.fit.marginal is not None:
-        return mixed_discrimination(r)
     found = discrimination(r.rule, r.fit, r.design.sample)
     if r.covariance != "model" and r.design.survey is None:
         others = {name: value for name, value in found.items() if name not in _TESTS}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice, repeat
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,6 @@ from ..likelihood.standard_errors import (
     rule_covariance,
     symmetric_limits,
 )
-from ..mixed.predictions import drawn_shifts, mixed_prediction, mixed_target, modes_of
 from ..predictions import known_type, prediction, unknown_type
 from ..report.frames import NotedFrame
 from .comparison import degrees_of_freedom
@@ -53,13 +51,8 @@ def prediction_with_errors(
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for."""
     one_of("interval", interval, ("confidence", None))
-    if re is not None or r.fit.marginal is not None:
-        if r.fit.marginal is None:
-            raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
-        if method != "delta" or vcov is not None:
-            raise OptionError("method and vcov must be left out where the fit has random effects.")
-        fraction("level", level)
-        return mixed_prediction(r, newdata, type, re, se, interval, level, cost)
+    if re is not None:
+        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
     one_of("method", method, ("delta", "simulation"))
     whole("draws", draws, 2)
     fraction("level", level)
@@ -164,10 +157,8 @@ def simulated(
 ) -> pd.DataFrame:
     """Responses drawn from the fitted probabilities."""
     whole("n", n, 1)
-    if re is not None and r.fit.marginal is None:
+    if re is not None:
         raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
-    if r.fit.marginal is not None:
-        return _simulated_effects(r, int(n), generator(seed), newdata, "new" if re is None else re)
     target = r.target(newdata)
     rule, rng = r.rule, generator(seed)
     shares = rng.random((int(n), target.rows.n))
@@ -176,20 +167,6 @@ def simulated(
         probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
         codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
     columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(codes)}
-    return pd.DataFrame(columns, index=target.index)
-
-
-def _simulated_effects(r: FittedLikelihood, n: int, rng: np.random.Generator, newdata: Any, re: str) -> pd.DataFrame:
-    """Responses of a fit with random effects."""
-    one_of("re", re, ("new", "mode"))
-    target = mixed_target(r, newdata)
-    bare = replace(r.rule, effects=())
-    shifts = drawn_shifts(r, target, newdata, rng) if re == "new" else repeat(modes_of(r, target.rows))
-    drawn = [
-        drawn_codes(bare.probabilities(target.rows, target.scores + shift), rng.random((1, target.rows.n)))[0]
-        for shift in islice(shifts, n)
-    ]
-    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(drawn)}
     return pd.DataFrame(columns, index=target.index)
 
 
@@ -229,7 +206,5 @@ def check_simulated(r: FittedLikelihood, cluster: Any) -> None:
 
 def simulated_sample(r: FittedLikelihood, rng: np.random.Generator) -> Sample:
     """The rows of the fit with new random effects and new responses."""
-    target, bare = mixed_target(r, None), replace(r.rule, effects=())
-    shift = next(drawn_shifts(r, target, None, rng))
-    probabilities = bare.probabilities(target.rows, target.scores + shift)
-    return replace(r.design.sample, y=drawn_codes(probabilities, rng.random((1, target.rows.n)))[0])
+    drawn = cast(Any, r).simulate(1, rng)["sim_1"]
+    return replace(r.design.sample, y=drawn.cat.codes.to_numpy(dtype=np.intp))

@@ -91,12 +91,8 @@ def fitted(r: FittedLikelihood, sample: Sample) -> Refit:
 
 
 def unstarted(r: FittedLikelihood) -> Any:
-    """The method of a fit for other models: without its starting values, which are those of its own parameters.
-
-    Random effects are integrated out by the rule that the fit came to, as likelihoods by two rules do not compare.
-    """
-    method = replace(cast(Any, r.method), start=None)
-    return method if r.fit.marginal is None else method.at_nodes(r.fit.marginal.quadrature)
+    """The method of a fit for other models: without its starting values, which are those of its own parameters."""
+    return replace(cast(Any, r.method), start=None)
 
 
 def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: str) -> Sample:

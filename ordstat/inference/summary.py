@@ -10,7 +10,6 @@ import pandas as pd
 from ..fit import count_above
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance
-from ..mixed.results import random_header, random_notes, random_table
 from ..report.render import Report, Summary
 from ..report.screen import shown_part
 from ..report.sections import (
@@ -81,23 +80,23 @@ def likelihood_summary(
 def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: float = 0.95) -> Report:
     """All of the summary as data."""
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
-    random = [] if r.fit.marginal is None else [random_table(r, level)]
+    header, random, notes = r.random_part(level)
     tables = [*random, *effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
     return Report(
         title=r.title,
-        header=(*data_header(r), *_fit_header(r), ("Certificate", certificate_text(r.certificate, r.trace))),
+        header=(*data_header(r), *_fit_header(r, header), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
-        notes=(*alert_notes(r), *random_notes(r)),
+        notes=(*alert_notes(r), *notes),
         of_margins=() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)),
     )
 
 
-def _fit_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
+def _fit_header(r: FittedLikelihood, random: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
     if r.design.survey is not None:
         return _survey_header(r)
     size = ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"), ("Log-likelihood", f"{r.loglik:.4f}")
-    if r.fit.marginal is not None:
-        return (*size, _criteria(r), *random_header(r))
+    if random:
+        return (*size, _criteria(r), *random)
     (criteria, words), (test, result) = _criteria(r), test_of_effects(r)
     switched = r.covariance == "model" and own_covariance(r.design).name != "model"
     return (

@@ -16,7 +16,6 @@ from ..checks import fraction, number, one_of
 from ..exceptions import OptionError
 from ..fit import Fit
 from ..formula.sample import Sample
-from ..mixed.new_groups import ForNewGroups
 from ..plots.errors import compared
 from ..plots.style import shortened_middle
 from ..report.cells import counted
@@ -94,7 +93,7 @@ class Contestant:
     def learner(self) -> Any:
         """What is fitted: with random effects, a fit that predicts averages over new groups."""
         if self.design.sample.rows.random is not None:
-            return ForNewGroups(cast(Any, self.method))
+            return cast(Any, self.method).for_new_groups()
         return self.method if self.calibrated is None else self.calibrated
 
     def judged(self, held: FloatArray, cost: Any, seed: list[int]) -> Judged:

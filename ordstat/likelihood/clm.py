@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from ..fit import BallGeometry, Certificate, Geometry, Trace
 from ..formula.sample import CACHED, Sample, row_blocks
 from ..judging.costs import CostField
 from ..method import AGRESTI, Method, Needs, cost_option, option
-from ..mixed.method import RANDOM_PENALTIES, check_random, checked_quadrature, with_random_effects
+from ..mixed.method import RANDOM_PENALTIES, ForNewGroups, check_random, checked_quadrature, with_random_effects
+from ..mixed.results import MixedResults
 from ..threads import one_blas_thread
 from .adjacent import Adjacent
 from .blocks import condition_number
@@ -66,7 +67,7 @@ class OrdinalRegression(Method):
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
-    quadrature: int | str = option(1, checked_quadrature)
+    quadrature: int = option(1, checked_quadrature)
     random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
 
     family: ClassVar[type[Family]]
@@ -90,6 +91,13 @@ class OrdinalRegression(Method):
             **{"penalty=": self.penalty, "start=": self.start, "a free parameter of link=": free},
         )
 
+    def results_for(self, sample: Sample) -> type[Any]:
+        return self.results_class if sample.rows.random is None else MixedResults
+
+    def for_new_groups(self) -> ForNewGroups:
+        """The method whose fits predict averages over the random effects."""
+        return ForNewGroups(cast(Any, self))
+
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> LikelihoodFit:
         self.check(sample)
         with one_blas_thread(float(sample.n) * sample.X.shape[1] ** 2):
@@ -99,10 +107,6 @@ class OrdinalRegression(Method):
     def refuses_crossing(self) -> bool:
         """Whether rows with thresholds out of order are an error, rather than a warning."""
         return False
-
-    def at_nodes(self, nodes: int) -> Self:
-        """The method with random effects integrated out by so many nodes."""
-        return replace(self, quadrature=nodes)
 
     def without_random_effects(self) -> Self:
         """The method without the options of random effects."""
@@ -294,11 +298,10 @@ class CumulativeLink(OrdinalRegression):
         Newton steps allowed, in the search for a start too.
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
-    quadrature : int or "auto"
-        How random effects are integrated out: 1 by Laplace's approximation, a number of nodes, for one term of up to
-        three columns or nested ones, by adaptive Gauss-Hermite quadrature: (1 + x | g) and (1 | a/b) take its square,
-        three columns in all its cube, of at most 10,000. "auto" raises the number until nothing that shows moves;
-        crossed terms stay with Laplace's approximation. Refused, but for 1, where the formula has no random effects.
+    quadrature : int
+        How random effects are integrated out: 1 by Laplace's approximation; a number of nodes by adaptive Gauss-Hermite
+        quadrature, for one term of up to three columns. (1 + x | g) takes its square, three columns its cube, of at
+        most 10,000. Refused, but for 1, where the formula has no random effects.
     random_penalty : "gamma" or None
         "gamma" adds the logarithm of every standard deviation of random effects, or of the determinant of the factor of
         their covariance, to the log-likelihood [Chung et al. 2013, 2015]: with few groups an estimate of 0, which says
@@ -362,7 +365,7 @@ class AdjacentCategory(OrdinalRegression):
         Newton steps allowed.
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
-    quadrature : int or "auto"
+    quadrature : int
         How random effects are integrated out, where the formula has some, as in `CumulativeLink`.
     random_penalty : "gamma" or None
         Of their covariances, as in `CumulativeLink`.

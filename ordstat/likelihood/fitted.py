@@ -9,25 +9,13 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError, DataWarning, SeparationWarning, UnavailableError, warn
+from .._typing import FloatArray
+from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
 from ..fitted import FittedRanker, Target
 from ..formula.sample import Rows, Sample
-from ..judging.evaluation import Learner, LikelihoodMethod, ProbabilityRule
-from ..mixed.new_groups import (
-    FOLDS,
-    NEW,
-    RELATIVES,
-    ForNewGroups,
-    as_new,
-    at_known_modes,
-    groups_of,
-    kept_together,
-    over_population,
-    tell_unknown,
-)
-from ..mixed.parameters import RandomParameters, noted_alerts, run_off_alerts
+from ..judging.evaluation import LikelihoodMethod, ProbabilityRule
+from ..report.render import Table
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
 from .discrimination import no_rounding
 from .family import Family
@@ -93,32 +81,6 @@ class FittedLikelihood(FittedRanker):
 
     # Predictions
 
-    def target(self, newdata: Any) -> Target:
-        """As of any fit, but refused for new data where there are random effects.
-
-        Parameters
-        ----------
-        newdata : frame or None
-
-        Raises
-        ------
-        UnavailableError
-        """
-        if newdata is not None and self.fit.marginal is not None:
-            raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
-        return super().target(newdata)
-
-    def _scored(self, newdata: Any) -> Target:
-        """As of any fit; with random effects, new rows at the modes of their groups where these are known."""
-        if newdata is None or self.fit.marginal is None:
-            return super()._scored(newdata)
-        new = self.design.spec.rebuild(newdata)
-        assert new.rows.random is not None
-        new.rows.random.require_covariances()
-        tell_unknown(self.design.random, newdata)
-        rows = at_known_modes(new.rows, self.rule.effects)
-        return Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
-
     def _check_target(self, target: Target, what: str) -> None:
         """Says which rows have thresholds out of order."""
         labels = target.index[target.complete].to_numpy()
@@ -146,14 +108,7 @@ class FittedLikelihood(FittedRanker):
         return self.rule.family
 
     @property
-    def training_note(self) -> str:  # type: ignore[override]
-        """Where errors on the training rows take random effects to be."""
-        return "" if self.fit.marginal is None else "Levels are predicted at the modes of the random effects."
-
-    @property
     def no_margins(self) -> str | None:
-        if self.fit.marginal is not None:
-            return "Margins are not available for fits with random effects. Use .errors()."
         if self.family.ordered:
             return None
         return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."
@@ -164,46 +119,9 @@ class FittedLikelihood(FittedRanker):
         return "No margin bounds: thresholds of this model are in no order, and so it has no margins."
 
     @property
-    def learner(self) -> Learner:
-        return super().learner if self.fit.marginal is None else ForNewGroups(self.method)
-
-    @property
     def divisible(self) -> Sample:
-        if self.fit.marginal is not None:
-            return kept_together(self.design.sample)
         clusters = self.own_covariance.cluster
         return super().divisible if clusters is None else replace(self.design.sample, cluster=clusters)
-
-    @property
-    def judge(self) -> Fit:
-        return super().judge if self.fit.marginal is None else over_population(self.fit)
-
-    @property
-    def of_new_groups(self) -> FittedRanker:
-        return self if self.fit.marginal is None else as_new(self)
-
-    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
-        """(n,) groups of new rows that depend on each other by random effects; None without these.
-
-        Parameters
-        ----------
-        newdata : data frame
-        complete : (N,)
-            Which of its rows are meant.
-        """
-        return None if self.fit.marginal is None else groups_of(self.design, newdata, complete)
-
-    def error_notes(self, new: bool, folds: bool) -> list[str]:
-        """Of rows of groups that the fit has not seen.
-
-        Parameters
-        ----------
-        new, folds : bool
-            Whether there are errors in new data, and by folds.
-        """
-        mixed = self.fit.marginal is not None
-        related = any(term.root is not None for term in self.design.random)
-        return [text for text, asked in ((NEW, new), (FOLDS, folds), (RELATIVES, folds and related)) if mixed and asked]
 
     # Estimates
 
@@ -297,23 +215,16 @@ class FittedLikelihood(FittedRanker):
         0.1252
         """
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
-        if self.fit.marginal is not None:
-            return self._joint_covariance(type, list(names))
         return square_frame(np.array(self._covariance(type)), list(names))
 
-    def _joint_covariance(self, type: Any, names: list[str]) -> pd.DataFrame:
-        """That of a fit with random effects, with their standard deviations and correlations."""
-        random = (self if type is None else with_covariance(self, type)).random_parameters
-        assert random is not None
-        matrix, infinite = random.joint(), np.flatnonzero(self.fit.infinite[~self.fit.aliased])
-        matrix[infinite], matrix[:, infinite] = np.nan, np.nan
-        return square_frame(matrix, [*names, *random.names])
+    @property
+    def random_parameters(self) -> Any:
+        """Standard deviations and correlations of random effects; None without these."""
+        return None
 
-    @cached_property
-    def random_parameters(self) -> RandomParameters | None:
-        """Standard deviations and correlations of random effects, where the fit has some."""
-        marginal = self.fit.marginal
-        return None if marginal is None else RandomParameters.of(self.design.random, marginal, self.whole_covariance)
+    def random_part(self, level: float) -> tuple[tuple[tuple[str, Any], ...], list[Table], tuple[str, ...]]:
+        """Header lines, tables and notes of the summary on random effects."""
+        return (), [], ()
 
     def _covariance(self, choice: Any) -> FloatArray:
         own = int(np.count_nonzero(~self.fit.aliased))
@@ -426,10 +337,6 @@ class FittedLikelihood(FittedRanker):
         """-2 loglik; against the saturated model of single rows, whose log-likelihood is 0."""
         return -2.0 * float(self.loglik)
 
-    def alerts(self) -> list[Alert]:
-        """Warnings about the fit, and what its summary notes of doubtful estimates: (category, message)."""
-        return [*self.issued(), *noted_alerts(self.design, self.fit.marginal, self.random_parameters, self.covariance)]
-
     def issued(self) -> list[Alert]:
         """Those that are issued after the fit."""
         return [
@@ -438,7 +345,6 @@ class FittedLikelihood(FittedRanker):
             *forgotten_counts(self.design, self.fit),
             *self._covariance_alerts(),
             *self._crossing_alerts(),
-            *run_off_alerts(self.design, self.fit, self.family),
         ]
 
     def _covariance_alerts(self) -> list[Alert]:

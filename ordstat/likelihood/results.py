@@ -13,8 +13,6 @@ import pandas as pd
 from ..inference.proportionality import brant_tests, nominal_tests, scale_tests, score_tests
 from ..inference.summary import likelihood_figures, likelihood_report, likelihood_summary
 from ..inference.tables import confidence_limits, profiles, tidy_parameters
-from ..mixed.results import group_effects, variance_table
-from ..mixed.unavailable import UNAVAILABLE, refuse_random_effects
 from ..results import OrdinalResults
 from .fitted import FittedLikelihood, with_covariance
 
@@ -1375,88 +1373,11 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return convergence_of(self)
 
-    def varcorr(self, level: float = 0.95) -> pd.DataFrame:
-        """Variances and correlations of the random effects, as R's VarCorr.
-
-        Parameters
-        ----------
-        level : float in (0, 1)
-            Confidence level of the limits of standard deviations: Wald's, on the scale of their logarithms.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a column of a random term, by (group, name): variance, sd, std_error and limits of the sd, and its
-            correlations with the columns before it. A variance at its boundary, 0, has no error.
-
-        Raises
-        ------
-        UnavailableError
-            The fit has no random effects.
-        OptionError
-            A level that does not lie between 0 and 1.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
-        >>> fit.varcorr().round(3).loc[("judge", "(Intercept)"), ["variance", "sd", "std_error"]].tolist()
-        [1.279, 1.131, 0.399]
-        """
-
-        return variance_table(self, level)
-
-    def ranef(self, group: str | None = None) -> pd.DataFrame:
-        """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.
-
-        Parameters
-        ----------
-        group : str, optional
-            The grouping whose terms are asked for, such as "judge"; all if not given.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row for every group and column of a random term: term, group, level, name, mode, sd (given the
-            parameters, as R's condVar).
-
-        Raises
-        ------
-        UnavailableError
-            The fit has no random effects.
-        OptionError
-            No random term is of that grouping.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
-        >>> fit.ranef().round(3).head(2)[["group", "level", "name", "mode", "sd"]]
-           group level         name   mode     sd
-        0  judge     1  (Intercept)  1.696  0.554
-        1  judge     2  (Intercept) -0.566  0.615
-        """
-
-        return group_effects(self, group)
-
     other_names = STATSMODELS
-
-    def __dir__(self) -> list[str]:
-        """Without what is of fits with random effects alone, or of others alone."""
-        hidden = ("varcorr", "ranef") if self.fit.marginal is None else UNAVAILABLE
-        return [name for name in super().__dir__() if name not in hidden]
-
-    if not TYPE_CHECKING:
-
-        def __getattribute__(self, name: str) -> Any:
-            """Refuse what a fit with random effects cannot be asked."""
-            if name in UNAVAILABLE:
-                refuse_random_effects(object.__getattribute__(self, "fit"), name)
-            return super().__getattribute__(name)
 
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ..plots.likelihood import LikelihoodPlots, MixedPlots
+        from ..plots.likelihood import LikelihoodPlots
 
-        return LikelihoodPlots(self) if self.fit.marginal is None else MixedPlots(self)
+        return LikelihoodPlots(self)

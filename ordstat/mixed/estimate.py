@@ -10,20 +10,13 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from ..formula.sample import RandomRows
 from ..likelihood.fit import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
 from ..likelihood.user_scale import in_order
-from .laplace import Evaluation, Objective, evaluate, row_scores, state_at
+from .laplace import Evaluation, Objective, State, evaluate, row_scores, state_at
 from .model import MixedModel
-from .new_rows import Moments, moments
-from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes, within_reach
+from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes
 from .search import Boundary, Found, information_along, log_determinant, maximise, penalised, settled
-
-#: Rules that "auto" goes through, until neither the log-likelihood nor an estimate, in errors, moves by more.
-RULES, _SAME_LOGLIK, _SAME_ESTIMATES = (5, 9, 15, 25), 1e-4, 0.02
-#: The largest component of the gradient of a fit that has reached its maximum.
-TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,20 +84,17 @@ class MarginalLikelihood:
     def last_step(self) -> FloatArray:
         """(P' + m',) the Newton step of the user's parameters that is left."""
         gradient = np.where(self.free, self.at.gradient, 0.0)
-        inner = np.where(np.isnan(self._inner), 0.0, self._inner)
-        return np.asarray(self._to_user @ (inner @ gradient))
+        inner = np.nan_to_num(self.inner_covariance)
+        return np.asarray(self.to_user @ (inner @ gradient))
 
     @property
     def condition(self) -> float:
         """Condition number of the information about what is not at a boundary, on the scaled columns."""
         return float(np.linalg.cond(self._known)) if np.isfinite(self._known).all() else float("nan")
 
+    @cached_property
     def inner_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
-        return self._inner.copy()
-
-    @cached_property
-    def _inner(self) -> FloatArray:
         inner = np.full(self.information.shape, np.nan)
         if self.smallest_eigenvalue > 0.0:
             own = self._basis @ np.linalg.inv(self._known) @ self._basis.T
@@ -131,13 +121,13 @@ class MarginalLikelihood:
         back = self.from_user()
         return np.asarray(back @ np.nan_to_num(covariance) @ back.T)
 
-    def moments(self, random: RandomRows, re: str, psi: FloatArray | None = None) -> Moments:
-        """What random effects add to the scores of rows, at the estimates or elsewhere; see `new_rows.py`."""
-        psi, state = self.at.psi if psi is None else psi, None
-        if re in ("mode", "known"):
-            state = self.at.state if psi is self.at.psi else state_at(self.model, psi, self.at.v)
-            assert state is not None
-        return moments(self.model, psi, random, re, state)
+    def state(self, psi: FloatArray) -> State:
+        """The rows of the fit at the modes for some psi."""
+        if psi is self.at.psi:
+            return self.at.state
+        state = state_at(self.model, psi, self.at.v)
+        assert state is not None
+        return state
 
     def steps(self) -> Iterator[tuple[FloatArray, FloatArray, float]]:
         """For every free move of psi (`along`) psi on either side and the distance of these."""
@@ -149,113 +139,64 @@ class MarginalLikelihood:
         """(r, r) covariance of the free moves, from that of psi."""
         return np.asarray(self._basis.T @ np.nan_to_num(inner) @ self._basis)
 
+    @cached_property
     def to_user(self) -> FloatArray:
         """(P' + m', P' + m) from psi to the user's parameters; columns of Lambda keep their signs as shown."""
-        return self._to_user.copy()
-
-    @cached_property
-    def _to_user(self) -> FloatArray:
         return user_map(self.model, self.at.psi)
 
     def from_user(self) -> FloatArray:
         """(P' + m, P' + m') inverse of `to_user` from the left; m' > m where orthogonalised slopes are correlated."""
-        ahead = self.to_user()
-        size = np.linalg.norm(ahead, axis=1)
+        size = np.linalg.norm(self.to_user, axis=1)
         size[size == 0.0] = 1.0
-        return np.asarray(np.linalg.pinv(ahead / size[:, None]) / size)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MixedEstimate:
-    """Estimates with random effects.
-
-    Attributes
-    ----------
-    likelihood : MarginalLikelihood
-    logliks : list of float
-    message : str
-    boundaries : tuple of Boundary
-    """
-
-    likelihood: MarginalLikelihood
-    logliks: list[float]
-    message: str
-    boundaries: tuple[Boundary, ...]
+        return np.asarray(np.linalg.pinv(self.to_user / size[:, None]) / size)
 
     @property
     def fixed(self) -> FloatArray:
         """(P',) on the user's scale."""
-        model = self.likelihood.model
-        return np.asarray(model.to_user @ self.likelihood.at.psi[: model.n_fixed])
-
-    @property
-    def rounding(self) -> FloatArray:
-        """(P',) error of `fixed` as sums of what is maximised over."""
-        model = self.likelihood.model
-        return np.asarray(2.0**-53 * np.abs(model.to_user) @ np.abs(self.likelihood.at.psi[: model.n_fixed]))
-
-    @property
-    def gradient(self) -> float:
-        """Largest component of the gradient that is left."""
-        here = self.likelihood
-        return float(np.abs(here.at.gradient[here.free]).max(initial=0.0))
-
-    @property
-    def loglik(self) -> float:
-        return self.likelihood.loglik
-
-    @property
-    def tolerance(self) -> float:
-        """Of the gradient: rounding of sums over very many rows counts too."""
-        return max(TOLERANCE, 1e-14 * abs(self.loglik))
-
-    @property
-    def modes_gradient(self) -> float:
-        """How far the modes are from theirs."""
-        return float(np.sqrt(max(self.likelihood.at.decrement, 0.0)))
-
-    def marginal(self, plain_loglik: float) -> Marginal:
-        """The random effects, for the results."""
-        here = self.likelihood
-        model, psi = here.model, here.at.psi
-        factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
-        found: dict[int, EffectsOfGroups] = {}
-        for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
-            root, own, v, unit_diagonal = model.roots[place], M @ Lambda, here.at.v[k], True
-            factor, modes, conditional = own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), v @ own.T, covariances[k]
-            conditional = own @ conditional @ own.T
-            if root is not None:  # one column for each group, all with one standard deviation
-                factor, modes = factor[:1, :1], root @ modes.T
-                conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
-                unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
-            found[place] = EffectsOfGroups(
-                factor=factor,
-                entries=model.user_entries(k),
-                n_phi=model.terms[k].n_phi,
-                modes=modes,
-                conditional=conditional,
-                boundary={zero.column: zero.derivative for zero in self.boundaries if zero.term == k},
-                unit_diagonal=unit_diagonal,
-            )
-        return Marginal(
-            terms=tuple(found[place] for place in range(len(factors))),
-            covariance=self.covariance(),
-            quadrature=here.quadrature,
-            plain_loglik=plain_loglik,
-            likelihood=here,
-        )
+        return np.asarray(self.model.to_user @ self.at.psi[: self.model.n_fixed])
 
     def covariance(self) -> FloatArray:
         """(P' + m', P' + m') on the user's scale; NaN at a boundary and of infinite estimates."""
-        here, inner = self.likelihood, self.likelihood.inner_covariance()
+        inner = self.inner_covariance
         known = np.where(np.isnan(inner), 0.0, inner)
-        to_user = here.to_user()
+        to_user = self.to_user
         out = to_user @ known @ to_user.T
-        unknown = (np.abs(to_user) @ (~here.free | np.isnan(np.diag(inner)))) > 0.0
-        if here.infinite is not None:
-            unknown[: here.infinite.size] |= here.infinite
+        unknown = (np.abs(to_user) @ (~self.free | np.isnan(np.diag(inner)))) > 0.0
+        if self.infinite is not None:
+            unknown[: self.infinite.size] |= self.infinite
         out[unknown], out[:, unknown] = np.nan, np.nan
         return np.asarray(out)
+
+
+def marginal_of(here: MarginalLikelihood, boundaries: tuple[Boundary, ...], plain_loglik: float) -> Marginal:
+    """The random effects, for the results."""
+    model, psi = here.model, here.at.psi
+    factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
+    found: dict[int, EffectsOfGroups] = {}
+    for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
+        root, own, v, unit_diagonal = model.roots[place], M @ Lambda, here.at.v[k], True
+        factor, modes, conditional = own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), v @ own.T, covariances[k]
+        conditional = own @ conditional @ own.T
+        if root is not None:  # one column for each group, all with one standard deviation
+            factor, modes = factor[:1, :1], root @ modes.T
+            conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
+            unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
+        found[place] = EffectsOfGroups(
+            factor=factor,
+            entries=model.user_entries(k),
+            n_phi=model.terms[k].n_phi,
+            modes=modes,
+            conditional=conditional,
+            boundary={zero.column: zero.derivative for zero in boundaries if zero.term == k},
+            unit_diagonal=unit_diagonal,
+        )
+    return Marginal(
+        terms=tuple(found[place] for place in range(len(factors))),
+        covariance=here.covariance(),
+        quadrature=here.quadrature,
+        plain_loglik=plain_loglik,
+        likelihood=here,
+    )
 
 
 def free_moves(model: MixedModel, free: BoolArray, infinite: BoolArray | None) -> FloatArray:
@@ -298,11 +239,11 @@ def objective_of(model: MixedModel, quadrature: int) -> Objective:
 def mixed_estimate(
     problem: Problem,
     start: tuple[FloatArray, FloatArray],
-    quadrature: int | str,
+    quadrature: int,
     max_iter: int,
     penalty: str | None = None,
     infinite: BoolArray | None = None,
-) -> MixedEstimate:
+) -> tuple[MarginalLikelihood, Found, tuple[Boundary, ...]]:
     """The estimates, from those without random effects.
 
     Parameters
@@ -310,7 +251,7 @@ def mixed_estimate(
     problem : Problem
     start : (a, rest)
         In the solver's parameters.
-    quadrature : int or "auto"
+    quadrature : int
     max_iter : int
     penalty : "gamma" or None
         On the covariances.
@@ -318,40 +259,9 @@ def mixed_estimate(
         Fixed parameters of the user without a finite estimate.
     """
     model = MixedModel.of(problem)
-    by_rule = partial(_by_rule, model, max_iter=max_iter, penalty=penalty, infinite=infinite)
     alpha, rest = start
     fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
     psi = np.concatenate([fixed, model.start_phi()])
-    if quadrature != "auto":
-        return by_rule(psi, int(quadrature))
-    at = by_rule(psi, 1)
-    for nodes in RULES:
-        if not within_reach(model, nodes):
-            break
-        finer = by_rule(at.likelihood.at.psi, nodes)
-        if _same(at, finer):
-            return finer
-        at = finer
-    return at
-
-
-def _same(one: MixedEstimate, other: MixedEstimate) -> bool:
-    """Whether a finer rule has changed nothing that shows."""
-    moved = np.abs(other.likelihood.at.psi - one.likelihood.at.psi)
-    errors = np.sqrt(np.abs(np.diag(other.likelihood.inner_covariance())))
-    return abs(other.loglik - one.loglik) < _SAME_LOGLIK and bool(np.all(~(moved > _SAME_ESTIMATES * errors)))
-
-
-def _by_rule(
-    model: MixedModel,
-    psi: FloatArray,
-    quadrature: int,
-    *,
-    max_iter: int,
-    penalty: str | None,
-    infinite: BoolArray | None,
-) -> MixedEstimate:
-    """The estimates by a rule of so many nodes."""
     if quadrature != 1:
         check_grid(model, quadrature)
     objective = objective_of(model, quadrature)
@@ -373,7 +283,7 @@ def _by_rule(
         penalised=penalty is not None,
         infinite=infinite,
     )
-    return MixedEstimate(likelihood=likelihood, logliks=found.logliks, message=found.message, boundaries=boundaries)
+    return likelihood, found, boundaries
 
 
 def _found(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Found:

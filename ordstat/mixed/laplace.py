@@ -25,8 +25,8 @@ _STEPS, _HALVINGS = 100, 40
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Modes:
-    """The modes at some psi.
+class Point:
+    """Effects with the rows there.
 
     Attributes
     ----------
@@ -36,26 +36,28 @@ class Modes:
     h : float
     terms : LocationTerms
         Of the rows there, without weights.
-    factor : Factor
-        H there.
-    decrement : float
-        Of the Newton step that was not taken any more.
     """
 
     v: Effects
     shift: FloatArray
     h: float
     terms: LocationTerms
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Modes(Point):
+    """The modes at some psi.
+
+    Attributes
+    ----------
+    factor : Factor
+        H there.
+    decrement : float
+        Of the Newton step that was not taken any more.
+    """
+
     factor: Factor
     decrement: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
-    v: Effects
-    shift: FloatArray
-    h: float
-    terms: LocationTerms
 
 
 def conditional_modes(model: MixedModel, predictor: Predictor, x: list[FloatArray], start: Effects) -> Modes | None:
@@ -90,16 +92,16 @@ def conditional_modes(model: MixedModel, predictor: Predictor, x: list[FloatArra
     return None
 
 
-def _point(model: MixedModel, predictor: Predictor, x: list[FloatArray], v: Effects) -> _Point | None:
+def _point(model: MixedModel, predictor: Predictor, x: list[FloatArray], v: Effects) -> Point | None:
     shift = model.shift(x, v)
     terms = model.located(predictor, shift)
     if terms is None:
         return None
     h = float(model.weights @ terms.log_p) - 0.5 * sum(float(np.vdot(part, part)) for part in v)
-    return _Point(v, shift, h, terms) if np.isfinite(h) else None
+    return Point(v=v, shift=shift, h=h, terms=terms) if np.isfinite(h) else None
 
 
-def _newton(model: MixedModel, x: list[FloatArray], at: _Point) -> tuple[Factor, Effects, float] | None:
+def _newton(model: MixedModel, x: list[FloatArray], at: Point) -> tuple[Factor, Effects, float] | None:
     """H (where it is not positive definite, with positive curvatures alone), the step and its decrement."""
     curvature = model.weights * at.terms.curvature
     own = factor(model.structure.gram(x, curvature), model.structure)
@@ -114,8 +116,8 @@ def _newton(model: MixedModel, x: list[FloatArray], at: _Point) -> tuple[Factor,
 
 
 def _search(
-    model: MixedModel, predictor: Predictor, x: list[FloatArray], at: _Point, step: Effects, decrement: float
-) -> _Point | None:
+    model: MixedModel, predictor: Predictor, x: list[FloatArray], at: Point, step: Effects, decrement: float
+) -> Point | None:
     """The longest of the steps 1, 1/2, ... that raises h; None where rounding is all that is left."""
     slack, length = 1e-13 * (1.0 + abs(at.h)), 1.0
     for _ in range(_HALVINGS):
@@ -127,7 +129,7 @@ def _search(
     return None
 
 
-def _settled(model: MixedModel, x: list[FloatArray], at: _Point, own: Factor, decrement: float) -> Modes | None:
+def _settled(model: MixedModel, x: list[FloatArray], at: Point, own: Factor, decrement: float) -> Modes | None:
     """The modes with the true H; None where that is not positive definite, or hardly."""
     if not model.family.concave:
         exact = factor(model.structure.gram(x, model.weights * at.terms.curvature), model.structure)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,17 +13,18 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import Sample, check_whole_groups
 from ..judging.costs import CostMatrix
+from ..judging.evaluation import LikelihoodMethod
 from ..likelihood.estimate import Estimate
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.layout import Layout
 from ..likelihood.problem import Problem
 from ..likelihood.user_scale import correct_digits
+from .over_groups import over_population
 
-if TYPE_CHECKING:
-    from .estimate import MixedEstimate
-
-#: Nodes that "auto" may come to.
+#: The largest number of quadrature nodes.
 MOST_NODES = 100
+#: The largest component of the gradient of a fit that has reached its maximum.
+TOLERANCE = 1e-6
 #: Crossed effects beside the largest term: an elimination of more takes many minutes, by the cube of their number.
 _MOST_CROSSED = 10_000
 #: Penalties of the covariances of random effects, and one in a summary.
@@ -31,19 +32,17 @@ RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
 
 
-def checked_quadrature(name: str, value: Any, of: Any) -> int | str:
-    """A number of nodes, or "auto"."""
-    if value == "auto":
-        return "auto"
+def checked_quadrature(name: str, value: Any, of: Any) -> int:
+    """A number of nodes."""
     if is_whole(value) and value != 0 and abs(value) <= MOST_NODES:
         return int(value)
     raise OptionError(
-        f"{name} must be 1 (Laplace), a number of nodes up to {MOST_NODES} (adaptive Gauss-Hermite; negative for a "
-        f"rule without modes) or 'auto'; got {value!r}."
+        f"{name} must be 1 (Laplace) or a number of nodes up to {MOST_NODES} (adaptive Gauss-Hermite; negative for a "
+        f"rule without modes); got {value!r}."
     )
 
 
-def check_random(sample: Sample, penalty: str | None, quadrature: int | str, **options: Any) -> None:
+def check_random(sample: Sample, penalty: str | None, quadrature: int, **options: Any) -> None:
     """OptionError where random effects meet what they do not go with, or their own options meet none."""
     if sample.rows.random is None:
         if quadrature != 1:
@@ -85,7 +84,7 @@ def with_random_effects(
     found: Estimate,
     layout: Layout,
     cost: CostMatrix,
-    quadrature: int | str,
+    quadrature: int,
     max_iter: int,
     penalty: str | None,
     known: dict[str, Any],
@@ -98,39 +97,47 @@ def with_random_effects(
     found : Estimate
     layout : Layout
     cost : CostMatrix
-    quadrature : int or "auto"
+    quadrature : int
     max_iter : int
     penalty : "gamma" or None
         That of the covariances of random effects.
     known : dict
         The fields of the fit that random effects leave as they are.
     """
-    from .at_estimates import MarginalAtEstimates
-    from .estimate import Covariance, mixed_estimate
+    from .estimate import Covariance, marginal_of, mixed_estimate
+    from .profile import MarginalAtEstimates
 
-    problem, plain_loglik = found.problem, found.loglik()
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
     start = (found.optimum.alpha, found.optimum.rest)
-    mixed = mixed_estimate(problem, start, quadrature, max_iter, penalty, infinite)
-    marginal = mixed.marginal(plain_loglik)
+    here, end, boundaries = mixed_estimate(found.problem, start, quadrature, max_iter, penalty, infinite)
+    marginal = marginal_of(here, boundaries, found.loglik())
     if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
-    alpha, rest = _parts(mixed.fixed, problem)
+    alpha, rest = _parts(here.fixed, found.problem)
     rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
-    size = mixed.likelihood.model.n_fixed
+    size = here.model.n_fixed
     information = Covariance(marginal.covariance[:size, :size])
-    errors = np.abs(mixed.likelihood.last_step()[:size]) + mixed.rounding
+    rounding = 2.0**-53 * np.abs(here.model.to_user) @ np.abs(here.at.psi[:size])
     facts = () if penalty is None else (("penalty", GAMMA),)
+    certificate = Certificate(
+        name="max |gradient|",
+        value=float(np.abs(here.at.gradient[here.free]).max(initial=0.0)),
+        tolerance=max(TOLERANCE, 1e-14 * abs(here.loglik)),  # sums over very many rows are rounded
+        details=(
+            ("gradient of the modes", float(np.sqrt(max(here.at.decrement, 0.0)))),
+            ("smallest eigenvalue of the information", here.smallest_eigenvalue),
+        ),
+    )
     return LikelihoodFit(
         **{**known, "facts": (*known["facts"], *facts)},
         rule=rule,
-        certificate=_certificate(mixed),
-        trace=Trace(iterations=len(mixed.logliks) - 1, objective=np.array(mixed.logliks), message=mixed.message),
+        certificate=certificate,
+        trace=Trace(iterations=len(end.logliks) - 1, objective=np.array(end.logliks), message=end.message),
         scores=rule.scores(sample.rows),
-        coefficients=layout.spread(mixed.fixed),
+        coefficients=layout.spread(here.fixed),
         information=information,
-        digits=layout.spread(correct_digits(mixed.fixed, errors, information)),
-        loglik=mixed.loglik,
+        digits=layout.spread(correct_digits(here.fixed, np.abs(here.last_step()[:size]) + rounding, information)),
+        loglik=here.loglik,
         marginal=marginal,
         likelihood=cast(Any, MarginalAtEstimates(marginal)),
     )
@@ -143,7 +150,27 @@ def _parts(fixed: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]
     return fixed[: t * m].reshape(m, t).T, fixed[t * m :]
 
 
-def _certificate(mixed: MixedEstimate) -> Certificate:
-    details: list[tuple[str, Any]] = [("gradient of the modes", mixed.modes_gradient)]
-    details += [("smallest eigenvalue of the information", mixed.likelihood.smallest_eigenvalue)]
-    return Certificate(name="max |gradient|", value=mixed.gradient, tolerance=mixed.tolerance, details=tuple(details))
+@dataclass(frozen=True, eq=False)
+class ForNewGroups:
+    """A method whose fits predict averages over the random effects [Learner]."""
+
+    method: LikelihoodMethod
+
+    @property
+    def cost(self) -> Any:
+        return self.method.cost
+
+    @property
+    def needs(self) -> Any:
+        return self.method.needs
+
+    def with_cost(self, cost: Any) -> ForNewGroups:
+        """The same under another cost."""
+        return ForNewGroups(self.method.with_cost(cost))
+
+    def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
+        """Fit to some rows, without clusters and groups that are not among them."""
+        random = sample.rows.random
+        assert random is not None
+        rows = replace(sample.rows, random=random.renumbered())
+        return over_population(self.method.fit(replace(sample, rows=rows, cluster=None), rng))

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import location_terms
-from ..formula.sample import RandomColumns
+from ..formula.sample import RandomColumns, RandomRows
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.family import Family, LocationTerms
 from ..likelihood.predictor import Jacobian, ModelRows, Predictor
@@ -218,6 +218,15 @@ class MixedModel:
     def columns(self, phi: FloatArray) -> list[FloatArray]:
         """x = z Lambda (n, q) of each term."""
         return [term.z @ Lambda for term, Lambda in zip(self.terms, self.factors(phi), strict=True)]
+
+    def columns_of(self, psi: FloatArray, random: RandomRows | None) -> tuple[list[FloatArray], list[IntArray]]:
+        """x = z Lambda (n, q) and the groups (n,) of other rows for each term."""
+        assert random is not None
+        random.require_covariances()
+        terms = [random.terms[place].spelt_out() for place in self.order]
+        factors = self.factors(psi[self.n_fixed :])
+        x = [term.z @ M @ Lambda for term, M, Lambda in zip(terms, self.scaling, factors, strict=True)]
+        return x, [term.codes for term in terms]
 
     def shift(self, x: Iterable[FloatArray], v: Effects) -> FloatArray:
         """(n,) x'v of each row: what the random effects add to its score."""

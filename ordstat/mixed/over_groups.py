@@ -9,19 +9,22 @@ v z_tr x_tc / d: at a node these columns stand beside those of X, with effects o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
-from ..exceptions import DataError
+from .._typing import BoolArray, FloatArray, IntArray
+from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule
+from ..formula.design import Design
+from ..formula.random_terms import RandomTerm
 from ..formula.sample import RandomRows, Rows
 from ..judging.costs import CostMatrix
 from ..likelihood.derivatives import Directions, Quantity, averages
+from ..likelihood.fit import LikelihoodFit, Marginal
 from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
 
@@ -88,38 +91,9 @@ def normal_nodes(steep: float) -> tuple[FloatArray, FloatArray]:
     return points, shares / shares.sum()
 
 
-class Place(Protocol):
-    """Rows as a place to take derivatives at; see `Directions`."""
-
-    @property
-    def rows(self) -> Rows: ...
-
-    def average(self, tangent: Rows, weights: FloatArray) -> Found: ...
-
-    def each(self, tangent: Rows) -> Found: ...
-
-    def values(self) -> Found: ...
-
-
-class Predicted(Protocol):
-    """What is predicted of rows, and how it moves with the parameters: those of the rule, then `n_phi` further ones."""
-
-    @property
-    def rule(self) -> LikelihoodRule: ...
-
-    @property
-    def n_phi(self) -> int: ...
-
-    def averages(self, quantity: Quantity, rows: Rows, weights: FloatArray) -> Found:
-        """(M,) weighted sums over rows and their (M, F + n_phi) Jacobian."""
-
-    def directions(self, quantity: Quantity, rows: Rows) -> Place:
-        """The rows as a place to take derivatives at."""
-
-
 @dataclass(frozen=True, eq=False)
 class AsTheyAre:
-    """Rows as a rule has them [Predicted]."""
+    """What a rule predicts, without an average."""
 
     rule: LikelihoodRule
     n_phi: int = 0
@@ -133,7 +107,7 @@ class AsTheyAre:
 
 @dataclass(frozen=True, eq=False)
 class OverGroups:
-    """Rows averaged over the groups that there could be [Predicted].
+    """Averages of rows over the groups that there could be.
 
     Attributes
     ----------
@@ -238,7 +212,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class DirectionsOverGroups:
-    """`Directions` of averages over groups [Place]."""
+    """`Directions` of averages over groups."""
 
     quantity: Quantity
     over: OverGroups
@@ -296,6 +270,11 @@ def _safe(d: FloatArray) -> FloatArray:
     return np.where(d > 0.0, d, 1.0)[:, None]
 
 
+#: What is predicted of rows, and rows as a place to take derivatives at.
+Predicted = AsTheyAre | OverGroups
+Place = Directions | DirectionsOverGroups
+
+
 @dataclass(frozen=True, eq=False)
 class PopulationRule(CostRule):
     """Probabilities averaged over the groups that there could be: those of rows of groups that a fit has not seen.
@@ -327,3 +306,79 @@ class PopulationRule(CostRule):
     def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         below = np.cumsum(self.probabilities(rows), axis=1)[:, :-1]
         return np.asarray(np.log1p(-below) - np.log(below))
+
+
+def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
+    """Averages over the random effects of a fit.
+
+    Raises
+    ------
+    OptionError
+        Groups of several variances.
+    """
+    if not all(term.unit_diagonal for term in marginal.terms):
+        raise OptionError(
+            "cov must have ones on its diagonal for averages over the random effects, as groups have several variances "
+            "otherwise. Use re='zero', or fit with K / K.iloc[0, 0] where all are the same."
+        )
+    factors, entries = ([getattr(term, name) for term in marginal.terms] for name in ("factor", "entries"))
+    return OverGroups(replace(rule, effects=()), tuple(factors), tuple(entries))
+
+
+def over_population(fit: LikelihoodFit) -> LikelihoodFit:
+    """The fit with a rule that averages over the random effects."""
+    assert fit.marginal is not None and isinstance(fit.rule, LikelihoodRule)
+    return replace(fit, rule=PopulationRule(over_groups(fit.rule, fit.marginal), fit.rule.cost))
+
+
+def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
+    """Rows with the modes (G, q) of known groups in their offset, so that those of others alone are random."""
+    assert rows.random is not None
+    shift, terms = np.zeros(rows.n), []
+    for term, own in zip(rows.random.terms, modes, strict=True):
+        known = (term.codes >= 0)[:, None]
+        shift += np.einsum("nq,nq->n", term.z, np.where(known, own[np.maximum(term.codes, 0)], 0.0))
+        terms.append(replace(term, z=np.where(known, 0.0, term.z)))
+    offset = shift if rows.offset is None else rows.offset + shift
+    return replace(rows, offset=offset, random=RandomRows(tuple(terms)))
+
+
+def groups_of(design: Design, newdata: Any, complete: BoolArray) -> IntArray:
+    """(n,) groups of complete new rows, those of the term of most groups in the fit.
+
+    Raises
+    ------
+    DataError
+        The fit has seen one of them.
+    """
+    new, place = design.spec.rebuild(newdata), _unit_term(design)
+    assert new.rows.random is not None
+    known = new.rows.random.terms[place].codes[complete[new.complete]] >= 0
+    term = design.random[place]
+    if known.any():
+        raise DataError(
+            f"data must have groups that the fit has not seen; {int(known.sum())} of its {known.size} rows have a "
+            f"{term.group!r} of the fit. Keep whole groups aside, or leave data= out."
+        )
+    return term.apart(newdata, complete)
+
+
+def _unit_term(design: Design) -> int:
+    """The random term whose groups do not depend on each other; of crossed terms, the one of most groups."""
+    random = design.sample.rows.random
+    assert random is not None
+    units, sizes = random.apart(), [term.n_groups for term in random.terms]
+    pairs = [np.unique(np.stack([term.codes, units]), axis=1).shape[1] for term in random.terms]
+    count = np.unique(units).size
+    alike = [k for k, size in enumerate(sizes) if size == count == pairs[k]]
+    return alike[0] if alike else int(np.argmax(sizes))
+
+
+def tell_unknown(terms: Sequence[RandomTerm], newdata: Any, hint: str = "") -> None:
+    """DataWarning where groups are named, and none of them is known; the hint ends the sentence on predictions."""
+    text = next(filter(None, (term.unknown(newdata) for term in terms)), "")
+    if text:
+        warn(
+            f"No group of newdata is one of the fit: {text}. Its rows are predicted by averages over the random "
+            f"effects{hint}. Where they are groups of the fit, write them in the same type."
+        )

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray
-from ..checks import one_of
+from ..checks import fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..fit import least_expected
 from ..fitted import Target
 from ..formula.sample import Rows
+from ..inference.predictions import drawn_codes
 from ..judging.costs import CostMatrix
+from ..likelihood.fit import Marginal
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.predictor import Predictor
 from ..likelihood.rule import LikelihoodRule
@@ -30,8 +33,8 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
 )
 from ..predictions import known_type, unknown_type
-from .new_groups import over_groups, tell_unknown
-from .over_groups import AsTheyAre, Predicted, normal_nodes, steepness_blocks
+from .laplace import State
+from .over_groups import AsTheyAre, Predicted, normal_nodes, over_groups, steepness_blocks, tell_unknown
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal")
@@ -55,15 +58,19 @@ class _At:
 
 def mixed_prediction(
     r: FittedLikelihood,
-    newdata: Any,
-    type: str,
-    re: str | None,
-    se: bool,
-    interval: str | None,
-    level: float,
-    cost: Any,
+    newdata: Any = None,
+    type: str = "class",
+    *,
+    se: bool = False,
+    interval: str | None = None,
+    level: float = 0.95,
+    method: str = "delta",
+    vcov: Any = None,
+    cost: Any = None,
+    re: str | None = None,
+    **simulation: Any,
 ) -> pd.Series | pd.DataFrame:
-    """`predict` of a fit with random effects; see there.
+    """`predict` of a fit with random effects.
 
     Raises
     ------
@@ -72,6 +79,10 @@ def mixed_prediction(
     DataError
         At the modes, groups that the fit has not seen, where `re` asks for these.
     """
+    one_of("interval", interval, ("confidence", None))
+    if method != "delta" or vcov is not None:
+        raise OptionError("method and vcov must be left out where the fit has random effects.")
+    fraction("level", level)
     if re is not None:
         one_of("re", re, EFFECTS)
     type = known_type(r, type)
@@ -79,7 +90,7 @@ def mixed_prediction(
         raise unknown_type(r, type)
     if cost is not None and type != "class":
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
-    target = mixed_target(r, newdata, re)
+    target = _target(r, newdata, re)
     kind = _kind(r, target.rows, re)
     if re is None and newdata is not None and kind in ("marginal", "known"):
         hint = "; re='marginal' gives these without this warning" if kind == "marginal" else ""
@@ -91,33 +102,36 @@ def mixed_prediction(
         rule = at.rule if cost is None else replace(at.rule, cost=CostMatrix.parse(cost))
         return target.classes(least_expected(_probabilities(at), rule.cost), r.design.levels, r.design.response)
     value = VALUES[type](at)
-    labels = _labels(r, type)
+    labels = None if type in ("score", "mean") else r.threshold_names if type == "linear_predictor" else list(r.levels)
     if not se and interval is None:
         return target.series(value[:, 0], type) if labels is None else target.frame(value, labels)
-    return _with_errors(r, target, type, kind, at, value, (se, interval is not None, level))
+    error = _errors(r, target.rows, type, kind, at)
+    tables = {"estimate": value}
+    if se:
+        tables["std_error"] = error
+    if interval is not None:
+        tables["lower"], tables["upper"] = _limits(at, type, value, error, level)
+    columns: pd.Index = pd.Index(list(tables))
+    if labels is not None:
+        columns = pd.MultiIndex.from_product([list(tables), labels], names=["statistic", None])
+    return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
 
 
-def mixed_target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
+def _target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
     """The rows of new data, or of the fit, with their scores without random effects; groups where `re` asks for any."""
-    bare = replace(r.rule, effects=())
-    if newdata is None:
-        rows = r.design.sample.rows
-        complete, index = np.ones(rows.n, dtype=np.bool_), r.design.index
-    else:
-        new = r.design.spec.rebuild(newdata, _without_groups(r, re))
+    rows, index = r.design.sample.rows, r.design.index
+    complete = np.ones(rows.n, dtype=np.bool_)
+    if newdata is not None:
+        # groups of cov= have each their variance, so that averages need them too
+        unread = [term.text for term in r.design.random if re == "zero" or (re == "marginal" and term.root is None)]
+        new = r.design.spec.rebuild(newdata, frozenset(unread))
         rows, complete, index = new.rows, new.complete, new.index
-    return Target(rows=rows, scores=bare.scores(rows), complete=complete, index=index)
-
-
-def _without_groups(r: FittedLikelihood, re: str | None) -> frozenset[str]:
-    """Random terms whose groups are not asked for; groups of cov= have each their variance."""
-    if re not in ("zero", "marginal"):
-        return frozenset()
-    return frozenset(term.text for term in r.design.random if re == "zero" or term.root is None)
+    scores = replace(r.rule, effects=()).scores(rows)
+    return Target(rows=rows, scores=scores, complete=complete, index=index)
 
 
 def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
-    """What is asked for: the modes of groups that are known and averages over others, where nothing else is said."""
+    """What `re` stands for in these rows: without it the modes of known groups, and averages over others."""
     assert rows.random is not None
     unseen = [term.codes < 0 for term in rows.random.terms]
     if re not in (None, "mode"):
@@ -133,11 +147,43 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
     )
 
 
-def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _At:
+def _marginal(r: FittedLikelihood) -> Marginal:
     assert r.fit.marginal is not None
-    found = r.fit.marginal.likelihood.moments(rows.random, kind, psi)
-    rule = replace(rule_at(r.fit, found.estimates), effects=())
-    return _At(rule, rows, found.shift, found.variance)
+    return r.fit.marginal
+
+
+def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _At:
+    """Rows at the estimates, or at other parameters psi."""
+    here = _marginal(r).likelihood
+    model, psi = here.model, here.at.psi if psi is None else psi
+    rule = replace(rule_at(r.fit, model.to_user @ psi[: model.n_fixed]), effects=())
+    shift, variance = np.zeros(rows.n), np.zeros(rows.n)
+    if kind == "zero":
+        return _At(rule, rows, shift, variance)
+    x, codes = model.columns_of(psi, rows.random)
+    modes = here.state(psi).modes.v if kind in ("mode", "known") else [np.zeros((1, part.shape[1])) for part in x]
+    for columns, groups, v in zip(x, codes, modes, strict=True):
+        known = (groups >= 0) & (kind != "marginal")
+        shift += np.where(known, np.einsum("nq,nq->n", columns, v[np.where(known, groups, 0)]), 0.0)
+        variance += np.where(known, 0.0, np.einsum("nq,nq->n", columns, columns))
+    return _At(rule, rows, shift, variance)
+
+
+def _conditional_variance(state: State, x: list[FloatArray], codes: list[IntArray]) -> FloatArray:
+    """(n,) variance of z'b given psi, of the groups that are known: x'H^-1 x."""
+    x = [np.where((code >= 0)[:, None], part, 0.0) for part, code in zip(x, codes, strict=True)]
+    groups = [np.maximum(code, 0) for code in codes]
+    if len(x) == 1:
+        block = state.modes.factor.inverse
+        return np.asarray(np.einsum("nq,nqp,np->n", x[0], block[groups[0]], x[0]))
+    rows, of = np.unique(np.column_stack([*groups, *x]), axis=0, return_index=True, return_inverse=True)[1:]
+    values = []
+    for row in rows:
+        unit = [np.zeros_like(v) for v in state.modes.v]
+        for part, columns, code in zip(unit, x, groups, strict=True):
+            part[code[row]] = columns[row]
+        values.append(sum(np.vdot(a, b) for a, b in zip(unit, state.modes.factor.solve(unit), strict=True)))
+    return np.array(values)[of.reshape(-1)]
 
 
 # Values
@@ -193,32 +239,31 @@ VALUES: dict[str, Callable[[_At], FloatArray]] = {
 }
 
 
-def _labels(r: FittedLikelihood, type: str) -> list[Any] | None:
-    if type in ("score", "mean"):
-        return None
-    return r.threshold_names if type == "linear_predictor" else list(r.levels)
-
-
 # Draws
 
 
-def modes_of(r: FittedLikelihood, rows: Rows) -> FloatArray:
-    """(n,) z'b^ of rows whose groups are known.
+def simulated_effects(
+    r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any, re: str
+) -> pd.DataFrame:
+    """Responses of a fit with random effects."""
+    whole("n", n, 1)
+    one_of("re", re, ("new", "mode"))
+    rng, target, bare = generator(seed), _target(r, newdata), replace(r.rule, effects=())
+    if re == "mode":
+        _kind(r, target.rows, "mode")
+    shifts = _drawn_shifts(r, target, newdata, rng) if re == "new" else repeat(_at(r, target.rows, re, None).shift)
+    drawn = [
+        drawn_codes(bare.probabilities(target.rows, target.scores + shift), rng.random((1, target.rows.n)))[0]
+        for shift in islice(shifts, int(n))
+    ]
+    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(drawn)}
+    return pd.DataFrame(columns, index=target.index)
 
-    Raises
-    ------
-    DataError
-        Groups that the fit has not seen.
-    """
-    assert r.fit.marginal is not None
-    _kind(r, rows, "mode")
-    return np.asarray(r.fit.marginal.likelihood.moments(rows.random, "mode").shift)
 
-
-def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.random.Generator) -> Iterator[FloatArray]:
+def _drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.random.Generator) -> Iterator[FloatArray]:
     """(n,) z'b again and again, with effects drawn for every group; new groups without a label are one a row."""
     rows = target.rows
-    assert r.fit.marginal is not None and rows.random is not None
+    assert rows.random is not None
     rows.random.require_covariances()
     groups = []
     for term, named in zip(rows.random.terms, r.design.random, strict=True):
@@ -226,7 +271,7 @@ def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.rand
         groups.append(np.where(term.codes < 0, term.n_groups + apart, term.codes))
     while True:
         total = np.zeros(rows.n)
-        for term, effects, chosen in zip(rows.random.terms, r.fit.marginal.terms, groups, strict=True):
+        for term, effects, chosen in zip(rows.random.terms, _marginal(r).terms, groups, strict=True):
             b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
             if term.root is not None:
                 b[: term.n_groups] = term.root @ b[: term.n_groups]
@@ -237,43 +282,18 @@ def drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.rand
 # Errors
 
 
-def _with_errors(
-    r: FittedLikelihood,
-    target: Target,
-    type: str,
-    kind: str,
-    at: _At,
-    value: FloatArray,
-    asked: tuple[bool, bool, float],
-) -> pd.DataFrame:
-    se, interval, level = asked
-    error = prediction_errors(r, target.rows, type, kind, at)
-    tables = {"estimate": value}
-    if se:
-        tables["std_error"] = error
-    if interval:
-        tables["lower"], tables["upper"] = _limits(at, type, value, error, level)
-    labels = _labels(r, type)
-    columns: pd.Index = pd.Index(list(tables))
-    if labels is not None:
-        columns = pd.MultiIndex.from_product([list(tables), labels], names=["statistic", None])
-    return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
-
-
-def prediction_errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at: _At) -> FloatArray:
+def _errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at: _At) -> FloatArray:
     """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
-    assert r.fit.marginal is not None
-    likelihood, curve = r.fit.marginal.likelihood, VALUES[type]
+    here, curve = _marginal(r).likelihood, VALUES[type]
     slopes = []
-    for behind, ahead, distance in likelihood.steps():
+    for behind, ahead, distance in here.steps():
         low, high = (curve(_at(r, rows, kind, psi)) for psi in (behind, ahead))
         slopes.append((high - low) / distance)
-    robust = r.covariance != "model"
-    inner = likelihood.inner_of(r.whole_covariance) if robust else likelihood.inner_covariance()
+    inner = here.inner_covariance if r.covariance == "model" else here.inner_of(r.whole_covariance)
     moved = np.stack(slopes)
-    variance = np.einsum("anm,ab,bnm->nm", moved, likelihood.along(inner), moved)
-    given = likelihood.moments(rows.random, kind).error
-    if given.any():
+    variance = np.einsum("anm,ab,bnm->nm", moved, here.along(inner), moved)
+    if kind in ("mode", "known"):
+        given = _conditional_variance(here.at.state, *here.model.columns_of(here.at.psi, rows.random))
         further, nearer = (curve(replace(at, shift=at.shift + move)) for move in (_STEP, -_STEP))
         variance += given[:, None] * ((further - nearer) / (2.0 * _STEP)) ** 2
     unknown = depends_on_infinite(r.fit, at.rule, rows, type)
@@ -290,8 +310,8 @@ def _limits(at: _At, type: str, value: FloatArray, error: FloatArray, level: flo
     return symmetric_limits(value, error, level)
 
 
-#: What `re` may be.
-AVERAGES = ("zero", "marginal")
+# Averages for effects and marginal means
+
 #: Scales on which random effects of 0 are taken if nothing is said: means on the first are the same either way, and
 #: those of the others have no mean over the groups that is of one.
 _AT_ZERO = ("latent", "log_odds", "odds")
@@ -311,7 +331,7 @@ def chosen_effects(r: FittedLikelihood, scale: str, re: str | None) -> str | Non
         return None
     if re is None:
         return "zero" if scale in _AT_ZERO else "marginal"
-    one_of("re", re, AVERAGES)
+    one_of("re", re, ("zero", "marginal"))
     if re == "marginal" and scale in ("log_odds", "odds"):
         raise OptionError(
             f"re must be 'zero' on scale={scale!r}: odds are those within a group; got 'marginal'. Take a scale of "

@@ -64,17 +64,8 @@ def grid_of(quadrature: int, q: int) -> Grid:
     return Grid(np.ascontiguousarray(points[places]), logs[places].sum(axis=1), quadrature > 0)
 
 
-def within_reach(model: MixedModel, quadrature: int) -> bool:
-    """Whether quadrature covers the random terms with this number of nodes."""
-    term = model.terms[0]
-    few = len(model.terms) == 1 and term.q <= MOST_COLUMNS and not term.alike
-    return few and float(abs(quadrature)) ** term.q <= MOST_POINTS
-
-
 def check_grid(model: MixedModel, quadrature: int) -> None:
     """OptionError unless there is one random term of few columns, whose groups are independent."""
-    if within_reach(model, quadrature):
-        return
     terms, laplace = model.terms, "Use quadrature=1, Laplace's approximation."
     if any(term.alike for term in terms):
         raise OptionError(f"quadrature={quadrature} needs independent groups; cov= makes them dependent. {laplace}")
@@ -85,10 +76,11 @@ def check_grid(model: MixedModel, quadrature: int) -> None:
             f"(1 + x | group); got {count} columns in {len(terms)} terms. {laplace}"
         )
     most = int(MOST_POINTS ** (1.0 / count) + 1e-9)
-    raise OptionError(
-        f"quadrature must be at most {most} for a random term of {count} columns, where a group has that many nodes to "
-        f"the power {count}; got {quadrature}. Use fewer nodes."
-    )
+    if abs(quadrature) > most:
+        raise OptionError(
+            f"quadrature must be at most {most} for a random term of {count} columns, as the nodes of a group grow "
+            f"with its power {count}; got {quadrature}. Use fewer nodes."
+        )
 
 
 def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:

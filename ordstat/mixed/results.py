@@ -1,46 +1,428 @@
-"""Variances, group effects and the summary of fits with random effects."""
+"""Results of a fit with random effects: variances, group effects, the summary, and the questions that it refuses."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
+from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import fraction, one_of
-from ..exceptions import UnavailableError
+from ..exceptions import DataWarning, SeparationWarning, UnavailableError
+from ..fit import Fit
+from ..fitted import FittedRanker, Target
+from ..formula.random_terms import RandomTerm
 from ..formula.sample import Sample
-from ..judging.errors import PairCounts, PairOrder, concordance, ranked_probability_scores, ratio, somers_d
-from ..judging.evaluation import ProbabilityRule
+from ..inference.boundary import is_zero
+from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d
+from ..judging.evaluation import Learner
 from ..likelihood.discrimination import middle_code
 from ..likelihood.fit import Marginal
-from ..likelihood.fitted import FittedLikelihood
+from ..likelihood.fitted import with_covariance
+from ..likelihood.parameters import square_frame
+from ..likelihood.results import LikelihoodResults
+from ..likelihood.rule import LikelihoodRule
 from ..likelihood.wald import chi2_tail
+from ..plots.likelihood import MixedPlots
 from ..report.cells import p_in_words
 from ..report.frames import NotedFrame
 from ..report.render import Table
-from .comparison import is_zero
-from .new_groups import over_population
-from .parameters import doubtful_effects
+from ..report.warnings import Alert
+from .method import ForNewGroups
+from .over_groups import at_known_modes, groups_of, over_population, tell_unknown
+from .predictions import mixed_prediction, simulated_effects
+
+_ROWS = "it treats rows as independent, and rows of a group are not"
+_MARGINS = "margins are distances from thresholds, and random effects move these by group", "errors(cv=)"
+_NULL = "it compares with a likelihood without any effects", "discrimination(), which has R2s"
+
+#: Name of a method or property -> why a fit with random effects does not have it, and what to use instead.
+REFUSED = {
+    "score_test": (_ROWS, "nominal_test() or scale_test(), which fit again"),
+    "brant": (_ROWS, "nominal_test()"),
+    "influence": (_ROWS, "update(data=) without a group, which fits again"),
+    "power": (_ROWS, "simulate() from the fit, and fit to the draws"),
+    "bounds": (_ROWS, "errors(cv=) or conformal()"),
+    "margins": _MARGINS,
+    "delta_errors": _MARGINS,
+    "lr_chi2": (_NULL[0], "anova() with the fit to compare with"),
+    "lr_p_value": (_NULL[0], "anova() with the fit to compare with"),
+    "mcfadden": _NULL,
+    "nagelkerke": _NULL,
+}
 
 #: Variance of the latent distributions; that of the cauchit is infinite.
 LATENT = {"logit": np.pi**2 / 3.0, "probit": 1.0, "cloglog": np.pi**2 / 6.0, "loglog": np.pi**2 / 6.0}
+#: Standard deviation of the effects, in those of the link, from which it counts as infinite.
+_INFINITE = 25.0
+
+_NEW = (
+    "New data: rows of known groups are predicted at the modes of the random effects, others by averages over them "
+    "(re='marginal')."
+)
+_FOLDS = (
+    "Folds are of whole groups, of crossed ones the more numerous: held-out rows are predicted by averages over the "
+    "random effects (re='marginal'), training rows at the modes."
+)
+_RELATIVES = "Relatives (cov=) are in other folds, and not used."
+_PENALISED = (
+    "The penalty on random effects, + log sd, keeps standard deviations off 0: a positive one is no evidence of a "
+    "variance. Fit without random_penalty= to test one."
+)
+_DISCRIMINATION = (
+    "modes: at the modes of the random effects, which know the responses of their own groups; population: as rows of "
+    "new groups are predicted; within: pairs of rows of one group alone. errors(cv=) has held-out groups.",
+    "r2_latent: share of the latent variance that the fixed effects explain (population), and they and the random "
+    "effects (modes), by Nakagawa, Johnson and Schielzeth (2017).",
+)
 
 
-def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
-    """Groups, how effects were integrated out, their test, and the share of the latent variance."""
-    marginal = r.fit.marginal
-    assert marginal is not None
-    groups = ", ".join(f"{name} {count}" for name, count in _groups(r).items())
-    lines = [("Groups", groups), ("Integration", marginal.integration), ("Std. errors", r.own_covariance.words)]
+class MixedResults(LikelihoodResults):
+    """A fitted cumulative link or adjacent-category model with random effects integrated out.
+
+    As `LikelihoodResults`, with `varcorr` and `ranef`; `predict`, `effects` and `emmeans` take `re=`.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+    >>> fit.varcorr()["sd"].round(3).tolist()
+    [1.131]
+    """
+
+    training_note: ClassVar[str] = "Levels are predicted at the modes of the random effects."
+
+    def varcorr(self, level: float = 0.95) -> pd.DataFrame:
+        """Variances and correlations of the random effects, as R's VarCorr.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level of the limits of standard deviations: Wald's, on the scale of their logarithms.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a column of a random term, by (group, name): variance, sd, std_error and limits of the sd, and its
+            correlations with the columns before it. A variance at its boundary, 0, has no error.
+
+        Raises
+        ------
+        OptionError
+            A level that does not lie between 0 and 1.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+        >>> fit.varcorr().round(3).loc[("judge", "(Intercept)"), ["variance", "sd", "std_error"]].tolist()
+        [1.279, 1.131, 0.399]
+        """
+        level, random = fraction("level", level), self.random_parameters
+        sd = [k for k, kind in enumerate(random.kinds) if kind == "sd"]
+        frame = pd.DataFrame(
+            np.column_stack([random.estimates**2, random.estimates, random.errors, random.limits(level)])[sd],
+            columns=["variance", "sd", "std_error", "lower", "upper"],
+            index=pd.MultiIndex.from_tuples(
+                [(term.group, name) for term in self.design.random for name in term.names], names=["group", "name"]
+            ),
+        )
+        widest = max(len(term.names) if term.correlated else 1 for term in self.design.random)
+        for k in range(1, widest):
+            frame[f"corr_{k}"] = np.nan
+        start = 0
+        for term, effects in zip(self.design.random, _marginal(self).terms, strict=True):
+            for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
+                frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
+            start += len(term.names)
+        return NotedFrame.of(frame, (f"{100 * level:g} % limits: those of log standard deviations.",), "Random effects")
+
+    def ranef(self, group: str | None = None) -> pd.DataFrame:
+        """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.
+
+        Parameters
+        ----------
+        group : str, optional
+            The grouping whose terms to show, such as "judge"; all if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for every group and column of a random term: term, group, level, name, mode, sd (given the
+            parameters, as R's condVar).
+
+        Raises
+        ------
+        OptionError
+            No random term is of that grouping.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
+        >>> fit.ranef().round(3).head(2)[["group", "level", "name", "mode", "sd"]]
+           group level         name   mode     sd
+        0  judge     1  (Intercept)  1.696  0.554
+        1  judge     2  (Intercept) -0.566  0.615
+        """
+        if group is not None:
+            one_of("group", group, dict.fromkeys(term.group for term in self.design.random))
+        parts = []
+        for term, effects in zip(self.design.random, _marginal(self).terms, strict=True):
+            count, q = effects.modes.shape
+            columns = {
+                "term": term.text,
+                "group": term.group,
+                "level": pd.Series([label for label in term.groups for _ in range(q)], dtype=object),
+                "name": list(term.names) * count,
+                "mode": effects.modes.reshape(-1),
+                "sd": np.sqrt(np.maximum(np.einsum("gqq->gq", effects.conditional), 0.0)).reshape(-1),
+            }
+            if group in (None, term.group):
+                parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True)
+
+    def predict(self, newdata: Any = None, type: str = "class", **options: Any) -> pd.Series | pd.DataFrame:
+        return mixed_prediction(self, newdata, type, **options)
+
+    def simulate(
+        self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None, re: str | None = None
+    ) -> pd.DataFrame:
+        return simulated_effects(self, n, seed, newdata, "new" if re is None else re)
+
+    def vcov(self, type: Any = None) -> pd.DataFrame:
+        random = (self if type is None else with_covariance(self, type)).random_parameters
+        matrix, infinite = random.joint(), np.flatnonzero(self.fit.infinite[~self.fit.aliased])
+        matrix[infinite], matrix[:, infinite] = np.nan, np.nan
+        names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
+        return square_frame(matrix, [*names, *random.names])
+
+    def discrimination(self) -> pd.DataFrame:
+        return _discrimination(self)
+
+    @property
+    def plot(self) -> MixedPlots:
+        return MixedPlots(self)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in REFUSED]
+
+    # What the summary shows
+
+    @cached_property
+    def random_parameters(self) -> RandomParameters:
+        """Standard deviations and correlations of the random effects."""
+        return RandomParameters.of(self.design.random, _marginal(self), self.whole_covariance)
+
+    def random_part(self, level: float) -> tuple[tuple[tuple[str, Any], ...], list[Table], tuple[str, ...]]:
+        notes = (_PENALISED,) if _marginal(self).likelihood.penalised else ()
+        return _header(self), [_table(self, level)], (*notes, *_at_boundary(self))
+
+    def alerts(self) -> list[Alert]:
+        return [*self.issued(), *((DataWarning, note) for note in _at_boundary(self))]
+
+    def issued(self) -> list[Alert]:
+        return [*super().issued(), *_run_off(self)]
+
+    # Rows of other groups
+
+    @property
+    def no_margins(self) -> str:
+        return "Margins are not available for fits with random effects. Use .errors()."
+
+    def target(self, newdata: Any) -> Target:
+        if newdata is not None:
+            raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
+        return super().target(newdata)
+
+    def _scored(self, newdata: Any) -> Target:
+        """New rows at the modes of their groups where these are known."""
+        if newdata is None:
+            return super()._scored(newdata)
+        new = self.design.spec.rebuild(newdata)
+        assert new.rows.random is not None
+        new.rows.random.require_covariances()
+        tell_unknown(self.design.random, newdata)
+        rows = at_known_modes(new.rows, self.rule.effects)
+        return Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
+
+    @property
+    def learner(self) -> Learner:
+        return ForNewGroups(self.method)
+
+    @property
+    def divisible(self) -> Sample:
+        """The sample with its clusters, which hold whole groups, or with the groups as clusters."""
+        sample = self.design.sample
+        assert sample.rows.random is not None
+        return replace(sample, cluster=sample.rows.random.apart()) if sample.cluster is None else sample
+
+    @property
+    def judge(self) -> Fit:
+        return over_population(self.fit)
+
+    @property
+    def of_new_groups(self) -> FittedRanker:
+        """Results without random effects, which predict all rows by averages over them."""
+        fit = over_population(self.fit) if isinstance(self.fit.rule, LikelihoodRule) else self.fit
+        kept = {f.name: getattr(self, f.name) for f in fields(self)}
+        return LikelihoodResults(**{**kept, "fit": replace(fit, marginal=None)})
+
+    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray:
+        return groups_of(self.design, newdata, complete)
+
+    def error_notes(self, new: bool, folds: bool) -> list[str]:
+        related = any(term.root is not None for term in self.design.random)
+        return [_NEW] * new + [_FOLDS] * folds + [_RELATIVES] * (folds and related)
+
+
+def _refusing(name: str) -> property:
+    """A property that raises UnavailableError."""
+
+    def refuse(results: MixedResults) -> Any:
+        why, instead = REFUSED[name]
+        raise UnavailableError(f".{name} is not available for fits with random effects, as {why}: use {instead}.")
+
+    return property(refuse)
+
+
+for _name in REFUSED:
+    setattr(MixedResults, _name, _refusing(_name))
+
+
+def _marginal(r: MixedResults) -> Marginal:
+    assert r.fit.marginal is not None
+    return r.fit.marginal
+
+
+@dataclass(frozen=True, eq=False)
+class RandomParameters:
+    """The standard deviations, then the correlations, term by term.
+
+    Attributes
+    ----------
+    names : list of str
+        As lme4 has them: "sd_(Intercept)|judge", "cor_x.(Intercept)|judge".
+    kinds : list of str
+        "sd" or "cor".
+    estimates : (R,)
+    slopes : (R, m')
+        Derivatives by the entries of all Lambdas; NaN at a boundary.
+    covariance : (P' + m', P' + m')
+        Of the fixed parameters and the entries of the Lambdas.
+    """
+
+    names: list[str]
+    kinds: list[str]
+    estimates: FloatArray
+    slopes: FloatArray
+    covariance: FloatArray
+
+    @classmethod
+    def of(cls, terms: Sequence[RandomTerm], marginal: Marginal, covariance: FloatArray) -> RandomParameters:
+        """Those of a fit with random effects, with a covariance of its parameters."""
+        rows, start = [], 0
+        for term, effects in zip(terms, marginal.terms, strict=True):
+            end = start + effects.entries[0].size
+            values = [("sd", *v) for v in zip(term.names, effects.deviations, effects.deviation_slopes(), strict=True)]
+            for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
+                slopes = effects.correlation_slopes(a, b)
+                values.append(("cor", f"{term.names[b]}.{term.names[a]}", effects.correlations[a, b], slopes))
+            for kind, name, value, slopes in values:
+                every = np.pad(slopes, (start, marginal.n_entries - end))
+                rows.append((f"{kind}_{name}|{term.group}", kind, value, every))
+            start = end
+        names, kinds, estimates, padded = map(list, zip(*rows, strict=True))
+        return cls(names, kinds, np.array(estimates, dtype=np.float64), np.array(padded), covariance)
+
+    @property
+    def deviations(self) -> pd.Series:
+        """The standard deviations, by their names."""
+        return pd.Series(self.estimates, index=self.names)[[kind == "sd" for kind in self.kinds]]
+
+    @property
+    def errors(self) -> FloatArray:
+        """(R,) standard errors by the delta method."""
+        return np.asarray(np.sqrt(np.diag(self.joint())[-len(self.names) :]))
+
+    def joint(self) -> FloatArray:
+        """(P' + R, P' + R) covariance of the fixed parameters and these; NaN at a boundary."""
+        fixed, count = len(self.covariance) - self.slopes.shape[1], len(self.names)
+        known = np.isfinite(np.diag(self.covariance))
+        J = np.zeros((fixed + count, len(self.covariance)))
+        J[:fixed, :fixed], J[fixed:, fixed:] = np.eye(fixed), self.slopes
+        lost = ((J != 0.0) & ~(known & ~np.isnan(J))).any(axis=1)
+        J[np.isnan(J)] = 0.0
+        out = J @ np.where(known[:, None] & known, self.covariance, 0.0) @ J.T
+        out[lost], out[:, lost] = np.nan, np.nan
+        return np.asarray(out)
+
+    def limits(self, level: float) -> FloatArray:
+        """(R, 2) Wald limits, of standard deviations on the scale of their logarithms, of correlations on Fisher's."""
+        z, value, error = (
+            np.array([-1.0, 1.0]) * ndtri(0.5 + 0.5 * level),
+            self.estimates[:, None],
+            self.errors[:, None],
+        )
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            of_sd = value * np.exp(z * error / value)
+            of_cor = np.tanh(np.arctanh(value) + z * error / (1.0 - value**2))
+        return np.where(np.array(self.kinds)[:, None] == "sd", of_sd, of_cor)
+
+
+def _run_off(r: MixedResults) -> Iterator[Alert]:
+    """A warning for every term whose variance grows without bound, or if the data say nothing about the effects."""
+    marginal, random = _marginal(r), r.design.sample.rows.random
+    assert random is not None
+    if marginal.certain:
+        yield (
+            SeparationWarning,
+            "the fixed effects alone predict every level, so that the data say nothing about the random effects: their "
+            "standard deviations and correlations are the start values of the search, without standard errors.",
+        )
+        return
+    latent = LATENT.get(r.family.link.name, 1.0) ** 0.5
+    for term, columns, effects in zip(r.design.random, random.terms, marginal.terms, strict=True):
+        deviation = float(np.sqrt(columns.variances(effects.covariance).mean()))
+        if not deviation <= _INFINITE * latent:
+            yield (
+                SeparationWarning,
+                f"{term.text}: the effects have a standard deviation of {deviation:.3g}, a row one of {latent:.3g}: "
+                "the rows of a group are nearly all of one level, so that the data hardly bound the variance. "
+                "Thresholds and effects grow with it: leave the term out, or join groups.",
+            )
+
+
+def _at_boundary(r: MixedResults) -> Iterator[str]:
+    """Notes on variances at 0 and singular covariances."""
+    for term, effects in zip(r.design.random, _marginal(r).terms, strict=True):
+        for column, derivative in effects.boundary.items():
+            what = "variance at its boundary, 0" if effects.deviations[column] == 0.0 else "singular covariance"
+            yield (
+                f"{term.text}, {term.names[column]}: {what}; the log-likelihood falls by {-derivative:.3g} a unit of "
+                "variance there. Errors of the other parameters are those with it held."
+            )
+
+
+def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
+    """Groups, how effects were integrated out, the share of the latent variance, and the test of the effects."""
+    marginal = _marginal(r)
+    groups = {term.group: f"{term.cells.size}{'' if term.root is None else ' (cov=)'}" for term in r.design.random}
+    lines = [
+        ("Groups", ", ".join(f"{name} {size}" for name, size in groups.items())),
+        ("Integration", marginal.integration),
+        ("Std. errors", r.own_covariance.words),
+    ]
     shares = latent_shares(r)
     if shares:
-        named = len(shares) > 1
-        lines.append(
-            ("ICC", ", ".join(f"{name} {share:.3f}" if named else f"{share:.3f}" for name, share in shares.items()))
-        )
+        named = [f"{name} {share:.3f}" for name, share in shares.items()]
+        lines.append(("ICC", ", ".join(named) if len(shares) > 1 else named[0].rpartition(" ")[2]))
     if r.covariance != "model":
         lines.append(("Random effects", f"no LR test: {r.without_aic}"))
     elif not marginal.likelihood.penalised:
@@ -48,56 +430,44 @@ def random_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
     return tuple(lines)
 
 
-def _groups(r: FittedLikelihood) -> dict[str, str]:
-    given = {True: "", False: " (cov=)"}
-    return {term.group: f"{term.cells.size}{given[term.root is None]}" for term in r.design.random}
-
-
-def _test(r: FittedLikelihood, marginal: Marginal) -> str:
+def _test(r: MixedResults, marginal: Marginal) -> str:
     """Likelihood ratio against no random effects, by the law of a variance at its boundary where there is one."""
     statistic, df = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0), marginal.n_phi
+    p, law = float(chi2_tail(statistic, df)), f"chi2({df}), conservative"
     if df == 1:
-        p = 0.5 * float(chi2_tail(statistic, 1)) if not is_zero(statistic, r.loglik) else 1.0
-        return f"LR {statistic:.2f}, {p_in_words(p)} (1/2 chi2(0) + 1/2 chi2(1))"
-    return f"LR {statistic:.2f}, {p_in_words(float(chi2_tail(statistic, df)))} (chi2({df}), conservative)"
+        p, law = (1.0 if is_zero(statistic, r.loglik) else 0.5 * p), "1/2 chi2(0) + 1/2 chi2(1)"
+    return f"LR {statistic:.2f}, {p_in_words(p)} ({law})"
 
 
-def latent_shares(r: FittedLikelihood) -> dict[str, float]:
+def latent_shares(r: MixedResults) -> dict[str, float]:
     """Share of the latent variance that is between the groups of each term; with slopes, of mean variance.
 
-    Nakagawa, Johnson and Schielzeth (2017), with the variance of the latent distribution; nothing for links whose
-    latent distribution has none, for families without a latent variable, and beside scale effects.
+    Nakagawa, Johnson and Schielzeth (2017), with the variance of the latent distribution.
     """
-    found = latent_variances(r)
-    if found is None:
-        return {}
-    means, own = found
+    variances = _latent_variances(r)
     shares: dict[str, float] = {}
-    for term, mean in zip(r.design.random, means, strict=True):
-        shares[term.group] = shares.get(term.group, 0.0) + mean / (sum(means) + own)
+    if variances is not None:
+        means, latent = variances
+        for term, mean in zip(r.design.random, means, strict=True):
+            shares[term.group] = shares.get(term.group, 0.0) + mean / (sum(means) + latent)
     return shares
 
 
-def latent_variances(r: FittedLikelihood) -> tuple[list[float], float] | None:
-    """Mean variance of z'b of each term, and that of the latent distribution; None where there is none of these."""
-    marginal, rows = r.fit.marginal, r.design.sample.rows
-    own = LATENT.get(r.family.link.name) if r.family.ordered else None
-    if marginal is None or own is None or rows.random is None or rows.scale is not None:
+def _latent_variances(r: MixedResults) -> tuple[list[float], float] | None:
+    """Mean variance of z'b of each term, and that of the latent distribution; None if there is no such distribution."""
+    rows, latent = r.design.sample.rows, LATENT.get(r.family.link.name) if r.family.ordered else None
+    if latent is None or rows.random is None or rows.scale is not None:
         return None
     weights = r.design.sample.case_weights
-    means = [
-        float(np.average(term.variances(effects.covariance), weights=weights))
-        for term, effects in zip(rows.random.terms, marginal.terms, strict=True)
-    ]
-    return means, own
+    parts = zip(rows.random.terms, _marginal(r).terms, strict=True)
+    return [float(np.average(term.variances(own.covariance), weights=weights)) for term, own in parts], latent
 
 
-def random_table(r: FittedLikelihood, level: float) -> Table:
+def _table(r: MixedResults, level: float) -> Table:
     """Variances, standard deviations with errors and limits, correlations."""
-    frame = variance_table(r, level)
     limits = f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
     names = {"sd": "std. dev.", "std_error": "std. error", "lower": limits[0], "upper": limits[1]}
-    frame = frame.rename(columns=names)
+    frame = r.varcorr(level).rename(columns=names)
     correlations = [name for name in map(str, frame) if name.startswith("corr_")]
     if correlations:
         frame = frame.rename(columns={correlations[0]: "corr"} | dict.fromkeys(correlations[1:], ""))
@@ -107,144 +477,47 @@ def random_table(r: FittedLikelihood, level: float) -> Table:
     return Table(title=title, frame=frame, note=note, brief=brief)
 
 
-def random_notes(r: FittedLikelihood) -> tuple[str, ...]:
-    """Variances at their boundary, and where Laplace's approximation is known to be biased."""
-    marginal = r.fit.marginal
-    if marginal is None:
-        return ()
-    penalised = (_PENALISED,) if marginal.likelihood.penalised else ()
-    return (*penalised, *doubtful_effects(r.design, marginal, r.random_parameters, r.covariance))
-
-
-_PENALISED = (
-    "Standard deviations of random effects are kept off 0 by a penalty, + log sd: none of them says that its "
-    "variance is there. Fit without random_penalty= to test one."
-)
-
-
-def marginal_of(r: FittedLikelihood, name: str) -> Marginal:
-    """The random effects of a fit; UnavailableError where it has none."""
-    if r.fit.marginal is None:
-        raise UnavailableError(
-            f".{name} is available of fits with random effects alone: add a term such as (1 | group) to the formula."
-        )
-    return r.fit.marginal
-
-
-def variance_table(r: FittedLikelihood, level: float = 0.95) -> pd.DataFrame:
-    """Variances and correlations of the random effects, as R's VarCorr."""
-    marginal, level = marginal_of(r, "varcorr"), fraction("level", level)
-    own = r.random_parameters
-    assert own is not None
-    sd = [k for k, kind in enumerate(own.kinds) if kind == "sd"]
-    errors, limits = own.errors, own.limits(level)
-    index = [(term.group, name) for term in r.design.random for name in term.names]
-    frame = pd.DataFrame(
-        {
-            "variance": own.estimates[sd] ** 2,
-            "sd": own.estimates[sd],
-            "std_error": errors[sd],
-            "lower": limits[sd, 0],
-            "upper": limits[sd, 1],
-        },
-        index=pd.MultiIndex.from_tuples(index, names=["group", "name"]),
-    )
-    widest = max(len(term.names) if term.correlated else 1 for term in r.design.random)
-    for k in range(1, widest):
-        frame[f"corr_{k}"] = np.nan
-    start = 0
-    for term, effects in zip(r.design.random, marginal.terms, strict=True):
-        for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
-            frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
-        start += len(term.names)
-    return NotedFrame.of(frame, (f"{100 * level:g} % limits: those of log standard deviations.",), "Random effects")
-
-
-def group_effects(r: FittedLikelihood, group: str | None = None) -> pd.DataFrame:
-    """Conditional modes of the random effects, as R's ranef, with conditional standard deviations."""
-    marginal, parts = marginal_of(r, "ranef"), []
-    if group is not None:
-        one_of("group", group, dict.fromkeys(term.group for term in r.design.random))
-    for term, effects in zip(r.design.random, marginal.terms, strict=True):
-        if group not in (None, term.group):
-            continue
-        groups, (count, q) = term.groups, effects.modes.shape
-        deviations = np.sqrt(np.maximum(np.einsum("gqq->gq", effects.conditional), 0.0))
-        parts.append(
-            pd.DataFrame(
-                {
-                    "term": term.text,
-                    "group": term.group,
-                    "level": pd.Series([label for label in groups for _ in range(q)], dtype=object),
-                    "name": list(term.names) * count,
-                    "mode": effects.modes.reshape(-1),
-                    "sd": deviations.reshape(-1),
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
-
-
-_NOTES = (
-    "modes: at the modes of the random effects, which know the responses of their own groups; population: as rows of "
-    "groups not seen are predicted; within: pairs of rows of one group alone. errors(cv=) has held-out groups.",
-    "r2_latent: share of the latent variance that the fixed effects explain (population), and they and the random "
-    "effects (modes), by Nakagawa, Johnson and Schielzeth (2017).",
-)
-
-
-def mixed_discrimination(r: FittedLikelihood) -> pd.DataFrame:
-    """Rank correlations, Brier score, ranked probability score and R2, a column for each way of seeing the groups.
-
-    Columns modes, population and, for each grouping, "within <group>"; NaN where a figure has no meaning.
-    """
-    sample, named = r.design.sample, {}
-    for name, fit in (("modes", r.fit), ("population", over_population(r.fit))):
-        rule: ProbabilityRule = fit.rule  # type: ignore[assignment]
-        probabilities = rule.probabilities(sample.rows, fit.rule.scores(sample.rows))
-        named[name] = _pairs(sample, _order(sample, r.fit.scores if name == "modes" else None, probabilities), None)
-        named[name] |= _by_row(sample, probabilities, r.levels[middle_code(len(r.levels))])
-    at_modes = _order(sample, r.fit.scores, r.rule.probabilities(sample.rows, r.fit.scores))
+def _discrimination(r: MixedResults) -> pd.DataFrame:
+    """Rank correlations, Brier score, ranked probability score and R2, a column for each way of seeing the groups."""
+    sample, middle = r.design.sample, middle_code(len(r.levels))
+    weights, table = sample.case_weights, {}
+    at_modes = r.rule.probabilities(sample.rows, r.fit.scores)
+    populations: Any = over_population(r.fit).rule
+    shares = _explained(r)
+    for name, probabilities in (("modes", at_modes), ("population", populations.probabilities(sample.rows))):
+        above = probabilities[:, middle:].sum(axis=1)
+        by_scores = name == "modes" and sample.rows.one_scale
+        table[name] = _pairs(sample, r.fit.scores if by_scores else _ranks(probabilities), None) | {
+            f"brier_at_{r.levels[middle]}": float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
+            "rps": float(np.average(ranked_probability_scores(probabilities, sample.y), weights=weights)),
+        }
     assert sample.rows.random is not None
-    for group, codes in {
-        term.group: own.codes for term, own in zip(r.design.random, sample.rows.random.terms, strict=True)
-    }.items():
-        named[f"within {group}"] = _pairs(sample, at_modes, codes)
-    for name, share in zip(("population", "modes"), _explained(r), strict=True):
-        named[name]["r2_latent"] = share
-    return NotedFrame.of(pd.DataFrame(named), list(_NOTES), "Discrimination")
+    order = r.fit.scores if sample.rows.one_scale else _ranks(at_modes)
+    for term, columns in zip(r.design.random, sample.rows.random.terms, strict=True):
+        table[f"within {term.group}"] = _pairs(sample, order, columns.codes)
+    for name, share in shares.items():
+        table[name]["r2_latent"] = share
+    return NotedFrame.of(pd.DataFrame(table), list(_DISCRIMINATION), "Discrimination")
 
 
-def _order(sample: Sample, scores: np.ndarray | None, probabilities: np.ndarray) -> np.ndarray:
-    """(N,) by which rows are ordered: scores where these compare, else expected ranks."""
-    if scores is not None and sample.rows.one_scale:
-        return scores
-    return np.asarray(probabilities @ np.arange(sample.n_levels, dtype=np.float64))
+def _ranks(probabilities: FloatArray) -> FloatArray:
+    return np.asarray(probabilities @ np.arange(probabilities.shape[1], dtype=np.float64))
 
 
-def _pairs(sample: Sample, order: np.ndarray, groups: np.ndarray | None) -> dict[str, float]:
-    counts: PairCounts = PairOrder.of(sample.y, order, groups).counts(sample.case_weights)
+def _pairs(sample: Sample, order: FloatArray, groups: IntArray | None) -> dict[str, float]:
+    counts = PairOrder.of(sample.y, order, groups).counts(sample.case_weights)
     gamma = ratio(counts.concordant - counts.discordant, counts.concordant + counts.discordant)
     return {"c_index": concordance(counts), "somers_d": somers_d(counts), "gamma": gamma, "pairs": counts.total}
 
 
-def _by_row(sample: Sample, probabilities: np.ndarray, level: object) -> dict[str, float]:
-    middle, weights = middle_code(sample.n_levels), sample.case_weights
-    above = probabilities[:, middle:].sum(axis=1)
-    brier = float(np.average((above - (sample.y >= middle)) ** 2, weights=weights))
-    rps = float(np.average(ranked_probability_scores(probabilities, sample.y), weights=weights))
-    return {f"brier_at_{level}": brier, "rps": rps}
-
-
-def _explained(r: FittedLikelihood) -> tuple[float, float]:
+def _explained(r: MixedResults) -> dict[str, float]:
     """Shares of the latent variance of the fixed effects, and of these and the random ones; NaN where it has none."""
-    found = latent_variances(r)
-    if found is None:
-        return float("nan"), float("nan")
-    between, own = found
+    variances = _latent_variances(r)
+    if variances is None:
+        return {"population": float("nan"), "modes": float("nan")}
+    between, latent = variances
     sample, bare = r.design.sample, replace(r.rule, effects=())
-    rows = replace(sample.rows, offset=None)
-    score, weights = bare.scores(rows), sample.case_weights
+    score, weights = bare.scores(replace(sample.rows, offset=None)), sample.case_weights
     fixed = float(np.average((score - np.average(score, weights=weights)) ** 2, weights=weights))
-    total = fixed + sum(between) + own
-    return fixed / total, (fixed + sum(between)) / total
+    total = fixed + sum(between) + latent
+    return {"population": fixed / total, "modes": (fixed + sum(between)) / total}

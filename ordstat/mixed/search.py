@@ -2,8 +2,7 @@
 
 BFGS begins at an inverse information that is nearly right, which is what makes ten to twenty evaluations enough:
 blockdiag((J - C'H^-1 C)^-1, 1 / G), J the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the
-number of groups of each phi. Where rows are very many, some groups tell it; where they are few, differences of the
-gradient are as quick. The Hessian is one of central differences of the exact gradient, at the end alone.
+number of groups of each phi. The Hessian is one of central differences of the exact gradient, at the end alone.
 
 Variances at their boundary, 0, are found, proven by the one-sided derivative, and left out of the covariance. l is even
 in every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the variance wants to
@@ -24,9 +23,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..formula.sample import RandomColumns
 from .blocks import Effects
-from .laplace import Evaluation, Objective, State, state_at
+from .laplace import Evaluation, Objective, State
 from .model import MixedModel
 
 #: A quasi-Newton search ends where its step is shorter than 1e-5 of a standard error.
@@ -70,7 +68,7 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
     if at is None:
         return None
     logliks = [at.loglik]
-    B = np.where(free[:, None] & free, start_covariance(model, objective, at), 0.0)
+    B = np.where(free[:, None] & free, start_covariance(model, at), 0.0)
     at, message = quasi_newton(objective, at, B, free, max_iter, logliks, model.n_fixed)
     for _ in range(_HESSIANS):
         information = negative_hessian(objective, at, free)
@@ -209,54 +207,15 @@ def _slope(objective: Objective, at: Evaluation, along: FloatArray) -> FloatArra
 
 # Where a search begins
 
-#: Rows and groups that are enough.
-_ROWS, _GROUPS = 20_000, 500
-#: Rows that are few.
-_FEW = 1000
 
-
-def start_covariance(model: MixedModel, objective: Objective, at: Evaluation) -> FloatArray:
+def start_covariance(model: MixedModel, at: Evaluation) -> FloatArray:
     """(P + m, P + m), 0 in directions of no information."""
     P, size = model.n_fixed, at.psi.size
-    information = _by_differences(objective, at, P) if _few(model, at) else _of_some_groups(model, at)
-    found = None if information is None else _spectral_inverse(information, least=P * np.finfo(float).eps)
     out = np.zeros((size, size))
-    out[:P, :P] = pseudo_inverse(_information(at.state)) if found is None else found
+    out[:P, :P] = pseudo_inverse(_information(at.state))
     groups = [term.size // term.width for term in model.terms for _ in range(term.n_phi)]
     np.fill_diagonal(out[P:, P:], 1.0 / np.array(groups))
     return out
-
-
-def _few(model: MixedModel, at: Evaluation) -> bool:
-    """Whether one pass gives the gradient of few rows."""
-    return at.curvature is not None and model.y.size <= _FEW
-
-
-def _by_differences(objective: Objective, at: Evaluation, P: int) -> FloatArray | None:
-    """(P, P) forward differences of the gradient by the fixed parameters; None outside the domain."""
-    out = np.empty((P, P))
-    for j in range(P):
-        psi = at.psi.copy()
-        psi[j] += _STEP
-        ahead = objective(psi, at.v)
-        if ahead is None:
-            return None
-        out[j] = (at.gradient[:P] - ahead.gradient[:P]) / _STEP
-    return 0.5 * (out + out.T)
-
-
-def _of_some_groups(model: MixedModel, at: Evaluation) -> FloatArray | None:
-    """That of every k-th group of the only term, k times; None where there is no need."""
-    first = model.terms[0]
-    step = min(model.y.size // _ROWS, first.n_groups // _GROUPS)
-    if len(model.terms) > 1 or step < 2:
-        return None
-    rows = np.flatnonzero(first.codes % step == 0)
-    v = [at.v[0][::step]]
-    term = replace(first, z=first.z[rows], codes=first.codes[rows] // step, n_groups=len(v[0]))
-    own = replace(model, rows=model.rows.take(rows), y=model.y[rows], weights=model.weights[rows], terms=(term,))
-    state = state_at(own, at.psi, v)
-    return None if state is None else _information(state) * (first.n_groups / len(v[0]))
 
 
 def _information(at: State) -> FloatArray:
@@ -272,26 +231,17 @@ def _information(at: State) -> FloatArray:
     for term, x in zip(model.terms, at.x, strict=True):
         parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
         C.append(np.stack(parts, axis=1))
-    solved = [_flat(at.modes.factor.solve([part[:, :, p] for part in C])) for p in range(P)]
-    schur = J - np.array(solved) @ np.concatenate([part.reshape(-1, P) for part in C])
+    solved = [at.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
+    moved = np.array([np.concatenate([part.reshape(-1) for part in one]) for one in solved])
+    schur = J - moved @ np.concatenate([part.reshape(-1, P) for part in C])
     return np.asarray(0.5 * (schur + schur.T))
-
-
-def _flat(effects: Effects) -> FloatArray:
-    return np.concatenate([part.reshape(-1) for part in effects])
 
 
 def pseudo_inverse(matrix: FloatArray) -> FloatArray:
     """Of a symmetric matrix, directions of no positive curvature left out; 0 where it is not finite."""
-    found = _spectral_inverse(matrix) if np.isfinite(matrix).all() else None
-    return np.zeros_like(matrix) if found is None else found
-
-
-def _spectral_inverse(matrix: FloatArray, least: float = -np.inf) -> FloatArray | None:
-    """The same of finite values; None where the smallest eigenvalue is not above this share of the largest."""
+    if not np.isfinite(matrix).all():
+        return np.zeros_like(matrix)
     values, vectors = np.linalg.eigh(matrix)
-    if not values[0] > least * values[-1]:
-        return None
     kept = values > 1e-12 * max(values[-1], 0.0)
     half = vectors[:, kept] / np.sqrt(values[kept])
     return np.asarray(half @ half.T)
@@ -401,12 +351,8 @@ def _zeros(model: MixedModel, psi: FloatArray) -> BoolArray:
     """(P + m,) components in columns of Lambda whose diagonal is 0."""
     parts = [np.zeros(model.n_fixed, dtype=bool)]
     for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
-        parts.append((np.diag(Lambda) == 0.0)[_columns(term)])
+        parts.append((np.diag(Lambda) == 0.0)[term.entries[1]])
     return np.concatenate(parts)
-
-
-def _columns(term: RandomColumns) -> FloatArray:
-    return np.asarray(term.entries[1])
 
 
 def _derivatives(model: MixedModel, objective: Objective, at: Evaluation, zero: BoolArray) -> list[Boundary]:
@@ -427,12 +373,12 @@ def _derivatives(model: MixedModel, objective: Objective, at: Evaluation, zero: 
 def log_determinant(model: MixedModel, psi: FloatArray) -> float:
     """log det Lambda summed over the terms."""
     with np.errstate(divide="ignore"):
-        return float(np.log(np.abs(psi[_places(model)])).sum())
+        return float(np.log(np.abs(psi[model.n_fixed + np.flatnonzero(diagonals(model))])).sum())
 
 
 def penalised(model: MixedModel, objective: Objective) -> Objective:
     """An integrated log-likelihood with the penalty; None where a Lambda is singular."""
-    places = _places(model)
+    places = model.n_fixed + np.flatnonzero(diagonals(model))
 
     def evaluate(psi: FloatArray, start: list[FloatArray]) -> Evaluation | None:
         if not psi[places].all():
@@ -445,9 +391,3 @@ def penalised(model: MixedModel, objective: Objective) -> Objective:
         return replace(found, loglik=found.loglik + log_determinant(model, psi), gradient=gradient)
 
     return evaluate
-
-
-def _places(model: MixedModel) -> np.ndarray:
-    """Places in psi of the diagonals."""
-    diagonals = [rows == columns for rows, columns in (term.entries for term in model.terms)]
-    return np.asarray(model.n_fixed + np.flatnonzero(np.concatenate(diagonals)))

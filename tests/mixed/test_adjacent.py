@@ -2,95 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from light_options import in_turn
 from reference_cases import load_case
 from scipy.optimize import approx_fprime, minimize
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray, IntArray
-from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.flexible import link_of
-from ordstat.likelihood.links import LINKS, Link
-from ordstat.likelihood.predictor import Predictor
+from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
-from ordstat.mixed.estimate import objective_of
-from ordstat.mixed.search import zero_effects
 
-from .test_gradients import MODELS, SCALAR, differences, model_of
 from .test_lme4 import GLMER
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | judge)"
-ALL_LINKS = [*LINKS.values(), link_of("aranda-ordaz", 0.7), link_of("log-gamma", 0.5)]
-
-
-# ------------------------------------------------------------------------------------------- derivatives
-
-
-def some_rows(n: int = 60, n_levels: int = 5) -> tuple[Predictor, IntArray]:
-    rng = np.random.default_rng(0)
-    w = np.column_stack([np.ones(n), 0.3 * rng.normal(size=n)])
-    alpha, H, tau = rng.normal(size=(n_levels - 1, 2)), rng.normal(size=n), 0.3 * rng.normal(size=n)
-    return Predictor(w=w, alpha=alpha, H=H, tau=tau), rng.integers(0, n_levels, n)
-
-
-@pytest.mark.parametrize("link", ALL_LINKS, ids=lambda link: link.name)
-def test_terms_by_location_are_those_of_all_predictors(link: Link) -> None:
-    predictor, y = some_rows()
-    own, terms = Adjacent(link).by_location(predictor, y), Adjacent(link).terms(predictor, y)
-    assert own is not None and terms is not None
-    np.testing.assert_array_equal(own.log_p, terms.log_p)
-    np.testing.assert_allclose(own.score, terms.score[4], rtol=1e-11, atol=1e-13)
-    np.testing.assert_allclose(own.curvature, terms.second()[4, 4], rtol=1e-11, atol=1e-13)
-
-
-@pytest.mark.parametrize("link", ALL_LINKS, ids=lambda link: link.name)
-def test_slopes_of_the_curvature_against_differences(link: Link) -> None:
-    """By four thresholds, H and tau."""
-    family, (predictor, y) = Adjacent(link), some_rows()
-
-    def curvature(place: int, move: float) -> FloatArray:
-        if place < 4:
-            moved = replace(predictor, alpha=predictor.alpha + move * np.outer(np.eye(4)[place], [1.0, 0.0]))
-        else:
-            H, tau = (part + move * (place == at) for part, at in ((predictor.H, 4), (predictor.tau, 5)))
-            moved = replace(predictor, H=H, tau=tau)
-        terms = family.terms(moved, y)
-        assert terms is not None
-        return terms.second()[4, 4]
-
-    h = 1e-3
-    parts = [sum(c * curvature(place, k * h) for k, c in ((-2, 1), (-1, -8), (1, 8), (2, -1))) for place in range(6)]
-    np.testing.assert_allclose(
-        family.curvature_slopes(predictor, y), np.array(parts) / (12.0 * h), rtol=1e-7, atol=2e-8
-    )
-
-
-@pytest.mark.parametrize(("name", "link"), in_turn(MODELS, LINKS))
-def test_laplace(name: str, link: str) -> None:
-    """Differences of the cauchit with log scales, whose components go up to 150, are good to 3e-7."""
-    model, psi = model_of(MODELS[name], LINKS[link], Adjacent, 4)
-    evaluate = objective_of(model, 1)
-    at = evaluate(psi, zero_effects(model))
-    assert at is not None
-    np.testing.assert_allclose(at.gradient, differences(evaluate, psi, at.v), rtol=2e-7, atol=5e-7)
-
-
-@pytest.mark.parametrize("nodes", [5, -10])
-@pytest.mark.parametrize("name", SCALAR)
-def test_quadrature(name: str, nodes: int) -> None:
-    model, psi = model_of(SCALAR[name], LINKS["cloglog"], Adjacent, 4)
-    evaluate = objective_of(model, nodes)
-    at = evaluate(psi, zero_effects(model))
-    assert at is not None
-    np.testing.assert_allclose(at.gradient, differences(evaluate, psi, at.v), rtol=2e-7, atol=2e-7)
-
-
-# --------------------------------------------------------------------------------------- two levels
 
 
 @pytest.mark.parametrize(("link", "nodes"), GLMER)
@@ -112,9 +37,6 @@ def test_two_levels_are_the_cumulative_model_of_the_mirrored_link(link: str) -> 
     np.testing.assert_allclose(one.params, other.params, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(one.se, other.se, rtol=1e-4)
     np.testing.assert_allclose(one.ranef()["mode"], other.ranef()["mode"], atol=1e-5)
-
-
-# ---------------------------------------------------------------------------------------- brute force
 
 
 def level_probabilities(theta: FloatArray, H: FloatArray) -> FloatArray:

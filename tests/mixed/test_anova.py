@@ -9,7 +9,6 @@ clmm2 takes one random intercept; its Laplace approximation is right without sca
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from reference_cases import load_case, load_data
 from scipy.stats import chi2
@@ -53,20 +52,6 @@ def test_a_correlated_column_is_a_mixture_of_two() -> None:
     apart = ordfit("y ~ x1 + (1 + x1 || subj)", data)
     assert apart.anova(small).iloc[1]["law"] == "1/2 chi2(0) + 1/2 chi2(1)"
     assert apart.anova(large).iloc[1]["law"] == ""  # a correlation has no boundary at 0
-
-
-def test_more_at_once_is_conservative_and_said() -> None:
-    data = load_data("crossed")
-    small, large = ordfit("y ~ x1", data), ordfit("y ~ x1 + (1 | subj) + (1 | item)", data)
-    assert large.anova(small).iloc[1]["law"] == "chi2(2), conservative"
-
-
-def test_what_is_not_nested_has_no_p_value() -> None:
-    data = load_data("crossed")
-    one, other = ordfit("y ~ x1 + (1 | item)", data), ordfit("y ~ x1 + (1 + x1 | subj)", data)
-    table = one.anova(other)
-    assert np.isnan(table["p_value"].iloc[1])
-    assert "not nested" in table.attrs["notes"][0]
 
 
 def test_different_rules_do_not_compare() -> None:
@@ -114,20 +99,3 @@ def test_nominal_and_scale_tests() -> None:
     assert nominal["df"].tolist()[1:] == [3, 3]
     assert scale["loglik"].tolist() == pytest.approx([-81.53246071, -81.49863779, -81.53179081], **LOGLIK)
     assert scale["df"].tolist()[1:] == [1, 1]
-
-
-def test_models_are_compared_by_one_rule() -> None:
-    """ "auto" may end with other nodes in a smaller model: the nodes of the fit are taken there."""
-    fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE, quadrature="auto")
-    nodes = fit.fit.marginal.quadrature
-    assert nodes > 1
-    smaller = ordfit("rating ~ temp + (1 | judge)", WINE, quadrature=nodes)
-    assert fit.drop1("contact")["aic"].iloc[1] == pytest.approx(smaller.aic, abs=1e-7)
-    assert fit.step("~ temp * contact").fit.fit.marginal.quadrature == nodes
-
-
-def test_random_terms_are_no_single_terms(wine: LikelihoodResults) -> None:
-    with pytest.raises(OptionError, match=r"scope must be of fixed effects; got the random term \(1 \| bottle\)"):
-        wine.add1("~ . + (1 | bottle)")
-    with pytest.raises(OptionError, match="scope has no term 'judge' of the model; its terms are temp, contact"):
-        wine.drop1("judge")

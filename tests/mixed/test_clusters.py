@@ -12,7 +12,6 @@ from scipy.stats import norm
 
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
-from ordstat.exceptions import OptionError
 from ordstat.likelihood.results import LikelihoodResults
 
 WINE = datasets.load("wine")
@@ -94,23 +93,6 @@ def test_clusters_of_the_fit(robust: LikelihoodResults) -> None:
     assert "cluster-robust, 9 clusters" in str(robust.summary("fit"))
 
 
-def test_a_variance_of_zero_has_the_errors_of_the_fit_without() -> None:
-    flat = WINE.assign(g=np.arange(72) % 6)
-    fit, plain = (ordfit(f"rating ~ temp{term}", flat, cluster="g") for term in (" + (1 | g)", ""))
-    assert fit.varcorr()["sd"].iloc[0] == 0.0
-    assert fit.se.tolist() == pytest.approx(plain.se.tolist(), rel=1e-6)
-
-
-def test_clusters_that_split_groups_are_refused() -> None:
-    fit = ordfit("rating ~ temp + (1 | judge)", WINE)
-    with pytest.raises(OptionError, match=r"cluster must keep the rows of each group .* split 9 of the 9 groups"):
-        fit.vcov({"cluster": "bottle"})
-    with pytest.raises(OptionError, match=r"as rows of one group are not independent; got 'HC0'"):
-        fit.vcov("HC0")
-    with pytest.raises(OptionError, match=r"vcov must be 'model' or \{'cluster': ...\}, with whole groups"):
-        ordfit("rating ~ temp + (1 | judge)", WINE, vcov={"cluster": "judge", "type": "CR2"})
-
-
 def panel(groups: int = 80, size: int = 10) -> pd.DataFrame:
     rng = np.random.default_rng(9)
     n = groups * size
@@ -129,12 +111,3 @@ def test_bootstrap_has_the_spread_of_the_estimates() -> None:
     assert np.all((ratio > 0.7) & (ratio < 1.35))
     assert draws.estimate.tolist() == pytest.approx([*fit.params, *fit.varcorr()["sd"]])
     assert "Bootstrap of responses simulated with new random effects, 80 replicates" in repr(draws)
-
-
-def test_bootstraps_that_are_refused() -> None:
-    fit = ordfit("rating ~ temp + (1 | judge)", WINE)
-    with pytest.raises(OptionError, match="cluster must be left out where the fit has random effects"):
-        fit.bootstrap(5, cluster="judge")
-    weighted = ordfit("rating ~ temp + (1 | judge)", WINE, weights=1 + np.arange(72) % 2)
-    with pytest.raises(OptionError, match="simulates one response a row"):
-        weighted.bootstrap(5)

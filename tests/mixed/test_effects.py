@@ -51,16 +51,6 @@ def test_probabilities_at_zero(wine: LikelihoodResults) -> None:
     assert table["std_error"].tolist() == pytest.approx(errors, **R_CLOSE)
 
 
-def test_mean_class_at_zero(wine: LikelihoodResults) -> None:
-    table = wine.emmeans("temp", scale="mean", re="zero").frame
-    assert table["estimate"].tolist() == pytest.approx([2.3382904, 3.4808836], **R_CLOSE)
-    assert table["std_error"].tolist() == pytest.approx([0.16746619, 0.2006252], **R_CLOSE)
-
-
-def test_joint_tests_of_terms(wine: LikelihoodResults) -> None:
-    assert wine.joint_tests()["chisq"].tolist() == pytest.approx([26.453, 12.797, 0.059], abs=6e-4)
-
-
 def test_trends_beside_random_slopes() -> None:
     """clmm(rating ~ temp * b + contact + (1 + temp | judge), link = "probit"); emtrends(f2, ~ temp, var = "b")."""
     data = WINE.assign(b=WINE["bottle"].astype(int))

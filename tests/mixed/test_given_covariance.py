@@ -122,14 +122,6 @@ def test_independent_levels(formula: str) -> None:
     pd.testing.assert_frame_equal(*drawn)
 
 
-def test_a_variance_of_zero() -> None:
-    data = records(6, 150).assign(y=np.random.default_rng(2).integers(0, 3, 150))
-    fit = ordfit("y ~ x + (1 | g)", data, cov={"g": kinship(6)})
-    assert fit.varcorr()["sd"].iloc[0] == 0.0 and fit.certificate.reached
-    assert fit.loglik == pytest.approx(ordfit("y ~ x", data).loglik, abs=1e-8)
-    assert ordfit("y ~ x + (1 | g)", data, cov={"g": kinship(6)}, random_penalty="gamma").varcorr()["sd"].iloc[0] > 0.05
-
-
 @pytest.mark.parametrize(
     ("cov", "error", "words"),
     [

@@ -14,8 +14,7 @@ from scipy.integrate import quad
 from ordstat._typing import FloatArray
 from ordstat.formula.build import build
 from ordstat.likelihood.cumulative import Cumulative
-from ordstat.likelihood.family import Family, curvature_slopes
-from ordstat.likelihood.flexible import link_of
+from ordstat.likelihood.family import Family
 from ordstat.likelihood.links import LINKS, Link
 from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.user_scale import in_order
@@ -107,21 +106,3 @@ def test_many_nodes_are_the_integral(link: str) -> None:
         part = partial(density, rows=np.flatnonzero(codes == group))
         total += np.log(quad(part, -9.0, 9.0, epsabs=0.0, epsrel=1e-10, limit=300)[0]) - 20.0
     assert at.loglik == pytest.approx(total, abs=2e-5 if link == "cauchit" else 1e-7)
-
-
-@pytest.mark.parametrize("link", [*LINKS.values(), link_of("aranda-ordaz", 0.7), link_of("log-gamma", 0.5)])
-@pytest.mark.parametrize("width", [(0.05, 3.0), (1e-4, 1e-2)])
-def test_third_derivatives(link: Any, width: tuple[float, float]) -> None:
-    """The sum, which a shift of both ends gives, and for wide intervals each end by itself."""
-    rng = np.random.default_rng(2)
-    u, d = rng.uniform(-3.0, 2.5, 90), rng.uniform(*width, 90)
-    lo = u - d
-    u[:20], lo[20:40], d[:40] = np.inf, -np.inf, np.inf
-    by_u, by_l = curvature_slopes(link, u, lo, d, link.interval(u, lo, d))
-    h = 1e-4
-    moved = (link.interval(u + h, lo + h, d).W - link.interval(u - h, lo - h, d).W) / (2.0 * h)
-    np.testing.assert_allclose(by_u + by_l, moved, rtol=1e-6, atol=2e-6)
-    assert np.all(by_u[:20] == 0.0) and np.all(by_l[20:40] == 0.0)
-    if width[0] > 0.01:
-        upper = (link.interval(u + h, lo, d + h).W - link.interval(u - h, lo, d - h).W) / (2.0 * h)
-        np.testing.assert_allclose(by_u[20:], upper[20:], rtol=1e-5, atol=1e-5)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError, UnavailableError
-from ordstat.formula.sample import RandomColumns, RandomRows
-from ordstat.judging.errors import PairOrder
-from ordstat.mixed.unavailable import UNAVAILABLE
+from ordstat.mixed.results import REFUSED
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | judge)"
@@ -25,18 +21,6 @@ def rated(groups: int, size: int, seed: int, curve: float = 0.0) -> pd.DataFrame
     x = rng.uniform(-2.0, 2.0, g.size)
     latent = x + curve * x**2 + rng.standard_normal(groups)[g] + rng.logistic(size=g.size)
     return pd.DataFrame({"x": x, "y": np.digitize(latent, [-1.5, 0.0, 1.5]), "g": g})
-
-
-def test_pairs_within_groups() -> None:
-    """Against all pairs, with ties, weights and groups."""
-    rng = np.random.default_rng(0)
-    y, score, group, w = (rng.integers(0, k, 60) for k in (5, 7, 4, 3))
-    counts = PairOrder.of(y, score.astype(float), group).counts(w.astype(float))
-    expected = np.zeros(3)
-    for i, j in product(range(60), repeat=2):
-        if y[i] > y[j] and group[i] == group[j]:
-            expected[int(np.sign(score[i] - score[j]))] += w[i] * w[j]
-    assert (counts.tied, counts.concordant, counts.discordant) == tuple(expected)
 
 
 def test_discrimination_at_the_modes_in_the_population_and_within_groups() -> None:
@@ -77,7 +61,7 @@ def test_goodness_of_fit_needs_independent_rows() -> None:
         ordfit(FORMULA, WINE).gof()
 
 
-@pytest.mark.parametrize("name", UNAVAILABLE)
+@pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused_says_why_and_what_to_do(name: str) -> None:
     fit = ordfit(FORMULA, WINE)
     assert name not in dir(fit)
@@ -117,24 +101,6 @@ def test_errors_in_new_data_of_known_and_new_judges() -> None:
     assert found["classification error"] == np.mean(probabilities.argmax(axis=1) != y)
     assert np.trace(fit.confusion(WINE)) == np.sum(probabilities.argmax(axis=1) == y)
     assert "rows of known groups are predicted at the modes" in repr(fit.errors(WINE))
-
-
-def test_groups_that_stay_together() -> None:
-    """The groups of one term; the outer ones of nested terms; the more numerous of crossed ones; unconnected parts."""
-    judge = np.array([0, 0, 1, 1, 2, 2])
-    z = np.ones((6, 1))
-
-    def apart(*codes: list[int]) -> list[int]:
-        terms = (RandomColumns(z=z, codes=np.array(own), n_groups=max(own) + 1) for own in codes)
-        return RandomRows(tuple(terms)).apart().tolist()
-
-    def alike(one: list[int], other: list[int]) -> bool:
-        return len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other))
-
-    assert alike(apart(judge.tolist()), judge.tolist())
-    assert alike(apart([0, 1, 2, 3, 4, 5], judge.tolist()), judge.tolist())
-    assert alike(apart([0, 1, 0, 1, 0, 1], judge.tolist()), judge.tolist())
-    assert alike(apart([0, 1, 0, 1, 2, 2], judge.tolist()), [0, 0, 0, 0, 1, 1])
 
 
 def test_folds_of_nested_groups_hold_schools() -> None:

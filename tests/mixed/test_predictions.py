@@ -17,6 +17,7 @@ from ordstat import CumulativeLink, datasets, ordfit
 from ordstat.exceptions import DataError, DataWarning
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
+from ordstat.mixed.predictions import _at, _conditional_variance
 
 WINE = datasets.load("wine")
 NEW = pd.DataFrame({"temp": ["cold", "warm", "warm"], "contact": ["no", "yes", "no"], "judge": [1, 5, 9]})
@@ -64,14 +65,6 @@ def test_averages_are_the_integrals(link: str) -> None:
         assert marginal[i].tolist() == pytest.approx(averaged(fit, row, 0.0, sd**2), abs=near)
 
 
-def test_a_group_that_is_new_is_averaged_over(fit: LikelihoodResults) -> None:
-    stranger = NEW.assign(judge=[1, 77, 9])
-    with pytest.raises(DataError, match=r"'judge' in 1 rows.*Leave re= out"):
-        fit.predict(stranger, re="mode")
-    without = fit.predict(NEW[["temp", "contact"]], type="prob")
-    pd.testing.assert_frame_equal(without, fit.predict(NEW, type="prob", re="marginal"))
-
-
 def test_known_groups_are_at_their_modes_and_others_averaged_over(fit: LikelihoodResults) -> None:
     """Row by row, with errors; no warning, as some group is known."""
     mixed = NEW.assign(judge=[1, 77, 9])
@@ -117,8 +110,7 @@ def test_crossed_terms_and_slopes_in_groups_that_never_met() -> None:
     inverse = np.linalg.inv(np.eye(sum(N)) + Z.T @ (model.weights * state.modes.terms.curvature * Z.T).T)
     new = data.iloc[1:40]
     rows = fit.design.spec.rebuild(new).rows.random
-    moments = found.likelihood.moments(rows, "mode")
-    sd, errors = [], moments.error
+    sd, errors = [], _conditional_variance(state, *model.columns_of(found.likelihood.at.psi, rows))
     for i in range(len(new)):
         z = np.zeros(sum(N))
         for t, place in enumerate(model.order):
@@ -135,11 +127,12 @@ def test_errors_at_the_modes_are_those_of_draws(fit: LikelihoodResults) -> None:
     rng = np.random.default_rng(1)
     rows = fit.design.spec.rebuild(NEW).rows
     x = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
-    psis = rng.multivariate_normal(here.at.psi, here.inner_covariance(), 2000)
+    psis = rng.multivariate_normal(here.at.psi, here.inner_covariance, 2000)
     drawn = []
     for psi in psis:
-        found = here.moments(rows.random, "mode", psi)
-        drawn.append(x @ found.estimates[-2:] + found.shift + np.sqrt(found.error) * rng.standard_normal(3))
+        given = _conditional_variance(here.state(psi), *here.model.columns_of(psi, rows.random))
+        effects = _at(fit, rows, "mode", psi).shift + np.sqrt(given) * rng.standard_normal(3)
+        drawn.append(x @ (here.model.to_user @ psi[: here.model.n_fixed])[-2:] + effects)
     error = fit.predict(NEW, type="score", se=True)["std_error"]
     np.testing.assert_allclose(error, np.std(drawn, axis=0), rtol=0.06)  # the modes are not linear in psi
 

@@ -79,7 +79,7 @@ def test_profile_limits_of_the_standard_deviation(fit: LikelihoodResults) -> Non
 
 def test_what_it_is_said_of(fit: LikelihoodResults) -> None:
     text = str(fit.summary())
-    assert "Penalty gamma(2, 0) on random effects" in text and "kept off 0 by a penalty" in text
+    assert "Penalty gamma(2, 0) on random effects" in text and "standard deviations off 0" in text
     assert "chi2(0)" not in text
     with pytest.raises(OptionError, match=r"is penalised: its log-likelihood is none.*Fit without the penalty"):
         fit.anova(ordfit("rating ~ temp + (1 | bottle)", WINE, quadrature=15))

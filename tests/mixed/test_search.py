@@ -121,7 +121,7 @@ def test_complete_separation_tells_nothing_of_the_random_effects():
     data = pd.DataFrame({"x": np.arange(60) / 10.0, "z": rng.normal(size=60), "g": np.arange(60) % 10})
     data["y"] = np.searchsorted([2.0, 4.0], data["x"])
     for formula in ("y ~ x + (1 | g)", "y ~ x + z + (1 + z | g)"):
-        with pytest.warns(SeparationWarning, match="the data say nothing of the random effects"):
+        with pytest.warns(SeparationWarning, match="the data say nothing about the random effects"):
             fit = ordfit(formula, data)
         assert fit.loglik == pytest.approx(0.0, abs=1e-6)
         assert fit.vcov().isna().all(axis=None)

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from light_options import in_turn
 from reference_cases import load_data
 from scipy.optimize import approx_fprime
 from scipy.special import expit
@@ -15,9 +14,7 @@ from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
 from ordstat.formula.build import build
-from ordstat.likelihood.adjacent import Adjacent
 from ordstat.likelihood.cumulative import Cumulative
-from ordstat.likelihood.family import Family
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.results import LikelihoodResults
@@ -40,18 +37,6 @@ CASES = {
     ),
     "two slopes": ("y ~ x1 + f + (1 + f | subj)", "crossed", {}, "equidistant"),
 }
-
-
-@pytest.mark.parametrize(
-    ("name", "link", "family"),
-    in_turn(["slope", "independent", "all effects"], ["logit", "cloglog", "cauchit"], [Cumulative, Adjacent]),
-)
-def test_gradient_against_differences(name: str, link: str, family: type[Family]) -> None:
-    model, psi = model_of(CASES[name], LINKS[link], family, 4)
-    by_nodes = partial(evaluate_by_nodes, model, 3)
-    at = by_nodes(psi, zero_effects(model))
-    assert at is not None
-    np.testing.assert_allclose(at.gradient, differences(by_nodes, psi, at.v), rtol=2e-7, atol=5e-7)
 
 
 @pytest.mark.parametrize(("name", "nodes"), [("two slopes", 3), ("slope", 6), ("slope", -6)])
@@ -112,15 +97,6 @@ def test_correlated_effects_by_brute_force() -> None:
     assert len(errors) == 4
     assert errors[0] > 5.0 * errors[1] > 25.0 * errors[2] > 125.0 * errors[3]
     assert errors[3] < 1e-6
-
-
-def test_auto_raises_the_nodes_until_nothing_moves() -> None:
-    data = load_data("crossed")
-    fit = ordfit("y ~ x1 + (1 + x1 | subj)", data, quadrature="auto")
-    finer = ordfit("y ~ x1 + (1 + x1 | subj)", data, quadrature=25)
-    assert "Gauss-Hermite" in str(fit.summary())
-    assert fit.loglik == pytest.approx(finer.loglik, abs=1e-3)
-    np.testing.assert_allclose(fit.params, finer.params, atol=0.05 * finer.se.max())
 
 
 def test_refusals() -> None:

@@ -83,13 +83,13 @@ class MixedProfile:
         """a, and whether the parameter is a standard deviation; None where it is no element of a covariance factor."""
         here, P = self.likelihood, self.likelihood.model.n_fixed
         if place < P:
-            return here.to_user()[place], False
+            return here.to_user[place], False
         row = _deviation_row(here, place - P)
-        return None if row is None else (here.to_user()[row], True)
+        return None if row is None else (here.to_user[row], True)
 
     def _error(self, a: FloatArray) -> float:
         """Standard error, or what the curvature at a boundary gives for one."""
-        variance = float(a @ np.nan_to_num(self.likelihood.inner_covariance()) @ a)
+        variance = float(a @ np.nan_to_num(self.likelihood.inner_covariance) @ a)
         return float(np.sqrt(variance)) if variance > 0.0 else 0.5 * float(np.abs(a).max())
 
     def _root(self, held: Evaluation | None) -> float:
@@ -129,7 +129,7 @@ class MixedProfile:
     def _maximum(self, a: FloatArray, value: float, near: Evaluation | None = None) -> Evaluation | None:
         """The maximum among psi with a'psi = value, from one near it; None where no start is inside the domain."""
         here, near = self.likelihood, near or self.likelihood.at
-        V = np.nan_to_num(here.inner_covariance())
+        V = np.nan_to_num(here.inner_covariance)
         known = float(a @ V @ a) > 0.0
         along = V @ a if known else a
         B = V - np.outer(along, along) / float(a @ along) if known else V

@@ -7,8 +7,6 @@ then 1/2 chi2(0) + 1/2 chi2(1) [Self and Liang 1987], that of one more column, c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..exceptions import OptionError
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.wald import chi2_tail
@@ -19,23 +17,15 @@ _ROUNDING = 1e-10
 Block = tuple[frozenset[str], frozenset[str]]
 
 
-@dataclass(frozen=True)
-class BoundaryTest:
-    """A p-value with its law in words."""
-
-    p_value: float
-    law: str
-
-
 def blocks(fit: FittedLikelihood) -> list[Block]:
     """The random terms of a fit, independent effects one by one."""
-    found = []
+    pairs: list[Block] = []
     for term in fit.design.random:
         given = [] if term.root is None else [f"covariance {hash(term.root.tobytes())}"]
         group = frozenset([*(factor.key for factor in term.part.group.factors), *given])
         parts = [frozenset(term.names)] if term.correlated else [frozenset([name]) for name in term.names]
-        found += [(columns, group) for columns in parts]
-    return found
+        pairs += [(columns, group) for columns in parts]
+    return pairs
 
 
 def random_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
@@ -54,8 +44,8 @@ def check_same_rule(one: FittedLikelihood, other: FittedLikelihood) -> None:
         )
 
 
-def boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: float) -> BoundaryTest | None:
-    """The test where random effects differ; None where they are the same."""
+def boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: float) -> tuple[float, str] | None:
+    """The p-value and its law in words; None if the random effects are the same."""
     fewer, more = blocks(small), blocks(large)
     if set(fewer) == set(more):
         return None
@@ -66,10 +56,10 @@ def boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: f
     if added == 0 and n_random == df:
         return None  # correlations alone: no boundary
     if added != 1 or n_random != df:
-        return BoundaryTest(float(chi2_tail(statistic, df)), f"chi2({df}), conservative")
+        return float(chi2_tail(statistic, df)), f"chi2({df}), conservative"
     q = df - 1
     lower = float(chi2_tail(statistic, q)) if q else float(statistic == 0.0)
-    return BoundaryTest(0.5 * lower + 0.5 * float(chi2_tail(statistic, df)), f"1/2 chi2({q}) + 1/2 chi2({df})")
+    return 0.5 * lower + 0.5 * float(chi2_tail(statistic, df)), f"1/2 chi2({q}) + 1/2 chi2({df})"
 
 
 def is_zero(statistic: float, loglik: float) -> bool:
