@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, SeparationWarning, UnavailableError, warn
 from ..fit import Fit
 from ..fitted import FittedRanker, Target
@@ -20,9 +20,7 @@ from ..mixed.new_groups import (
     NEW,
     RELATIVES,
     ForNewGroups,
-    as_new,
     at_known_modes,
-    groups_of,
     kept_together,
     over_population,
     tell_unknown,
@@ -175,21 +173,6 @@ class FittedLikelihood(FittedRanker):
     @property
     def judge(self) -> Fit:
         return super().judge if self.fit.marginal is None else over_population(self.fit)
-
-    @property
-    def of_new_groups(self) -> FittedRanker:
-        return self if self.fit.marginal is None else as_new(self)
-
-    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
-        """(n,) groups of new rows that depend on each other by random effects; None without these.
-
-        Parameters
-        ----------
-        newdata : data frame
-        complete : (N,)
-            Which of its rows are meant.
-        """
-        return None if self.fit.marginal is None else groups_of(self.design, newdata, complete)
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
         """Of rows of groups that the fit has not seen.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError, OptionError, warn
+from .._typing import FloatArray
+from ..exceptions import OptionError, warn
 from ..formula.sample import RandomRows, Rows, Sample
 from ..judging.evaluation import LikelihoodMethod
 from ..likelihood.fit import LikelihoodFit, Marginal
@@ -59,32 +59,6 @@ def over_population(fit: LikelihoodFit) -> LikelihoodFit:
 
     assert fit.marginal is not None and isinstance(fit.rule, LikelihoodRule)
     return replace(fit, rule=PopulationRule(over_groups(fit.rule, fit.marginal), fit.rule.cost))
-
-
-def as_new(r: R) -> R:
-    """Results that predict all rows by averages over the random effects, as if it had none."""
-    fit = over_population(r.fit) if isinstance(r.fit.rule, LikelihoodRule) else r.fit
-    return replace(r, fit=replace(fit, marginal=None))
-
-
-def groups_of(design: Design, newdata: Any, complete: BoolArray) -> IntArray:
-    """(n,) groups of complete new rows, those of the term of most groups in the fit.
-
-    Raises
-    ------
-    DataError
-        The fit has seen one of them.
-    """
-    new, place = design.spec.rebuild(newdata), unit_term(design)
-    assert new.rows.random is not None
-    known = new.rows.random.terms[place].codes[complete[new.complete]] >= 0
-    term = design.random[place]
-    if known.any():
-        raise DataError(
-            f"data must have groups that the fit has not seen; {int(known.sum())} of its {known.size} rows have a "
-            f"{term.group!r} of the fit. Keep whole groups aside, or leave data= out."
-        )
-    return term.apart(newdata, complete)
 
 
 def unit_term(design: Design) -> int:

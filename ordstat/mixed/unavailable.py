@@ -15,7 +15,7 @@ UNAVAILABLE = {
     "brant": (_ROWS, "nominal_test()"),
     "influence": (_ROWS, "update(data=) without a group, which fits again"),
     "power": (_ROWS, "simulate() from the fit, and fit to what it draws"),
-    "bounds": (_ROWS, "errors(cv=) or conformal()"),
+    "bounds": (_ROWS, "errors(cv=)"),
     "margins": _MARGINS,
     "delta_errors": _MARGINS,
     "lr_chi2": (_NULL[0], "anova() with the fit to compare with"),

@@ -295,7 +295,6 @@ def test_formulas_are_broken_behind_operators():
     {"method": "rps-forest", "trees": 10},
     {"method": "blend", "members": ["logit", "cart"]},
     {"method": "red-tree"},
-    {"method": "ordboost", "loss": "logistic", "parallel": False, "rounds": 10},
 ], ids=lambda options: options["method"])  # fmt: skip
 def test_thresholds_that_nobody_fitted_are_no_estimates(options):
     """The score is the interpolated median, so that its thresholds are 1, ..., K-1 whatever the data are."""
