@@ -41,10 +41,9 @@ OF_LIKELIHOOD = frozenset((
 #: What results tell each other, the api and the pictures; `dir()` leaves it out.
 INTERNAL = frozenset((
     "alerts", "augments", "bias_reduced", "by_median", "calibrated", "check_parts", "check_rows", "covariance",
-    "delta_values",
     "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
     "importance_kinds", "issued", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at",
-    "margin_frame", "new_groups", "new_predictions", "new_sample", "no_bounds", "no_margins", "of_new_groups",
+    "margin_frame", "new_predictions", "new_sample", "no_bounds", "no_margins", 
     "other_names",
     "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts", "probabilities_of",
     "random_parameters", "random_part", "robust", "rule", "summary_data", "target", "threshold_names", "trace",
@@ -175,7 +174,7 @@ class FittedRanker:
     #: What `augment` puts beside the data.
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
     #: What `importance` can be; the first is what it is if not asked.
-    importance_kinds: ClassVar[tuple[str, ...]] = ("permutation", "conditional")
+    importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
     #: Why there may be no margin bounds.
     no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
     #: What has to be known of the errors on the training rows.
@@ -277,22 +276,6 @@ class FittedRanker:
     def judge(self) -> Fit:
         """What predicts new rows that are judged."""
         return self.fit
-
-    @property
-    def of_new_groups(self) -> FittedRanker:
-        """The fit as it predicts rows of groups that it has not seen: itself, but where there are random effects."""
-        return self
-
-    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray | None:
-        """(n,) groups of new rows that depend on each other by random effects; None without these.
-
-        Parameters
-        ----------
-        newdata : data frame
-        complete : (N,)
-            Which of its rows are meant.
-        """
-        return None
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
         """What there is to say of errors.

@@ -9,15 +9,6 @@ import numpy as np
 import pandas as pd
 
 from .fitted import FittedRanker
-from .judging.tables import (
-    confusion_matrix,
-    error_bounds,
-    error_measures,
-    errors_at_margin,
-    margin_errors,
-    reliability_curves,
-    row_margins,
-)
 from .report.render import SCREEN, Summary, as_html, as_text
 from .report.screen import learnt, printed, shown_part
 from .report.sections import figures
@@ -28,7 +19,6 @@ if TYPE_CHECKING:
 
     from ._typing import Progress
     from .judging.conformal import ConformalIntervals
-    from .judging.margins import DeltaErrors
     from .plots.accessor import Plots
 
 
@@ -219,6 +209,7 @@ class OrdinalResults(FittedRanker):
         classification error     0.556  0.583  0.036
         absolute error           0.611  0.653  0.057
         """
+        from .judging.tables import error_measures
 
         return error_measures(self, newdata, weights=weights, cv=cv, bootstrap=bootstrap, seed=seed, callback=callback)
 
@@ -239,6 +230,7 @@ class OrdinalResults(FittedRanker):
         >>> fit.confusion().loc[3].astype(int).to_dict()
         {1: 0, 2: 5, 3: 16, 4: 5, 5: 0}
         """
+        from .judging.tables import confusion_matrix
 
         return confusion_matrix(self, newdata, weights=weights)
 
@@ -258,6 +250,7 @@ class OrdinalResults(FittedRanker):
         0   1.0    1.0             0.23              0.23
         1  -1.0    3.0            -0.23              0.69
         """
+        from .judging.tables import row_margins
 
         return row_margins(self)
 
@@ -289,24 +282,9 @@ class OrdinalResults(FittedRanker):
         >>> fit.delta_errors([0.0, 0.1])["classification"].round(3).to_dict()
         {0.0: 0.556, 0.1: 0.653}
         """
+        from .judging.tables import errors_at_margin
 
         return errors_at_margin(self, deltas, normalised=normalised)
-
-    def delta_values(self, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
-        """`errors_at_margin` as arrays.
-
-        Parameters
-        ----------
-        deltas, normalised
-            As there, but that units have to be given.
-
-        Raises
-        ------
-        OptionError
-            A negative margin.
-        """
-
-        return margin_errors(self, deltas, normalised)
 
     def bounds(
         self,
@@ -360,8 +338,9 @@ class OrdinalResults(FittedRanker):
         classification error               1.98      1.0     True
         absolute error                     3.77      4.0    False
         classification error (4-fold cv)   0.89      1.0    False
-        absolute error (4-fold cv)         2.43      4.0    False
+        absolute error (4-fold cv)         2.29      4.0    False
         """
+        from .judging.tables import error_bounds
 
         return error_bounds(self, newdata, delta=delta, weights=weights, cv=cv, seed=seed)
 
@@ -400,6 +379,7 @@ class OrdinalResults(FittedRanker):
         >>> curves.loc[curves["split"] == "2|3", ["predicted", "observed"]].round(3).to_numpy().tolist()
         [[0.058, 0.056], [0.222, 0.278], [0.431, 0.444], [0.777, 0.722]]
         """
+        from .judging.tables import reliability_curves
 
         return reliability_curves(self, newdata, by=by, bins=bins, level=level, weights=weights)
 
@@ -417,24 +397,18 @@ class OrdinalResults(FittedRanker):
         Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
         sets, Lu et al. 2022), else by distance of the score from the thresholds, or by votes. How far is settled on
         rows that the ranker has not seen. Coverage is guaranteed for exchangeable rows, of any distribution and however
-        good the fit, on average over new rows and calibration rows; see `assess/conformal.py`.
-
-        Rows of a group of random effects are not exchangeable with others, but groups are: whole groups are kept for
-        calibration, every one of the same weight whatever its size, all rows are predicted by averages over the random
-        effects, and coverage is that of a row drawn from a new group (Lee, Barber & Willett 2023). Of crossed groups
-        the more numerous are kept aside.
+        good the fit, on average over new rows and calibration rows.
 
         Parameters
         ----------
         level : float in (0, 1)
         data : data frame, optional
-            Independent rows with the response, not used in the fit, to calibrate on; where there are random effects, of
-            groups that the fit has not seen. Without them the method is fitted again to a part of the rows (or
-            groups) of the fit, and calibrated on the others.
+            Independent rows with the response, not used in the fit, to calibrate on. Without them the method is fitted
+            again to a part of the rows of the fit, and calibrated on the others.
         weights : str or (N,) array, optional
             Whole-number case weights of `data`.
         share : float in (0, 1)
-            Share of the rows, or groups, to calibrate on, where `data` is not given.
+            Share of the rows to calibrate on, where `data` is not given.
         seed : int or numpy.random.Generator
             Seed of the split and of the second fit.
 
@@ -446,9 +420,9 @@ class OrdinalResults(FittedRanker):
         Raises
         ------
         OptionError
-            `level` or `share` outside (0, 1); weights that are not whole numbers; rows in clusters.
+            `level` or `share` outside (0, 1); weights that are not whole numbers; rows in clusters or groups.
         DataError
-            Nothing to fit, or nothing to calibrate on; groups of `data` that the fit has seen.
+            Nothing to fit, or nothing to calibrate on.
 
         Warns
         -----
@@ -465,9 +439,6 @@ class OrdinalResults(FittedRanker):
         [['Independent-Republican', 'Strong Republican']]
         >>> intervals.coverage(data[600:]).loc["all", ["coverage", "size"]].round(3).tolist()
         [0.852, 3.77]
-        >>> mixed = ordfit("rating ~ temp + contact + (1 | judge)", datasets.load("wine"))
-        >>> mixed.conformal(0.5).groups
-        3
         """
         from .judging.conformal import conformal_intervals
 
@@ -490,17 +461,14 @@ class OrdinalResults(FittedRanker):
         A variable is permuted in the data, so that all that a formula makes of it moves together: the columns of a
         factor or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. What is told is how much this fit uses a
         variable, not what the variable is worth: where two variables go together, each can stand in for the other,
-        both may look of little use, and permuted rows may be such as no row could be. kind="conditional" permutes
-        within cells of rows that are alike in the other variables, so that it tells what a variable adds to these;
-        leave both out together (`update`) to know what they are worth.
+        both may look of little use, and permuted rows may be such as no row could be. Leave both out together
+        (`update`) to know what they are worth.
 
         Parameters
         ----------
-        kind : {"permutation", "gain", "conditional"}, optional
-            "conditional": values are permuted within the leaves of a tree that predicts the variable from the others,
-            leaves of 20 rows or more, as many (1, 2, 4, ..., 64) as predict held-out rows best. "gain": what the
-            trees or rounds of a fit have of each column, on the rows of the fit, where a method adds up some; nothing
-            below goes with it. If not given, "gain" where there is one and nothing below is, else "permutation".
+        kind : {"permutation", "gain"}, optional
+            "gain": what the trees or rounds of a fit gain by each column, on the rows of the fit; nothing below goes
+            with it. If not given, "gain" where there is one and nothing below is, else "permutation".
         newdata : data frame, optional
             Rows to judge by, with the response; the rows of the fit if not given, which flatter a fit that knows them
             by heart.
@@ -521,10 +489,10 @@ class OrdinalResults(FittedRanker):
         Returns
         -------
         pandas.DataFrame
-            "permutation" and "conditional": importance, the mean rise of the measure; std_error, of that mean over the
-            permutations alone, not over other rows (NaN of one permutation); lower and upper, its limits by Student's
-            t; "conditional" also cells, their number. The index has the variables, most important first. "gain":
-            importance, of sum 1, and what else a method knows, by column.
+            "permutation": importance, the mean rise of the measure; std_error, of that mean over the permutations
+            alone, not over other rows (NaN of one permutation); lower and upper, its limits by Student's t. The index
+            has the variables, most important first. "gain": importance, of sum 1, and what else a method knows, by
+            column.
 
         Raises
         ------
@@ -543,10 +511,7 @@ class OrdinalResults(FittedRanker):
         ----------
         Breiman (2001), Random forests, section 10; Fisher, Rudin & Dominici (2019), All models are wrong, but many are
         useful, section 3 (there for a difference over all pairs of rows, which is the mean here but for a factor
-        (n - 1) / n). Conditional: Strobl, Boulesteix, Kneib, Augustin & Zeileis (2008), Conditional variable
-        importance for random forests (there with the cuts of the forest itself); Molnar, Koenig, Bischl & Casalicchio
-        (2024), Model-agnostic feature importance and effects with dependent features: a conditional subgroup approach
-        (cells by a tree for each variable).
+        (n - 1) / n).
 
         Examples
         --------
@@ -581,7 +546,7 @@ class OrdinalResults(FittedRanker):
         ----------
         path : str or path, optional
             "report.html": one file that needs neither network nor scripts, and prints well. A file that exists is
-            replaced. Without a path the summary is returned as data, as `fit.summary().data`.
+            replaced. Without a path the whole summary is returned, as `fit.summary("all")`.
         pictures : bool
             Whether to draw (by matplotlib).
 

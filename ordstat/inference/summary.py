@@ -10,7 +10,7 @@ import pandas as pd
 from ..fit import count_above
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance
-from ..report.render import Report, Summary
+from ..report.render import Part, Report, Summary, Table
 from ..report.screen import shown_part
 from ..report.sections import (
     alert_notes,
@@ -81,13 +81,13 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
     """All of the summary as data."""
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
     header, random, notes = r.random_part(level)
-    tables = [*random, *effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
+    tables: list[Table | Part] = [*random, *effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
     return Report(
         title=r.title,
         header=(*data_header(r), *_fit_header(r, header), ("Certificate", certificate_text(r.certificate, r.trace))),
         tables=tuple(tables),
         notes=(*alert_notes(r), *notes),
-        of_margins=() if r.no_margins else (*r.margin_bounds.notes, _threshold_rule(r)),
+        margin_notes=tuple if r.no_margins else lambda: (*r.margin_bounds.notes, _threshold_rule(r)),
     )
 
 

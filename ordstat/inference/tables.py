@@ -119,10 +119,10 @@ def profiles(
     if parm is not None:
         check_determined(places(r, parm), r.fit, r.parameters, "profile")
         random = [_names(r)[place] for place in places(r, parm) if place >= r.fit.aliased.size]
-        if random and r.random_parameters is not None:
+        if random:
             raise UnavailableError(
-                f"profile is not available for {', '.join(map(repr, random))}: "
-                f"{r.random_parameters.where_limits(random)}."
+                f"profile is not available for {', '.join(map(repr, random))}. Use confint(type='profile') for limits "
+                "of the first standard deviation of a term, and bootstrap() for others."
             )
     fixed = places(r, parm)[places(r, parm) < r.fit.aliased.size]
     chosen = [place for place in fixed if not r.fit.aliased[place]]

@@ -109,33 +109,6 @@ def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> fl
     return float(scores[order[found]]) if found < scores.size else math.inf
 
 
-def radius_of_groups(scores: FloatArray, shares: FloatArray, groups: int, level: float) -> float:
-    """The smallest score up to which the calibration groups and a new one of infinite scores have a share of `level`.
-
-    Coverage holds for a row drawn from a new group where groups are exchangeable, whatever their sizes and however the
-    rows of one depend on each other (hierarchical conformal prediction: Lee, Barber & Willett 2023, th. 1).
-
-    Parameters
-    ----------
-    scores : (M,)
-    shares : (M,)
-        Of each row in its group: those of a group sum to 1.
-    groups : int
-    level : float
-
-    Examples
-    --------
-    >>> radius_of_groups(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0]), 2, 0.6)
-    3.0
-    >>> radius_of_groups(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0]), 2, 0.5)
-    2.0
-    """
-    order = np.argsort(scores, kind="stable")
-    cumulated = np.cumsum(shares[order])
-    found = int(np.searchsorted(cumulated, (groups + 1.0) * level - _ROUNDING))
-    return float(scores[order[found]]) if found < scores.size else math.inf
-
-
 def smallest_sample(level: float) -> int:
     """Rows that calibration needs for an interval shorter than the whole range: n with ceil((n + 1) level) <= n."""
     return math.ceil(level / (1.0 - level) - _ROUNDING)
@@ -173,8 +146,6 @@ _BY = {
     "votes": "votes behind those of the predicted level",
 }
 
-_DEPENDENT = "Limits take rows for independent, and rows of a group are not: they are too narrow."
-
 # Rows parted one by one, at the most.
 _MOST_ROWS = 10_000_000
 
@@ -199,9 +170,6 @@ class ConformalIntervals(Reported):
         Calibration rows.
     grown : {"probability", "distance", "votes"}
         What intervals grow by.
-    groups : int or None
-        Groups of random effects that the calibration rows are of, where there are some: the guarantee then is that of
-        a row drawn from a new group.
     """
 
     results: FittedRanker
@@ -209,7 +177,6 @@ class ConformalIntervals(Reported):
     radius: float
     n: int
     grown: str
-    groups: int | None = None
 
     def predict(self, newdata: Any) -> pd.DataFrame:
         """Intervals of new rows.
@@ -233,9 +200,8 @@ class ConformalIntervals(Reported):
         >>> intervals.predict(wine.head(1)).to_numpy().tolist()
         [[1, 3]]
         """
-        ranker = self.results.of_new_groups
-        target = ranker.target(_some(newdata))
-        ends = interval_ends(entered(ranker, target.rows, target.scores)[0], self.radius)
+        target = self.results.target(_some(newdata))
+        ends = interval_ends(entered(self.results, target.rows, target.scores)[0], self.radius)
         levels = self.results.design.levels
         columns = {name: target.classes(codes, levels) for name, codes in zip(("lower", "upper"), ends, strict=True)}
         return pd.DataFrame(columns, index=target.index)
@@ -270,17 +236,15 @@ class ConformalIntervals(Reported):
         >>> float(intervals.coverage(data[600:]).loc["all", "coverage"].round(2))
         0.84
         """
-        ranker = self.results.of_new_groups
-        target, sample = ranker.judged_sample(_some(newdata), weights)
-        ends = interval_ends(entered(ranker, sample.rows, target.scores)[0], self.radius)
+        target, sample = self.results.judged_sample(_some(newdata), weights)
+        ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
         held = (ends[0] <= sample.y) & (sample.y <= ends[1])
         levels = self.results.levels
         rows = {"all": np.ones(sample.n, dtype=np.bool_)}
         rows |= {level: sample.y == code for code, level in enumerate(levels) if (sample.y == code).any()}
         found = [_coverage(held[r], (ends[1] - ends[0] + 1)[r], sample.case_weights[r]) for r in rows.values()]
         frame = pd.DataFrame(found, index=pd.Index(list(rows), name=self.results.design.response, dtype=object))
-        notes = () if self.groups is None else (_DEPENDENT,)
-        return NotedFrame.of(frame, notes, "Coverage and size of the intervals")
+        return NotedFrame.of(frame, (), "Coverage and size of the intervals")
 
     def report(self) -> Report:
         """The summary as data."""
@@ -291,7 +255,7 @@ class ConformalIntervals(Reported):
                 ("Method", repr(self.results.method)),
                 ("Level", f"{self.level:g}"),
                 ("Fitted to", f"{count(self.results.nobs)} rows"),
-                ("Calibrated on", f"{self.n} other rows" + (f" of {self.groups} groups" if self.groups else "")),
+                ("Calibrated on", f"{self.n} other rows"),
                 ("Grown by", _BY[self.grown]),
                 ("Radius", f"{self.radius:.4g}"),
             ),
@@ -300,9 +264,6 @@ class ConformalIntervals(Reported):
 
     def _guarantee(self) -> tuple[pd.DataFrame, str]:
         """The coverage that is guaranteed, and to what rows."""
-        if self.groups is not None:
-            note = "For a row of a new group, drawn as those of the calibration groups were; predicted by averages."
-            return pd.DataFrame({"from": [self.level], "to": [1.0]}, index=["on average"]), note
         low, high = coverage_range(self.n, self.level, 0.95)
         ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
         frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
@@ -321,30 +282,21 @@ def conformal_intervals(
     """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction."""
     _check(fit, level, data, weights, share)
     if data is None:
-        split = _split if fit.divisible is fit.design.sample else _split_groups
-        ranker, sample, scores = split(fit, share, generator(seed))
+        ranker, sample, scores = _split(fit, share, generator(seed))
     else:
-        target, sample = fit.of_new_groups.judged_sample(_some(data), weights, "data")
+        target, sample = fit.judged_sample(_some(data), weights, "data")
         _whole(sample.case_weights, "weights of data")
         ranker, scores = fit, target.scores
-        sample = replace(sample, cluster=fit.new_groups(data, target.complete))
-    table, grown = entered(ranker.of_new_groups, sample.rows, scores)
-    own, groups = table[np.arange(sample.n), sample.y], None
-    counts, what = sample.case_weights, "rows"
-    if sample.cluster is not None:
-        codes = np.unique(sample.cluster, return_inverse=True)[1]
-        counts, what = counts / np.bincount(codes, counts)[codes], "groups"
-        groups = int(codes.max()) + 1
-    n, needed = round(float(counts.sum())), smallest_sample(level)
+    table, grown = entered(ranker, sample.rows, scores)
+    n, needed = int(sample.case_weights.sum()), smallest_sample(level)
     if n < needed:
         warn(
-            f"{n} calibration {what} are too few for level {level:g}, which needs {needed}: every interval is the "
-            f"whole range of levels. Give more {what} or a lower level.",
+            f"{n} calibration rows are too few for level {level:g}, which needs {needed}: every interval is the "
+            "whole range of levels. Give more rows or a lower level.",
             DataWarning,
         )
-    radius = conformal_radius(own, counts, level) if groups is None else radius_of_groups(own, counts, groups, level)
-    rows = int(sample.case_weights.sum())
-    return ConformalIntervals(results=ranker, level=level, radius=radius, n=rows, grown=grown, groups=groups)
+    radius = conformal_radius(table[np.arange(sample.n), sample.y], sample.case_weights, level)
+    return ConformalIntervals(results=ranker, level=level, radius=radius, n=n, grown=grown)
 
 
 def entered(results: FittedRanker, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
@@ -392,31 +344,6 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
     return ranker, rest, fit.rule.scores(rest.rows)
 
 
-def _split_groups(
-    results: FittedRanker, share: float, rng: np.random.Generator
-) -> tuple[FittedRanker, Sample, FloatArray]:
-    """A ranker of a part of the groups, and the rows of the others with its scores."""
-    results.check_parts()
-    sample = results.divisible
-    _whole(sample.case_weights, "weights of the fit")
-    assert sample.cluster is not None
-    groups, codes = np.unique(sample.cluster, return_inverse=True)
-    count = round(share * groups.size)
-    if not 0 < count < groups.size:
-        raise DataError(f"share={share:g} of {groups.size} groups leaves nothing to fit, or nothing to calibrate on.")
-    held = np.isin(codes, rng.permutation(groups.size)[:count])
-    part, rest = sample.take(np.flatnonzero(~held)), sample.take(np.flatnonzero(held))
-    if Present.of(part).codes.size < sample.n_levels:
-        raise DataError(
-            "the groups left for the fit lack a level of the response: give more groups, a smaller share, another "
-            "seed, or groups to calibrate on as data=."
-        )
-    fit = results.learner.fit(part, rng)
-    design = replace(results.design, sample=part, index=results.design.index[~held])
-    ranker = replace(results, fit=fit, design=design)
-    return ranker, rest, fit.rule.scores(rest.rows)
-
-
 def _counted(sample: Sample, each: IntArray) -> Sample:
     """The rows named in `each`, in their own order, weighted by how often they are named."""
     rows, counts = np.unique(each, return_counts=True)
@@ -454,11 +381,14 @@ def _check(results: FittedRanker, level: Any, data: Any, weights: Any, share: An
     fraction("level", level)
     fraction("share", share)
     check_weights_go_with(data, weights, "data")
-    if results.design.sample.cluster is not None:
-        raise OptionError(
-            "rows in clusters are not exchangeable; coverage of conformal intervals is not guaranteed for them."
-        )
-    if results.design.survey is not None:
-        raise OptionError(
-            "rows of a survey design are not exchangeable; coverage of conformal intervals is not guaranteed for them."
-        )
+    design = results.design
+    dependent = {
+        "of one random-effects group": bool(design.random),
+        "in clusters": design.sample.cluster is not None,
+        "of a survey design": design.survey is not None,
+    }
+    for which, there in dependent.items():
+        if there:
+            raise OptionError(
+                f"rows {which} are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -212,13 +212,15 @@ def _expected_square(p: FloatArray, q: FloatArray) -> float:
 _LOSSES = ("classification error", "absolute error", "squared error")
 #: Measures of predicted ranks, in the order of a table.
 RANK_MEASURES = (*_LOSSES, *(f"macro {name}" for name in _LOSSES), "cost")
+#: Pairs of rows, counted when a measure needs them.
+Pairs = Callable[[], PairCounts]
 #: Measures by the pairs of rows, ordered by predicted ranks and by scores, and by the case weights.
-_AGREEMENT: dict[str, Callable[[Predictions, PairCounts, PairCounts, FloatArray], float]] = {
-    "R_pref": lambda p, ranks, scores, weights: preference_risk(ranks),
-    "inversions": lambda p, ranks, scores, weights: inversions(ranks),
-    "concordance": lambda p, ranks, scores, weights: concordance(scores),
-    "Somers' D": lambda p, ranks, scores, weights: somers_d(scores),
-    "Kendall tau-b": lambda p, ranks, scores, weights: kendall_tau_b(ranks, p.codes, weights),
+_AGREEMENT: dict[str, Callable[[Predictions, Pairs, Pairs, FloatArray], float]] = {
+    "R_pref": lambda p, ranks, scores, weights: preference_risk(ranks()),
+    "inversions": lambda p, ranks, scores, weights: inversions(ranks()),
+    "concordance": lambda p, ranks, scores, weights: concordance(scores()),
+    "Somers' D": lambda p, ranks, scores, weights: somers_d(scores()),
+    "Kendall tau-b": lambda p, ranks, scores, weights: kendall_tau_b(ranks(), p.codes, weights),
     "Spearman": lambda p, ranks, scores, weights: spearman(p.y, p.codes, weights),
     "linear kappa": lambda p, ranks, scores, weights: weighted_kappa(p.y, p.codes, weights, power=1),
     "quadratic kappa": lambda p, ranks, scores, weights: weighted_kappa(p.y, p.codes, weights, power=2),
@@ -402,9 +404,14 @@ def _values(p: Predictions, weights: FloatArray) -> FloatArray:
     macro = np.nanmean(rank_means(p._rank_losses[:3], p.y, weights, p.n_levels), axis=1)
     # A row of weight zero may have an infinite log-loss: it must not turn the mean into NaN.
     probability = np.where(weights > 0, p._probability_losses, 0.0) @ weights / total
-    ranks, scores = p._rank_pairs.counts(weights), p._score_pairs.counts(weights)
+    ranks, scores = _pairs(p, weights)
     agreement = [measure(p, ranks, scores, weights) for measure in _AGREEMENT.values()]
     return np.concatenate((means[:3], macro, means[3:], agreement, probability))
+
+
+def _pairs(p: Predictions, weights: FloatArray) -> tuple[Pairs, Pairs]:
+    """The pairs of rows by predicted ranks and by scores, each counted once."""
+    return cache(lambda: p._rank_pairs.counts(weights)), cache(lambda: p._score_pairs.counts(weights))
 
 
 def one_measure(predictions: Predictions, name: str) -> float:
@@ -425,7 +432,7 @@ def one_measure(predictions: Predictions, name: str) -> float:
     """
     p, weights = predictions, predictions.weights
     if name in _AGREEMENT:
-        return float(_AGREEMENT[name](p, p._rank_pairs.counts(weights), p._score_pairs.counts(weights), weights))
+        return float(_AGREEMENT[name](p, *_pairs(p, weights), weights))
     if name in _PROBABILITY:
         losses = np.where(weights > 0, p._probability_losses[list(_PROBABILITY).index(name)], 0.0)
     elif name.startswith("macro "):

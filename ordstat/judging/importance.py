@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -90,74 +89,6 @@ def _laid_over(weights: FloatArray, rng: np.random.Generator) -> Exchange:
     return Exchange(rows=rows[over][order], donors=donors[under][order], weights=lengths[order])
 
 
-#: Numbers of cells that cross-validation chooses from, rows of a cell at least, and folds.
-CELLS, _LEAST, _FOLDS = (1, 2, 4, 8, 16, 32, 64), 20, 5
-#: A larger partition must lower the held-out error by this share of that of one cell.
-_WORTH = 0.005
-
-
-def cells(values: FloatArray, others: FloatArray, weights: FloatArray, nominal: bool) -> IntArray:
-    """(N,) cells of a tree that predicts a variable from the others, their number by cross-validation.
-
-    Parameters
-    ----------
-    values : (N,) of the variable, or codes
-    others : (N, P) of the others
-    weights : (N,) > 0
-    nominal : bool
-        Whether the values are codes without order.
-    """
-    n = values.size
-    if n < 2 * _LEAST or others.shape[1] == 0 or (values == values[0]).all():
-        return np.zeros(n, dtype=np.intp)
-    folds = np.random.default_rng(0).permutation(n) % _FOLDS
-    errors = np.array([_held_out(values, others, weights, nominal, folds, size) for size in CELLS])
-    chosen = CELLS[int(np.argmax(errors <= errors.min() + _WORTH * errors[0]))]
-    if chosen == 1:
-        return np.zeros(n, dtype=np.intp)
-    target = _indicators(values) if nominal else values
-    tree = _tree(chosen).fit(others, target, sample_weight=weights)
-    return np.unique(tree.apply(others), return_inverse=True)[1].astype(np.intp)
-
-
-def _tree(size: int) -> Any:
-    """On numbers, or on indicators of codes, where it is a classification tree by the Gini index."""
-    kind = import_module("sklearn.tree").DecisionTreeRegressor
-    return kind(max_leaf_nodes=size, min_samples_leaf=_LEAST, random_state=0)
-
-
-def _held_out(
-    values: FloatArray, others: FloatArray, weights: FloatArray, nominal: bool, folds: IntArray, size: int
-) -> float:
-    """Squared error, of numbers or of the probabilities of codes, of rows held out."""
-    total, target = 0.0, _indicators(values) if nominal else values[:, None]
-    for fold in range(_FOLDS):
-        held, rest = folds == fold, folds != fold
-        if size == 1:
-            found = np.broadcast_to(weights[rest] @ target[rest] / weights[rest].sum(), target[held].shape)
-        else:
-            model = _tree(size).fit(others[rest], target[rest], sample_weight=weights[rest])
-            found = model.predict(others[held]).reshape(-1, target.shape[1])
-        total += float(weights[held] @ np.square(target[held] - found).sum(axis=1))
-    return total
-
-
-def _indicators(codes: FloatArray) -> FloatArray:
-    """(N, C) of codes (N,)."""
-    return np.asarray(codes[:, None] == np.unique(codes), dtype=np.float64)
-
-
-def exchange_within(weights: FloatArray, groups: IntArray, rng: np.random.Generator) -> Exchange:
-    """`exchange` of the rows of each cell among themselves."""
-    places = [np.flatnonzero(groups == cell) for cell in range(int(groups.max()) + 1)]
-    parts = [exchange(weights[own], rng) for own in places]
-    return Exchange(
-        rows=np.concatenate([own[part.rows] for own, part in zip(places, parts, strict=True)]),
-        donors=np.concatenate([own[part.donors] for own, part in zip(places, parts, strict=True)]),
-        weights=np.concatenate([part.weights for part in parts]),
-    )
-
-
 #: What rows are made of.
 _PARTS = ("X", "nominal", "scale", "offset", "scale_offset")
 
@@ -233,7 +164,7 @@ def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
 
 
 #: Kinds of methods that tell what their trees or rounds have of each column.
-GAIN_FIRST = ("gain", "permutation", "conditional")
+GAIN_FIRST = ("gain", "permutation")
 #: measure, repeats, seed and level where nothing is asked for.
 _USUAL = ("absolute error", 10, 0, 0.95)
 _NOT_OF_GAIN = (
@@ -257,6 +188,8 @@ def importance(
 ) -> pd.DataFrame:
     """Importance of the variables: by how much predictions are worse when a variable's values are permuted."""
     kinds = fit.importance_kinds
+    if kind == "conditional":
+        raise OptionError("kind='conditional' is not available: compare errors(cv=) of update() without the variable.")
     one_of("kind", kind, (None, *kinds))
     plain = newdata is None and weights is None and (measure, repeats, seed, level) == _USUAL
     asked = kind or (kinds[0] if plain else "permutation")
@@ -268,9 +201,8 @@ def importance(
     fraction("level", level)
     check_weights_go_with(newdata, weights)
     judged = _judged(fit, newdata, weights)
-    groups = _cells(judged) if asked == "conditional" else None
-    rises = _rises(judged, measure, repeats, generator(seed), reporter(callback), groups)
-    return _table(judged, rises, measure, level, newdata is None, groups)
+    rises = _rises(judged, measure, repeats, generator(seed), reporter(callback))
+    return _table(judged, rises, measure, level, newdata is None)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -335,14 +267,9 @@ def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
 
 
 def _rises(
-    judged: _Judged,
-    measure: str,
-    repeats: int,
-    rng: np.random.Generator,
-    callback: Progress | None,
-    groups: Sequence[IntArray] | None,
+    judged: _Judged, measure: str, repeats: int, rng: np.random.Generator, callback: Progress | None
 ) -> FloatArray:
-    """(repeats, V) rises of the measure, or falls where more is better; permuted within `groups` of each variable."""
+    """(repeats, V) rises of the measure, or falls where more is better."""
     frame, sample = judged.frame, judged.sample
     everyone = judged.predictions(frame, np.arange(sample.n), sample.case_weights)
     one_of("measure", measure, measures_of(everyone), also=_why_fewer(judged.fit))
@@ -350,46 +277,16 @@ def _rises(
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     rises = np.empty((repeats, frame.shape[1]))
     for r in range(repeats):
-        laid = None if groups else _laid_out(judged, exchange(sample.case_weights, rng), measure)
+        drawn = exchange(sample.case_weights, rng)
+        rows = frame.take(drawn.rows).reset_index(drop=True)
+        before = one_measure(judged.predictions(rows, drawn.rows, drawn.weights), measure)
         for v, name in enumerate(frame.columns):
-            drawn, rows, before = laid or _laid_out(
-                judged, exchange_within(sample.case_weights, cast(Any, groups)[v], rng), measure
-            )
             values = frame[name].array.take(drawn.donors)
             after = _permuted(judged, rows.assign(**{name: values}), drawn, name)
             rises[r, v] = sign * (one_measure(after, measure) - before)
         if callback is not None:
             callback(r + 1, repeats, "permutations")
     return rises
-
-
-def _laid_out(judged: _Judged, drawn: Exchange, measure: str) -> tuple[Exchange, pd.DataFrame, float]:
-    """An exchange, its rows before it, and their measure."""
-    rows = judged.frame.take(drawn.rows).reset_index(drop=True)
-    return drawn, rows, one_measure(judged.predictions(rows, drawn.rows, drawn.weights), measure)
-
-
-def _cells(judged: _Judged) -> list[IntArray]:
-    """(N,) cells for each variable."""
-    frame, weights = judged.frame, judged.sample.case_weights
-    numbers = {name: _as_numbers(frame[name]) for name in frame}
-    found = []
-    for name in frame:
-        others = [matrix for other, (matrix, _) in numbers.items() if other != name]
-        own, nominal = numbers[name]
-        values = own @ np.arange(own.shape[1]) if nominal else own[:, 0]
-        found.append(cells(values, np.column_stack([np.zeros((len(frame), 0)), *others]), weights, nominal))
-    return found
-
-
-def _as_numbers(values: pd.Series) -> tuple[FloatArray, bool]:
-    """A number as it is (a missing one below all others), indicators of the levels of others; whether it was others."""
-    if pd.api.types.is_numeric_dtype(values):
-        known = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        lowest = np.nanmin(known, initial=0.0)
-        return np.where(np.isnan(known), lowest - 1.0, known)[:, None], False
-    codes = values.astype("category").cat.codes.to_numpy()
-    return np.asarray(codes[:, None] == np.unique(codes), dtype=np.float64), True
 
 
 def _permuted(judged: _Judged, frame: pd.DataFrame, drawn: Exchange, name: Hashable) -> Predictions:
@@ -416,30 +313,20 @@ def _check_finite(value: float, measure: str) -> None:
         )
 
 
-def _table(
-    judged: _Judged, rises: FloatArray, measure: str, level: float, training: bool, groups: Sequence[IntArray] | None
-) -> NotedFrame:
+def _table(judged: _Judged, rises: FloatArray, measure: str, level: float, training: bool) -> NotedFrame:
     repeats = len(rises)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = rises.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else np.full(rises.shape[1], np.nan)
         half = stdtrit(max(repeats - 1, 1), 0.5 + level / 2.0) * error
     mean = rises.mean(axis=0)
     columns = {"importance": mean, "std_error": error, "lower": mean - half, "upper": mean + half}
-    title, formats = "Permutation importance", dict.fromkeys(columns, ".4f")
-    if groups is not None:
-        columns["cells"], title = np.array([int(own.max()) + 1 for own in groups]), "Conditional importance"
-        formats["cells"] = "int"
     index = pd.Index([str(name) for name in judged.frame.columns], name="variable")
     frame = pd.DataFrame(columns, index=index).sort_values("importance", ascending=False, kind="stable")
-    return NotedFrame.of(
-        frame,
-        _notes(judged, measure, repeats, level, training, groups is not None),
-        title,
-        formats,
-    )
+    notes = _notes(judged, measure, repeats, level, training)
+    return NotedFrame.of(frame, notes, "Permutation importance", dict.fromkeys(columns, ".4f"))
 
 
-def _notes(judged: _Judged, measure: str, repeats: int, level: float, training: bool, conditional: bool) -> list[str]:
+def _notes(judged: _Judged, measure: str, repeats: int, level: float, training: bool) -> list[str]:
     rows = count(float(judged.sample.case_weights.sum()))
     what = "Fall" if measure in LARGER_IS_BETTER else "Rise"
     where = (
@@ -448,12 +335,10 @@ def _notes(judged: _Judged, measure: str, repeats: int, level: float, training: 
     drawn = f"{repeats} permutation{'s' * (repeats > 1)}"
     spread = f"; {100 * level:g} % limits are of these draws, not of other rows" if repeats > 1 else ""
     groups = ["Random effects averaged over: importance for rows of new groups."] if judged.fit.design.random else []
-    within = "Permuted within cells of rows that are alike in the other variables."
     left = f"Rows of newdata with missing values, left out: {judged.left_out}."
     return [
         f"{what} of the {measure}, mean of {drawn}{spread}.",
         f"Judged by {where}.",
         *groups,
-        *([within] if conditional else []),
         *([left] if judged.left_out else []),
     ]

@@ -12,12 +12,8 @@ from scipy.special import betaincinv, ndtri
 from .._typing import BoolArray, FloatArray, IntArray
 from .margins import Bound
 
-# Halvings of an interval of length 1: to rounding.
-_HALVINGS = 60
 # They end by themselves, as a rule after seven.
 _NEWTON_STEPS = 60
-# A bet of this share of the capital at most. Below 1 it cannot be lost whole; 3/4 is that of the paper's software.
-_LARGEST_BET = 0.75
 
 
 def kl(q: FloatArray, p: FloatArray) -> FloatArray:
@@ -72,47 +68,6 @@ def kl_limit(mean: float, n: float, delta: float) -> float:
     probability 1 - delta. The order of the rows does not matter, nor anything but their mean.
     """
     return float(kl_inverse(np.array(mean), np.array(np.log(1.0 / delta) / n)))
-
-
-def betting_limit(values: FloatArray, delta: float) -> float:
-    """Upper limit of the mean of values (n,) in [0, 1], by betting [Waudby-Smith & Ramdas 2023, sec. 4].
-
-    Whoever bets the share lambda_t of his capital that the next value is below m holds
-    prod_t (1 - lambda_t (x_t - m)) after t values: were the mean m or more, the capital would reach 1/delta with
-    probability delta at most (Ville's inequality). The limit is the least m at which it has. The shares are those of
-    the paper, sqrt(2 log(1/delta) / (n v)) with v the variance of the values before, cut at 3/4: the smaller the
-    variance, the nearer the limit is to the mean.
-
-    Parameters
-    ----------
-    values : (n,)
-        In an order that does not depend on them.
-    delta : float in (0, 1)
-    """
-    target = np.log(1.0 / delta)
-    bets = _bets(values, target)
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        m = 0.5 * (low + high)
-        reached = np.cumsum(np.log1p(-bets * (values - m))).max(initial=0.0) >= target
-        low, high = (low, m) if reached else (m, high)
-    return high
-
-
-def _bets(values: FloatArray, target: float) -> FloatArray:
-    """(n,) shares of the capital, each from the values before its own.
-
-    They do not depend on m, so that the capital grows with m and the limit is one number.
-    """
-    t = np.arange(1.0, values.size + 1.0)
-    means = (0.5 + np.cumsum(values)) / (t + 1.0)
-    variances = (0.25 + np.cumsum((values - means) ** 2)) / (t + 1.0)
-    before = np.concatenate(([0.25], variances[:-1]))
-    return np.minimum(np.sqrt(2.0 * target / (values.size * before)), _LARGEST_BET)
-
-
-# Rows that are bet on one by one at the most, and the seed of their order.
-_MOST_BETS, _ORDER = 1e6, 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,27 +155,6 @@ def clopper_pearson(errors: float, n: float, delta: float) -> float:
     return 1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - delta))
 
 
-def mean_limit(losses: FloatArray, weights: FloatArray, largest: float, delta: float) -> tuple[float, str]:
-    """Upper limit of the mean of losses (N,) in [0, largest], and its source: by betting, one row after another.
-
-    The rows come in a random order of their own, so that theirs need not be. Weights (N,) are whole numbers of rows;
-    where they stand for very many, the limit is that of their mean alone, by the divergence.
-
-    Examples
-    --------
-    >>> losses = np.repeat([0.0, 1.0, 2.0], [700, 200, 100])  # mean 0.4
-    >>> [round(mean_limit(losses, np.ones(1000), 9.0, 0.05)[0], 3), round(9 * kl_limit(0.4 / 9, 1000, 0.05), 3)]
-    [0.453, 0.56]
-    """
-    n = float(weights.sum())
-    share = losses / largest if largest > 0 else losses
-    if n > _MOST_BETS:
-        return largest * kl_limit(float(weights @ share) / n, n, delta), "Hoeffding 1963, th. 1"
-    each = np.repeat(share, np.rint(weights).astype(np.intp))
-    shuffled = np.random.default_rng(_ORDER).permutation(each)
-    return largest * betting_limit(shuffled, delta), "betting, Waudby-Smith & Ramdas 2023"
-
-
 def holdout_limits(
     distance: FloatArray,
     weights: FloatArray,
@@ -252,15 +186,19 @@ def holdout_limits(
             name=name, source=found[1], value=found[0], delta=delta, trivial=trivial, margin=math.nan, training=mean
         )
 
+    def by_mean(losses: FloatArray, largest: float) -> tuple[float, str]:
+        share = float(weights @ losses) / (n * largest) if largest > 0 else 0.0
+        return largest * kl_limit(share, n, delta), "Hoeffding 1963, th. 1"
+
     largest = float(n_levels - 1)
-    # Of two levels the two errors are one.
-    of_distance = by_counts if n_levels == 2 else mean_limit(distance, weights, largest, delta)
+    # With two levels the two errors are the same.
+    of_distance = by_counts if n_levels == 2 else by_mean(distance, largest)
     limits = [
         limit("classification error", np.minimum(distance, 1.0), 1.0, by_counts),
         limit("absolute error", distance, largest, of_distance),
     ]
     if paid is not None:
-        limits.append(limit("cost", paid, dearest, mean_limit(paid, weights, dearest, delta)))
+        limits.append(limit("cost", paid, dearest, by_mean(paid, dearest)))
     return tuple(limits)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule
 from ..formula.design import Design
@@ -341,26 +341,6 @@ def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
         terms.append(replace(term, z=np.where(known, 0.0, term.z)))
     offset = shift if rows.offset is None else rows.offset + shift
     return replace(rows, offset=offset, random=RandomRows(tuple(terms)))
-
-
-def groups_of(design: Design, newdata: Any, complete: BoolArray) -> IntArray:
-    """(n,) groups of complete new rows, those of the term of most groups in the fit.
-
-    Raises
-    ------
-    DataError
-        The fit has seen one of them.
-    """
-    new, place = design.spec.rebuild(newdata), _unit_term(design)
-    assert new.rows.random is not None
-    known = new.rows.random.terms[place].codes[complete[new.complete]] >= 0
-    term = design.random[place]
-    if known.any():
-        raise DataError(
-            f"data must have groups that the fit has not seen; {int(known.sum())} of its {known.size} rows have a "
-            f"{term.group!r} of the fit. Keep whole groups aside, or leave data= out."
-        )
-    return term.apart(newdata, complete)
 
 
 def _unit_term(design: Design) -> int:

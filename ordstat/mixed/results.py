@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar
@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..checks import fraction, one_of
 from ..exceptions import DataWarning, SeparationWarning, UnavailableError
 from ..fit import Fit
-from ..fitted import FittedRanker, Target
+from ..fitted import Target
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import Sample
 from ..inference.boundary import is_zero
@@ -27,7 +27,6 @@ from ..likelihood.fit import Marginal
 from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
-from ..likelihood.rule import LikelihoodRule
 from ..likelihood.wald import chi2_tail
 from ..plots.likelihood import MixedPlots
 from ..report.cells import p_in_words
@@ -35,7 +34,7 @@ from ..report.frames import NotedFrame
 from ..report.render import Table
 from ..report.warnings import Alert
 from .method import ForNewGroups
-from .over_groups import at_known_modes, groups_of, over_population, tell_unknown
+from .over_groups import at_known_modes, over_population, tell_unknown
 from .predictions import mixed_prediction, simulated_effects
 
 _ROWS = "it treats rows as independent, and rows of a group are not"
@@ -48,7 +47,7 @@ REFUSED = {
     "brant": (_ROWS, "nominal_test()"),
     "influence": (_ROWS, "update(data=) without a group, which fits again"),
     "power": (_ROWS, "simulate() from the fit, and fit to the draws"),
-    "bounds": (_ROWS, "errors(cv=) or conformal()"),
+    "bounds": (_ROWS, "errors(cv=)"),
     "margins": _MARGINS,
     "delta_errors": _MARGINS,
     "lr_chi2": (_NULL[0], "anova() with the fit to compare with"),
@@ -266,16 +265,6 @@ class MixedResults(LikelihoodResults):
     @property
     def judge(self) -> Fit:
         return over_population(self.fit)
-
-    @property
-    def of_new_groups(self) -> FittedRanker:
-        """Results without random effects, which predict all rows by averages over them."""
-        fit = over_population(self.fit) if isinstance(self.fit.rule, LikelihoodRule) else self.fit
-        kept = {f.name: getattr(self, f.name) for f in fields(self)}
-        return LikelihoodResults(**{**kept, "fit": replace(fit, marginal=None)})
-
-    def new_groups(self, newdata: Any, complete: BoolArray) -> IntArray:
-        return groups_of(self.design, newdata, complete)
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
         related = any(term.root is not None for term in self.design.random)

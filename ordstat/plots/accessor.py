@@ -284,7 +284,7 @@ class Plots:
         Parameters
         ----------
         ax : matplotlib axes, optional
-        kind : {"permutation", "gain", "conditional"}, optional
+        kind : {"permutation", "gain"}, optional
             As in `fit.importance`: "gain", of columns, where a method adds up trees or rounds, else "permutation".
         newdata : data frame, optional
             Rows to judge by, with the response.

@@ -169,18 +169,16 @@ CAPTIONS = {
     "boundaries": "Predicted levels over {} and {}.",
     "tree": "The tree; of several, the first.",
     "latent": "Scores of the rows by their level, and the thresholds between the predicted levels.",
-    "parallel": "Effects at each threshold by itself, beside the effect that is the same for all.",
     "rounds": "Errors after each round.",
     "selection": "Cost by the values that were tried.",
     "confusion": "Observed and predicted levels of the training rows.",
-    "reliability": "Predicted probabilities beside what happened; on the diagonal they can be trusted.",
     "residuals": "Surrogate residuals against the quantiles they should have: on the line where the model is true.",
     "margins": "Margins of the training rows; below 0 a row is on the wrong side of a threshold.",
 }
 #: Variables with a picture of their own.
 _MOST_VARIABLES = 4
 #: Dots per inch.
-_DOTS = 150
+_DOTS = 80
 
 
 def drawings(fit: FittedRanker) -> Iterator[Block]:
@@ -259,7 +257,7 @@ def page_of(fit: Any, pictures: bool) -> Page:
 
 def _without_more(summary: Report) -> Report:
     """What one screen shows, less its title and the line of what else may be asked."""
-    kept = tuple(piece for piece in summary.tables if not (isinstance(piece, Line) and piece.head == "More:"))
+    kept = tuple(piece for piece in summary.blocks if not (isinstance(piece, Line) and piece.head == "More:"))
     return replace(summary, title="What was learnt, and how well", tables=kept)
 
 
@@ -431,10 +429,10 @@ def _figure(drawing: Drawing) -> str:
     return f'<figure><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
 
 
-def written_report(fit: FittedRanker, path: Any = None, *, pictures: bool = True) -> Any:
+def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
     """Write a page about the fit: question, data, summary, diagnosis, pictures, what to cite, versions."""
     if path is None:
-        return fit.summary_data()
+        return fit.summary("all")
     target = page_target(path)
     write_file(target, as_page(page_of(fit, flag("pictures", pictures))).encode())
     return target

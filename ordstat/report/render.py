@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 import pandas as pd
@@ -88,25 +89,61 @@ class Line:
         return f"{self.head} {self.words}".strip()
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Tables that are computed when their section is shown.
+
+    Attributes
+    ----------
+    section : str
+    make : callable
+        Returns the tables.
+    """
+
+    section: str
+    make: Callable[[], Sequence[Table]]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Report:
-    """Pure data of one summary.
+    """The data of one summary.
 
     Attributes
     ----------
     title : str
     header : tuple of (label, value)
-    tables : tuple of Table or Line
+    tables : tuple of Table, Line or Part
     notes : tuple of str
-    of_margins : tuple of str
-        Notes that concern margins and bounds alone.
+    margin_notes : callable
+        Returns the notes that concern margins and bounds alone.
     """
 
     title: str
     header: tuple[tuple[str, Any], ...]
-    tables: tuple[Table | Line, ...]
+    tables: tuple[Table | Line | Part, ...]
     notes: tuple[str, ...] = ()
-    of_margins: tuple[str, ...] = ()
+    margin_notes: Callable[[], tuple[str, ...]] = tuple
+
+    @cached_property
+    def blocks(self) -> tuple[Table | Line, ...]:
+        """All tables and lines, computed."""
+        computed = ((block,) if not isinstance(block, Part) else block.make() for block in self.tables)
+        return tuple(chain.from_iterable(computed))
+
+    @cached_property
+    def of_margins(self) -> tuple[str, ...]:
+        """The notes that concern margins and bounds alone."""
+        return tuple(self.margin_notes())
+
+    @property
+    def sections(self) -> set[str]:
+        """The sections that have tables."""
+        return {block.section for block in self.tables if not isinstance(block, Line)}
+
+    def in_section(self, section: str) -> tuple[Table, ...]:
+        """The tables of a section, computed."""
+        chosen = (b for b in self.tables if not isinstance(b, Line) and b.section == section)
+        return tuple(table for b in chosen for table in (b.make() if isinstance(b, Part) else (b,)))
 
 
 WIDTH = 100
@@ -149,7 +186,7 @@ class Summary:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """All tables by title, unrounded."""
-        return {table.title: table.noted() for table in self.data.tables if isinstance(table, Table)}
+        return {table.title: table.noted() for table in self.data.blocks if isinstance(table, Table)}
 
 
 class Reported:
@@ -176,7 +213,7 @@ class Reported:
 def as_text(report: Report, width: int = SCREEN, widest: int = WIDTH) -> str:
     """The report in at most `width` columns, tables that need more in `widest`."""
     lines = [*wrapped(report.title, width, hyphens=False), "=" * width, *_header_lines(report.header, width)]
-    for before, block in zip((None, *report.tables), report.tables, strict=False):
+    for before, block in zip((None, *report.blocks), report.blocks, strict=False):
         if not (isinstance(block, Line) and (before is None or isinstance(before, Line))):
             lines.append("")
         lines += lines_of(block, width) if isinstance(block, Line) else _table_lines(block, width, max(width, widest))
@@ -349,7 +386,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
         '<div style="color:inherit;font-size:.95em">',
         f'<div style="font-weight:bold;{RULE};margin-bottom:.4em">{escape(report.title)}</div>',
         _header_html(report.header),
-        *(_line_html(block) if isinstance(block, Line) else _table_html(block) for block in report.tables),
+        *(_line_html(block) if isinstance(block, Line) else _table_html(block) for block in report.blocks),
         *(f'<div style="opacity:.8">{escape(note)}</div>' for note in (*report.notes, *report.of_margins)),
         "" if folded is None else f"<details><summary>All tables</summary>{as_html(folded)}</details>",
         "</div>",

@@ -13,7 +13,7 @@ import pandas as pd
 from ..checks import one_of
 from ..fitted import FittedRanker
 from ..judging.costs import sample_costs
-from ..judging.errors import Predictions, error_table
+from ..judging.errors import Predictions, one_measure
 from ..judging.margins import MarginBounds
 from .cells import column_cells, count, counted, number
 from .render import SCREEN, Line, Report, Summary, Table, lines_of
@@ -40,21 +40,22 @@ def shown_part(r: FittedRanker, section: str | None, report: Report, model: Sequ
     """One screen, or a section of the whole report."""
     if section is None:
         return Summary(one_screen(r, report, model), report)
-    tables = [table for table in report.tables if isinstance(table, Table)]
-    of_sections = {name: tuple(table for table in tables if table.section == name) for name in SECTIONS}
-    there = [name for name, found in of_sections.items() if found or name in ("fit", "bounds")]
-    one_of("section", section, (*there, "all"))
+    one_of("section", section, (*_sections(report), "all"))
     if section == "all":
         return Summary(report)
     header = report.header if section == "fit" else ()
-    notes = report.of_margins if section in ("margins", "bounds") else ()
-    return Summary(replace(report, header=header, tables=of_sections[section], of_margins=notes), report)
+    notes = report.margin_notes if section in ("margins", "bounds") else tuple
+    return Summary(replace(report, header=header, tables=report.in_section(section), margin_notes=notes), report)
+
+
+def _sections(report: Report) -> list[str]:
+    there = report.sections | {"fit", "bounds"}
+    return [name for name in SECTIONS if name in there]
 
 
 def learnt(report: Report) -> list[Table | Line]:
     """What a report says was learnt; thresholds in a line or two."""
-    found = [table for table in report.tables if isinstance(table, Table) and table.section == "model"]
-    return [in_line(table) if table.inline else table for table in found]
+    return [in_line(table) if table.inline else table for table in report.in_section("model")]
 
 
 def one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line]) -> Report:
@@ -142,10 +143,8 @@ def in_line(table: Table) -> Line:
 def brief_errors(r: FittedRanker) -> Table:
     """A few errors on the rows of the fit, beside those of predicting one level for all."""
     names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
-    columns = {"fit": [r.training_errors.value(name) for name in names]}
-    for head, code in _constants(r).items():
-        table = error_table(_always(r, code))
-        columns[head] = [table.value(name) for name in names]
+    judged = {"fit": r.training, **{head: _always(r, code) for head, code in _constants(r).items()}}
+    columns = {head: [one_measure(p, name) for name in names] for head, p in judged.items()}
     frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
     return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
 
@@ -206,6 +205,5 @@ def _certificate_line(r: FittedRanker) -> Line:
 
 
 def _more(report: Report) -> Line:
-    sections = {table.section for table in report.tables if isinstance(table, Table)} | {"fit", "bounds"}
-    named = [f'"{name}"' for name in SECTIONS if name in sections]
+    named = [f'"{name}"' for name in _sections(report)]
     return Line(head="More:", items=(f"summary({named[0]})", *named[1:], '"all"'), between=", ")

@@ -14,11 +14,10 @@ from ..fit import Certificate, CostBound, Selection, Trace
 from ..fitted import FittedRanker
 from ..judging.errors import ErrorTable, Predictions, confusion, per_rank_errors
 from ..judging.margins import DeltaErrors, MarginBounds, Margins, sorted_mass
-from ..judging.tables import margin_errors
 from .cells import count, counted
 from .frames import NotedFrame
 from .grid import BRIEF_NAME
-from .render import SCREEN, Report, Table, kept, width_of
+from .render import SCREEN, Part, Report, Table, kept, width_of
 
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
@@ -199,7 +198,7 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
 
 def ranker_report(
     r: FittedRanker,
-    tables: Iterable[Table],
+    tables: Iterable[Table | Part],
     header: Sequence[tuple[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Report:
@@ -209,7 +208,7 @@ def ranker_report(
         header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace)), *header),
         tables=tuple(tables),
         notes=(*alert_notes(r), *notes),
-        of_margins=r.margin_bounds.notes,
+        margin_notes=lambda: r.margin_bounds.notes,
     )
 
 
@@ -222,10 +221,14 @@ def bound_header(bound: CostBound | None) -> tuple[str, str]:
     return "Training bound", text
 
 
-def error_tables(r: FittedRanker) -> list[Table]:
+def error_tables(r: FittedRanker) -> list[Part]:
     """Confusion and errors: the same for every ranker."""
-    errors = error_table_of(r.training_errors, r.own_cost, r.training_note)
-    return [confusion_table(r.training, r.levels, fractional(r)), errors]
+
+    def make() -> list[Table]:
+        errors = error_table_of(r.training_errors, r.own_cost, r.training_note)
+        return [confusion_table(r.training, r.levels, fractional(r)), errors]
+
+    return [Part("errors", make)]
 
 
 def selection_table(selection: Selection) -> Table:
@@ -261,12 +264,17 @@ def _power(value: float) -> str:
     return f"2^{exponent:g}" if exponent == round(exponent) else f"{value:g}"
 
 
-def shared_tables(r: FittedRanker) -> list[Table]:
+def shared_tables(r: FittedRanker) -> list[Part]:
     """Errors, margins and bounds: the same for every threshold ranker."""
-    normalised = r.geometry is not None
-    margins = margin_table(r.training_margins, r.design.sample.case_weights)
-    at_margin = delta_table(margin_errors(r, None, normalised), normalised)
-    return [*error_tables(r), margins, at_margin, *bound_table(r.margin_bounds)]
+
+    def margins() -> list[Table]:
+        from ..judging.tables import margin_errors
+
+        normalised = r.geometry is not None
+        errors = delta_table(margin_errors(r, None, normalised), normalised)
+        return [margin_table(r.training_margins, r.design.sample.case_weights), errors]
+
+    return [*error_tables(r), Part("margins", margins), Part("bounds", lambda: bound_table(r.margin_bounds))]
 
 
 def figures(fit: FittedRanker) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.judging.intervals import clopper_pearson, mean_limit
+from ordstat.judging.intervals import clopper_pearson, kl_limit
 
 
 def _draw(rng, n):
@@ -25,7 +25,7 @@ def test_new_rows(fit):
     table = fit.bounds(new, delta=0.1)
     one, two = table.loc["classification error (new data)"], table.loc["absolute error (new data)"]
     assert one["value"] == clopper_pearson((distance > 0).sum(), 300, 0.1)
-    assert two["value"] == mean_limit(distance, np.ones(300), 2.0, 0.1)[0]
+    assert two["value"] == 2.0 * kl_limit(distance.mean() / 2.0, 300, 0.1)
     assert two["observed"] == pytest.approx(distance.mean()) and two["trivial"] == 2.0
     assert (table["delta"] == 0.1).all() and table["source"].ne("").all()
 

@@ -10,7 +10,7 @@ from ordstat import OptionError, datasets, ordfit
 
 EVERY = """
 alerts augment bounds calibrated call certificate check_parts check_rows conformal confusion delta_errors
-delta_values design errors fit fitter formula gaps geometry glance learner levels margin_bounds margins method
+design errors fit fitter formula gaps geometry glance learner levels margin_bounds margins method
 no_bounds nobs own_cost plot predict prediction_types predicts probabilities_of reliability report summary
 threshold_names trace training training_errors training_margins update
 """

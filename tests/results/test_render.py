@@ -145,9 +145,3 @@ def test_infinite_ratios_are_no_numpy_warning():
     fit = ordfit("y ~ x", {"y": y, "x": x})
     assert fit.coef["x"] > 710 and "inf" in str(fit.summary(exponentiate=True))
     assert np.isinf(fit.tidy(exponentiate=True)["estimate"]).any()
-
-
-def test_names_of_two_lines_are_one_row():
-    data = pd.DataFrame({"a\nb": np.arange(30.0) % 7, "y": np.arange(30) % 3})
-    text = str(ordfit("y ~ `a\nb`", data).summary("model"))
-    assert any(line.startswith("a b ") and line.count(".") >= 4 for line in text.splitlines())
