@@ -224,8 +224,6 @@ def compare(
     subset: Any = None,
     contrasts: Mapping[str, str] | None = None,
     na_action: str = "omit",
-    safe: bool = True,
-    context: Mapping[str, Any] | None = None,
     n_jobs: int = 1,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
@@ -252,7 +250,7 @@ def compare(
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are judged by it, but those that
         name another (`"ova"`, `REDSVM(cost="squared")`), which are told. Fits keep their own unless it is given.
-    nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action, safe, context
+    nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action
         As in `ordfit`.
     n_jobs : int
         Processes; -1 for all processors. The result is the same for any.
@@ -294,7 +292,7 @@ def compare(
         chosen = _chosen(more, methods)
         options: dict[str, Any] = {"weights": weights, "offset": offset, "cluster": cluster, "costs": row_costs}
         options |= {"nominal": nominal, "scale": scale, "levels": levels, "subset": subset, "contrasts": contrasts}
-        design = build(formula, data, **options, na_action=na_action, safe=safe, context=context)
+        design = build(formula, data, **options, na_action=na_action)
         if isinstance(cost, pd.DataFrame):
             check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
         contestants, kept = from_methods(design, chosen, "absolute" if given is None else given)
@@ -304,8 +302,8 @@ def compare(
         contestants, kept = from_fits([formula, *(() if data is None else (data,)), *more], given)
         _refuse_for_fits(
             {"nominal": nominal, "scale": scale, "weights": weights, "offset": offset, "cluster": cluster}
-            | {"levels": levels, "subset": subset, "contrasts": contrasts, "context": context}
-            | {"na_action": None if na_action == "omit" else na_action, "safe": None if safe is True else safe}
+            | {"levels": levels, "subset": subset, "contrasts": contrasts}
+            | {"na_action": None if na_action == "omit" else na_action}
         )
     plan = _Plan(whole("cv", cv, 2), whole("repeats", repeats, 1), "absolute" if given is None else given)
     n_jobs, callback = jobs(n_jobs), reporter(callback)

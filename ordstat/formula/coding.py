@@ -268,15 +268,6 @@ class Marginality:
         return [inner for inner, outer in self.containing.items() if inner == term or term in outer]
 
 
-def independent(names: tuple[str, ...]) -> Marginality:
-    """Numeric columns without a formula: each a term of its own."""
-    return Marginality(
-        texts={name: f"`{name}`" for name in names},
-        factors={name: frozenset([name]) for name in names},
-        containing=dict.fromkeys(names, ()),
-    )
-
-
 def marginality(part: Part, others: Iterable[Part], codings: Mapping[str, Coding]) -> Marginality:
     """The marginality of a formula's location part; `others` are the parts beside it."""
     categorical = {key for key, coding in codings.items() if isinstance(coding, FactorCoding)}
@@ -291,18 +282,8 @@ def marginality(part: Part, others: Iterable[Part], codings: Mapping[str, Coding
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """A part with its matrix of the rows of a fit, and the columns of each term."""
-
-    part: Part
-    terms: Mapping[str, slice]
-    matrix: FloatArray
-
-    def blocks(self) -> dict[Block, FloatArray]:
-        """The columns of each term."""
-        flagged = zip(self.part.terms, full_codings(self.part.terms), strict=True)
-        return {_block(term, full): self.matrix[:, self.terms[term.label]] for term, full in flagged}
+#: A part, the columns of each of its terms, and its matrix of the rows of a fit.
+Coded = tuple[Part, Mapping[str, slice], FloatArray]
 
 
 def recoded(coded: Sequence[Coded], codings: Mapping[str, Coding], labels: Iterable[str]) -> FloatArray | None:
@@ -318,18 +299,22 @@ def recoded(coded: Sequence[Coded], codings: Mapping[str, Coding], labels: Itera
     labels : iterable of str
         Terms of any of the parts.
     """
-    known = {term.label: term for one in coded for term in one.part.terms}
+    known = {term.label: term for part, _, _ in coded for term in part.terms}
     terms = sorted((known[label] for label in labels), key=lambda term: len(term.factors))
-    at_hand = {block: columns for one in coded for block, columns in one.blocks().items()}
-    found = [np.zeros((coded[0].matrix.shape[0], 0))]
+    blocks = {
+        _block(term, full): matrix[:, slices[term.label]]
+        for part, slices, matrix in coded
+        for term, full in zip(part.terms, full_codings(part.terms), strict=True)
+    }
+    new = [np.zeros((len(coded[0][2]), 0))]
     for term, full in zip(terms, full_codings(terms), strict=True):
-        columns = at_hand.get(_block(term, full))
+        columns = blocks.get(_block(term, full))
         if columns is None:
             columns = _combined(coded, codings, term, full)
         if columns is None:
             return None
-        found.append(columns)
-    return np.hstack(found)
+        new.append(columns)
+    return np.hstack(new)
 
 
 def _block(term: Term, full: Sequence[bool]) -> Block:
@@ -340,14 +325,14 @@ def _combined(
     coded: Sequence[Coded], codings: Mapping[str, Coding], term: Term, full: Sequence[bool]
 ) -> FloatArray | None:
     """Columns of a term in some coding as combinations of a constant and of all columns; None where they are none."""
-    values, n = _grids([other for one in coded for other in one.part.terms], codings)
-    old = np.hstack([assemble(one.part, values, codings, n).matrix for one in coded])
+    values, n = _grids([other for part, _, _ in coded for other in part.terms], codings)
+    old = np.hstack([assemble(part, values, codings, n).matrix for part, _, _ in coded])
     new = np.column_stack([column for _, column in term_columns(term, full, values, codings)])
     change = _change(old, new)
     if np.abs(_with_constant(old) @ change - new).max() > _LEFT * np.abs(new).max():
         return None
     used = change[1:].any(axis=1)
-    found = change[0] + np.hstack([one.matrix for one in coded])[:, used] @ change[1:][used]
+    found = change[0] + np.hstack([matrix for _, _, matrix in coded])[:, used] @ change[1:][used]
     return np.where(np.abs(found) < _ROUNDING * np.abs(found).max(axis=0), 0.0, found)  # scales grow with exp(found)
 
 

@@ -15,11 +15,8 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError
 from .contrasts import Contrast
 from .frames import check_printable, find_column, has_column, plain, refuse, shown_labels
-from .sample import CACHED, row_blocks
 
 TEXT = ("string", "empty")
-#: Columns whose rows share a line of the cache.
-_WIDTH = 8
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 
 
@@ -80,14 +77,8 @@ def with_gaps(value: Value, missing: BoolArray | None) -> Value:
     return replace(factor, codes=np.where(missing, -1, factor.codes))
 
 
-def read(column: pd.Series, *, finite: bool = False) -> Column:
+def read(column: pd.Series) -> Column:
     """What a column holds: numbers, booleans, or a factor (categoricals and text; text sorts its levels).
-
-    Parameters
-    ----------
-    column : pandas.Series
-    finite : bool
-        Whether its numbers are known to be finite already.
 
     Raises
     ------
@@ -103,7 +94,7 @@ def read(column: pd.Series, *, finite: bool = False) -> Column:
     if pd.api.types.is_complex_dtype(dtype):
         raise DataError(f"Column {column.name!r} holds complex numbers; it must hold real ones.")
     if pd.api.types.is_numeric_dtype(dtype):
-        return Column(column.to_numpy()) if finite else _numbers(column)
+        return _numbers(column)
     return _objects(column)
 
 
@@ -226,30 +217,7 @@ class Columns:
     known: Mapping[str, Factor] = field(default_factory=dict)
     used: Used = dict
     _read: dict[str, Column] = field(default_factory=dict)
-    _finite: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
-
-    def look_over(self, names: Iterable[str]) -> None:
-        """Find the finite columns among `names`, a block of rows at a time.
-
-        Columns that lie in one row-major table share cache lines: reading them together costs one walk through memory
-        where one after the other costs a walk each.
-        """
-        if self.n <= CACHED // _WIDTH or not self.frame.columns.is_unique:
-            return
-        columns = {name: self.frame[name].to_numpy() for name in names if self._strided(name)}
-        sums = np.zeros(len(columns))
-        with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
-            for some in row_blocks(self.n, _WIDTH, CACHED):
-                sums += [np.add.reduce(values[some]) for values in columns.values()]
-        self._finite.update(name for name, total in zip(columns, sums, strict=True) if np.isfinite(total))
-
-    def _strided(self, name: str) -> bool:
-        """Whether `name` is one column of floats whose entries do not lie side by side."""
-        if name not in self.frame.columns:
-            return False
-        column = self.frame[name]
-        return column.dtype == np.float64 and column.to_numpy().strides[0] != column.dtype.itemsize
 
     def __contains__(self, name: str) -> bool:
         return name in self._read or has_column(self.frame, name)
@@ -261,7 +229,7 @@ class Columns:
         """A column that has to be there; DataError says what needs it."""
         if name not in self._read:
             found = find_column(self.frame, name, role)
-            column = read(found, finite=name in self._finite)
+            column = read(found)
             if not isinstance(found.dtype, pd.CategoricalDtype):
                 self.texts.add(name)
             if (declared := self.known.get(name)) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import operator
 import re
@@ -267,8 +266,7 @@ def refusal(node: ast.AST) -> FormulaError:
     hint = " (conditions are joined by & and |)" if isinstance(node, ast.BitXor) else ""
     return FormulaError(
         f"{said(node)} is not allowed in a formula{hint}: it may hold column names, known functions, "
-        "arithmetic, comparisons and literals. Make it a column of the data, or pass safe=False with context= if you "
-        "trust it."
+        "arithmetic, comparisons and literals. Make it a column of the data."
     )
 
 
@@ -397,14 +395,11 @@ class Interpreter:
     columns : Columns
     states : dict
         Fitted transforms by the text of their call; a call not among them is fitted and put there.
-    context : mapping or None
-        Names open to formulas beyond the columns (safe=False); None keeps to the safe language.
     """
 
-    def __init__(self, columns: Columns, states: dict[str, Transform], context: Mapping[str, Any] | None = None):
+    def __init__(self, columns: Columns, states: dict[str, Transform]):
         self.columns = columns
         self.states = states
-        self.context = context
         self.used: dict[str, None] = {}
 
     def evaluate(self, expression: Expression) -> tuple[Value, tuple[str, ...], BoolArray | None]:
@@ -433,11 +428,9 @@ class Interpreter:
 
     def _value(self, node: ast.expr) -> Any:
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if handler is not None:
-            return handler(node)
-        if self.context is None:
+        if handler is None:
             raise refusal(node)
-        return self._python(node)
+        return handler(node)
 
     # names and literals
 
@@ -455,8 +448,6 @@ class Interpreter:
         if name in self.columns:
             self.used[name] = None
             return self.columns[name].value
-        if self.context is not None and (name in self.context or hasattr(builtins, name)):
-            return self.context[name] if name in self.context else getattr(builtins, name)
         if name in CONSTANTS:
             return CONSTANTS[name]
         if name.startswith("__"):
@@ -468,9 +459,7 @@ class Interpreter:
         name = dotted_name(node)
         if name is not None and name in self.columns:
             return self._lookup(name)
-        if self.context is None:
-            raise refusal(node)
-        return getattr(self._value(node.value), unquoted(node.attr))
+        raise refusal(node)
 
     # operators
 
@@ -489,8 +478,6 @@ class Interpreter:
 
     def _boolop(self, node: ast.BoolOp) -> Any:
         values = [self._value(part) for part in node.values]
-        if self.context is not None and not any(isinstance(value, np.ndarray) for value in values):
-            return self._python(node)
         join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
         return reduce(join, [condition(value, part) for value, part in zip(values, node.values, strict=True)])
 
@@ -519,16 +506,7 @@ class Interpreter:
             return bound(ELEMENTWISE[name], node, *arguments, **options(node))
         if name in FITTED:
             return self._fitted(FITTED[name], node)
-        if self.context is None:
-            raise unknown_function(node, name)
-        if not isinstance(node.func, ast.Name):
-            function = self._value(node.func)
-        elif name in self.context or hasattr(builtins, str(name)):  # a column of the same name does not hide it
-            function = self.context.get(str(name), getattr(builtins, str(name), None))
-        else:
-            raise unknown_function(node, name)
-        arguments = [self._value(argument) for argument in node.args]
-        return function(*arguments, **{key.arg: self._value(key.value) for key in node.keywords if key.arg})
+        raise unknown_function(node, name)
 
     def _fitted(self, fit: Callable[..., Transform], node: ast.Call) -> FloatArray:
         x = np.asarray(numeric(self._value(node.args[0]), node.args[0]), dtype=float)
@@ -553,14 +531,6 @@ class Interpreter:
         value = as_factor(self._value(node.args[0]), levels, source(node))
         return value if coding is None else replace(value, contrast=contrast_of(coding))
 
-    def _python(self, node: ast.expr) -> Any:
-        """Any Python, over columns and context (safe=False only)."""
-        names = {unquoted(item.id): item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
-        local = {name: self._lookup(column) for column, name in names.items() if column in self.columns}
-        context = {quoted(name): value for name, value in (self.context or {}).items()}
-        code = compile(ast.Expression(node), "<formula>", "eval")
-        return eval(code, {**context, **local})
-
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     """The error for a call of a function that formulas do not have."""
@@ -571,7 +541,7 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     functions = ["I", "Q", *CODED, *FITTED, *ELEMENTWISE, "offset"]
     return FormulaError(
         f"Formulas do not have the function {name!r} of {said(node)}; {suggest(name, functions)} "
-        "Make the result a column of the data, or pass safe=False with context= to call functions of your own."
+        "Make the result a column of the data."
     )
 
 

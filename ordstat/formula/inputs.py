@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,26 +17,17 @@ from .frames import find_column, has_column, refuse, shown_labels
 from .sample import HEAVIEST, LIGHTEST, extreme
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """One argument as a column of the rows in the subset.
-
-    Attributes
-    ----------
-    column : Column
-    names : tuple of str
-        Under which its missing rows are counted.
-    """
+class Given(NamedTuple):
+    """An argument as a column, and the names under which its missing rows are counted."""
 
     column: Column
     names: tuple[str, ...]
 
 
-def subset_mask(subset: Any, frame: pd.DataFrame, context: Mapping[str, Any] | None) -> BoolArray:
+def subset_mask(subset: Any, frame: pd.DataFrame) -> BoolArray:
     """(N,) rows to use, from a mask or a condition such as "judge != '1'"; a missing condition leaves the row out."""
     if isinstance(subset, str):
-        interpreter = Interpreter(Columns(frame), {}, context)
-        value, _, missing = interpreter.evaluate(parse_expression(subset))
+        value, _, missing = Interpreter(Columns(frame), {}).evaluate(parse_expression(subset))
         column = Column(value, missing)
     else:
         column = read(values_of(subset, "subset", frame.index))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -365,7 +365,7 @@ def _are_names(given: Any) -> bool:
     return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
 
 
-def survey_of(asked: SurveyDesign, frame: pd.DataFrame, context: Mapping[str, Any] | None) -> Survey:
+def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Survey:
     """What a survey design says of all rows of a frame.
 
     Raises
@@ -376,7 +376,7 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame, context: Mapping[str, An
     """
     if asked.replicates is not None:
         return _replicates(asked, frame)
-    interpreter = Interpreter(Columns(frame), {}, context)
+    interpreter = Interpreter(Columns(frame), {})
 
     def given(role: str) -> Given:
         return _complete(getattr(asked, role), role, interpreter, frame.index)

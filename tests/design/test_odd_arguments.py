@@ -24,7 +24,7 @@ def frame(seed: int = 0, n: int = 60) -> pd.DataFrame:
     "name",
     [
         "formula", "data", "method", "nominal", "scale", "weights", "offset", "cluster", "design", "vcov", "cost",
-        "constraints", "interactions", "calibrate", "levels", "subset", "cov", "contrasts", "na_action", "safe", "seed",
+        "constraints", "interactions", "calibrate", "levels", "subset", "cov", "contrasts", "na_action", "seed",
         "penalty", "max_iter", "tol", "link",
     ],
 )  # fmt: skip

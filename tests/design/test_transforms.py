@@ -278,7 +278,7 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
         ("x +", FormulaError, "Cannot read the formula"),
         ("x | g", FormulaError, r"\(1 \| group\)"),
         ("log(x", FormulaError, "Cannot read the formula"),
-        ("offset(x):g", FormulaError, "An offset stands alone"),
+        ("offset(x):g", FormulaError, "An offset must stand alone"),
     ],
 )
 def test_what_cannot_be_done_says_so(term, error, message):

@@ -154,7 +154,6 @@ class Weighted(KNeighborsClassifier):
     ("make", "message"),
     [
         (lambda: ordfit(MEAN, wine(), "redsvm", kernel=_kernel), r"function .*_kernel.* \(it is fit\.method\.kernel\)"),
-        (lambda: ordfit("rating ~ np.log(w)", wine(), safe=False, context={"np": np}), "its formula is code"),
         (lambda: ordfit("rating ~ x", wine(), Reduction(base=Weighted())), "Weighted"),
     ],
 )
