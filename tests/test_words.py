@@ -53,38 +53,12 @@ def test_links_given_as_methods(given):
         ordfit(FORMULA, WINE, given)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda fit: fit.confint(alpha=0.1), r"confint\(\) .* 'alpha'\. Use level=, which is 1 - alpha"),
-        (lambda fit: fit.summary(digits=3), "'digits'. Use .*to_markdown"),
-        (lambda fit: fit.tidy(exp=True), "'exp'. Use exponentiate=True"),
-        (lambda fit: fit.predict(data=WINE), "'data'. Use newdata="),
-    ],
-)
-def test_arguments_of_other_packages(call, message):
-    with pytest.raises(TypeError, match=message):
-        call(ordfit(FORMULA, WINE))
-
-
-def test_arguments_of_rankers():
-    with pytest.raises(TypeError, match=r"'X'\. Use newdata="):
-        ordfit(FORMULA, WINE, "redsvm").predict(X=WINE)
-
-
 def test_text_that_reads_as_numbers_is_sorted_as_numbers():
     data = WINE.assign(grade=(WINE["rating"].astype(int) * 3 - 2).astype(str))
     with pytest.raises(
         DataError, match=r"reads as numbers: '1', '4', '7', '10', '13'\. .*pd\.to_numeric\(data\['grade'\]\)"
     ):
         ordfit("grade ~ temp", data)
-
-
-@pytest.mark.parametrize("right", ["temp + x^2", "x ** 2", "temp * x ^ 3"])
-def test_a_power_of_one_variable_is_that_variable(right):
-    data = WINE.assign(x=np.arange(72) % 7 + 1.0)
-    with pytest.warns(DataWarning, match=r"is x alone in a formula, as in R: write I\(x ?\*\*"):
-        ordfit(f"rating ~ {right}", data)
 
 
 @pytest.mark.parametrize("right", ["(temp + contact)^2", "I(x^2)", "poly(x, 2) + log(x ** 2)", "I((x + 1) ** 2)"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -282,11 +281,6 @@ def doubtful_response(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
             f"Response {name} has the level{'s' * (len(silent) > 1)} {shown_labels(silent)}, which may not belong to "
             "the scale. If so, set it to missing, or leave such rows out."
         )
-    if twins := _same_but_for_blanks(texts):
-        notes.append(
-            f"Response {name} has levels that differ in blanks alone, {shown_labels(twins)}: they are different levels "
-            "here; make them one if they mean the same."
-        )
     if len(texts) == len(labels) and _disordered(texts):
         notes.append(
             f"Response {name} has levels whose numbers are not in order: {shown_labels(texts, 12)}. "
@@ -312,11 +306,6 @@ def _column(name: str, column: Column, plain_text: bool) -> str:
         why = f"far from the others ({others}): if that is a code for a missing answer, {rest}"
         return f"Column {name} has {what}, {why}." if codes else ""
     texts = [level for level in value.levels if isinstance(level, str)]
-    if twins := _same_but_for_blanks(texts):
-        return (
-            f"Column {name} has levels that differ in blanks alone, {shown_labels(twins)}: they are different levels "
-            f"here; make them one, as data[{name!r}].str.strip() does, if they mean the same."
-        )
     silent = [code for code, level in enumerate(value.levels) if isinstance(level, str) and _NO_ANSWER.search(level)]
     if (rows := np.isin(value.codes, silent)).any():
         what = f"the level{'s' * (len(silent) > 1)} {shown_labels(value.levels[code] for code in silent)}"
@@ -364,12 +353,6 @@ def _far(code: int, gap: float, low: float, high: float) -> bool:
 
 def _rows(rows: BoolArray) -> str:
     return f"{int(rows.sum())} row{'s' * (int(rows.sum()) > 1)}"
-
-
-def _same_but_for_blanks(texts: list[str]) -> list[str]:
-    """Texts that are another one with more blanks, or none, and those themselves."""
-    kinds = Counter("".join(text.split()) for text in texts)
-    return [text for text in texts if text.strip() and kinds["".join(text.split())] > 1]
 
 
 def _disordered(texts: list[str]) -> bool:

@@ -12,57 +12,13 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError, FormulaError, OptionError, OrdstatError
+from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Coding, FactorCoding, Named, full_codings, term_columns
-from .columns import Columns, Value, factor_of, matched
+from .columns import Value, factor_of, matched
 from .contrasts import stack
-from .factors import Expression, Interpreter, variables
 from .frames import as_frame, find_column, has_column, shown_labels
 from .parse import RandomPart
 from .sample import RandomColumns, RandomRows
-
-
-def unknown_labels(part: RandomPart, levels: Sequence[tuple[object, ...]], data: Any) -> str:
-    """In words the first column of the group that is there and has no label of the fit; empty where there is none."""
-    frame = as_frame(data)
-    for factor, known in zip(part.group.factors, levels, strict=True):
-        came = _labels(factor, frame)
-        if came and set(came).isdisjoint(known):
-            return f"{factor.label!r} has {shown_labels(known, 3)} in the fit and {shown_labels(came, 3)} in newdata"
-    return ""
-
-
-def _labels(factor: Expression, frame: pd.DataFrame) -> list[object]:
-    """What a factor of groups is in new data, of f(g) its values; empty where that cannot be told without the fit."""
-    names = sorted(variables(factor.tree))
-    if not all(has_column(frame, name) for name in names):
-        return []
-    if isinstance(factor.tree, ast.Name):
-        return [*find_column(frame, names[0], "a group").dropna().unique()]
-    interpreter = Interpreter(Columns(frame), {})
-    try:
-        value, _, missing = interpreter.evaluate(factor)
-        found = factor_of(value, factor.label)
-    except OrdstatError:  # a function of the user's own
-        return []
-    if interpreter.states:  # one that was fitted to the rows of the fit
-        return []
-    codes = found.codes if missing is None else found.codes[~missing]
-    return [found.levels[code] for code in np.unique(codes[codes >= 0])]
-
-
-def groups_apart(part: RandomPart, data: Any, complete: BoolArray) -> IntArray:
-    """(n,) whole numbers below n, equal where complete rows have the same labels; all different without the columns."""
-    frame, n = as_frame(data), int(complete.sum())
-    names = sorted(set().union(*(variables(factor.tree) for factor in part.group.factors)))
-    if not all(has_column(frame, name) for name in names):
-        return np.arange(n)
-    apart = np.zeros(n, dtype=np.intp)
-    for name in names:
-        own = pd.factorize(find_column(frame, name, "a group")[complete], use_na_sentinel=False)[0]
-        apart = np.unique(apart * (n + 1) + own, return_inverse=True)[1]
-    return apart
-
 
 #: Name of the column of ones, as R has it.
 INTERCEPT = "(Intercept)"
@@ -134,12 +90,24 @@ class RandomTerm:
         return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated, root=self.root)
 
     def unknown(self, data: Any) -> str:
-        """In words labels of the group in new data none of which the fit has; empty where there are no such."""
-        return unknown_labels(self.part, self.levels, data)
+        """In words the first column of the group that has no label of the fit in new data; empty without such."""
+        frame = as_frame(data)
+        for factor, known in zip(self.part.group.factors, self.levels, strict=True):
+            if isinstance(factor.tree, ast.Name) and has_column(frame, factor.label):
+                came = [*find_column(frame, factor.label, "a group").dropna().unique()]
+                if came and set(came).isdisjoint(known):
+                    first = f"{factor.label!r} has {shown_labels(known, 3)} in the fit"
+                    return f"{first} and {shown_labels(came, 3)} in newdata"
+        return ""
 
     def apart(self, data: Any, complete: BoolArray) -> IntArray:
-        """(n,) which complete rows of new data are of one group, as whole numbers below n."""
-        return groups_apart(self.part, data, complete)
+        """(n,) whole numbers below n, equal for complete rows with the same labels; all different without columns."""
+        frame, n = as_frame(data), int(complete.sum())
+        names = sorted(set().union(*(factor.names for factor in self.part.group.factors)))
+        if not all(has_column(frame, name) for name in names):
+            return np.arange(n)
+        labels = pd.DataFrame({name: find_column(frame, name, "a group")[complete] for name in names})
+        return labels.groupby(names, dropna=False, sort=False, observed=True).ngroup().to_numpy(dtype=np.intp)
 
 
 def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
@@ -203,7 +171,7 @@ def fit_random_terms(
         return (), None, ()
     terms, rows = [], []
     for part in parts:
-        levels = tuple(_levels(values[factor.key], factor.label) for factor in part.group.factors)
+        levels = tuple(factor_of(values[factor.key], factor.label).levels for factor in part.group.factors)
         cells, codes = _cells(_mixed(part, values, levels), prod(map(len, levels)))
         names = tuple(name for name, _ in column_values(part, values, codings, n))
         term = RandomTerm(part=part, names=names, levels=levels, cells=cells)
@@ -235,11 +203,6 @@ def _root(term: RandomTerm, K: Any, n: int) -> FloatArray:
             f"{term.cells.size:,} groups of {term.group!r}. Take fewer rows, or leave cov= out."
         )
     return _root_of(term.group, K, term.groups)
-
-
-def _levels(value: Value, label: str) -> tuple[object, ...]:
-    """The labels of a factor of the group."""
-    return factor_of(value, label).levels
 
 
 def _check_once(terms: list[RandomTerm]) -> None:
