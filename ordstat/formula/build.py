@@ -118,7 +118,7 @@ def from_arrays(
         raise DataError(f"names= must have a name for each of the {width} columns; got {len(names)}.")
     with np.errstate(invalid="ignore", over="ignore"):
         finite = np.isfinite(matrix.sum())  # one sum in place of a look at every value
-    wrong = [] if finite else np.argwhere(np.isinf(matrix) if gaps else ~np.isfinite(matrix))
+    wrong: Any = [] if finite else np.argwhere(np.isinf(matrix) if gaps else ~np.isfinite(matrix))
     if len(wrong):
         row, column = (int(k) for k in wrong[0])
         must = "finite or missing (NaN)" if gaps else "finite"

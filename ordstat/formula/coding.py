@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, product
 from math import prod
@@ -394,8 +393,14 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
     """
     owned = [{factor.key for factor in term.factors} for term in terms]
     keys = list(dict.fromkeys(factor.key for term in terms for factor in term.factors))
-    most = 1 + sum(_products(own, codings, 0) for own in owned)
-    grids = [_grid(own, keys, codings, min(most, _products(own, codings, 1))) for own in owned]
+    n_levels = {key: len(c.levels) if isinstance(c := codings[key], FactorCoding) else 1 for key in keys}
+    widths = {key: 0 if isinstance(c := codings[key], FactorCoding) else c.width or 1 for key in keys}
+    most = 1 + sum(prod(widths[key] or 1 for key in own) for own in owned)
+    grids = []
+    for own in owned:  # all combinations of the term's levels, repeated
+        repeats = min(most, prod(1 + widths[key] for key in own))
+        combinations = product(*(range(n_levels[key] if key in own else 1) for key in keys), range(repeats))
+        grids.append(np.array([levels[:-1] for levels in combinations], dtype=np.intp))
     levels = np.vstack(grids)
     rng = np.random.default_rng(0)
     values: dict[str, Value] = {}
@@ -408,23 +413,3 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
             numbers *= np.repeat([key in own for own in owned], [len(grid) for grid in grids])[:, None]
             values[key] = numbers[:, 0] if coding.width is None else numbers
     return values, len(levels)
-
-
-def _grid(own: Collection[str], keys: Iterable[str], codings: Mapping[str, Coding], repeats: int) -> IntArray:
-    """(rows, keys) all level combinations of a term's own factors, repeated; 0 for other factors and for numbers."""
-    levels = [range(_n_levels(codings[key])) if key in own else range(1) for key in keys]
-    return np.array([combination[:-1] for combination in product(*levels, range(repeats))], dtype=np.intp)
-
-
-def _products(keys: Iterable[str], codings: Mapping[str, Coding], without: int) -> int:
-    """How many products take a column of each number among the factors, or (`without` = 1) of some of them."""
-    return math.prod(without + (_width(codings[key]) or 1 - without) for key in keys)
-
-
-def _n_levels(coding: Coding) -> int:
-    return len(coding.levels) if isinstance(coding, FactorCoding) else 1
-
-
-def _width(coding: Coding) -> int:
-    """Columns of a number, 0 of a factor."""
-    return 0 if isinstance(coding, FactorCoding) else (coding.width or 1)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, IntArray
 from ..exceptions import DataError, FormulaError
 from .contrasts import Contrast
 from .frames import check_printable, find_column, has_column, plain, refuse, shown_labels
@@ -110,22 +110,18 @@ def _booleans(column: pd.Series) -> Column:
 
 
 def _numbers(column: pd.Series) -> Column:
+    """Numbers with a mask of NaN; DataError if a value is infinite."""
     plain_dtype = isinstance(column.dtype, np.dtype)
     values = column.to_numpy() if plain_dtype else column.to_numpy(dtype=float, na_value=np.nan)
     if values.dtype.kind in "iu":
         return Column(values)
-    return Column(values, missing_numbers(values, str(column.name), column.index))
-
-
-def missing_numbers(values: FloatArray, name: str, index: pd.Index) -> BoolArray | None:
-    """Mask of NaN, None where all are finite; DataError where a value is infinite."""
     with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
         if np.isfinite(np.add.reduce(values, dtype=float)):
-            return None
+            return Column(values)
     rest = ": make it finite, or missing (NaN) to leave the row out."
-    refuse(np.isinf(values), index, f"Column {name!r}", "infinite", rest)
+    refuse(np.isinf(values), column.index, f"Column {str(column.name)!r}", "infinite", rest)
     missing = np.isnan(values)
-    return missing if missing.any() else None
+    return Column(values, missing if missing.any() else None)
 
 
 def _objects(column: pd.Series) -> Column:
@@ -156,19 +152,9 @@ def factor_of(value: Value, label: str) -> Factor:
         raise FormulaError(f"{label!r} must have one column to be a factor; it has several.")
     if value.dtype == bool:
         return Factor(codes=value.astype(np.intp), levels=(False, True))
-    codes, levels = _sorted_codes(value)
-    return Factor(codes=codes, levels=levels)
-
-
-def _sorted_codes(values: AnyArray) -> tuple[IntArray, tuple[Any, ...]]:
-    """Places of numbers among the distinct ones, -1 where missing."""
-    codes, uniques = pd.factorize(values)  # hashing; only the distinct values are sorted
-    order = np.argsort(uniques)
-    rank = np.empty(order.size + 1, dtype=np.intp)
-    rank[order], rank[-1] = np.arange(order.size), -1
-    found = uniques[order]
-    whole = found.dtype.kind in "iu" or bool(np.all(np.isfinite(found) & (found == np.floor(found))))
-    return rank[codes], tuple(int(x) if whole else float(x) for x in found)
+    codes, levels = pd.factorize(value, sort=True)
+    whole = levels.dtype.kind in "iu" or bool(np.all(np.isfinite(levels) & (levels == np.floor(levels))))
+    return Factor(codes=codes.astype(np.intp), levels=tuple(int(x) if whole else float(x) for x in levels))
 
 
 def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any]]:

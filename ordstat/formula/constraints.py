@@ -95,12 +95,14 @@ def _unreadable(text: str, symbol: str, names: Mapping[str, int]) -> OptionError
 
 def _relation(text: str, coded: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> Relation:
     found = _SIGN.findall(coded)
-    sign = found[0][:1] if found and found[0] == "==" else "".join(found)
+    sign = "=" if found == ["=="] else " ".join(found)
     if sign not in signs:
         raise OptionError(f"{text!r}: expected {' or '.join(map(repr, signs))}, got {sign or 'no sign'!r}.")
     try:
         sides = [ast.parse(side.strip(), mode="eval").body for side in _SIGN.split(coded)]
         left, right = (_linear(side, size, text) for side in sides)
+    except OptionError:
+        raise
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         known = f"The parameters are {', '.join(names)}."
         raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None

@@ -288,7 +288,7 @@ class Design:
             return make(recipe, data)
         if self.data is None:
             raise DataError(
-                "The data of the fit are not available (a fit is saved and pickled without them): pass data= with the "
+                "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the "
                 "data, here or to load(path, data=...)."
             )
         changed = _difference(self, make(self.recipe, self.data))

@@ -227,8 +227,10 @@ def literal(node: ast.expr) -> Any:
     """A constant, a negative number, or a list, tuple or c(...) of them; FormulaError for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool, type(None))):
         return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(literal(node.operand), node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Name):
+        value = literal(node.operand)
+        if isinstance(value, (int, float)):
+            return -value
     if isinstance(node, (ast.List, ast.Tuple)):
         return tuple(literal(item) for item in node.elts)
     if isinstance(node, ast.Call) and dotted_name(node.func) == "c" and not node.keywords:
@@ -236,12 +238,6 @@ def literal(node: ast.expr) -> Any:
     if isinstance(node, ast.Name) and node.id in CONSTANTS:
         return CONSTANTS[node.id]
     raise FormulaError(f"{said(node)} must be a number, a text or a list of them.")
-
-
-def _number(value: Any, node: ast.AST) -> Any:
-    if isinstance(value, (str, tuple, type(None))):
-        raise FormulaError(f"{said(node)}: a sign must stand before a number.")
-    return value
 
 
 def options(node: ast.Call) -> dict[str, Any]:
@@ -304,33 +300,24 @@ def fit_center(x: FloatArray) -> Affine:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """poly(x, degree) of R: polynomials orthonormal over the rows of the fit, by their recurrence."""
+    """poly(x, degree) of R: polynomials orthonormal over the rows of the fit, by their recurrence, or raw powers."""
 
     degree: int
     recurrence: dict[str, Any]
+    raw: bool = False
 
     def __call__(self, x: FloatArray) -> FloatArray:
+        if self.raw:
+            return np.asarray(x[:, None] ** np.arange(1, self.degree + 1))
         from formulaic.transforms.poly import poly
 
         return np.asarray(poly(x, self.degree, _state=self.recurrence))
 
 
-@dataclass(frozen=True)
-class Powers:
-    """poly(x, degree, raw=True): x, x^2, ..., x^degree."""
-
-    degree: int
-
-    def __call__(self, x: FloatArray) -> FloatArray:
-        return np.asarray(x[:, None] ** np.arange(1, self.degree + 1))
-
-
-def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial | Powers:
+def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial:
     """poly(x, degree=1, raw=False); the degree is less than the number of distinct values."""
     whole("degree", degree, 1, min(int(np.unique(x).size) - 1, 50))
-    if raw:
-        return Powers(degree)
-    polynomial = Polynomial(degree, {})
+    polynomial = Polynomial(degree, {}, raw)
     polynomial(x)  # writes the recurrence down
     return polynomial
 
@@ -340,39 +327,14 @@ def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
     return np.log(x) if base is None else np.log(x) / np.log(base)
 
 
-def _largest(x: FloatArray, *others: FloatArray) -> FloatArray:
-    """pmax(x, ...): the largest of the values in every row."""
-    return reduce(np.maximum, others, x)
-
-
-def _smallest(x: FloatArray, *others: FloatArray) -> FloatArray:
-    """pmin(x, ...): the smallest of the values in every row."""
-    return reduce(np.minimum, others, x)
-
-
 #: Elementwise functions.
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    "log": _logarithm,
-    "log2": np.log2,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "sqrt": np.sqrt,
-    "abs": np.abs,
-    "sign": np.sign,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "arctan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "pmax": _largest,
-    "pmin": _smallest,
-}
+    "exp": np.exp, "expm1": np.expm1, "log": _logarithm, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
+    "sqrt": np.sqrt, "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "sin": np.sin, "cos": np.cos,
+    "tan": np.tan, "arctan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "pmax": lambda x, *others: reduce(np.maximum, others, x),
+    "pmin": lambda x, *others: reduce(np.minimum, others, x),
+}  # fmt: skip
 
 #: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
@@ -420,11 +382,7 @@ class Interpreter:
         array = np.asarray(value)
         if array.dtype.kind not in "biuf":
             raise FormulaError(f"{label!r} does not evaluate to numbers.")
-        if array.ndim == 0:
-            array = np.full(self.columns.n, array)
-        if array.ndim > 2 or array.shape[0] != self.columns.n:
-            raise FormulaError(f"{label!r} gives shape {array.shape}; one value per row ({self.columns.n}) is needed.")
-        return array
+        return np.full(self.columns.n, array) if array.ndim == 0 else array
 
     def _value(self, node: ast.expr) -> Any:
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
@@ -646,22 +604,14 @@ def as_factor(value: Any, levels: Any, label: str) -> Factor:
 
 #: What reads the operands of an operator, and the operator.
 _OPERATORS: dict[type[ast.operator], tuple[Callable[[Any, ast.AST], Any], Callable[[Any, Any], Any]]] = {
-    ast.Add: (numeric, operator.add),
-    ast.Sub: (numeric, operator.sub),
-    ast.Mult: (numeric, operator.mul),
-    ast.Div: (numeric, operator.truediv),
-    ast.FloorDiv: (numeric, operator.floordiv),
-    ast.Mod: (numeric, operator.mod),
-    ast.Pow: (numeric, operator.pow),
-    ast.BitAnd: (condition, operator.and_),
-    ast.BitOr: (condition, operator.or_),
-}
+    ast.Add: (numeric, operator.add), ast.Sub: (numeric, operator.sub), ast.Mult: (numeric, operator.mul),
+    ast.Div: (numeric, operator.truediv), ast.FloorDiv: (numeric, operator.floordiv),
+    ast.Mod: (numeric, operator.mod), ast.Pow: (numeric, operator.pow),
+    ast.BitAnd: (condition, operator.and_), ast.BitOr: (condition, operator.or_),
+}  # fmt: skip
 #: A comparison, and the same with its sides exchanged.
 _COMPARISONS: dict[type[ast.cmpop], tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    ast.Eq: (operator.eq, operator.eq),
-    ast.NotEq: (operator.ne, operator.ne),
-    ast.Lt: (operator.lt, operator.gt),
-    ast.LtE: (operator.le, operator.ge),
-    ast.Gt: (operator.gt, operator.lt),
-    ast.GtE: (operator.ge, operator.le),
-}
+    ast.Eq: (operator.eq, operator.eq), ast.NotEq: (operator.ne, operator.ne),
+    ast.Lt: (operator.lt, operator.gt), ast.LtE: (operator.le, operator.ge),
+    ast.Gt: (operator.gt, operator.lt), ast.GtE: (operator.ge, operator.le),
+}  # fmt: skip

@@ -83,14 +83,7 @@ def numbers(given: Given, role: str, index: pd.Index) -> FloatArray:
     """The values of an argument that has to be numeric; where missing they mean nothing."""
     value = given.column.value
     if isinstance(value, Factor) or value.ndim != 1:
-        came = (
-            f"{len(value.levels)} labels such as {value.levels[0]!r}"
-            if isinstance(value, Factor)
-            else "several columns"
-        )
-        raise DataError(
-            f"{role}= must be one column of numbers; got {came}. Convert it with pd.to_numeric, or name another."
-        )
+        raise DataError(f"{role}= must be one column of numbers. Convert it with pd.to_numeric, or name another.")
     array, missing = value.astype(float), given.column.missing
     bad = ~np.isfinite(array) if missing is None else ~(np.isfinite(array) | missing)
     refuse(bad, index, f"{role}=", array, "; it must be finite.")
@@ -102,10 +95,7 @@ def weights_of(given: Given, index: pd.Index) -> FloatArray:
     weights = numbers(given, "weights", index)
     column = "" if given.names == ("weights",) else f", column {shown_labels(given.names)}"
     refuse(weights < 0, index, "weights=", weights, ": weights must be 0 or more.")
-    rest = (
-        f": a weight is a number of rows, 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean, or "
-        "set those that are not to count to 0."
-    )
+    rest = f": a weight must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean."
     refuse(extreme(weights), index, "weights=", weights, rest, column)
     return weights
 

@@ -240,7 +240,7 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
     factors = list(reader.factors.values())
     terms, offsets, random, room = [], [], [], MAX_LABELS
     for bits in read:
-        chosen = []
+        chosen = list[Any]()
         while bits:
             lowest = bits & -bits
             chosen.append(factors[lowest.bit_length() - 1])

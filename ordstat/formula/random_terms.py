@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,6 @@ from .sample import RandomColumns, RandomRows
 INTERCEPT = "(Intercept)"
 #: Largest number of rows times groups whose covariance is given.
 MOST_NUMBERS = 50_000_000
-#: Combinations of levels that are many beside the rows: a share of them alone are groups.
-_SPARSE = 4
 #: Asymmetry, and smallest eigenvalue beside the largest, that rounding explains.
 _ROUNDING = 1e-10
 _FORM = "cov must be a dict of groups and their covariances, such as {'animal': K} with K a labelled data frame"
@@ -107,7 +104,8 @@ class RandomTerm:
         if not all(has_column(frame, name) for name in names):
             return np.arange(n)
         labels = pd.DataFrame({name: find_column(frame, name, "a group")[complete] for name in names})
-        return labels.groupby(names, dropna=False, sort=False, observed=True).ngroup().to_numpy(dtype=np.intp)
+        numbers = labels.groupby(names, dropna=False, sort=False, observed=True).ngroup()
+        return np.asarray(numbers, dtype=np.intp)
 
 
 def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
@@ -120,15 +118,6 @@ def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[ob
     for codes, own in zip(found, levels, strict=True):
         mixed = np.where((codes < 0) | (mixed < 0), -1, mixed * len(own) + codes)
     return mixed
-
-
-def _cells(mixed: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """The numbers below `count` that rows have, and the place of each row's among them."""
-    if count > _SPARSE * mixed.size or mixed.min(initial=0) < 0:
-        cells, codes = np.unique(mixed, return_inverse=True)
-        return cells, codes.astype(np.intp)
-    present = np.bincount(mixed, minlength=count) > 0
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[mixed].astype(np.intp)
 
 
 def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> list[Named]:
@@ -172,13 +161,13 @@ def fit_random_terms(
     terms, rows = [], []
     for part in parts:
         levels = tuple(factor_of(values[factor.key], factor.label).levels for factor in part.group.factors)
-        cells, codes = _cells(_mixed(part, values, levels), prod(map(len, levels)))
+        cells, codes = np.unique(_mixed(part, values, levels), return_inverse=True)
         names = tuple(name for name, _ in column_values(part, values, codings, n))
         term = RandomTerm(part=part, names=names, levels=levels, cells=cells)
         if cov is not None and term.group in cov:
             term = replace(term, root=_root(term, cov[term.group], n))
         terms.append(term)
-        rows.append(term.columns(values, codings, codes))
+        rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_once(terms)
     _check_rank(terms, [own.z for own in rows])
     notes = [note for term in terms for note in _notes(term, n)]
@@ -264,11 +253,8 @@ def _notes(term: RandomTerm, n: int) -> list[str]:
     return []
 
 
-# Given covariances, aligned by label
-
-
 def _check_groups(cov: Any, groups: Sequence[str]) -> None:
-    """OptionError where it is no dict, or names what is no group of the formula."""
+    """OptionError unless it is a dict by groups of the formula."""
     if not isinstance(cov, Mapping):
         raise OptionError(f"{_FORM}; got {type(cov).__name__}.")
     for name in cov:
@@ -278,15 +264,7 @@ def _check_groups(cov: Any, groups: Sequence[str]) -> None:
 
 
 def _root_of(group: str, K: Any, labels: Sequence[object]) -> FloatArray:
-    """(G, G) lower triangular L with L L' = K at the levels of a group, in their order.
-
-    Raises
-    ------
-    OptionError
-        K is no labelled, symmetric matrix, or not positive definite.
-    DataError
-        It has no row for a level.
-    """
+    """(G, G) lower triangular L with L L' = K at the levels of a group, in their order."""
     if not isinstance(K, pd.DataFrame):
         raise OptionError(f"{_FORM}; got {type(K).__name__} for {group!r}.")
     for axis, own in (("rows", K.index), ("columns", K.columns)):
@@ -311,7 +289,6 @@ def _root_of(group: str, K: Any, labels: Sequence[object]) -> FloatArray:
     if eigenvalues[0] <= _ROUNDING * eigenvalues[-1]:
         raise OptionError(
             f"cov[{group!r}] must be positive definite at the {len(labels)} levels of the data; its smallest "
-            f"eigenvalue is {eigenvalues[0]:.3g}. Make one of levels that are copies of each other, or add a little "
-            "to the diagonal."
+            f"eigenvalue is {eigenvalues[0]:.3g}. Merge levels that are copies, or add a little to the diagonal."
         )
     return np.asarray(np.linalg.cholesky(0.5 * (values + values.T)))

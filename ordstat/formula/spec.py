@@ -8,7 +8,6 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 
@@ -26,7 +25,7 @@ from .coding import (
     marginality,
     recoded,
 )
-from .columns import Columns, Factor, Value, factor_of, read, recode, take, with_gaps
+from .columns import NUMBERS, Columns, Factor, Value, factor_of, read, recode, take, with_gaps
 from .contrasts import KINDS
 from .factors import Expression, Interpreter, Transform, coded_column, dotted_name, variables
 from .frames import as_frame, find_column, has_column, refuse, shown_labels
@@ -294,25 +293,20 @@ def _plain_matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> FloatArray | N
         return matrix if np.isfinite(matrix.sum()) else None  # sums that overflow take the longer way
 
 
-def not_numeric(X: Any) -> dict[str, Any]:
+def not_numeric(X: Any) -> dict[Any, Any]:
     """The columns of a frame that are not numeric, with their types; empty for arrays."""
-    try:
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-        schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    except nw.exceptions.DuplicateError:
-        twice = [name for name in dict.fromkeys(map(str, X.columns)) if list(map(str, X.columns)).count(name) > 1]
-        raise DataError(f"The columns of X must have different names; got {shown_labels(twice)} twice.") from None
-    return {name: dtype for name, dtype in schema.items() if not _is_numeric(dtype, X, name)}
-
-
-def _is_numeric(dtype: Any, X: Any, name: Any) -> bool:
-    if not isinstance(dtype, (nw.Object, nw.Unknown)):
-        return bool(dtype.is_numeric()) or isinstance(dtype, nw.Boolean)
-    try:
-        np.asarray(X[name], dtype=np.float64)
-    except (ValueError, TypeError):
-        return False
-    return True
+    if not hasattr(X, "columns"):
+        return {}
+    frame = as_frame(X)
+    if not frame.columns.is_unique:
+        twice = [*frame.columns[frame.columns.duplicated()].unique()]
+        raise DataError(f"The columns of X must have different names; got {shown_labels(twice)} twice. Rename them.")
+    return {
+        name: dtype
+        for name, dtype in frame.dtypes.items()
+        if not pd.api.types.is_numeric_dtype(dtype)
+        and not (pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(frame[name], skipna=True) in NUMBERS)
+    }
 
 
 def refuse_text(X: Any) -> None:

@@ -172,6 +172,11 @@ def test_infinite_values_are_refused(value, term):
         build(f"y ~ {term}", data)
 
 
+def test_columns_too_large_to_square_are_refused_for_their_size():
+    with pytest.raises(DataError, match="'x' reaches 1e\\+308"):
+        build("y ~ x", frame().assign(x=[1e308, 1e308, *range(8)]))
+
+
 def test_levels_without_rows_are_left_out_as_r_does():
     data = pd.DataFrame({"y": [1, 2, 3, 1], "f": pd.Categorical(list("bdbd"), categories=list("abcd"))})
     design = build("y ~ f", data)
