@@ -45,8 +45,6 @@ def ordfit(
     cov: Mapping[str, pd.DataFrame] | None = None,
     contrasts: Mapping[str, str] | None = None,
     na_action: str = "omit",
-    safe: bool = True,
-    context: Mapping[str, Any] | None = None,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
     **options: Any,
@@ -103,16 +101,11 @@ def ordfit(
         (1 | animal): a kinship, a phylogeny, distances in space. Rows and columns are labelled by the levels; those
         without rows in the data are left out.
     contrasts : mapping, optional
-        Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's names. Those of columns that no
-        formula uses are kept for `update`, with a warning.
+        Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's names. Those of columns outside
+        the formula are kept for `update`.
     na_action : {"omit", "raise", "keep"}
         Leave out incomplete rows (counted, by variable), refuse them, or keep those with a missing column of the
         formula, for methods that take them ("ordboost"); new rows with missing columns are then predicted too.
-    safe : bool
-        True evaluates only column names, known transforms, arithmetic and literals. False evaluates the
-        formula as Python code, with the names in `context`: never do that with a formula you did not write.
-    context : mapping, optional
-        Names that a formula may use when safe=False.
     seed : int or numpy.random.Generator
         Seed of all random steps (folds, sweeps). Same seed, same result.
     callback : callable(step, total, message), optional
@@ -175,8 +168,6 @@ def ordfit(
         interactions=interactions,
         na_action=na_action,
         as_categories=value.needs.categories,
-        safe=safe,
-        context=context,
     )
     if na_action == "keep" and not value.needs.missing:
         raise OptionError(missing_refused(type(value).__name__))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -264,26 +262,11 @@ def brief(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def memory() -> float:
-    """Bytes of memory that this process may have: those of the machine, or less where a limit is set."""
-    limits = [8.0 * 2**30]
-    with suppress(AttributeError, OSError, ValueError):
-        limits = [float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))]
-    with suppress(ImportError):
-        import resource
-
-        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-        limits += [float(soft)] * (soft != resource.RLIM_INFINITY)
-    with suppress(OSError, ValueError):  # the limit of a Linux control group, as containers have
-        limits.append(float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
-    return min(limits)
-
-
 def check_memory(size: float, what: str, instead: str) -> None:
-    """DataError where `size` bytes are more than half of the memory."""
-    if size > 2**24 and size > 0.5 * memory():
+    """DataError if `size` bytes are more than half of the available memory."""
+    if size > 2**24 and size > 0.5 * available_memory():
         raise DataError(
-            f"{what} would take about {size / 2**30:.2g} GiB, and there are {memory() / 2**30:.2g} GiB of "
+            f"{what} would take about {size / 2**30:.2g} GiB, and there are {available_memory() / 2**30:.2g} GiB of "
             f"memory: {instead}."
         )
 

@@ -197,8 +197,6 @@ def compare(
     subset: Any = None,
     contrasts: Mapping[str, str] | None = None,
     na_action: str = "omit",
-    safe: bool = True,
-    context: Mapping[str, Any] | None = None,
     n_jobs: int = 1,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
@@ -225,7 +223,7 @@ def compare(
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are judged by it, but those that
         name another (`"ova"`, `REDSVM(cost="squared")`), which are told. Fits keep their own unless it is given.
-    nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action, safe, context
+    nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action
         As in `ordfit`.
     n_jobs : int
         Processes; -1 for all processors. The result is the same for any.
@@ -274,15 +272,15 @@ def compare(
             raise OptionError(f"methods must be one list; got {more!r} and methods={methods!r}. Give {EXAMPLE}.")
         options: dict[str, Any] = {"weights": weights, "offset": offset, "cluster": cluster, "costs": row_costs}
         options |= {"nominal": nominal, "scale": scale, "levels": levels, "subset": subset, "contrasts": contrasts}
-        design = build(formula, data, **options, na_action=na_action, safe=safe, context=context)
+        design = build(formula, data, **options, na_action=na_action)
         if isinstance(cost, pd.DataFrame):
             check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
         chosen = more[0] if more else methods
         contestants, kept = from_methods(design, chosen, "absolute" if given is None else given)
     else:
         asked = {"methods": methods, "nominal": nominal, "scale": scale, "weights": weights, "offset": offset}
-        asked |= {"cluster": cluster, "levels": levels, "subset": subset, "contrasts": contrasts, "context": context}
-        asked |= {"na_action": None if na_action == "omit" else na_action, "safe": None if safe is True else safe}
+        asked |= {"cluster": cluster, "levels": levels, "subset": subset, "contrasts": contrasts}
+        asked |= {"na_action": None if na_action == "omit" else na_action}
         for name, value in asked.items():
             if value is not None:
                 raise OptionError(f"{name} must go with a formula and data; fits have their own. Leave it out.")

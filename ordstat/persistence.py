@@ -36,7 +36,7 @@ from .write import write_file
 _PACKAGE = __name__.partition(".")[0]
 #: Functions that a fit may hold, after their modules.
 _FUNCTIONS = (
-    "api refit, formula.build make, reduction.learners _side_by_side, reduction.classifiers _answers, "
+    "api refit, reduction.learners _side_by_side, reduction.classifiers _answers, "
     "boosting.boosting _gap, boosting.boosting _score, boosting.orstump _rule_answers, "
     "reduction.voting VotingMethod.tally, reduction.voting CostTransform.tally, "
     "reduction.voting OneVersusOne.tally, reduction.members hard_sign"
@@ -84,10 +84,9 @@ def _objects(shape: tuple[int, ...], *values: Any) -> Any:
 
 
 def _partial(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Only a file's own functions take arguments, but for the one that makes a design of a formula."""
+    """Only a file's own functions take arguments."""
     made = partial(function, *arguments, **keywords)
-    if _name(made.func) == ["make"]:
-        raise DataError("it gives arguments to the function 'make'.")
+    _name(made.func)
     return made
 
 
@@ -259,8 +258,6 @@ def _online(learned: Any, D: int, K: int) -> Iterable[bool]:
 
 
 _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
-    "Recipe": lambda recipe: (recipe.safe is True, recipe.context is None),
-    "FormulaSpec": lambda spec: (spec.context is None,),
     "Rows": _rows,
     "Sample": _sample,
     "RandomColumns": _random_columns,
@@ -477,11 +474,6 @@ MOST_JSON = 64 * 1024**2
 def save(fit: Any, path: str | os.PathLike[str]) -> None:
     """Put the fit into a file, from which `ordstat.load` reads it."""
     check_name(path)
-    if fit.design.recipe is not None and not fit.design.recipe.safe:
-        raise OptionError(
-            "save does not take a fit with safe=False, because its formula is code. Compute such columns in the data, "
-            "or use pickle and open only files that you trust."
-        )
     packing = Packing()
     tree = {"fit": packing.pack(fit), "objects": packing.objects}
     fit_of(tree, packing.arrays)  # never write a file that load refuses

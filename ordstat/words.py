@@ -25,6 +25,7 @@ _WEIGHTS = "Case weights are weights=."
 HINTS: Mapping[str, Mapping[str, str]] = {
     "option": {
         "hess": "Standard errors are always there: leave it out.",
+        **dict.fromkeys(("safe", "context"), "Formulas never run code: make the result a column of the data."),
         "family": "The distribution is named by link=, the model by method=.",
         "robust": "Robust standard errors are vcov='HC1'.",
         "random": _FORMULA,

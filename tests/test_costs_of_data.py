@@ -24,7 +24,6 @@ PROBABLE = {
     "ordboost": {"rounds": 10, "depth": 2, "linear_start": False},
     "rps-forest": {"trees": 10},
     "blend": {"members": ["logit", NominalClassifier(base="tree")]},
-    "auto": {"members": ["logit", "rps-forest"]},
 }
 
 

@@ -61,13 +61,6 @@ def test_text_that_reads_as_numbers_is_sorted_as_numbers():
         ordfit("grade ~ temp", data)
 
 
-@pytest.mark.parametrize("right", ["temp + x^2", "x ** 2", "temp * x ^ 3"])
-def test_a_power_of_one_variable_is_that_variable(right):
-    data = WINE.assign(x=np.arange(72) % 7 + 1.0)
-    with pytest.warns(DataWarning, match=r"is x alone in a formula, as in R: write I\(x ?\*\*"):
-        ordfit(f"rating ~ {right}", data)
-
-
 @pytest.mark.parametrize("right", ["(temp + contact)^2", "I(x^2)", "poly(x, 2) + log(x ** 2)", "I((x + 1) ** 2)"])
 def test_powers_that_mean_what_they_say(right):
     ordfit(f"rating ~ {right}", WINE.assign(x=np.arange(72) % 7 + 1.0))

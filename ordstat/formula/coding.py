@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, product
 from math import prod
@@ -268,15 +267,6 @@ class Marginality:
         return [inner for inner, outer in self.containing.items() if inner == term or term in outer]
 
 
-def independent(names: tuple[str, ...]) -> Marginality:
-    """Numeric columns without a formula: each a term of its own."""
-    return Marginality(
-        texts={name: f"`{name}`" for name in names},
-        factors={name: frozenset([name]) for name in names},
-        containing=dict.fromkeys(names, ()),
-    )
-
-
 def marginality(part: Part, others: Iterable[Part], codings: Mapping[str, Coding]) -> Marginality:
     """The marginality of a formula's location part; `others` are the parts beside it."""
     categorical = {key for key, coding in codings.items() if isinstance(coding, FactorCoding)}
@@ -291,18 +281,8 @@ def marginality(part: Part, others: Iterable[Part], codings: Mapping[str, Coding
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """A part with its matrix of the rows of a fit, and the columns of each term."""
-
-    part: Part
-    terms: Mapping[str, slice]
-    matrix: FloatArray
-
-    def blocks(self) -> dict[Block, FloatArray]:
-        """The columns of each term."""
-        flagged = zip(self.part.terms, full_codings(self.part.terms), strict=True)
-        return {_block(term, full): self.matrix[:, self.terms[term.label]] for term, full in flagged}
+#: A part, the columns of each of its terms, and its matrix of the rows of a fit.
+Coded = tuple[Part, Mapping[str, slice], FloatArray]
 
 
 def recoded(coded: Sequence[Coded], codings: Mapping[str, Coding], labels: Iterable[str]) -> FloatArray | None:
@@ -318,18 +298,22 @@ def recoded(coded: Sequence[Coded], codings: Mapping[str, Coding], labels: Itera
     labels : iterable of str
         Terms of any of the parts.
     """
-    known = {term.label: term for one in coded for term in one.part.terms}
+    known = {term.label: term for part, _, _ in coded for term in part.terms}
     terms = sorted((known[label] for label in labels), key=lambda term: len(term.factors))
-    at_hand = {block: columns for one in coded for block, columns in one.blocks().items()}
-    found = [np.zeros((coded[0].matrix.shape[0], 0))]
+    blocks = {
+        _block(term, full): matrix[:, slices[term.label]]
+        for part, slices, matrix in coded
+        for term, full in zip(part.terms, full_codings(part.terms), strict=True)
+    }
+    new = [np.zeros((len(coded[0][2]), 0))]
     for term, full in zip(terms, full_codings(terms), strict=True):
-        columns = at_hand.get(_block(term, full))
+        columns = blocks.get(_block(term, full))
         if columns is None:
             columns = _combined(coded, codings, term, full)
         if columns is None:
             return None
-        found.append(columns)
-    return np.hstack(found)
+        new.append(columns)
+    return np.hstack(new)
 
 
 def _block(term: Term, full: Sequence[bool]) -> Block:
@@ -340,14 +324,14 @@ def _combined(
     coded: Sequence[Coded], codings: Mapping[str, Coding], term: Term, full: Sequence[bool]
 ) -> FloatArray | None:
     """Columns of a term in some coding as combinations of a constant and of all columns; None where they are none."""
-    values, n = _grids([other for one in coded for other in one.part.terms], codings)
-    old = np.hstack([assemble(one.part, values, codings, n).matrix for one in coded])
+    values, n = _grids([other for part, _, _ in coded for other in part.terms], codings)
+    old = np.hstack([assemble(part, values, codings, n).matrix for part, _, _ in coded])
     new = np.column_stack([column for _, column in term_columns(term, full, values, codings)])
     change = _change(old, new)
     if np.abs(_with_constant(old) @ change - new).max() > _LEFT * np.abs(new).max():
         return None
     used = change[1:].any(axis=1)
-    found = change[0] + np.hstack([one.matrix for one in coded])[:, used] @ change[1:][used]
+    found = change[0] + np.hstack([matrix for _, _, matrix in coded])[:, used] @ change[1:][used]
     return np.where(np.abs(found) < _ROUNDING * np.abs(found).max(axis=0), 0.0, found)  # scales grow with exp(found)
 
 
@@ -409,8 +393,14 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
     """
     owned = [{factor.key for factor in term.factors} for term in terms]
     keys = list(dict.fromkeys(factor.key for term in terms for factor in term.factors))
-    most = 1 + sum(_products(own, codings, 0) for own in owned)
-    grids = [_grid(own, keys, codings, min(most, _products(own, codings, 1))) for own in owned]
+    n_levels = {key: len(c.levels) if isinstance(c := codings[key], FactorCoding) else 1 for key in keys}
+    widths = {key: 0 if isinstance(c := codings[key], FactorCoding) else c.width or 1 for key in keys}
+    most = 1 + sum(prod(widths[key] or 1 for key in own) for own in owned)
+    grids = []
+    for own in owned:  # all combinations of the term's levels, repeated
+        repeats = min(most, prod(1 + widths[key] for key in own))
+        combinations = product(*(range(n_levels[key] if key in own else 1) for key in keys), range(repeats))
+        grids.append(np.array([levels[:-1] for levels in combinations], dtype=np.intp))
     levels = np.vstack(grids)
     rng = np.random.default_rng(0)
     values: dict[str, Value] = {}
@@ -423,23 +413,3 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
             numbers *= np.repeat([key in own for own in owned], [len(grid) for grid in grids])[:, None]
             values[key] = numbers[:, 0] if coding.width is None else numbers
     return values, len(levels)
-
-
-def _grid(own: Collection[str], keys: Iterable[str], codings: Mapping[str, Coding], repeats: int) -> IntArray:
-    """(rows, keys) all level combinations of a term's own factors, repeated; 0 for other factors and for numbers."""
-    levels = [range(_n_levels(codings[key])) if key in own else range(1) for key in keys]
-    return np.array([combination[:-1] for combination in product(*levels, range(repeats))], dtype=np.intp)
-
-
-def _products(keys: Iterable[str], codings: Mapping[str, Coding], without: int) -> int:
-    """How many products take a column of each number among the factors, or (`without` = 1) of some of them."""
-    return math.prod(without + (_width(codings[key]) or 1 - without) for key in keys)
-
-
-def _n_levels(coding: Coding) -> int:
-    return len(coding.levels) if isinstance(coding, FactorCoding) else 1
-
-
-def _width(coding: Coding) -> int:
-    """Columns of a number, 0 of a factor."""
-    return 0 if isinstance(coding, FactorCoding) else (coding.width or 1)

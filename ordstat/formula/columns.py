@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,15 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, IntArray
 from ..exceptions import DataError, FormulaError
 from .contrasts import Contrast
 from .frames import check_printable, find_column, has_column, plain, refuse, shown_labels
-from .sample import CACHED, row_blocks
 
 TEXT = ("string", "empty")
-#: Columns whose rows share a line of the cache.
-_WIDTH = 8
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 
 
@@ -80,14 +76,8 @@ def with_gaps(value: Value, missing: BoolArray | None) -> Value:
     return replace(factor, codes=np.where(missing, -1, factor.codes))
 
 
-def read(column: pd.Series, *, finite: bool = False) -> Column:
+def read(column: pd.Series) -> Column:
     """What a column holds: numbers, booleans, or a factor (categoricals and text; text sorts its levels).
-
-    Parameters
-    ----------
-    column : pandas.Series
-    finite : bool
-        Whether its numbers are known to be finite already.
 
     Raises
     ------
@@ -103,7 +93,7 @@ def read(column: pd.Series, *, finite: bool = False) -> Column:
     if pd.api.types.is_complex_dtype(dtype):
         raise DataError(f"Column {column.name!r} holds complex numbers; it must hold real ones.")
     if pd.api.types.is_numeric_dtype(dtype):
-        return Column(column.to_numpy()) if finite else _numbers(column)
+        return _numbers(column)
     return _objects(column)
 
 
@@ -120,22 +110,18 @@ def _booleans(column: pd.Series) -> Column:
 
 
 def _numbers(column: pd.Series) -> Column:
+    """Numbers with a mask of NaN; DataError if a value is infinite."""
     plain_dtype = isinstance(column.dtype, np.dtype)
     values = column.to_numpy() if plain_dtype else column.to_numpy(dtype=float, na_value=np.nan)
     if values.dtype.kind in "iu":
         return Column(values)
-    return Column(values, missing_numbers(values, str(column.name), column.index))
-
-
-def missing_numbers(values: FloatArray, name: str, index: pd.Index) -> BoolArray | None:
-    """Mask of NaN, None where all are finite; DataError where a value is infinite."""
     with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
         if np.isfinite(np.add.reduce(values, dtype=float)):
-            return None
+            return Column(values)
     rest = ": make it finite, or missing (NaN) to leave the row out."
-    refuse(np.isinf(values), index, f"Column {name!r}", "infinite", rest)
+    refuse(np.isinf(values), column.index, f"Column {str(column.name)!r}", "infinite", rest)
     missing = np.isnan(values)
-    return missing if missing.any() else None
+    return Column(values, missing if missing.any() else None)
 
 
 def _objects(column: pd.Series) -> Column:
@@ -166,19 +152,9 @@ def factor_of(value: Value, label: str) -> Factor:
         raise FormulaError(f"{label!r} must have one column to be a factor; it has several.")
     if value.dtype == bool:
         return Factor(codes=value.astype(np.intp), levels=(False, True))
-    codes, levels = _sorted_codes(value)
-    return Factor(codes=codes, levels=levels)
-
-
-def _sorted_codes(values: AnyArray) -> tuple[IntArray, tuple[Any, ...]]:
-    """Places of numbers among the distinct ones, -1 where missing."""
-    codes, uniques = pd.factorize(values)  # hashing; only the distinct values are sorted
-    order = np.argsort(uniques)
-    rank = np.empty(order.size + 1, dtype=np.intp)
-    rank[order], rank[-1] = np.arange(order.size), -1
-    found = uniques[order]
-    whole = found.dtype.kind in "iu" or bool(np.all(np.isfinite(found) & (found == np.floor(found))))
-    return rank[codes], tuple(int(x) if whole else float(x) for x in found)
+    codes, levels = pd.factorize(value, sort=True)
+    whole = levels.dtype.kind in "iu" or bool(np.all(np.isfinite(levels) & (levels == np.floor(levels))))
+    return Factor(codes=codes.astype(np.intp), levels=tuple(int(x) if whole else float(x) for x in levels))
 
 
 def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any]]:
@@ -226,30 +202,7 @@ class Columns:
     known: Mapping[str, Factor] = field(default_factory=dict)
     used: Used = dict
     _read: dict[str, Column] = field(default_factory=dict)
-    _finite: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
-
-    def look_over(self, names: Iterable[str]) -> None:
-        """Find the finite columns among `names`, a block of rows at a time.
-
-        Columns that lie in one row-major table share cache lines: reading them together costs one walk through memory
-        where one after the other costs a walk each.
-        """
-        if self.n <= CACHED // _WIDTH or not self.frame.columns.is_unique:
-            return
-        columns = {name: self.frame[name].to_numpy() for name in names if self._strided(name)}
-        sums = np.zeros(len(columns))
-        with np.errstate(invalid="ignore", over="ignore"):  # one sum tells whether anything is not finite
-            for some in row_blocks(self.n, _WIDTH, CACHED):
-                sums += [np.add.reduce(values[some]) for values in columns.values()]
-        self._finite.update(name for name, total in zip(columns, sums, strict=True) if np.isfinite(total))
-
-    def _strided(self, name: str) -> bool:
-        """Whether `name` is one column of floats whose entries do not lie side by side."""
-        if name not in self.frame.columns:
-            return False
-        column = self.frame[name]
-        return column.dtype == np.float64 and column.to_numpy().strides[0] != column.dtype.itemsize
 
     def __contains__(self, name: str) -> bool:
         return name in self._read or has_column(self.frame, name)
@@ -261,7 +214,7 @@ class Columns:
         """A column that has to be there; DataError says what needs it."""
         if name not in self._read:
             found = find_column(self.frame, name, role)
-            column = read(found, finite=name in self._finite)
+            column = read(found)
             if not isinstance(found.dtype, pd.CategoricalDtype):
                 self.texts.add(name)
             if (declared := self.known.get(name)) is not None:
@@ -314,11 +267,6 @@ def doubtful_response(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
             f"Response {name} has the level{'s' * (len(silent) > 1)} {shown_labels(silent)}, which may not belong to "
             "the scale. If so, set it to missing, or leave such rows out."
         )
-    if twins := _same_but_for_blanks(texts):
-        notes.append(
-            f"Response {name} has levels that differ in blanks alone, {shown_labels(twins)}: they are different levels "
-            "here; make them one if they mean the same."
-        )
     if len(texts) == len(labels) and _disordered(texts):
         notes.append(
             f"Response {name} has levels whose numbers are not in order: {shown_labels(texts, 12)}. "
@@ -344,11 +292,6 @@ def _column(name: str, column: Column, plain_text: bool) -> str:
         why = f"far from the others ({others}): if that is a code for a missing answer, {rest}"
         return f"Column {name} has {what}, {why}." if codes else ""
     texts = [level for level in value.levels if isinstance(level, str)]
-    if twins := _same_but_for_blanks(texts):
-        return (
-            f"Column {name} has levels that differ in blanks alone, {shown_labels(twins)}: they are different levels "
-            f"here; make them one, as data[{name!r}].str.strip() does, if they mean the same."
-        )
     silent = [code for code, level in enumerate(value.levels) if isinstance(level, str) and _NO_ANSWER.search(level)]
     if (rows := np.isin(value.codes, silent)).any():
         what = f"the level{'s' * (len(silent) > 1)} {shown_labels(value.levels[code] for code in silent)}"
@@ -396,12 +339,6 @@ def _far(code: int, gap: float, low: float, high: float) -> bool:
 
 def _rows(rows: BoolArray) -> str:
     return f"{int(rows.sum())} row{'s' * (int(rows.sum()) > 1)}"
-
-
-def _same_but_for_blanks(texts: list[str]) -> list[str]:
-    """Texts that are another one with more blanks, or none, and those themselves."""
-    kinds = Counter("".join(text.split()) for text in texts)
-    return [text for text in texts if text.strip() and kinds["".join(text.split())] > 1]
 
 
 def _disordered(texts: list[str]) -> bool:

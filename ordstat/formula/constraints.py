@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import FloatArray
 from ..checks import did_you_mean
 from ..exceptions import OptionError
-from .design import Design
 from .frames import shown_labels
 
-_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_TOKEN = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[-+*/()<>=]|\s")
+_SIGN = re.compile(r"[<>]=?|==?")
 _WORD = re.compile(r"[\w.|\[\]:]+")
 
 
-@dataclass(frozen=True, eq=False)
-class Relation:
-    """row'b = value, or <= or >=.
-
-    Attributes
-    ----------
-    text : str
-    row : (P,)
-    sign : str
-    value : float
-    """
+class Relation(NamedTuple):
+    """row'b = value, or <= or >=, for the (P,) parameters b."""
 
     text: str
     row: FloatArray
@@ -53,34 +45,32 @@ def read(text: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -
     Raises
     ------
     OptionError
-        A relation that cannot be read, is not linear, or has no parameter in it.
+        A relation that cannot be read, is not linear, or contains no parameter.
 
     Examples
     --------
-    >>> one = read("2 * x1 - x2 <= 3", {"x1": 0, "x2": 1}, 2, ("<=", ">="))[0]
-    >>> one.row.tolist(), one.sign, one.value
+    >>> relation = read("2 * x1 - x2 <= 3", {"x1": 0, "x2": 1}, 2, ("<=", ">="))[0]
+    >>> relation.row.tolist(), relation.sign, relation.value
     ([2.0, -1.0], '<=', 3.0)
     """
-    pieces = _split(text, names)
+    pieces, start, place, coded = [], 0, 0, ""
+    while place < len(text):
+        name, token = _name_at(text, place, names), _TOKEN.match(text, place)
+        if name is not None:
+            coded, place = f"{coded} p{names[name]} ", place + len(name)
+        elif text[place] in ",\n":
+            pieces.append((text[start:place], coded))
+            start, place, coded = place + 1, place + 1, ""
+        elif token is not None:
+            coded, place = coded + token.group(), token.end()
+        else:
+            word = _WORD.match(text, place)
+            raise _unreadable(text, word.group() if word else text[place:], names)
+    pieces.append((text[start:], coded))
+    pieces = [(piece.strip(), coded) for piece, coded in pieces if coded.strip()]
     if not pieces:
         raise OptionError(f"the text of a relation must not be empty; got {text!r}.")
-    return [_Reader(piece, names, size).relation(signs) for piece in pieces]
-
-
-def _split(text: str, names: Mapping[str, int]) -> list[str]:
-    """What stands between commas or line ends; commas inside parameter names do not count."""
-    pieces, start, place = [], 0, 0
-    while place < len(text):
-        name = _name_at(text, place, names)
-        if name is not None:
-            place += len(name)
-            continue
-        if text[place] in ",\n":
-            pieces.append(text[start:place])
-            start = place + 1
-        place += 1
-    pieces.append(text[start:])
-    return [piece.strip() for piece in pieces if piece.strip()]
+    return [_relation(piece, coded, names, size, signs) for piece, coded in pieces]
 
 
 def _name_at(text: str, place: int, names: Mapping[str, int]) -> str | None:
@@ -96,95 +86,57 @@ def _ends(text: str, end: int, name: str) -> bool:
     return not (name[-1].isalnum() or name[-1] == "_") or not (following.isalnum() or following in ("_", "[", "|", "."))
 
 
-@dataclass(eq=False)
-class _Reader:
-    """Reads one relation: sums of products of numbers and at most one parameter each, on both sides of a sign."""
+def _unreadable(text: str, symbol: str, names: Mapping[str, int]) -> OptionError:
+    known = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
+    return OptionError(
+        f"{text!r}: expected a number or a parameter, got {symbol!r}.{did_you_mean(symbol, names)} {known}"
+    )
 
-    text: str
-    names: Mapping[str, int]
-    size: int
-    place: int = field(default=0)
 
-    def relation(self, signs: Sequence[str]) -> Relation:
-        left = self._sum()
-        sign = self._take(*signs)
-        if not sign:
-            raise self._error(" or ".join(map(repr, signs)))
-        if sign == "=":
-            self._take("=")  # "==" of Python
-        difference = left - self._sum()
-        if self._next():
-            raise self._error("the end of the equation")
-        if not np.any(difference[:-1]):
-            raise OptionError(f"{self.text!r} does not depend on any parameter.")
-        return Relation(self.text, difference[:-1], sign, -float(difference[-1]))
+def _relation(text: str, coded: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> Relation:
+    found = _SIGN.findall(coded)
+    sign = "=" if found == ["=="] else " ".join(found)
+    if sign not in signs:
+        raise OptionError(f"{text!r}: expected {' or '.join(map(repr, signs))}, got {sign or 'no sign'!r}.")
+    try:
+        sides = [ast.parse(side.strip(), mode="eval").body for side in _SIGN.split(coded)]
+        left, right = (_linear(side, size, text) for side in sides)
+    except OptionError:
+        raise
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        known = f"The parameters are {', '.join(names)}."
+        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None
+    difference = left - right
+    if not np.any(difference[:-1]):
+        raise OptionError(f"{text!r} does not depend on any parameter.")
+    return Relation(text, difference[:-1], sign, -float(difference[-1]))
 
-    def _sum(self) -> FloatArray:
-        sign: Any = "-" if self._take("-") else "+"
-        total = self._product() * (1.0 if sign == "+" else -1.0)
-        while sign := self._take("+", "-"):
-            total = total + self._product() * (1.0 if sign == "+" else -1.0)
-        return total
 
-    def _product(self) -> FloatArray:
-        total = self._factor()
-        while operator := self._take("*", "/"):
-            other = self._factor()
-            if operator == "/":
-                total = total / self._constant(other)
-            elif np.any(other[:-1]):
-                total = self._constant(total) * other
-            else:
-                total = total * other[-1]
-        return total
-
-    def _constant(self, value: FloatArray) -> float:
-        if np.any(value[:-1]):
-            raise OptionError(f"{self.text!r} is not linear in the parameters.")
-        if value[-1] == 0.0:
-            raise OptionError(f"{self.text!r} multiplies or divides by zero.")
-        return float(value[-1])
-
-    def _factor(self) -> FloatArray:
-        if self._take("("):
-            inside = self._sum()
-            if not self._take(")"):
-                raise self._error("')'")
-            return inside
-        if self._take("-"):
-            return -self._factor()
-        self._next()
-        value = np.zeros(self.size + 1)
-        name = _name_at(self.text, self.place, self.names)
-        if name is not None:
-            value[self.names[name]] = 1.0
-            self.place += len(name)
-            return value
-        number = _NUMBER.match(self.text, self.place)
-        if number is None:
-            raise self._error("a number or a parameter")
-        value[-1] = float(number.group())
-        self.place = number.end()
-        return value
-
-    def _next(self) -> str:
-        """The next character that is not a blank, not read yet."""
-        while self.text[self.place : self.place + 1].isspace():
-            self.place += 1
-        return self.text[self.place : self.place + 1]
-
-    def _take(self, *symbols: str) -> str:
-        self._next()
-        found = next((symbol for symbol in symbols if self.text.startswith(symbol, self.place)), "")
-        self.place += len(found)
-        return found
-
-    def _error(self, expected: str) -> OptionError:
-        word = _WORD.match(self.text, self.place)
-        found = word.group() if word else self.text[self.place :]
-        got = f"{found!r}.{did_you_mean(found, self.names)}" if found else "the end."
-        there = f"The parameters are {', '.join(self.names)}." if self.names else "There is no parameter to speak of."
-        return OptionError(f"{self.text!r}: expected {expected}, got {got} {there}")
+def _linear(node: ast.AST, size: int, text: str) -> FloatArray:
+    """(P + 1,) coefficients of the parameters, and the constant."""
+    value = np.zeros(size + 1)
+    if isinstance(node, ast.Name):
+        value[int(node.id[1:])] = 1.0
+    elif isinstance(node, ast.Constant):
+        value[-1] = float(node.value)  # type: ignore[arg-type]
+    elif isinstance(node, ast.UnaryOp):
+        value = _linear(node.operand, size, text) * (-1.0 if isinstance(node.op, ast.USub) else 1.0)
+    elif isinstance(node, ast.BinOp):
+        left, right = _linear(node.left, size, text), _linear(node.right, size, text)
+        if isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(node.op, ast.Sub):
+            return left - right
+        factor = left if isinstance(node.op, ast.Mult) and np.any(right[:-1]) else right
+        if np.any(factor[:-1]) or not isinstance(node.op, (ast.Mult, ast.Div)):
+            raise OptionError(f"{text!r} is not linear in the parameters.")
+        if factor[-1] == 0.0:
+            raise OptionError(f"{text!r} multiplies or divides by zero.")
+        other = right if factor is left else left
+        value = other * factor[-1] if isinstance(node.op, ast.Mult) else other / factor[-1]
+    else:
+        raise SyntaxError
+    return value
 
 
 _SIGNS = {"+": ">=", "-": "<="}
@@ -199,69 +151,54 @@ class Constraint:
     text: str
     factors: tuple[tuple[str, float], ...]
 
-    def row(self, places: Mapping[str, int]) -> FloatArray:
-        """a with a'w <= 0 for the effects w of the columns at these places."""
-        row = np.zeros(len(places))
-        for name, factor in self.factors:
-            row[places[name]] = factor
-        return row
 
-
-def constrained(design: Design, constraints: Any) -> Design:
+def constrained(design: Any, constraints: Any) -> Any:
     """The design with restrictions a'w <= 0 on the effects w of its columns.
 
     Parameters
     ----------
     design : Design
-    constraints : mapping of column to "+" or "-", or sequence of str
+    constraints : mapping of column to "+" or "-", sequence of str, or tuple of Constraint
         "x1 >= 0", "x1 <= x2", "2 * x1 >= x2 + x3", without a constant; columns under their names in the design, such
-        as "g[T.b]". A mapping also takes their places, counted from 0.
+        as "g[T.b]". A mapping also takes their places, counted from 0. Of the constraints of another design those
+        hold whose columns are here; a note names the others.
 
     Raises
     ------
     OptionError
-        A constraint that cannot be read, or a name that is no column.
+        A constraint that cannot be read, or an unknown column.
     """
     places = {name: place for place, name in enumerate(design.names)}
-    texts = _texts(constraints, design.names)
-    relations = [one for text in texts for one in read(text, places, len(places), ("<=", ">="))]
-    return _held(design, [_settled(one, places) for one in relations])
-
-
-def kept(design: Design, constraints: tuple[Constraint, ...]) -> Design:
-    """The design with constraints of another one, as far as their columns are here; a note names the others."""
-    here = set(design.names)
-    lost = [one for one in constraints if not here.issuperset(name for name, _ in one.factors)]
-    held = _held(design, [one for one in constraints if one not in lost])
-    if not lost:
-        return held
-    texts = ", ".join(repr(one.text) for one in lost)
-    gone = ", ".join(dict.fromkeys(repr(name) for one in lost for name, _ in one.factors if name not in here))
-    note = f"constraints= no longer hold {texts}: the model has no column {gone} any more. Give constraints= anew."
-    return replace(held, notes=(*held.notes, note))
-
-
-def _held(design: Design, constraints: list[Constraint]) -> Design:
-    """With these constraints in the sample, and in the recipe for updates."""
-    recipe = design.recipe and replace(design.recipe, constraints=tuple(constraints))
-    if not constraints:
-        return replace(design, recipe=recipe)
-    places = {name: place for place, name in enumerate(design.names)}
-    rows = np.array([one.row(places) for one in constraints])
-    if design.sample.categories is not None:
-        _refuse_categories([name for name, place in places.items() if design.sample.categories[place]], constraints)
-    return replace(design, recipe=recipe, sample=replace(design.sample, restrictions=rows))
-
-
-def _refuse_categories(names: list[str], constraints: list[Constraint]) -> None:
-    """OptionError where a constraint is on a column of categories."""
-    for one in constraints:
-        for name, _ in one.factors:
-            if name in names:
+    if isinstance(constraints, tuple) and constraints and isinstance(constraints[0], Constraint):
+        held = [constraint for constraint in constraints if all(name in places for name, _ in constraint.factors)]
+        lost = [constraint for constraint in constraints if constraint not in held]
+    else:
+        texts = _texts(constraints, design.names)
+        relations = [relation for text in texts for relation in read(text, places, len(places), ("<=", ">="))]
+        held, lost = [_settled(relation, places) for relation in relations], []
+    if lost:
+        note = (
+            f"constraints= no longer hold {', '.join(repr(constraint.text) for constraint in lost)}: the model has "
+            f"no column {shown_labels(_gone(lost, places))} any more. Give constraints= anew."
+        )
+        design = replace(design, notes=(*design.notes, note))
+    design = replace(design, recipe=design.recipe and replace(design.recipe, constraints=tuple(held)))
+    if not held:
+        return design
+    rows = np.zeros((len(held), len(places)))
+    for row, constraint in zip(rows, held, strict=True):
+        for name, factor in constraint.factors:
+            row[places[name]] = factor
+            if design.sample.categories is not None and design.sample.categories[places[name]]:
                 raise OptionError(
-                    f"constraint {one.text!r} is on {name!r}, whose categories have no order: make it an ordered "
-                    "categorical (pd.CategoricalDtype(levels, ordered=True)), or take the constraint out."
+                    f"constraint {constraint.text!r} is on {name!r}, whose categories have no order: make it an "
+                    "ordered categorical (pd.CategoricalDtype(levels, ordered=True)), or take the constraint out."
                 )
+    return replace(design, sample=replace(design.sample, restrictions=rows))
+
+
+def _gone(lost: Sequence[Constraint], places: Mapping[str, int]) -> list[str]:
+    return list(dict.fromkeys(name for constraint in lost for name, _ in constraint.factors if name not in places))
 
 
 def _texts(constraints: Any, names: tuple[str, ...]) -> list[str]:
@@ -278,7 +215,7 @@ def _texts(constraints: Any, names: tuple[str, ...]) -> list[str]:
 
 
 def _name(column: Any, names: tuple[str, ...]) -> str:
-    """The column's name, where a place is given."""
+    """The column's name, also by its place."""
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
         return str(column)
     if not 0 <= column < len(names):
@@ -297,7 +234,7 @@ def _settled(relation: Relation, places: Mapping[str, int]) -> Constraint:
     return Constraint(relation.text, tuple((name, float(row[place])) for name, place in places.items() if row[place]))
 
 
-def grouped(design: Design, interactions: Any) -> Design:
+def grouped(design: Any, interactions: Any) -> Any:
     """The design with groups of columns: an effect of several variables is of those in one group.
 
     Parameters
@@ -313,7 +250,19 @@ def grouped(design: Design, interactions: Any) -> Design:
     """
     variables = design.spec.variables()
     known = sorted(frozenset().union(*variables.values()))
-    groups = [_group(group, known) for group in _groups(interactions)]
+    if not isinstance(interactions, (list, tuple)) or not interactions:
+        raise OptionError(f"{_GROUPS}; got {interactions!r}.")
+    groups = []
+    for group in interactions:
+        if isinstance(group, str) or not isinstance(group, (list, tuple, set, frozenset)) or not group:
+            raise OptionError(f"{_GROUPS}; got the group {group!r}.")
+        for name in group:
+            if name not in known:
+                raise OptionError(
+                    f"interactions= names {name!r}, which is no column of the formula ({shown_labels(known)})."
+                    f"{did_you_mean(name, known)}"
+                )
+        groups.append(frozenset(group))
     rest = frozenset(known).difference(*groups)
     groups += [rest] if rest else []
     for term, names in variables.items():
@@ -322,30 +271,13 @@ def grouped(design: Design, interactions: Any) -> Design:
                 f"interactions= has no group with {shown_labels(sorted(names))}, which the term {term!r} joins: add "
                 "one, or take the term out of the formula."
             )
-    places = tuple(_places(design, group) for group in groups)
+    places = tuple(
+        tuple(
+            place
+            for term, part in design.terms.items()
+            if variables[term] <= group
+            for place in range(part.start, part.stop)
+        )
+        for group in groups
+    )
     return replace(design, sample=replace(design.sample, groups=places))
-
-
-def _groups(interactions: Any) -> list[Any]:
-    if isinstance(interactions, (list, tuple)) and interactions:
-        return list(interactions)
-    raise OptionError(f"{_GROUPS}; got {interactions!r}.")
-
-
-def _group(group: Any, known: Sequence[str]) -> frozenset[str]:
-    if isinstance(group, str) or not isinstance(group, (list, tuple, set, frozenset)) or not group:
-        raise OptionError(f"{_GROUPS}; got the group {group!r}.")
-    for name in group:
-        if name not in known:
-            raise OptionError(
-                f"interactions= names {name!r}, which is no column of the formula ({shown_labels(known)})."
-                f"{did_you_mean(name, known)}"
-            )
-    return frozenset(group)
-
-
-def _places(design: Design, group: frozenset[str]) -> tuple[int, ...]:
-    """Columns of the design that depend on variables of a group alone."""
-    variables = design.spec.variables()
-    inside = [part for term, part in design.terms.items() if variables[term] <= group]
-    return tuple(place for part in inside for place in range(part.start, part.stop))

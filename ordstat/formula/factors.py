@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import operator
 import re
@@ -228,8 +227,10 @@ def literal(node: ast.expr) -> Any:
     """A constant, a negative number, or a list, tuple or c(...) of them; FormulaError for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool, type(None))):
         return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(literal(node.operand), node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Name):
+        value = literal(node.operand)
+        if isinstance(value, (int, float)):
+            return -value
     if isinstance(node, (ast.List, ast.Tuple)):
         return tuple(literal(item) for item in node.elts)
     if isinstance(node, ast.Call) and dotted_name(node.func) == "c" and not node.keywords:
@@ -237,12 +238,6 @@ def literal(node: ast.expr) -> Any:
     if isinstance(node, ast.Name) and node.id in CONSTANTS:
         return CONSTANTS[node.id]
     raise FormulaError(f"{said(node)} must be a number, a text or a list of them.")
-
-
-def _number(value: Any, node: ast.AST) -> Any:
-    if isinstance(value, (str, tuple, type(None))):
-        raise FormulaError(f"{said(node)}: a sign must stand before a number.")
-    return value
 
 
 def options(node: ast.Call) -> dict[str, Any]:
@@ -267,8 +262,7 @@ def refusal(node: ast.AST) -> FormulaError:
     hint = " (conditions are joined by & and |)" if isinstance(node, ast.BitXor) else ""
     return FormulaError(
         f"{said(node)} is not allowed in a formula{hint}: it may hold column names, known functions, "
-        "arithmetic, comparisons and literals. Make it a column of the data, or pass safe=False with context= if you "
-        "trust it."
+        "arithmetic, comparisons and literals. Make it a column of the data."
     )
 
 
@@ -306,33 +300,24 @@ def fit_center(x: FloatArray) -> Affine:
 
 @dataclass(frozen=True)
 class Polynomial:
-    """poly(x, degree) of R: polynomials orthonormal over the rows of the fit, by their recurrence."""
+    """poly(x, degree) of R: polynomials orthonormal over the rows of the fit, by their recurrence, or raw powers."""
 
     degree: int
     recurrence: dict[str, Any]
+    raw: bool = False
 
     def __call__(self, x: FloatArray) -> FloatArray:
+        if self.raw:
+            return np.asarray(x[:, None] ** np.arange(1, self.degree + 1))
         from formulaic.transforms.poly import poly
 
         return np.asarray(poly(x, self.degree, _state=self.recurrence))
 
 
-@dataclass(frozen=True)
-class Powers:
-    """poly(x, degree, raw=True): x, x^2, ..., x^degree."""
-
-    degree: int
-
-    def __call__(self, x: FloatArray) -> FloatArray:
-        return np.asarray(x[:, None] ** np.arange(1, self.degree + 1))
-
-
-def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial | Powers:
+def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial:
     """poly(x, degree=1, raw=False); the degree is less than the number of distinct values."""
     whole("degree", degree, 1, min(int(np.unique(x).size) - 1, 50))
-    if raw:
-        return Powers(degree)
-    polynomial = Polynomial(degree, {})
+    polynomial = Polynomial(degree, {}, raw)
     polynomial(x)  # writes the recurrence down
     return polynomial
 
@@ -342,39 +327,14 @@ def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
     return np.log(x) if base is None else np.log(x) / np.log(base)
 
 
-def _largest(x: FloatArray, *others: FloatArray) -> FloatArray:
-    """pmax(x, ...): the largest of the values in every row."""
-    return reduce(np.maximum, others, x)
-
-
-def _smallest(x: FloatArray, *others: FloatArray) -> FloatArray:
-    """pmin(x, ...): the smallest of the values in every row."""
-    return reduce(np.minimum, others, x)
-
-
 #: Elementwise functions.
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    "log": _logarithm,
-    "log2": np.log2,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "sqrt": np.sqrt,
-    "abs": np.abs,
-    "sign": np.sign,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "arctan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "pmax": _largest,
-    "pmin": _smallest,
-}
+    "exp": np.exp, "expm1": np.expm1, "log": _logarithm, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
+    "sqrt": np.sqrt, "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "sin": np.sin, "cos": np.cos,
+    "tan": np.tan, "arctan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "pmax": lambda x, *others: reduce(np.maximum, others, x),
+    "pmin": lambda x, *others: reduce(np.minimum, others, x),
+}  # fmt: skip
 
 #: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
@@ -397,14 +357,11 @@ class Interpreter:
     columns : Columns
     states : dict
         Fitted transforms by the text of their call; a call not among them is fitted and put there.
-    context : mapping or None
-        Names open to formulas beyond the columns (safe=False); None keeps to the safe language.
     """
 
-    def __init__(self, columns: Columns, states: dict[str, Transform], context: Mapping[str, Any] | None = None):
+    def __init__(self, columns: Columns, states: dict[str, Transform]):
         self.columns = columns
         self.states = states
-        self.context = context
         self.used: dict[str, None] = {}
 
     def evaluate(self, expression: Expression) -> tuple[Value, tuple[str, ...], BoolArray | None]:
@@ -425,19 +382,13 @@ class Interpreter:
         array = np.asarray(value)
         if array.dtype.kind not in "biuf":
             raise FormulaError(f"{label!r} does not evaluate to numbers.")
-        if array.ndim == 0:
-            array = np.full(self.columns.n, array)
-        if array.ndim > 2 or array.shape[0] != self.columns.n:
-            raise FormulaError(f"{label!r} gives shape {array.shape}; one value per row ({self.columns.n}) is needed.")
-        return array
+        return np.full(self.columns.n, array) if array.ndim == 0 else array
 
     def _value(self, node: ast.expr) -> Any:
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if handler is not None:
-            return handler(node)
-        if self.context is None:
+        if handler is None:
             raise refusal(node)
-        return self._python(node)
+        return handler(node)
 
     # names and literals
 
@@ -455,8 +406,6 @@ class Interpreter:
         if name in self.columns:
             self.used[name] = None
             return self.columns[name].value
-        if self.context is not None and (name in self.context or hasattr(builtins, name)):
-            return self.context[name] if name in self.context else getattr(builtins, name)
         if name in CONSTANTS:
             return CONSTANTS[name]
         if name.startswith("__"):
@@ -468,9 +417,7 @@ class Interpreter:
         name = dotted_name(node)
         if name is not None and name in self.columns:
             return self._lookup(name)
-        if self.context is None:
-            raise refusal(node)
-        return getattr(self._value(node.value), unquoted(node.attr))
+        raise refusal(node)
 
     # operators
 
@@ -489,8 +436,6 @@ class Interpreter:
 
     def _boolop(self, node: ast.BoolOp) -> Any:
         values = [self._value(part) for part in node.values]
-        if self.context is not None and not any(isinstance(value, np.ndarray) for value in values):
-            return self._python(node)
         join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
         return reduce(join, [condition(value, part) for value, part in zip(values, node.values, strict=True)])
 
@@ -519,16 +464,7 @@ class Interpreter:
             return bound(ELEMENTWISE[name], node, *arguments, **options(node))
         if name in FITTED:
             return self._fitted(FITTED[name], node)
-        if self.context is None:
-            raise unknown_function(node, name)
-        if not isinstance(node.func, ast.Name):
-            function = self._value(node.func)
-        elif name in self.context or hasattr(builtins, str(name)):  # a column of the same name does not hide it
-            function = self.context.get(str(name), getattr(builtins, str(name), None))
-        else:
-            raise unknown_function(node, name)
-        arguments = [self._value(argument) for argument in node.args]
-        return function(*arguments, **{key.arg: self._value(key.value) for key in node.keywords if key.arg})
+        raise unknown_function(node, name)
 
     def _fitted(self, fit: Callable[..., Transform], node: ast.Call) -> FloatArray:
         x = np.asarray(numeric(self._value(node.args[0]), node.args[0]), dtype=float)
@@ -553,14 +489,6 @@ class Interpreter:
         value = as_factor(self._value(node.args[0]), levels, source(node))
         return value if coding is None else replace(value, contrast=contrast_of(coding))
 
-    def _python(self, node: ast.expr) -> Any:
-        """Any Python, over columns and context (safe=False only)."""
-        names = {unquoted(item.id): item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
-        local = {name: self._lookup(column) for column, name in names.items() if column in self.columns}
-        context = {quoted(name): value for name, value in (self.context or {}).items()}
-        code = compile(ast.Expression(node), "<formula>", "eval")
-        return eval(code, {**context, **local})
-
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     """The error for a call of a function that formulas do not have."""
@@ -571,7 +499,7 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     functions = ["I", "Q", *CODED, *FITTED, *ELEMENTWISE, "offset"]
     return FormulaError(
         f"Formulas do not have the function {name!r} of {said(node)}; {suggest(name, functions)} "
-        "Make the result a column of the data, or pass safe=False with context= to call functions of your own."
+        "Make the result a column of the data."
     )
 
 
@@ -676,22 +604,14 @@ def as_factor(value: Any, levels: Any, label: str) -> Factor:
 
 #: What reads the operands of an operator, and the operator.
 _OPERATORS: dict[type[ast.operator], tuple[Callable[[Any, ast.AST], Any], Callable[[Any, Any], Any]]] = {
-    ast.Add: (numeric, operator.add),
-    ast.Sub: (numeric, operator.sub),
-    ast.Mult: (numeric, operator.mul),
-    ast.Div: (numeric, operator.truediv),
-    ast.FloorDiv: (numeric, operator.floordiv),
-    ast.Mod: (numeric, operator.mod),
-    ast.Pow: (numeric, operator.pow),
-    ast.BitAnd: (condition, operator.and_),
-    ast.BitOr: (condition, operator.or_),
-}
+    ast.Add: (numeric, operator.add), ast.Sub: (numeric, operator.sub), ast.Mult: (numeric, operator.mul),
+    ast.Div: (numeric, operator.truediv), ast.FloorDiv: (numeric, operator.floordiv),
+    ast.Mod: (numeric, operator.mod), ast.Pow: (numeric, operator.pow),
+    ast.BitAnd: (condition, operator.and_), ast.BitOr: (condition, operator.or_),
+}  # fmt: skip
 #: A comparison, and the same with its sides exchanged.
 _COMPARISONS: dict[type[ast.cmpop], tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    ast.Eq: (operator.eq, operator.eq),
-    ast.NotEq: (operator.ne, operator.ne),
-    ast.Lt: (operator.lt, operator.gt),
-    ast.LtE: (operator.le, operator.ge),
-    ast.Gt: (operator.gt, operator.lt),
-    ast.GtE: (operator.ge, operator.le),
-}
+    ast.Eq: (operator.eq, operator.eq), ast.NotEq: (operator.ne, operator.ne),
+    ast.Lt: (operator.lt, operator.gt), ast.LtE: (operator.le, operator.ge),
+    ast.Gt: (operator.gt, operator.lt), ast.GtE: (operator.ge, operator.le),
+}  # fmt: skip

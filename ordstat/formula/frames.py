@@ -22,7 +22,10 @@ def as_frame(data: Any) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         return data
     if isinstance(data, Mapping):
-        return _from_mapping(data)
+        try:
+            return pd.DataFrame(dict(data))
+        except ValueError as error:
+            raise DataError(f"data= must have values of one length in every column: {error}.") from error
     package = type(data).__module__.split(".")[0]
     if package == "pyarrow" and hasattr(data, "to_pandas"):
         frame: pd.DataFrame = data.to_pandas()
@@ -37,29 +40,17 @@ def as_frame(data: Any) -> pd.DataFrame:
     raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
 
 
-def _from_mapping(data: Mapping[Any, Any]) -> pd.DataFrame:
-    try:
-        return pd.DataFrame(dict(data))
-    except ValueError as error:
-        why = "one row is {'x': [1.5], 'g': ['a']}" if "scalar" in str(error) else error
-        raise DataError(f"data= must have values of one length in every column: {why}.") from error
-
-
 def _from_polars(data: Any) -> pd.DataFrame:
-    import narwhals as nw  # a dependency of formulaic; spares pyarrow, which polars' own conversion needs
-
-    frame = nw.from_native(data, eager_only=True)
-    return pd.DataFrame({name: _polars_column(frame[name]) for name in frame.columns})
-
-
-def _polars_column(series: Any) -> Any:
+    """By narwhals, a dependency of formulaic: polars' own conversion needs pyarrow."""
     import narwhals as nw
 
-    if isinstance(series.dtype, nw.Enum):  # an Enum declares its order
-        return pd.Categorical(series.to_list(), categories=list(series.dtype.categories), ordered=True)
-    if series.dtype == nw.Categorical:
-        return pd.Categorical(series.to_list())
-    return series.to_numpy()
+    def column(series: Any) -> Any:
+        if isinstance(series.dtype, nw.Enum):  # an Enum declares its order
+            return pd.Categorical(series.to_list(), categories=list(series.dtype.categories), ordered=True)
+        return pd.Categorical(series.to_list()) if series.dtype == nw.Categorical else series.to_numpy()
+
+    frame = nw.from_native(data, eager_only=True)
+    return pd.DataFrame({name: column(frame[name]) for name in frame.columns})
 
 
 def suggest(name: str, names: Iterable[Any]) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,26 +17,17 @@ from .frames import find_column, has_column, refuse, shown_labels
 from .sample import HEAVIEST, LIGHTEST, extreme
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """One argument as a column of the rows in the subset.
-
-    Attributes
-    ----------
-    column : Column
-    names : tuple of str
-        Under which its missing rows are counted.
-    """
+class Given(NamedTuple):
+    """An argument as a column, and the names under which its missing rows are counted."""
 
     column: Column
     names: tuple[str, ...]
 
 
-def subset_mask(subset: Any, frame: pd.DataFrame, context: Mapping[str, Any] | None) -> BoolArray:
+def subset_mask(subset: Any, frame: pd.DataFrame) -> BoolArray:
     """(N,) rows to use, from a mask or a condition such as "judge != '1'"; a missing condition leaves the row out."""
     if isinstance(subset, str):
-        interpreter = Interpreter(Columns(frame), {}, context)
-        value, _, missing = interpreter.evaluate(parse_expression(subset))
+        value, _, missing = Interpreter(Columns(frame), {}).evaluate(parse_expression(subset))
         column = Column(value, missing)
     else:
         column = read(values_of(subset, "subset", frame.index))
@@ -93,14 +83,7 @@ def numbers(given: Given, role: str, index: pd.Index) -> FloatArray:
     """The values of an argument that has to be numeric; where missing they mean nothing."""
     value = given.column.value
     if isinstance(value, Factor) or value.ndim != 1:
-        came = (
-            f"{len(value.levels)} labels such as {value.levels[0]!r}"
-            if isinstance(value, Factor)
-            else "several columns"
-        )
-        raise DataError(
-            f"{role}= must be one column of numbers; got {came}. Convert it with pd.to_numeric, or name another."
-        )
+        raise DataError(f"{role}= must be one column of numbers. Convert it with pd.to_numeric, or name another.")
     array, missing = value.astype(float), given.column.missing
     bad = ~np.isfinite(array) if missing is None else ~(np.isfinite(array) | missing)
     refuse(bad, index, f"{role}=", array, "; it must be finite.")
@@ -112,10 +95,7 @@ def weights_of(given: Given, index: pd.Index) -> FloatArray:
     weights = numbers(given, "weights", index)
     column = "" if given.names == ("weights",) else f", column {shown_labels(given.names)}"
     refuse(weights < 0, index, "weights=", weights, ": weights must be 0 or more.")
-    rest = (
-        f": a weight is a number of rows, 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean, or "
-        "set those that are not to count to 0."
-    )
+    rest = f": a weight must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean."
     refuse(extreme(weights), index, "weights=", weights, rest, column)
     return weights
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from typing import Any, NamedTuple
@@ -31,136 +30,6 @@ from .factors import (
 
 #: The right form, for every message about a bar.
 FORM = "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +"
-_OPEN, _CLOSE, _QUOTES = "([{", ")]}", "'\"`"
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A piece of a sum.
-
-    Attributes
-    ----------
-    sign : str
-        "+" or "-".
-    text : str
-        Without the sign and blanks around it.
-    bar : tuple of int or None
-        Where the bar of a random term begins and ends in the text; None of a fixed piece.
-    """
-
-    sign: str
-    text: str
-    bar: tuple[int, int] | None = None
-
-    @property
-    def halves(self) -> tuple[str, str, bool]:
-        """What stands before and after the bar of a random term, and whether the bar is single."""
-        assert self.bar is not None
-        start, end = self.bar
-        return self.text[1:start].strip(), self.text[end:-1].strip(), end - start == 1
-
-
-def split_bars(text: str) -> tuple[str, tuple[Piece, ...]]:
-    """The fixed part of a right-hand side, "1" where nothing else is left, and its random terms.
-
-    Raises
-    ------
-    FormulaError
-        A bar that is no random term of its own, or one after a minus.
-
-    Examples
-    --------
-    >>> fixed, bars = split_bars("temp + contact + (1 | judge)")
-    >>> fixed, bars[0].halves
-    ('temp + contact', ('1', 'judge', True))
-    """
-    fixed, bars = cut(text)
-    taken = next((bar for bar in bars if bar.sign == "-"), None)
-    if taken is not None:
-        raise FormulaError(f"The random term {shown(taken.text)} stands after a minus. {FORM}; leave out what is not.")
-    return fixed, bars
-
-
-@lru_cache(maxsize=64)
-def _without_bars(formula: str) -> tuple[str, tuple[Piece, ...]]:
-    tildes = [place for place, character, depth in _bare(formula) if character == "~" and depth == 0]
-    if not tildes:
-        return split_bars(formula)
-    fixed, bars = split_bars(formula[tildes[-1] + 1 :])
-    return f"{formula[: tildes[-1]].rstrip()} ~ {fixed}", bars
-
-
-def without_bars(formula: str) -> tuple[str, tuple[Piece, ...]]:
-    """`split_bars` of a formula with or without a response, which stays."""
-    if not isinstance(formula, str) or "|" not in formula:
-        return formula, ()
-    return _without_bars(formula)
-
-
-def cut(text: str) -> tuple[str, tuple[Piece, ...]]:
-    """`split_bars` that leaves random terms after a minus to the caller."""
-    if not isinstance(text, str) or "|" not in text:
-        return text, ()
-    found = list(_pieces(text))
-    bars = tuple(piece for piece in found if piece.bar is not None)
-    if not bars:
-        return text, ()
-    rest = [piece for piece in found if piece.bar is None]
-    joined = "".join(f" {piece.sign} {piece.text}" for piece in rest).strip()
-    return joined.removeprefix("+").strip() or "1", bars
-
-
-def _pieces(text: str) -> Iterator[Piece]:
-    start, sign = 0, "+"
-    for place, character, depth in _bare(text):
-        before = text[start:place].strip()
-        if depth == 0 and character in "+-" and (before or place == start or not text[:place].strip()):
-            if before:
-                yield _piece(sign, before, text)
-            sign, start = character, place + 1
-    yield _piece(sign, text[start:].strip(), text)
-
-
-def _bare(text: str) -> Iterator[tuple[int, str, int]]:
-    """(place, character, parentheses around it) of what stands in no quotes."""
-    depth, quote = 0, ""
-    for place, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-            continue
-        if character in _QUOTES:
-            quote = character
-            continue
-        depth -= character in _CLOSE
-        yield place, character, depth
-        depth += character in _OPEN
-
-
-def _piece(sign: str, text: str, whole: str) -> Piece:
-    """A random term where the text is one parenthesis around one bar; FormulaError for a bar anywhere else."""
-    bare = list(_bare(text))
-    bars = [place for place, character, depth in bare if character == "|" and depth <= 1 and not _in_call(text, place)]
-    if not bars:
-        return Piece(sign, text)
-    end = bars[-1] + 1
-    closes = [place for place, character, depth in bare if character == ")" and depth == 0]
-    alone = text.startswith("(") and closes == [len(text) - 1]
-    if not alone or len(bars) > 2 or (len(bars) == 2 and bars[1] != bars[0] + 1):
-        raise FormulaError(f"Cannot read the '|' of {shown(text)} in the formula {shown(whole.strip())}. {FORM}.")
-    piece = Piece(sign, text, (bars[0], end))
-    left, right, _ = piece.halves
-    if not left or not right:
-        side = "before" if not left else "after"
-        raise FormulaError(f"The random term {shown(text)} has nothing {side} its bar. {FORM}.")
-    return piece
-
-
-def _in_call(text: str, place: int) -> bool:
-    """Whether the parenthesis around a place belongs to a call, as in I((a > 1) | b)."""
-    opened = [at for at, character, depth in _bare(text[:place]) if character == "(" and depth == 0]
-    return bool(opened) and opened[-1] > 0 and (text[opened[-1] - 1].isalnum() or text[opened[-1] - 1] in "_.")
-
-
 Terms = dict[int, None]
 #: Largest exponent, as in (a + b)^2.
 MAX_POWER = 99
@@ -214,6 +83,12 @@ class Part:
         """The factors of the terms by key."""
         return {factor.key: factor for term in self.terms for factor in term.factors}
 
+    def __str__(self) -> str:
+        """As a formula writes it."""
+        offsets = [f"offset({offset.text})" for offset in self.offsets]
+        pieces = [*(term.text for term in self.terms), *offsets, *(term.text for term in self.random)]
+        return " + ".join(pieces) or "1"
+
 
 @dataclass(frozen=True)
 class RandomPart:
@@ -222,11 +97,11 @@ class RandomPart:
     Attributes
     ----------
     columns : Part
-        What is on the left; its intercept is a column of its own.
+        The left side, with its intercept.
     group : Term
         The factor, or the factors a:b, whose values make the groups.
     correlated : bool
-        False where the bar is double.
+        False if the bar is double.
     text : str
         As a formula writes it.
     """
@@ -235,6 +110,13 @@ class RandomPart:
     group: Term
     correlated: bool
     text: str
+
+    @property
+    def key(self) -> str:
+        """The text without blanks, which no expression of columns can be."""
+        return "".join(self.text.split())
+
+    label = property(lambda self: self.text)
 
 
 class ResponseName(NamedTuple):
@@ -256,38 +138,15 @@ class Token(NamedTuple):
 @lru_cache(maxsize=256)
 def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Part]:
     """Response and location part; `columns` stand for a dot on the right (the response is left out)."""
-    check_text(text)
-    fixed, bars = without_bars(text)
-    left, tilde, right = split_formula(fixed)
+    left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
-        meant = " Write '~' in place of '='." if "=" in fixed and not tilde else ""
-        raise FormulaError(f"{shown(fixed)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
-    if bars and uses_dot(fixed):
-        raise FormulaError(f"The formula {shown(text)} has a dot, which would take in the groups: name the columns.")
+        meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
+        raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
     response = parse_response(left)
     part = _parse_part(right, tuple(name for name in columns if name != response.column))
-    return response, replace(part, random=tuple(term for bar in bars for term in _random_parts(bar)))
-
-
-def _random_parts(bar: Piece) -> list[RandomPart]:
-    """The random terms of a bar: one for each of the groups that a/b stands for."""
-    left, right, single = bar.halves
-    if uses_dot(left):
-        raise FormulaError(f"The random term {shown(bar.text)} has a dot: name the columns. {FORM}.")
-    if "+" in right or ("," in right and "(" not in right):
-        raise FormulaError(
-            f"The random term {shown(bar.text)} must have one group after its bar. {FORM}; its group is a, a:b or a/b, "
-            "and several groups are several terms: (1 | a) + (1 | b)."
-        )
-    columns, groups = _parse_part(left, ()), _parse_part(right, ())
-    nested = [len(term.factors) for term in groups.terms] == list(range(1, len(groups.factors()) + 1))
-    product = len(groups.terms) == 1
-    if columns.offsets or groups.offsets or not groups.terms or not (nested or product) or "*" in right:
-        raise FormulaError(f"Cannot read the random term {shown(bar.text)}. {FORM}; its group is a, a:b or a/b.")
-    if not columns.terms and not columns.intercept:
-        raise FormulaError(f"The random term {shown(bar.text)} has no column before its bar. {FORM}.")
-    mark = "|" if single else "||"
-    return [RandomPart(columns, group, single, f"({left} {mark} {group.text})") for group in groups.terms]
+    if part.random and uses_dot(text):
+        raise FormulaError(f"The formula {shown(text)} has a dot, which would include the groups: name the columns.")
+    return response, part
 
 
 @lru_cache(maxsize=256)
@@ -302,7 +161,7 @@ def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
 def uses_dot(text: str) -> bool:
     """Whether a dot stands for all other columns, so that the parse depends on them."""
     check_text(text)
-    return any(token.text == "." for token in _tokens(without_bars(text)[0]))
+    return any(token.text == "." for token in _tokens(text))
 
 
 def split_formula(text: str) -> tuple[str, str, str]:
@@ -321,21 +180,6 @@ def substitute_dot(text: str, replacement: str) -> str:
         raise too_large(text, f"has {size:,} characters with every dot filled in")
     starts = [0, *(dot + 1 for dot in dots)]
     return inside.join(text[start:end] for start, end in zip(starts, [*dots, len(text)], strict=True)).strip()
-
-
-def power_notes(text: str) -> list[str]:
-    """Notes on powers of one variable, which are that variable: (a + b)^2 has a meaning, and x^2 inside I()."""
-    tokens = _tokens(without_bars(text)[0])
-    runs = zip(tokens, tokens[1:], tokens[2:], strict=False)
-    found = {
-        name.text: f"{name.text} {sign.text} {number.text}"
-        for name, sign, number in runs
-        if name.kind == "name" and sign.text in ("^", "**") and number.kind == "number"
-    }
-    return [
-        f"{power} is {name} alone in a formula, as in R: write I({power.replace('^', '**')}) for the power."
-        for name, power in found.items()
-    ]
 
 
 @lru_cache(maxsize=16)  # one text is asked for several times in a row
@@ -392,34 +236,52 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
     if not text:
         raise FormulaError("A side of the formula is empty; write 1 for no predictors.")
     reader = _Reader(text, dot)
-    found = reader.read()
-    terms, offsets = [], []
-    for chosen in _products(found, list(reader.factors.values()), text):
-        inside = [_offset(factor) for factor in chosen]
-        if not any(inside):
-            terms.append(Term(chosen))
-        elif len(chosen) == 1 and inside[0] is not None:
-            offsets.append(inside[0])
-        else:
-            raise FormulaError(f"An offset stands alone, not in a product: {Term(chosen).label!r}.")
-    terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree and then as written
-    return Part(tuple(terms), tuple(offsets), 0 in found)
-
-
-def _products(found: Iterable[int], factors: list[Expression], text: str) -> Iterator[tuple[Expression, ...]]:
-    """The factors of each term but the intercept, as long as their labels are not too much to hold."""
-    room = MAX_LABELS
-    for term in found:
-        chosen = []
-        while term:
-            lowest = term & -term
+    read = reader.read()
+    factors = list(reader.factors.values())
+    terms, offsets, random, room = [], [], [], MAX_LABELS
+    for bits in read:
+        chosen = list[Any]()
+        while bits:
+            lowest = bits & -bits
             chosen.append(factors[lowest.bit_length() - 1])
-            term ^= lowest
+            bits ^= lowest
             room -= 1 + len(chosen[-1].label)
             if room < 0:
                 raise too_large(text, f"takes more than {MAX_LABELS:,} characters to write out")
-        if chosen:
-            yield tuple(chosen)
+        inside = [None if isinstance(factor, RandomPart) else _offset(factor) for factor in chosen]
+        if len(chosen) == 1 and isinstance(chosen[0], RandomPart):
+            random.append(chosen[0])
+        elif len(chosen) == 1 and inside[0] is not None:
+            offsets.append(inside[0])
+        elif any(isinstance(factor, RandomPart) for factor in chosen):
+            raise FormulaError(f"A random term must stand alone, not in a product. {FORM}.")
+        elif any(inside):
+            raise FormulaError(f"An offset must stand alone, not in a product: {Term(tuple(chosen)).label!r}.")
+        elif chosen:
+            terms.append(Term(tuple(chosen)))
+    terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree and then as written
+    return Part(tuple(terms), tuple(offsets), 0 in read, tuple(random))
+
+
+def _random_parts(left: str, right: str, mark: str) -> list[RandomPart]:
+    """The random terms of a bar, such as two for a/b on its right."""
+    text = f"({left} {mark} {right})"
+    if not left or not right:
+        side = "before" if not left else "after"
+        raise FormulaError(f"The random term {shown(text)} has nothing {side} its bar. {FORM}.")
+    if uses_dot(left):
+        raise FormulaError(f"The random term {shown(text)} has a dot: name the columns. {FORM}.")
+    columns, groups = _parse_part(left, ()), _parse_part(right, ())
+    nested = [len(term.factors) for term in groups.terms] == list(range(1, len(groups.factors()) + 1))
+    several = any(mark in right for mark in "+*") or not (nested or len(groups.terms) == 1)
+    if several or not groups.terms or columns.offsets or columns.random or groups.offsets or groups.random:
+        raise FormulaError(
+            f"The random term {shown(text)} must have one group after its bar. {FORM}; its group is a, a:b or a/b, "
+            "and several groups are several terms: (1 | a) + (1 | b)."
+        )
+    if not columns.terms and not columns.intercept:
+        raise FormulaError(f"The random term {shown(text)} has no column before its bar. {FORM}.")
+    return [RandomPart(columns, group, mark == "|", f"({left} {mark} {group.text})") for group in groups.terms]
 
 
 def _offset(factor: Expression) -> Expression | None:
@@ -451,7 +313,7 @@ class _Reader:
         self.dot = dot
         self.tokens = [*_tokens(text), Token("end", "", len(text), len(text))]
         self.place = 0
-        self.factors: dict[str, Expression] = {}
+        self.factors: dict[str, Expression | RandomPart] = {}
         self.places: dict[str, int] = {}
         self.steps = 0
 
@@ -551,6 +413,8 @@ class _Reader:
             return self._number(text)
         if text == ".":  # the intercept where there are no other columns
             return {term: None for name in self.dot for term in self._term(column_expression(name))} or {0: None}
+        if text == "(" and "|" in self.text and (bar := self._bar()):
+            return bar
         if text == "(":
             inside = self._sum({})
             if self._next.kind == "end":
@@ -559,6 +423,26 @@ class _Reader:
                 raise self._unreadable(f"{self._next.text!r} is not an operator of formulas{_meant(self._next.text)}")
             return inside
         raise self._unreadable(f"a term should stand before {text!r}{_meant(text)}")
+
+    def _bar(self) -> Terms:
+        """The random terms of the parenthesis that was just opened; empty if it has no bar of its own."""
+        depth, bars, place = 1, list[int](), self.place
+        while depth and place < len(self.tokens):
+            text = self.tokens[place].text
+            depth += (text == "(") - (text == ")")
+            if text == "|" and depth == 1:
+                bars.append(place)
+            place += 1
+        if depth or not bars:
+            return {}
+        first, last = (self.tokens[bar] for bar in (bars[0], bars[-1]))
+        mark = self.text[first.start : last.end]
+        if mark not in ("|", "||"):
+            raise self._unreadable(f"a random term must have one bar. {FORM}")
+        left = self.text[self.tokens[self.place].start : first.start].strip()
+        right = self.text[last.end : self.tokens[place - 1].start].strip()
+        self.place = place
+        return {term: None for part in _random_parts(left, right, mark) for term in self._term(part)}
 
     def _number(self, digits: str) -> Terms:
         """1 is the intercept; no other number is a term."""
@@ -572,7 +456,7 @@ class _Reader:
             f"{shown(self.text)} multiplies a term by a number; put arithmetic inside I(), as in I(2 * x)."
         )
 
-    def _term(self, factor: Expression) -> Terms:
+    def _term(self, factor: Expression | RandomPart) -> Terms:
         place = self.places.setdefault(factor.key, len(self.places))
         self.factors.setdefault(factor.key, factor)
         if place >= MAX_TERMS:
@@ -604,7 +488,7 @@ class _Reader:
 def _meant(symbol: str) -> str:
     """What to write in place of something that is not an operator."""
     if symbol == "|":
-        return f". {FORM} of the formula itself"
+        return f". {FORM}"
     if symbol in "<>=!":
         return "; put conditions inside I(), as in I(x > 40)"
     if symbol == "%":

@@ -5,71 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError, FormulaError, OptionError, OrdstatError
+from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Coding, FactorCoding, Named, full_codings, term_columns
-from .columns import Columns, Value, factor_of, matched
+from .columns import Value, factor_of, matched
 from .contrasts import stack
-from .factors import Expression, Interpreter, variables
 from .frames import as_frame, find_column, has_column, shown_labels
 from .parse import RandomPart
 from .sample import RandomColumns, RandomRows
-
-
-def unknown_labels(part: RandomPart, levels: Sequence[tuple[object, ...]], data: Any) -> str:
-    """In words the first column of the group that is there and has no label of the fit; empty where there is none."""
-    frame = as_frame(data)
-    for factor, known in zip(part.group.factors, levels, strict=True):
-        came = _labels(factor, frame)
-        if came and set(came).isdisjoint(known):
-            return f"{factor.label!r} has {shown_labels(known, 3)} in the fit and {shown_labels(came, 3)} in newdata"
-    return ""
-
-
-def _labels(factor: Expression, frame: pd.DataFrame) -> list[object]:
-    """What a factor of groups is in new data, of f(g) its values; empty where that cannot be told without the fit."""
-    names = sorted(variables(factor.tree))
-    if not all(has_column(frame, name) for name in names):
-        return []
-    if isinstance(factor.tree, ast.Name):
-        return [*find_column(frame, names[0], "a group").dropna().unique()]
-    interpreter = Interpreter(Columns(frame), {})
-    try:
-        value, _, missing = interpreter.evaluate(factor)
-        found = factor_of(value, factor.label)
-    except OrdstatError:  # a function of the user's own
-        return []
-    if interpreter.states:  # one that was fitted to the rows of the fit
-        return []
-    codes = found.codes if missing is None else found.codes[~missing]
-    return [found.levels[code] for code in np.unique(codes[codes >= 0])]
-
-
-def groups_apart(part: RandomPart, data: Any, complete: BoolArray) -> IntArray:
-    """(n,) whole numbers below n, equal where complete rows have the same labels; all different without the columns."""
-    frame, n = as_frame(data), int(complete.sum())
-    names = sorted(set().union(*(variables(factor.tree) for factor in part.group.factors)))
-    if not all(has_column(frame, name) for name in names):
-        return np.arange(n)
-    apart = np.zeros(n, dtype=np.intp)
-    for name in names:
-        own = pd.factorize(find_column(frame, name, "a group")[complete], use_na_sentinel=False)[0]
-        apart = np.unique(apart * (n + 1) + own, return_inverse=True)[1]
-    return apart
-
 
 #: Name of the column of ones, as R has it.
 INTERCEPT = "(Intercept)"
 #: Largest number of rows times groups whose covariance is given.
 MOST_NUMBERS = 50_000_000
-#: Combinations of levels that are many beside the rows: a share of them alone are groups.
-_SPARSE = 4
 #: Asymmetry, and smallest eigenvalue beside the largest, that rounding explains.
 _ROUNDING = 1e-10
 _FORM = "cov must be a dict of groups and their covariances, such as {'animal': K} with K a labelled data frame"
@@ -134,12 +87,25 @@ class RandomTerm:
         return RandomColumns(z=z, codes=codes, n_groups=self.cells.size, correlated=self.correlated, root=self.root)
 
     def unknown(self, data: Any) -> str:
-        """In words labels of the group in new data none of which the fit has; empty where there are no such."""
-        return unknown_labels(self.part, self.levels, data)
+        """In words the first column of the group that has no label of the fit in new data; empty without such."""
+        frame = as_frame(data)
+        for factor, known in zip(self.part.group.factors, self.levels, strict=True):
+            if isinstance(factor.tree, ast.Name) and has_column(frame, factor.label):
+                came = [*find_column(frame, factor.label, "a group").dropna().unique()]
+                if came and set(came).isdisjoint(known):
+                    first = f"{factor.label!r} has {shown_labels(known, 3)} in the fit"
+                    return f"{first} and {shown_labels(came, 3)} in newdata"
+        return ""
 
     def apart(self, data: Any, complete: BoolArray) -> IntArray:
-        """(n,) which complete rows of new data are of one group, as whole numbers below n."""
-        return groups_apart(self.part, data, complete)
+        """(n,) whole numbers below n, equal for complete rows with the same labels; all different without columns."""
+        frame, n = as_frame(data), int(complete.sum())
+        names = sorted(set().union(*(factor.names for factor in self.part.group.factors)))
+        if not all(has_column(frame, name) for name in names):
+            return np.arange(n)
+        labels = pd.DataFrame({name: find_column(frame, name, "a group")[complete] for name in names})
+        numbers = labels.groupby(names, dropna=False, sort=False, observed=True).ngroup()
+        return np.asarray(numbers, dtype=np.intp)
 
 
 def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[object, ...], ...]) -> IntArray:
@@ -152,15 +118,6 @@ def _mixed(part: RandomPart, values: Mapping[str, Value], levels: tuple[tuple[ob
     for codes, own in zip(found, levels, strict=True):
         mixed = np.where((codes < 0) | (mixed < 0), -1, mixed * len(own) + codes)
     return mixed
-
-
-def _cells(mixed: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """The numbers below `count` that rows have, and the place of each row's among them."""
-    if count > _SPARSE * mixed.size or mixed.min(initial=0) < 0:
-        cells, codes = np.unique(mixed, return_inverse=True)
-        return cells, codes.astype(np.intp)
-    present = np.bincount(mixed, minlength=count) > 0
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[mixed].astype(np.intp)
 
 
 def column_values(part: RandomPart, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> list[Named]:
@@ -203,14 +160,14 @@ def fit_random_terms(
         return (), None, ()
     terms, rows = [], []
     for part in parts:
-        levels = tuple(_levels(values[factor.key], factor.label) for factor in part.group.factors)
-        cells, codes = _cells(_mixed(part, values, levels), prod(map(len, levels)))
+        levels = tuple(factor_of(values[factor.key], factor.label).levels for factor in part.group.factors)
+        cells, codes = np.unique(_mixed(part, values, levels), return_inverse=True)
         names = tuple(name for name, _ in column_values(part, values, codings, n))
         term = RandomTerm(part=part, names=names, levels=levels, cells=cells)
         if cov is not None and term.group in cov:
             term = replace(term, root=_root(term, cov[term.group], n))
         terms.append(term)
-        rows.append(term.columns(values, codings, codes))
+        rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_once(terms)
     _check_rank(terms, [own.z for own in rows])
     notes = [note for term in terms for note in _notes(term, n)]
@@ -235,11 +192,6 @@ def _root(term: RandomTerm, K: Any, n: int) -> FloatArray:
             f"{term.cells.size:,} groups of {term.group!r}. Take fewer rows, or leave cov= out."
         )
     return _root_of(term.group, K, term.groups)
-
-
-def _levels(value: Value, label: str) -> tuple[object, ...]:
-    """The labels of a factor of the group."""
-    return factor_of(value, label).levels
 
 
 def _check_once(terms: list[RandomTerm]) -> None:
@@ -301,11 +253,8 @@ def _notes(term: RandomTerm, n: int) -> list[str]:
     return []
 
 
-# Given covariances, aligned by label
-
-
 def _check_groups(cov: Any, groups: Sequence[str]) -> None:
-    """OptionError where it is no dict, or names what is no group of the formula."""
+    """OptionError unless it is a dict by groups of the formula."""
     if not isinstance(cov, Mapping):
         raise OptionError(f"{_FORM}; got {type(cov).__name__}.")
     for name in cov:
@@ -315,15 +264,7 @@ def _check_groups(cov: Any, groups: Sequence[str]) -> None:
 
 
 def _root_of(group: str, K: Any, labels: Sequence[object]) -> FloatArray:
-    """(G, G) lower triangular L with L L' = K at the levels of a group, in their order.
-
-    Raises
-    ------
-    OptionError
-        K is no labelled, symmetric matrix, or not positive definite.
-    DataError
-        It has no row for a level.
-    """
+    """(G, G) lower triangular L with L L' = K at the levels of a group, in their order."""
     if not isinstance(K, pd.DataFrame):
         raise OptionError(f"{_FORM}; got {type(K).__name__} for {group!r}.")
     for axis, own in (("rows", K.index), ("columns", K.columns)):
@@ -348,7 +289,6 @@ def _root_of(group: str, K: Any, labels: Sequence[object]) -> FloatArray:
     if eigenvalues[0] <= _ROUNDING * eigenvalues[-1]:
         raise OptionError(
             f"cov[{group!r}] must be positive definite at the {len(labels)} levels of the data; its smallest "
-            f"eigenvalue is {eigenvalues[0]:.3g}. Make one of levels that are copies of each other, or add a little "
-            "to the diagonal."
+            f"eigenvalue is {eigenvalues[0]:.3g}. Merge levels that are copies, or add a little to the diagonal."
         )
     return np.asarray(np.linalg.cholesky(0.5 * (values + values.T)))

@@ -13,7 +13,7 @@ import pandas as pd
 from .._typing import IntArray
 from ..checks import brief
 from ..exceptions import DataError
-from .columns import Column, Factor, Value, doubtful_response, factor_of, matched, read
+from .columns import Column, Factor, doubtful_response, factor_of, matched, read
 from .frames import find_column, plain, shown_labels
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
@@ -75,9 +75,7 @@ def _check_numbers(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
             f"The response {name!r} looks continuous ({len(labels)} distinct values such as {labels[0]!r}): "
             "cut it into ordered classes with pd.cut, or give levels=[...] to take every value as a rank."
         )
-    return (
-        f"Response {name} holds {len(labels)} values that are not whole numbers; they were taken as ranks in order.",
-    )
+    return (f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks.",)
 
 
 def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
@@ -104,20 +102,12 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
 
 def check_levels(levels: Any) -> tuple[Any, ...]:
     """The levels= argument as a tuple of different labels."""
-    if isinstance(levels, (str, bytes)):
-        raise DataError(f"levels= must be a list of labels in order, lowest first; got the text {levels!r}.")
-    if isinstance(levels, (set, frozenset)):
-        raise DataError("levels= must be a list of labels in order, lowest first; a set has no order.")
-    if isinstance(levels, Mapping):
-        raise DataError(
-            "levels= must be a list of labels in order, lowest first; got a mapping. Rename the labels in the data "
-            "first, as in data[y].map(names), and give the new names in order."
-        )
-    if not isinstance(levels, Iterable):
-        raise DataError(f"levels= must be a list of labels in order, lowest first; got {levels!r}.")
+    unordered = isinstance(levels, (str, bytes, set, frozenset, Mapping)) or not isinstance(levels, Iterable)
+    if unordered or not all(isinstance(label, Hashable) for label in levels):
+        kind = "a set has no order" if isinstance(levels, (set, frozenset)) else f"got {brief(levels)}"
+        kind = "got a mapping; rename the labels in the data first" if isinstance(levels, Mapping) else kind
+        raise DataError(f"levels= must be a list of labels in order, lowest first; {kind}.")
     labels = tuple(plain(label) for label in levels)
-    if any(not isinstance(label, Hashable) for label in labels):
-        raise DataError(f"levels= must be a list of labels in order, lowest first; got {brief(list(levels))}.")
     if any(label is None or label is pd.NA or label != label for label in labels):
         raise DataError(
             "levels= names a missing value (None or NaN). Drop it: rows without a response are left out anyway."
@@ -139,19 +129,7 @@ def _by_levels(factor: Factor, levels: tuple[Any, ...], name: str) -> IntArray:
 
 def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     """(N,) codes of new data by the levels of a fit, -1 where missing; an unknown label raises DataError."""
-    counted = _counted(column.value, levels)
-    return _by_levels(_factor(column, name), levels, name) if counted is None else counted
-
-
-def _counted(value: Value, levels: tuple[Any, ...]) -> IntArray | None:
-    """Codes of whole numbers by levels that go up by one; None where the labels have to be looked at one by one."""
-    if isinstance(value, Factor) or value.dtype.kind != "i" or not value.size or type(levels[0]) is not int:
-        return None
-    first, last = levels[0], levels[-1]
-    if levels != tuple(range(first, last + 1)) or value.min() < first or value.max() > last:
-        return None
-    codes: IntArray = value.astype(np.intp) - first
-    return codes
+    return _by_levels(_factor(column, name), levels, name)
 
 
 def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArray:
@@ -176,28 +154,23 @@ def read_items(
     """
     given = None if levels is None else check_levels(levels)
     columns = {name: read(find_column(frame, name, "rows=")) for name in names}
-    found = {name: read_response(column, name, given) for name, column in columns.items()}
-    if given is None and len({one.declared for one in found.values()}) > 1:
-        union = _all_numbers(found)
-        found = {name: read_response(column, name, union) for name, column in columns.items()}
-    shared = found[names[0]].declared
+    items = {name: read_response(column, name, given) for name, column in columns.items()}
+    first = items[names[0]].declared
+    for name, item in items.items():
+        labels = (*first, *item.declared)
+        if item.declared != first and not all(isinstance(label, (int, float)) for label in labels):
+            raise DataError(
+                f"The columns of rows= must have the same levels; {names[0]!r} has {shown_labels(first)}, {name!r} has "
+                f"{shown_labels(item.declared)}. Give levels=[...] for all of them, or describe them one by one."
+            )
+    if any(item.declared != first for item in items.values()):
+        given = tuple(sorted({label for item in items.values() for label in item.declared}))
+        items = {name: read_response(column, name, given) for name, column in columns.items()}
+    shared = items[names[0]].declared
     if len(shared) < 2:
         raise DataError(
-            f"rows={list(names)!r} has answers of one level only, {shown_labels(shared) or 'none'}: say which levels "
-            "there are, by levels=[...]."
+            f"rows={list(names)!r} has answers of one level only, {shown_labels(shared)}: name the levels by "
+            "levels=[...]."
         )
-    codes = np.column_stack([one.codes for one in found.values()]).astype(np.intp)
-    return shared, codes, tuple(note for item in found.values() for note in item.notes)
-
-
-def _all_numbers(found: dict[str, Response]) -> tuple[Any, ...]:
-    """The numbers that occur in any item, in order; DataError where an item has other levels than numbers."""
-    (first, one), *others = found.items()
-    for name, other in others:
-        labels = (*one.declared, *other.declared)
-        if one.declared != other.declared and not all(isinstance(label, (int, float)) for label in labels):
-            raise DataError(
-                f"The columns of rows= must have the same levels; {first!r} has {shown_labels(one.declared)}, {name!r} "
-                f"has {shown_labels(other.declared)}. Give levels=[...] for all of them, or describe them one by one."
-            )
-    return tuple(sorted({label for one in found.values() for label in one.declared}))
+    codes = np.column_stack([item.codes for item in items.values()]).astype(np.intp)
+    return shared, codes, tuple(note for item in items.values() for note in item.notes)

@@ -173,9 +173,9 @@ class RandomRows:
         return largest.codes if np.all(labels == labels[0]) else np.asarray(labels, dtype=np.intp)
 
     def unseen(self, names: Sequence[str]) -> str:
-        """In words how many rows have a group that the fit has not seen, by the names of the terms' groups."""
-        counts = [int((term.codes < 0).sum()) for term in self.terms]
-        return ", ".join(f"{name!r} in {count} rows" for name, count in zip(names, counts, strict=True) if count)
+        """How many rows have a group that the fit has not seen, in words, by the names of the groups."""
+        counts = [(name, int((term.codes < 0).sum())) for name, term in zip(names, self.terms, strict=True)]
+        return ", ".join(f"{name!r} in {count} rows" for name, count in counts if count)
 
     def require_covariances(self) -> None:
         """DataError where the fit has not seen a group of a term whose covariance was given."""
@@ -188,13 +188,10 @@ class RandomRows:
     def same(self, other: RandomRows) -> bool:
         """Whether all columns and groups are equal."""
         return len(self.terms) == len(other.terms) and all(
-            np.array_equal(one.z, two.z) and np.array_equal(one.codes, two.codes) and _equal(one.root, two.root)
-            for one, two in zip(self.terms, other.terms, strict=True)
+            np.array_equal(getattr(before, name), getattr(now, name))
+            for before, now in zip(self.terms, other.terms, strict=True)
+            for name in ("z", "codes", "root")
         )
-
-
-def _equal(one: FloatArray | None, other: FloatArray | None) -> bool:
-    return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
 def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .._typing import FloatArray
-from ..checks import one_of, whole
+from ..checks import whole
 from ..exceptions import DataError, FormulaError
 
 Knots = Sequence[float] | float | None
@@ -17,33 +17,21 @@ Knots = Sequence[float] | float | None
 MAX_KNOTS = 500
 
 
-def _bounds(x: FloatArray, low: float | None = None, high: float | None = None) -> tuple[float, float]:
-    """The range of x, or the bounds given."""
-    bounds = float(x.min() if low is None else low), float(x.max() if high is None else high)
-    if not bounds[0] < bounds[1]:
-        raise DataError(
-            f"the variable must have values that differ; got {bounds[0]:g} to {bounds[1]:g}. Drop the term."
-        )
-    return bounds
-
-
 def _boundary(x: FloatArray, given: Any) -> tuple[float, float]:
-    """The range of x, or the boundary knots given."""
-    if given is None:
-        return _bounds(x)
-    if np.shape(given) != (2,):
+    """The range of x, or the bounds given."""
+    if given is not None and np.shape(given) != (2,):
         raise FormulaError(f"boundary_knots must be [low, high]; got {given!r}.")
-    return _bounds(x, *sorted(given))
-
-
-def _within(x: FloatArray, bounds: tuple[float, float]) -> FloatArray:
-    return x[(x >= bounds[0]) & (x <= bounds[1])]
+    low, high = (x.min(), x.max()) if given is None else sorted(given)
+    if not low < high:
+        raise DataError(f"the variable must have values that differ; got {low:g} to {high:g}. Drop the term.")
+    return float(low), float(high)
 
 
 def _inner_knots(x: FloatArray, count: int, given: Knots, bounds: tuple[float, float]) -> tuple[float, ...]:
     """The knots between the bounds: those given, else `count` equally spaced quantiles (R's type 7) of x."""
     if given is None:
-        return tuple(np.quantile(_within(x, bounds), np.linspace(0, 1, count + 2)[1:-1]).tolist())
+        inside = x[(x >= bounds[0]) & (x <= bounds[1])]
+        return tuple(np.quantile(inside, np.linspace(0, 1, count + 2)[1:-1]).tolist())
     if np.size(given) > MAX_KNOTS:
         raise FormulaError(f"knots must be at most {MAX_KNOTS} numbers; got {np.size(given):,}.")
     knots = tuple(sorted(float(knot) for knot in np.atleast_1d(given)))
@@ -153,19 +141,16 @@ class RegressionSpline:
     """Cubic between knots, with columns that are 1 at one knot and 0 at the others [Wood 2017, sec. 5.3.1 and 5.3.2].
 
     These add up to the constant, which the thresholds hold already: the first column is left out, so that the
-    coefficient of a knot is its score less that of the first; or, under constraints="center", the columns are
-    combined to sum to zero over the rows of the fit. Beyond the bounds the curve goes on as a straight line.
+    coefficient of a knot is its score less that of the first. Beyond the bounds the curve continues as a straight line.
 
     Attributes
     ----------
     knots : from the lower bound to the upper one
-    means : of the columns over the rows of the fit, where they are centred
     """
 
     cyclic: ClassVar[bool] = False
 
     knots: tuple[float, ...]
-    means: tuple[float, ...] | None = None
 
     @classmethod
     def fit(
@@ -175,49 +160,34 @@ class RegressionSpline:
         knots: Knots = None,
         lower_bound: float | None = None,
         upper_bound: float | None = None,
-        constraints: str | None = None,
     ) -> Self:
-        """cr(x, df=None, knots=None, lower_bound=None, upper_bound=None, constraints=None), and cc likewise.
+        """cr(x, df=None, knots=None, lower_bound=None, upper_bound=None), and cc likewise.
 
-        `df` knots, one more if cyclic and one more under constraints="center", at equally spaced quantiles of the
-        different x; or the inner `knots`.
+        `df` knots, one more if cyclic, at equally spaced quantiles of the different x; or the inner `knots`.
         """
-        one_of("constraints", constraints, (None, "center"))
         if (df is None) == (knots is None):
             raise FormulaError("either df=, the number of columns, or knots=, those between the bounds, must be given.")
-        bounds = _bounds(x, lower_bound, upper_bound)
-        different = np.unique(_within(x, bounds))
-        ends = 2 - int(cls.cyclic) - int(constraints == "center")  # columns that need no inner knot
-        count = 0 if df is None else whole("df", df, max(ends + 1, 1), min(different.size + ends - 2, MAX_KNOTS)) - ends
-        inner = _inner_knots(different, count, None if knots is None else np.unique(knots).tolist(), bounds)
-        spline = cls(knots=(bounds[0], *inner, bounds[1]))
-        if constraints is None:
-            return spline
-        return replace(spline, means=tuple(spline._values(x).mean(axis=0).tolist()))
+        bounds = _boundary(
+            x, [x.min() if lower_bound is None else lower_bound, x.max() if upper_bound is None else upper_bound]
+        )
+        different = np.unique(x[(x >= bounds[0]) & (x <= bounds[1])])
+        ends = 2 - int(cls.cyclic)  # columns that need no inner knot
+        count = 0 if df is None else whole("df", df, ends + 1, min(different.size + ends - 2, MAX_KNOTS)) - ends
+        given = None if knots is None else np.unique(knots).tolist()
+        return cls(knots=(bounds[0], *_inner_knots(different, count, given, bounds), bounds[1]))
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        values = self._values(x)
-        if self.means is None:
-            return values[:, 1:]
-        rotation = np.linalg.qr(np.array([self.means]).T, mode="complete").Q
-        return np.asarray(values @ rotation[:, 1:])
-
-    def _values(self, x: FloatArray) -> FloatArray:
-        """(N, J) one column a knot."""
         from scipy.interpolate import CubicSpline
 
-        spline = CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
-        inside = np.clip(x, self.knots[0], self.knots[-1])
-        return np.asarray(spline(inside) + (x - inside)[:, None] * spline(inside, 1))
+        knots = np.array(self.knots)
+        unit = np.eye(knots.size - int(self.cyclic))
+        if self.cyclic:
+            return np.asarray(CubicSpline(knots, [*unit, unit[0]], bc_type="periodic")(x))[:, 1:]
+        spline, inside = CubicSpline(knots, unit, bc_type="natural"), np.clip(x, knots[0], knots[-1])
+        return np.asarray(spline(inside) + (x - inside)[:, None] * spline(inside, 1))[:, 1:]
 
 
 class CyclicSpline(RegressionSpline):
     """Meets itself at the bounds with two derivatives, and repeats beyond them: the last knot is the first."""
 
     cyclic = True
-
-    def _values(self, x: FloatArray) -> FloatArray:
-        from scipy.interpolate import CubicSpline
-
-        unit = np.eye(len(self.knots) - 1)
-        return np.asarray(CubicSpline(self.knots, [*unit, unit[0]], bc_type="periodic")(x))

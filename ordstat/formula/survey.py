@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,6 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import flag, fraction, number, one_of
 from ..exceptions import DataError, OptionError
 from .columns import Columns, Factor, read
-from .factors import Interpreter
 from .frames import find_column, refuse
 from .inputs import Given, numbers, values_of
 from .sample import sums_by
@@ -27,50 +26,11 @@ _WHOLE = 1e-7
 _RANK = 1e-5
 
 
-class Scores(Protocol):
-    """The likelihood of a fit at its estimates, as the designs below ask it."""
-
-    estimates: FloatArray
-
-    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
-        """(G, P') weighted scores summed over the rows of each code."""
-
-    def replicated(self, weights: FloatArray) -> FloatArray:
-        """(R, P') estimates with each column of weights (N, R)."""
-
-
-class Survey(Protocol):
-    """How rows were drawn."""
-
-    @property
-    def df(self) -> int:
-        """Design degrees of freedom."""
-
-    @property
-    def words(self) -> str:
-        """For the summary."""
-
-    @property
-    def errors(self) -> str:
-        """What standard errors come from, for the summary."""
-
-    @property
-    def cluster(self) -> IntArray | None:
-        """(N,) codes 0..G-1 of units of several rows; None where rows were drawn one by one, or units are not known."""
-
-    def take(self, rows: BoolArray) -> Survey:
-        """The design of some of the rows, a domain: what was drawn stays what it was."""
-
-    def check(self) -> None:
-        """DataError where the rows at hand give no variance."""
-
-    def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
-        """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Linearised:
     """Strata of primary sampling units, drawn with or without replacement.
+
+    `df`, `words`, `errors`, `cluster`, `take`, `check` and `covariance` are what a fit asks of either kind of survey.
 
     Attributes
     ----------
@@ -108,9 +68,14 @@ class Linearised:
         return np.asarray(np.bincount(self.stratum[self.units], minlength=self.fraction.size) > 0)
 
     @property
+    def left(self) -> FloatArray:
+        """(H,) share of the units of each stratum that was not drawn."""
+        return np.where(1.0 - self.fraction < _WHOLE, 0.0, 1.0 - self.fraction)
+
+    @property
     def alone(self) -> BoolArray:
-        """(H,) strata with rows of which one unit was drawn, and not all there are."""
-        return np.asarray(self.strata & (self.drawn == 1) & (1.0 - self.fraction > _WHOLE))
+        """(H,) strata with rows of which one unit was drawn, and not all of them."""
+        return np.asarray(self.strata & (self.drawn == 1) & (self.left > 0.0))
 
     @property
     def df(self) -> int:
@@ -125,8 +90,8 @@ class Linearised:
 
     @property
     def errors(self) -> str:
-        finite = ", finite population" if self.fraction.any() else ""
-        return f"linearised survey covariance{finite}"
+        """Where standard errors come from, for the summary."""
+        return "linearised survey covariance" + (", finite population" if self.fraction.any() else "")
 
     @property
     def cluster(self) -> IntArray | None:
@@ -138,27 +103,25 @@ class Linearised:
         return replace(self, psu=self.psu[rows])
 
     def check(self) -> None:
-        found = np.flatnonzero(self.alone)
-        if found.size and self.lonely == "fail":
+        """DataError if the rows give no variance."""
+        if self.lonely == "fail" and self.alone.any():
             raise DataError(
-                f"strata= has one PSU alone in stratum {self.names[found[0]]!r} ({found.size} such strata), which "
-                "tells nothing of the variance there. Merge strata, or set lonely='certainty' or 'remove' (it adds "
-                "none), 'adjust' (its distance from the mean of all) or 'average' (that of the other strata)."
+                f"strata= has one PSU alone in stratum {self.names[int(np.argmax(self.alone))]!r} "
+                f"({int(self.alone.sum())} such strata), which has no variance. Merge strata, or set "
+                "lonely='certainty' or 'remove' (no variance), 'adjust' (distance from the mean of all PSUs) or "
+                "'average' (the mean variance of the other strata)."
             )
         if self.df < 1:
+            raise DataError(f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}.")
+        varying = (self.left > 0.0) & ((self.drawn > 1) | (self.lonely == "adjust"))
+        if not varying[self.strata].any():
             raise DataError(
-                f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}. Rows with a "
-                "response and all inputs come from too few PSUs."
-            )
-        told = (1.0 - self.fraction > _WHOLE) & ((self.drawn > 1) | (self.lonely == "adjust"))
-        if not told[self.strata].any():
-            raise DataError(
-                "fpc= of SurveyDesign leaves no error of sampling: all PSUs that could tell of it were drawn, in every "
-                "stratum. Leave it out for the errors of samples from a larger population, or give the numbers of PSUs "
-                "in the population."
+                "fpc= of SurveyDesign leaves no error of sampling, as all PSUs were drawn in every stratum. Leave it "
+                "out for a sample from a larger population, or give the numbers of PSUs in the population."
             )
 
-    def covariance(self, at: Scores, bread: FloatArray) -> FloatArray:
+    def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
+        """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
         meat = self.middle(at.score_totals(self.psu, self.stratum.size))
         return np.asarray(bread @ meat @ bread)
 
@@ -167,21 +130,14 @@ class Linearised:
 
         sum over strata of (1 - f_h) n_h / (n_h - 1) sum over units of (t - mean) (t - mean)'.
         """
-        drawn, alone = self.drawn, self.alone
-        left = np.where(1.0 - self.fraction < _WHOLE, 0.0, 1.0 - self.fraction)
-        factor = np.where(drawn > 1, left * drawn / np.maximum(drawn - 1, 1), 0.0)
+        drawn, alone, strata = self.drawn, self.alone, int(self.strata.sum())
+        factor = np.where(drawn > 1, self.left * drawn / np.maximum(drawn - 1, 1), 0.0)
         mean = sums_by(self.stratum, totals, drawn.size) / drawn[:, None]
         if self.lonely == "adjust":
-            factor, mean = np.where(alone, left, factor), np.where(alone[:, None], 0.0, mean)
+            factor, mean = np.where(alone, self.left, factor), np.where(alone[:, None], 0.0, mean)
         centred = (totals - mean[self.stratum]) * np.sqrt(factor)[self.stratum, None]
-        return np.asarray(centred.T @ centred * self._share())
-
-    def _share(self) -> float:
-        """What the strata of several units are multiplied by, to stand for the lonely ones too."""
-        if self.lonely != "average":
-            return 1.0
-        strata = int(self.strata.sum())
-        return strata / (strata - int(self.alone.sum()))
+        share = strata / (strata - int(alone.sum())) if self.lonely == "average" else 1.0
+        return np.asarray(centred.T @ centred * share)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -226,18 +182,18 @@ class Replicates:
 
     def check(self) -> None:
         if self.df < 1:
-            raise DataError(
-                f"design= must leave a degree of freedom, two replicates that differ; got {self.words}. Rows with a "
-                "response and all inputs come from too few PSUs."
-            )
+            raise DataError(f"design= must leave a degree of freedom, two replicates that differ; got {self.words}.")
 
-    def covariance(self, at: Scores, bread: FloatArray) -> FloatArray:
-        found = at.replicated(self.weights)
-        centre = at.estimates if self.mse else found[self.factor > 0.0].mean(axis=0)
-        difference = (found - centre) * np.sqrt(self.factor)[:, None]
+    def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
+        """(P', P') covariance of the estimates; `bread` is not needed."""
+        estimates = at.replicated(self.weights)
+        centre = at.estimates if self.mse else estimates[self.factor > 0.0].mean(axis=0)
+        difference = (estimates - centre) * np.sqrt(self.factor)[:, None]
         return np.asarray(difference.T @ difference)
 
 
+#: How rows were drawn.
+Survey = Linearised | Replicates
 #: Kinds of replicate weights.
 TYPES = ("BRR", "Fay", "JK1", "JKn", "bootstrap")
 
@@ -352,9 +308,9 @@ class SurveyDesign:
     @property
     def columns(self) -> list[str]:
         """Names of columns that the design uses."""
-        one = [self.weights, self.strata, self.clusters, self.fpc]
-        several = list(self.replicates) if _are_names(self.replicates) else []
-        return [name for name in (*one, *several) if isinstance(name, str)]
+        several = self.replicates if _are_names(self.replicates) else ()
+        given = (self.weights, self.strata, self.clusters, self.fpc, *several)
+        return [name for name in given if isinstance(name, str)]
 
 
 _OF_STRATA = ("strata", "clusters", "fpc", "nest")
@@ -365,7 +321,7 @@ def _are_names(given: Any) -> bool:
     return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
 
 
-def survey_of(asked: SurveyDesign, frame: pd.DataFrame, context: Mapping[str, Any] | None) -> Survey:
+def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Linearised | Replicates:
     """What a survey design says of all rows of a frame.
 
     Raises
@@ -376,22 +332,33 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame, context: Mapping[str, An
     """
     if asked.replicates is not None:
         return _replicates(asked, frame)
-    interpreter = Interpreter(Columns(frame), {}, context)
+    columns, n = Columns(frame), len(frame)
 
     def given(role: str) -> Given:
-        return _complete(getattr(asked, role), role, interpreter, frame.index)
+        """A column by name or as values, complete."""
+        asked_for = getattr(asked, role)
+        named = isinstance(asked_for, str)
+        column = columns.column(asked_for, f"{role}= of SurveyDesign") if named else None
+        column = column or read(values_of(asked_for, role, frame.index))
+        if column.missing is not None:
+            rest = ": the design needs it in every row, used or not. Fill it, or give such rows a new value."
+            refuse(column.missing, frame.index, f"{role}= of SurveyDesign", "missing", rest)
+        return Given(column, (asked_for if named else role,))
 
-    stratum, strata = _codes(given("strata")) if asked.strata is not None else (_none(frame), ("all",))
-    psu, units = _codes(given("clusters")) if asked.clusters is not None else (np.arange(len(frame)), ())
+    stratum, strata = (np.zeros(n, dtype=np.intp), ("all",)) if asked.strata is None else _codes(given("strata"))
+    psu, units = (np.arange(n), ()) if asked.clusters is None else _codes(given("clusters"))
     if asked.nest and asked.clusters is not None:
-        found, psu = np.unique(stratum * (len(units) + 1) + psu, return_inverse=True)
-        units = tuple(units[int(code) % (len(units) + 1)] for code in found)
+        pairs, psu = np.unique(stratum * len(units) + psu, return_inverse=True)
+        units = tuple(units[int(code) % len(units)] for code in pairs)
     stratum_of = np.zeros(psu.max() + 1, dtype=np.intp)
     stratum_of[psu] = stratum
-    _check_nested(stratum_of[psu] != stratum, psu, units, frame.index)
-    drawn = np.bincount(stratum_of, minlength=len(strata))
+    if (torn := stratum_of[psu] != stratum).any():
+        unit = f"PSU {units[int(psu[int(np.argmax(torn))])]!r}, which is in another stratum too,"
+        rest = ". Set nest=True if labels of PSUs start anew in every stratum, or correct the labels."
+        refuse(torn, frame.index, "clusters= of SurveyDesign", unit, rest)
     fraction = np.zeros(len(strata))
     if asked.fpc is not None:
+        drawn = np.bincount(stratum_of, minlength=len(strata))
         fraction = _fractions(numbers(given("fpc"), "fpc", frame.index), stratum, strata, drawn)
     return Linearised(
         psu=np.asarray(psu, dtype=np.intp),
@@ -403,49 +370,12 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame, context: Mapping[str, An
     )
 
 
-def _none(frame: pd.DataFrame) -> IntArray:
-    """One stratum for all rows."""
-    return np.zeros(len(frame), dtype=np.intp)
-
-
-def _complete(given: Any, role: str, interpreter: Interpreter, index: pd.Index) -> Given:
-    """A column by name or as values; DataError where a row has none."""
-    if isinstance(given, str):
-        found = Given(interpreter.columns.column(given, f"{role}= of SurveyDesign"), (given,))
-    else:
-        found = Given(read(values_of(given, role, index)), (role,))
-    if found.column.missing is not None:
-        rest = ": the design needs it of every row, used or not. Fill it, or give such rows a value of their own."
-        refuse(found.column.missing, index, f"{role}= of SurveyDesign", "missing", rest)
-    return found
-
-
 def _codes(given: Given) -> tuple[IntArray, tuple[str, ...]]:
-    """(N,) codes of the values, and their labels."""
+    """(N,) codes of the values, and their labels in order."""
     value = given.column.value
-    if isinstance(value, Factor):
-        codes, used = _dense(value.codes, len(value.levels))
-        return codes, tuple(str(value.levels[k]) for k in used)
-    low, high = value.min(), value.max()
-    if value.dtype.kind in "iu" and int(high) - int(low) < 4 * len(value):  # no need to look numbers up
-        codes, used = _dense(value - low, int(high) - int(low) + 1)
-        return codes, tuple(str(int(low) + k) for k in used)
-    codes, labels = pd.factorize(value, sort=True)
-    return codes.astype(np.intp), tuple(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
-
-
-def _dense(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Codes 0..G-1 of those of 0..size-1 that occur, and which those are."""
-    used = np.bincount(codes, minlength=size) > 0
-    return np.asarray((np.cumsum(used) - 1)[codes], dtype=np.intp), np.flatnonzero(used)
-
-
-def _check_nested(bad: BoolArray, psu: IntArray, units: Sequence[str], index: pd.Index) -> None:
-    if not bad.any():
-        return
-    label = units[int(psu[int(np.argmax(bad))])]
-    rest = ". Set nest=True where labels of PSUs start anew in every stratum, or correct the labels."
-    refuse(bad, index, "clusters= of SurveyDesign", f"PSU {label!r}, which is in another stratum too,", rest)
+    codes, labels = pd.factorize(value.codes if isinstance(value, Factor) else value, sort=True)
+    texts = [value.levels[k] for k in labels] if isinstance(value, Factor) else labels
+    return codes.astype(np.intp), tuple(f"{text:g}" if isinstance(text, float) else str(text) for text in texts)
 
 
 def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn: IntArray) -> FloatArray:
@@ -455,17 +385,11 @@ def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn
     if np.any(values[stratum] != given):
         name = names[int(stratum[int(np.argmax(values[stratum] != given))])]
         raise DataError(f"fpc= of SurveyDesign must be one number in each stratum; it varies in {name!r}.")
-    if (values == 1.0).all():
-        raise DataError(
-            "fpc= of SurveyDesign is 1 in every stratum: as shares, every PSU of the population was drawn, and no "
-            "error of sampling is left; as numbers, a population would be one PSU. Leave it out, or give the numbers "
-            "of PSUs in the population."
-        )
     sizes = bool((values > 1.0).any())
-    if not (sizes and (values >= 1.0).all()) and not (not sizes and (values >= 0.0).all() and (values < 1.0).any()):
+    if (values == 1.0).all() or (values < (1.0 if sizes else 0.0)).any():
         raise DataError(
             "fpc= of SurveyDesign must be numbers of PSUs in the population, all of them 1 or more, or shares of them "
-            f"that were drawn, all from 0 to 1; got values from {values.min():g} to {values.max():g}."
+            f"that were drawn, from 0 to 1 and not all 1; got values from {values.min():g} to {values.max():g}."
         )
     shares = drawn / values if sizes else values
     if (shares > 1.0).any():
@@ -487,7 +411,10 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         "bootstrap": 1.0 / (n - 1.0),
         "JKn": 1.0,
     }[str(asked.type)]
-    factors = np.ones(n) if asked.rscales is None else _numbers(asked.rscales)
+    try:
+        factors = np.ones(n) if asked.rscales is None else np.array(asked.rscales, dtype=float)
+    except (TypeError, ValueError):
+        factors = np.array(np.nan)
     if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
         raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
     return Replicates(
@@ -496,14 +423,6 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         mse=asked.mse,
         type=str(asked.type),
     )
-
-
-def _numbers(given: Any) -> FloatArray:
-    """The values as floats, NaN where they are no numbers."""
-    try:
-        return np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        return np.array(np.nan)
 
 
 def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:

@@ -19,7 +19,6 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..exceptions import DataError, OptionError, warn
 from ..fit import CostRule
-from ..formula.design import Design
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import RandomRows, Rows
 from ..judging.costs import CostMatrix
@@ -341,17 +340,6 @@ def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
         terms.append(replace(term, z=np.where(known, 0.0, term.z)))
     offset = shift if rows.offset is None else rows.offset + shift
     return replace(rows, offset=offset, random=RandomRows(tuple(terms)))
-
-
-def _unit_term(design: Design) -> int:
-    """The random term whose groups do not depend on each other; of crossed terms, the one of most groups."""
-    random = design.sample.rows.random
-    assert random is not None
-    units, sizes = random.apart(), [term.n_groups for term in random.terms]
-    pairs = [np.unique(np.stack([term.codes, units]), axis=1).shape[1] for term in random.terms]
-    count = np.unique(units).size
-    alike = [k for k, size in enumerate(sizes) if size == count == pairs[k]]
-    return alike[0] if alike else int(np.argmax(sizes))
 
 
 def tell_unknown(terms: Sequence[RandomTerm], newdata: Any, hint: str = "") -> None:

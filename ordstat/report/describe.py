@@ -366,7 +366,7 @@ def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
     every = np.ones(len(frame), dtype=np.bool_)
     if weights is None:
         return every.astype(np.float64), every
-    given = vector(weights, "weights", Interpreter(Columns(frame), {}, None), None, frame.index)
+    given = vector(weights, "weights", Interpreter(Columns(frame), {}), None, frame.index)
     missing = given.column.missing
     found = weights_of(given, frame.index)
     if not np.array_equal(found, np.rint(found)):

@@ -279,7 +279,6 @@ def test_a_removed_intercept_comes_back(frame, formula):
         ("bs(u, df=4)", 4),
         ("cr(u, df=3)", 2),  # three columns that add up to the intercept
         ("cs(u, df=5)", 4),
-        ("cr(u, df=3, constraints='center')", 3),
         ("cc(u, df=4)", 3),
     ],
 )

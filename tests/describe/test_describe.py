@@ -157,7 +157,7 @@ def test_chart(levels, by):
         ("q0", {"by": ["place", "w"]}, "by must be the name of one column"),
         ("q0", {"by": "number"}, "must have from 1 to 50 groups; it has 200. Cut numbers into classes"),
         (["q0", "two"], {}, r"must have the same levels; 'q0' has 'Strongly disagree', .*'two' has 'no', 'yes'"),
-        ("one", {}, r"has answers of one level only, 3: say which levels there are, by levels="),
+        ("one", {}, r"has answers of one level only, 3: name the levels by levels="),
         ("q0", {"levels": LEVELS[:4]}, "has values outside the levels"),
         ("q0", {"weights": "nothing"}, "The data have no column 'nothing', needed for weights="),
         ("q0", {"weights": -1 * np.ones(200)}, "weights must be 0 or more"),

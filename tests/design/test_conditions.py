@@ -49,13 +49,12 @@ CONDITIONS = {
 
 
 @pytest.mark.parametrize("text", [text for text, mask in CONDITIONS.items() if mask is not None])
-@pytest.mark.parametrize("safe", [True, False])
-def test_conditions_bind_as_in_r(frame, text, safe):
+def test_conditions_bind_as_in_r(frame, text):
     mask = CONDITIONS[text](frame)
     assert 0 < mask.sum() < len(frame)
-    fit = ordfit("y ~ x", frame, "cart", subset=text, safe=safe)
+    fit = ordfit("y ~ x", frame, "cart", subset=text)
     assert fit.design.index.tolist() == frame.index[mask].tolist()
-    term = ordfit(f"y ~ I({text})", frame, safe=safe)
+    term = ordfit(f"y ~ I({text})", frame)
     assert term.design.sample.X[:, 0].tolist() == mask.astype(float).tolist()
     one = frame.loc[mask].head(1)  # a row that has one level of each factor
     expected = ordfit("y ~ z", frame.assign(z=mask)).predict(one.assign(z=True), type="prob")

@@ -163,17 +163,6 @@ def test_stata_labels() -> None:
         ordfit("y ~ x", data)
 
 
-def test_levels_that_differ_in_blanks_alone() -> None:
-    """They stay different levels, as nothing is changed, and are named; other capitals may mean something else."""
-    data = pd.DataFrame({"g": ["a", "a ", "b", "A"] * 10, "x": np.arange(40) % 7, "y": np.arange(40) % 3})
-    with pytest.warns(DataWarning, match=r"Column g has levels that differ in blanks alone, 'a', 'a ':.*str\.strip"):
-        fit = ordfit("y ~ g", data)
-    assert len(fit.coef) == 3
-    answers = ["low", "low ", "high"]
-    with pytest.warns(DataWarning, match="Response z has levels that differ in blanks alone, 'low', 'low ':"):
-        ordfit("z ~ x", data.assign(z=pd.Categorical.from_codes(data["y"], answers, ordered=True)))
-
-
 def test_constant_columns_are_told_from_aliased_ones() -> None:
     data = pd.DataFrame({"x": np.arange(40.0) % 7, "y": np.arange(40) % 3}).assign(c=3.0, twice=lambda d: 2 * d["x"])
     with pytest.warns(DataWarning, match=r"aliased with the thresholds, being constant .*\(NA\): c\."):

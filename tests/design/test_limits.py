@@ -37,15 +37,11 @@ def terms(text, columns=()):
         ("+".join(["a"] * 40_000), ["a"]),
         (":".join(["a"] * 4_000), ["a"]),
         ("*".join(["a"] * 4_000), ["a"]),
-        pytest.param(":".join(["a"] * 40_000), ["a"], marks=SLOW),
-        pytest.param("*".join(["a"] * 40_000), ["a"], marks=SLOW),
         ("(" * 50 + "a" + ")" * 50, ["a"]),
         ("(a + " * 50 + "b" + ")" * 50, ["a", "b"]),
         ("-" * 80_000 + "a", ["a"]),  # an even number of signs
         ("+".join(["."] * 4_000), ["a", "b"]),
         ("+".join(["0"] * 4_000), []),
-        pytest.param("+".join(["."] * 40_000), ["a", "b"], marks=SLOW),
-        pytest.param("+".join(["0"] * 40_000), [], marks=SLOW),
         ("1 * a", ["a"]),
         ("(1 + a)^2", ["a"]),
         ("(a - a) / b", []),
@@ -102,14 +98,6 @@ def test_a_formula_that_gives_too_many_terms_is_refused_in_every_role(text):
         assert len(str(caught.value)) < 700  # the formula is not repeated in full
 
 
-def test_the_limit_of_characters_is_that_of_the_text():
-    fitting = "y ~ " + "a + " * 24_998 + "a  "
-    assert len(fitting + " ") == 100_000
-    assert [term.label for term in parse_formula(fitting + " ", ())[1].terms] == ["a"]
-    with pytest.raises(FormulaError, match=f"has 100,001 characters.*{LIMITS}"):
-        parse_formula(fitting + "  ", ())
-
-
 @pytest.mark.parametrize("call", ["update", "add1", "step", "lower", "nominal", "scale"])
 def test_every_argument_that_takes_a_formula_has_the_limits(call):
     wine = datasets.load("wine").assign(z=np.arange(72) % 7 - 3.0)
@@ -157,16 +145,12 @@ def test_dots_of_an_update_are_not_filled_in_beyond_the_limit():
         "(" * 90_000,
         ")" * 9_000,
         "[" * 9_000,
-        pytest.param(")" * 90_000, marks=SLOW),
-        pytest.param("[" * 90_000, marks=SLOW),
         "`" * 90_000,
         "%" * 90_000,
         "~" * 90_000,
         "1" * 9_000,
-        pytest.param("1" * 90_000, marks=SLOW),
         " " * 90_000 + "!",
         "a:-" * 3_000 + "x",
-        pytest.param("a:-" * 30_000 + "x", marks=SLOW),
         "(x+z)**" + "9" * 50_000,
         "(x+z)**100",
         "x**" + "0" * 5000 + "1",

@@ -38,8 +38,6 @@ def test_look_alike_names_elsewhere():
     assert fit.design.sample.n == 20
     with pytest.raises(DataError, match="no column '\uff58\uff58'"):
         ordfit("y ~ log(\uff58\uff58)", data)
-    double = ordfit("y ~ I([\u00e9 for \u00e9 in x]) + f\u00e9(x)", data, safe=False, context={"f\u00e9": np.sqrt})
-    np.testing.assert_array_equal(double.design.sample.X, np.column_stack([data["x"], np.sqrt(data["x"])]))
 
 
 def test_names_like_those_that_stand_in_for_others():

@@ -24,7 +24,7 @@ def frame(seed: int = 0, n: int = 60) -> pd.DataFrame:
     "name",
     [
         "formula", "data", "method", "nominal", "scale", "weights", "offset", "cluster", "design", "vcov", "cost",
-        "constraints", "interactions", "calibrate", "levels", "subset", "cov", "contrasts", "na_action", "safe", "seed",
+        "constraints", "interactions", "calibrate", "levels", "subset", "cov", "contrasts", "na_action", "seed",
         "penalty", "max_iter", "tol", "link",
     ],
 )  # fmt: skip
@@ -63,7 +63,7 @@ def test_messages_name_what_came(arguments, message):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(("formula", "term"), [("y ~ p*q", "'p:q'"), ("y ~ x + big", "'big'")])
 def test_designs_larger_than_the_memory_are_counted_and_not_made(monkeypatch, seed, formula, term):
-    monkeypatch.setattr(checks, "memory", lambda: 4.0 * 2**30)
+    monkeypatch.setattr(checks, "available_memory", lambda: 4.0 * 2**30)
     rng, n = np.random.default_rng(seed), 30_000
     data = frame(seed, n).assign(
         p=rng.integers(0, 300, n).astype(str), q=rng.integers(0, 300, n).astype(str), big=np.arange(n).astype(str)

@@ -221,11 +221,6 @@ def test_bare_columns_of_anything_else_are_refused_by_name(frame, message):
         build("y ~ a.b + n + of", NUMBERS).spec.rebuild(frame)
 
 
-def test_one_categorical_column_of_numbers_is_no_number():
-    with pytest.raises(DataError, match="'n' was numeric at the fit"):
-        build("y ~ n", NUMBERS).spec.rebuild(pd.DataFrame({"n": pd.Categorical([1.0, 2.0])}))
-
-
 def test_many_rows_of_bare_columns():
     frame = NEW[["n", "of", "a.b"]].iloc[np.arange(400_000) % 2]
     new = build("y ~ a.b + n + of", NUMBERS).spec.rebuild(frame)

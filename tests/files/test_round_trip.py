@@ -154,7 +154,6 @@ class Weighted(KNeighborsClassifier):
     ("make", "message"),
     [
         (lambda: ordfit(MEAN, wine(), "redsvm", kernel=_kernel), "function .*_kernel.* into a file"),
-        (lambda: ordfit("rating ~ np.log(w)", wine(), safe=False, context={"np": np}), "its formula is code"),
         (lambda: ordfit("rating ~ x", wine(), Reduction(base=Weighted())), "Weighted"),
     ],
 )

@@ -89,14 +89,14 @@ def test_another_covariance(fit):
         ("taste = 0", "expected a number or a parameter, got 'taste'"),
         ("temp * contact = 0", "not linear"),
         ("1 / temp = 0", "not linear"),
-        ("temp = contact = 0", "end of the equation"),
+        ("temp = contact = 0", "got '= ='"),
         ("temp - temp = 0", "does not depend"),
-        ("(temp = 0", r"expected '\)'"),
+        ("(temp = 0", "cannot be read"),
         ("", "must be a text"),
         ("temp[T.cold] = 0", "temp"),
         ("temporal = 0", "got 'temporal'"),
         ("contcat = 0", r"got 'contcat'\. Did you mean 'contact'"),
-        ("temp <= 0", "expected '=', got '<= 0'"),
+        ("temp <= 0", "expected '=', got '<='"),
     ],
 )
 def test_texts_that_are_no_hypotheses(fit, text, match):

@@ -7,7 +7,7 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import ordfit
-from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError
+from ordstat.exceptions import DataError, FormulaError, OptionError
 from ordstat.formula.design import updated_formula
 
 
@@ -110,18 +110,14 @@ def test_changes_that_cannot_be_made(changes, error, match):
         ordfit("rating ~ temp", data=load_data("wine")).update(**changes)
 
 
-def test_contrasts_that_no_formula_uses():
-    """Told at the fit that is asked for them, kept for later, and no news where an update takes the factor out."""
+def test_contrasts_of_columns_outside_the_formula_are_kept_for_updates():
     wine = load_data("wine")
-    with pytest.warns(DataWarning, match="contrasts= names 'contact', which no formula uses: its coding is ignored"):
-        fit = ordfit("rating ~ temp", data=wine, contrasts={"contact": "sum", "temp": "sum"})
+    fit = ordfit("rating ~ temp", data=wine, contrasts={"contact": "sum", "temp": "sum"})
     assert fit.design.names == ("temp[S.cold]",)
     both = fit.update("~ . + contact")
     assert both.design.names == ("temp[S.cold]", "contact[S.no]")
     assert both.update("~ 1").update("~ contact").design.names == ("contact[S.no]",)
     assert fit.update(nominal="~ contact").design.nominal_names == ("contact[S.no]",)
-    with pytest.warns(DataWarning, match="contrasts= names 'contact', 'judge', which no formula uses"):
-        fit.update(contrasts={"contact": "sum", "judge": "sum"})
     called = ordfit("rating ~ C(judge) + temp", data=wine, contrasts={"C(judge)": "sum"})
     assert called.update("~ . - C(judge)").design.names == ("temp[T.warm]",)
 

@@ -29,10 +29,10 @@ def test_a_census_is_told_from_a_mistaken_population():
     with pytest.raises(DataError, match="leaves no error of sampling"):  # R has standard errors of 0
         errors(strata="stratum", clusters="psu", fpc=drawn)
     assert (errors(strata="stratum", clusters="psu", fpc=drawn + (WINE["stratum"] == 0)) > 0.0).all()
-    with pytest.raises(DataError, match="is 1 in every stratum: as shares, every PSU of the population was drawn"):
+    with pytest.raises(DataError, match="from 0 to 1 and not all 1"):
         errors(strata="stratum", clusters="psu", fpc=np.ones(N))
     with pytest.raises(
-        DataError, match=r"all of them 1 or more, or shares .* all from 0 to 1; got values from -1 to -1"
+        DataError, match=r"all of them 1 or more, or shares .* from 0 to 1 and not all 1; got values from -1 to -1"
     ):
         errors(strata="stratum", clusters="psu", fpc=-np.ones(N))
     certain = np.where(WINE["stratum"] == 0, 1.0, 0.5)  # one stratum taken as a whole
@@ -42,7 +42,7 @@ def test_a_census_is_told_from_a_mistaken_population():
 @pytest.mark.parametrize(
     ("design", "message"),
     [
-        ({"weights": "text"}, r"weights= must be one column of numbers; got 1 labels such as 'a'. Convert it"),
+        ({"weights": "text"}, r"weights= must be one column of numbers. Convert it"),
         ({"replicates": ["w", "psu"], "type": "Fay"}, "and with no other: give a number between 0 and 1; got None"),
         ({"replicates": ["w", "psu"], "type": "BRR", "rho": 0.3}, "and with no other: leave it out; got 0.3"),
         ({"weights": -np.ones(N)}, "weights= is -1 in row 0 .72 such rows.: weights must be 0 or more"),

@@ -57,7 +57,7 @@ def test_data(fields, message):
     ("arguments", "message"),
     [
         ({"design": "w"}, "design must be a SurveyDesign"),
-        ({"weights": "w"}, "weights= must be left out where design= is given"),
+        ({"weights": "w"}, "weights= must be left out beside design="),
         ({"cluster": "psu"}, r"SurveyDesign\(clusters=\.\.\.\) has it"),
         ({"method": "redsvm"}, "design must go with a likelihood method; REDSVM"),
     ],

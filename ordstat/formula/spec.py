@@ -1,0 +1,448 @@
+"""What a fit knows of its columns: how to make the same columns of new data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..exceptions import DataError
+from .coding import (
+    NOTHING,
+    Assembled,
+    Coding,
+    FactorCoding,
+    Marginality,
+    NumberCoding,
+    assemble,
+    hypotheses,
+    marginality,
+    recoded,
+)
+from .columns import NUMBERS, Columns, Factor, Value, factor_of, read, recode, take, with_gaps
+from .contrasts import KINDS
+from .factors import Expression, Interpreter, Transform, coded_column, dotted_name, variables
+from .frames import as_frame, find_column, has_column, refuse, shown_labels
+from .inputs import cost_matrix
+from .parse import Part
+from .random_terms import RandomTerm
+from .response import known_codes
+from .sample import RandomRows, Rows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NewRows:
+    """Rows rebuilt from new data.
+
+    Attributes
+    ----------
+    rows : Rows
+        Only the complete rows.
+    complete : (N,) mask
+        Which rows of the new data have all inputs.
+    index : pandas.Index
+        Index of all rows of the new data.
+    """
+
+    rows: Rows
+    complete: BoolArray
+    index: pd.Index
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FormulaSpec:
+    """The formulas of a fit, with everything that new data need.
+
+    Attributes
+    ----------
+    location, nominal, scale : Part
+        The right-hand sides; the random terms are those of `location`.
+    response_name : str
+    codings : mapping of factor key to Coding
+    states : mapping of call to fitted transform
+    columns : tuple of str
+        Columns that new data need.
+    declared : mapping of column to Factor
+        The factor columns, without rows.
+    levels : tuple
+        Labels of the response, lowest first.
+    cost_names : tuple of str or None
+    random : tuple of RandomTerm
+    array_offset : bool
+        Whether the fit had an offset given as an array, which new data cannot supply.
+    na_action : str
+        With "keep" rows with a missing value of a location term are complete.
+    """
+
+    location: Part
+    response_name: str
+    nominal: Part | None = None
+    scale: Part | None = None
+    codings: Mapping[str, Coding] = field(default_factory=dict)
+    states: Mapping[str, Transform] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    declared: Mapping[str, Factor] = field(default_factory=dict)
+    levels: tuple[Any, ...] = ()
+    cost_names: tuple[str, ...] | None = None
+    random: tuple[RandomTerm, ...] = ()
+    array_offset: bool = False
+    na_action: str = "omit"
+
+    @property
+    def parts(self) -> list[Part]:
+        """The right-hand sides that were given."""
+        return [part for part in (self.location, self.nominal, self.scale) if part is not None]
+
+    def factors(self) -> dict[str, Expression]:
+        """Every factor of every term by key, those of random terms too."""
+        every = [*self.parts, *(random.columns for random in self.location.random)]
+        return {key: factor for part in every for key, factor in part.factors().items()}
+
+    def groups(self) -> dict[str, Expression]:
+        """The factors whose values make the groups of random terms."""
+        return {factor.key: factor for random in self.location.random for factor in random.group.factors}
+
+    def offsets(self) -> dict[str, Expression]:
+        """The offsets of all sides by key."""
+        return {offset.key: offset for part in self.parts for offset in part.offsets}
+
+    def evaluate(
+        self, expressions: Mapping[str, Expression], interpreter: Interpreter
+    ) -> tuple[dict[str, Value], dict[str, BoolArray], tuple[str, ...]]:
+        """Values of expressions by key, the missing rows of the columns they came from, and those columns.
+
+        A NaN or infinity made from finite values raises DataError. If na_action is "keep", values of location terms
+        are NaN where a column is missing, and these rows do not count as missing.
+        """
+        gapped = self.location.factors() if self.na_action == "keep" else {}
+        values: dict[str, Value] = {}
+        missing: dict[str, BoolArray] = {}
+        columns: dict[str, None] = {}
+        for key, expression in expressions.items():
+            value, names, unknown = interpreter.evaluate(expression)
+            if key not in names and isinstance(value, np.ndarray) and value.dtype.kind == "f":
+                bad = ~np.isfinite(value if value.ndim == 1 else value.sum(axis=1))
+                rest = " although its columns are: change the term, or set those rows missing (NaN) to leave them out."
+                bad = bad if unknown is None else bad & ~unknown
+                refuse(bad, interpreter.columns.frame.index, repr(expression.label), "not finite", rest)
+            columns |= dict.fromkeys(names)
+            if key in gapped:
+                values[key] = with_gaps(value, unknown)
+                continue
+            masks = {name: interpreter.columns[name].missing for name in names}
+            missing |= {name: mask for name, mask in masks.items() if mask is not None}
+            values[key] = value
+        return values, missing, tuple(columns)
+
+    def matrices(self, values: Mapping[str, Value], n: int) -> tuple[Rows, list[Assembled]]:
+        """Rows from complete values, and the matrices of location, nominal and scale effects with their names."""
+        sides = (self.location, self.nominal, self.scale)
+        matrices = [NOTHING if part is None else assemble(part, values, self.codings, n) for part in sides]
+        location, nominal, scale = matrices
+        rows = Rows(
+            X=location.matrix,
+            offset=_total(self.location, values),
+            nominal=nominal.matrix if nominal.names else None,
+            scale=scale.matrix if scale.names else None,
+            scale_offset=None if self.scale is None else _total(self.scale, values),
+        )
+        return rows, matrices
+
+    def rebuild(self, data: Any, without: frozenset[str] = frozenset()) -> NewRows:
+        """Model matrices of new data, incomplete rows flagged.
+
+        Parameters
+        ----------
+        data : data frame
+        without : frozenset of str
+            Random terms whose groups are ignored: all count as new, and none is missing.
+
+        Raises
+        ------
+        DataError
+            For a missing column, a level the fit has not seen, or a term that is not finite.
+        """
+        if self.array_offset:
+            raise DataError(
+                "The fit had offset= given as an array, which new data cannot supply: give it as a column name, or "
+                "write offset(...) in the formula."
+            )
+        frame = as_frame(data)
+        X = _plain_matrix(frame, self._plain) if self._plain else None
+        if X is not None:
+            return NewRows(rows=Rows(X=X), complete=np.ones(len(frame), dtype=bool), index=frame.index)
+        absent = [name for name in self.columns if not has_column(frame, name)]
+        if absent:
+            raise DataError(
+                f"The new data have no column {shown_labels(absent)}; the model needs {shown_labels(self.columns, 60)}."
+            )
+        interpreter = Interpreter(Columns(frame, self.declared, self.categories), dict(self.states))
+        known = {  # groups whose columns are missing are new ones
+            term: term.text not in without
+            and all(has_column(frame, name) for factor in term.part.group.factors for name in factor.names)
+            for term in self.random
+        }
+        groups = {f.key: f for term, there in known.items() if there for f in term.part.group.factors}
+        values, missing, _ = self.evaluate(self.factors() | self.offsets() | groups, interpreter)
+        complete = ~reduce(or_, missing.values()) if missing else np.ones(len(frame), dtype=bool)
+        if missing:
+            values = {key: take(value, complete) for key, value in values.items()}
+        n = int(complete.sum())
+        rows, _ = self.matrices(values, n)
+        random = [
+            term.columns(values, self.codings, term.codes(values) if there else np.full(n, -1, dtype=np.intp))
+            for term, there in known.items()
+        ]
+        rows = replace(rows, random=RandomRows(tuple(random))) if random else rows
+        return NewRows(rows=rows, complete=complete, index=frame.index)
+
+    @cached_property
+    def _plain(self) -> tuple[str, ...]:
+        """The columns of a model whose terms are single columns of numbers; empty for any other model."""
+        part, names = self.location, []
+        for term in part.terms:
+            name = dotted_name(term.factors[0].tree)
+            if len(term.factors) > 1 or name is None or not isinstance(self.codings[term.factors[0].key], NumberCoding):
+                return ()
+            names.append(name)
+        return () if part.offsets or part.random or self.nominal or self.scale else tuple(names)
+
+    def response(self, data: Any) -> IntArray:
+        """(N,) codes of the response in new data, -1 where missing; DataError for a level the fit has not seen."""
+        column = find_column(as_frame(data), self.response_name, "the response")
+        return known_codes(read(column), self.response_name, self.levels)
+
+    def costs(self, data: Any, n_levels: int) -> FloatArray | None:
+        """(N, K) costs in new data; None unless the fit named one column per level, and the data have them."""
+        frame, names = as_frame(data), self.cost_names
+        if names is None or len(names) != n_levels or not all(has_column(frame, name) for name in names):
+            return None
+        return cost_matrix(list(names), frame, None, frame.index)
+
+    def categories(self) -> dict[str, tuple[Any, ...]]:
+        """Levels of the columns that are factors of the formula, alone or by C()."""
+        levels: dict[str, tuple[Any, ...]] = {}
+        for key, expression in self.factors().items():
+            coding, name = self.codings[key], coded_column(expression.tree)
+            if isinstance(coding, FactorCoding) and name is not None:
+                levels.setdefault(name, coding.levels)
+        return levels
+
+    def marginality(self) -> Marginality:
+        """Which location terms contain which."""
+        return marginality(self.location, self.parts[1:], self._location_codings())
+
+    def variables(self) -> dict[str, frozenset[str]]:
+        """Columns of the data in each term of any side."""
+        return {
+            term.label: frozenset().union(*(factor.names for factor in term.factors)) & frozenset(self.columns)
+            for part in self.parts
+            for term in part.terms
+        }
+
+    def linear_in(self, name: str) -> bool:
+        """Whether a number enters the columns only as it is or times others, and no transform."""
+        trees = [expression.tree for expression in (self.factors() | self.offsets()).values()]
+        return all(dotted_name(tree) == name for tree in trees if name in variables(tree))
+
+    def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
+        """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
+        return hypotheses(self.location, self._location_codings(), KINDS[contrasts])
+
+    def recoded(self, design: Any, terms: Iterable[str]) -> FloatArray | None:
+        """(N, m) columns of a formula of these terms alone, from those of the design; None if they do not suffice."""
+        rows = design.sample.rows
+        sides = (
+            (self.location, design.terms, rows.X),
+            (self.nominal, design.nominal_terms, rows.nominal),
+            (self.scale, design.scale_terms, rows.scale),
+        )
+        coded = [(part, slices, X) for part, slices, X in sides if part is not None and X is not None]
+        return recoded(coded, self.codings, terms)
+
+    def _location_codings(self) -> dict[str, Coding]:
+        return {key: self.codings[key] for key in self.location.factors()}
+
+
+def _total(part: Part, values: Mapping[str, Value]) -> FloatArray | None:
+    """Sum of the offsets of a side, None without any."""
+    for offset in part.offsets:
+        value = values[offset.key]
+        if isinstance(value, Factor) or value.ndim != 1:
+            raise DataError(f"offset({offset.label}) must be one column of numbers.")
+    total = sum(np.asarray(values[offset.key], dtype=float) for offset in part.offsets)
+    return np.asarray(total) if part.offsets else None
+
+
+def _plain_matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> FloatArray | None:
+    """(N, D) of columns of finite numbers, taken together; None if one is missing, of another kind or not finite."""
+    if not all(name in frame.columns for name in names):
+        return None
+    chosen = frame[list(names)]
+    numbers = all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in chosen.dtypes)
+    if chosen.shape[1] != len(names) or not numbers:
+        return None
+    matrix = np.ascontiguousarray(chosen.to_numpy(dtype=float, copy=True))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return matrix if np.isfinite(matrix.sum()) else None  # sums that overflow take the longer way
+
+
+def not_numeric(X: Any) -> dict[Any, Any]:
+    """The columns of a frame that are not numeric, with their types; empty for arrays."""
+    if not hasattr(X, "columns"):
+        return {}
+    frame = as_frame(X)
+    if not frame.columns.is_unique:
+        twice = [*frame.columns[frame.columns.duplicated()].unique()]
+        raise DataError(f"The columns of X must have different names; got {shown_labels(twice)} twice. Rename them.")
+    return {
+        name: dtype
+        for name, dtype in frame.dtypes.items()
+        if not pd.api.types.is_numeric_dtype(dtype)
+        and not (pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(frame[name], skipna=True) in NUMBERS)
+    }
+
+
+def refuse_text(X: Any) -> None:
+    """DataError naming the columns of a frame that are not numeric."""
+    kinds = not_numeric(X)
+    if kinds:
+        shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
+        raise DataError(
+            f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), or use "
+            "ordfit with a formula, or method='ordboost', which take categories."
+        )
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Columns of categories with their levels; text sorts its levels, ordered ones become numbers.
+
+    Attributes
+    ----------
+    factors : mapping of column to Factor
+        Without rows.
+    """
+
+    factors: Mapping[Any, Factor]
+
+    @classmethod
+    def of(cls, X: Any) -> Encoding:
+        """That of a frame; empty for arrays and for numbers alone."""
+        names = not_numeric(X)
+        frame: Any = as_frame(X) if names else {}
+        return cls({name: factor_of(read(frame[name]).value, str(name)).bare() for name in names})
+
+    def __call__(self, X: Any) -> Any:
+        """The frame with codes, NaN where missing; DataError names unknown levels."""
+        if not self.factors:
+            refuse_text(X)
+            return X
+        frame = as_frame(X)
+        codes = {name: recode(read(frame[name]).value, f.levels, str(name)) for name, f in self.factors.items()}
+        return frame.assign(**{name: np.where(code < 0, np.nan, code) for name, code in codes.items()})
+
+    def counts(self, names: Any) -> IntArray | None:
+        """(D,) numbers of categories without an order, 0 for other columns; None if all columns are numbers."""
+        unordered = {
+            str(name): len(f.levels) for name, f in self.factors.items() if not f.ordered and len(f.levels) > 2
+        }
+        return np.array([unordered.get(name, 0) for name in names], dtype=np.intp) if unordered else None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ArraySpec:
+    """Takes the columns of a fit from new arrays or frames; each column is a term.
+
+    Attributes
+    ----------
+    columns : tuple or None
+        Labels by which columns of a frame are found; None matches by position.
+    response_name : str
+    levels : tuple
+    names : tuple of str
+        Names of the columns.
+    gaps : bool
+        Whether rows with a NaN are complete.
+    encoding : Encoding
+        Of the columns that are categories.
+    """
+
+    columns: tuple[Any, ...] | None
+    response_name: str
+    levels: tuple[Any, ...]
+    names: tuple[str, ...]
+    gaps: bool = False
+    encoding: Encoding = field(default_factory=lambda: Encoding({}))
+
+    def rebuild(self, data: Any, without: Collection[str] = ()) -> NewRows:
+        """Rows of new data; those with a NaN are flagged as incomplete, unless the fit takes them."""
+        X, index, _ = numeric_matrix(self.encoding(data) if self.encoding.factors else data, self.columns)
+        if X.shape[1] != len(self.names):
+            raise DataError(f"The fit had {len(self.names)} columns; the new data have {X.shape[1]}.")
+        complete: BoolArray = np.asarray((~np.isinf(X) if self.gaps else np.isfinite(X)).all(axis=1))
+        return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
+
+    def response(self, data: Any) -> IntArray:
+        """(N,) codes of labels given as an array, or of the response column of a frame."""
+        if isinstance(data, pd.DataFrame):
+            data = find_column(data, self.response_name, "the response")
+        labels = data if isinstance(data, pd.Series) else pd.Series(np.asarray(data))
+        return known_codes(read(labels), self.response_name, self.levels)
+
+    def categories(self) -> dict[str, tuple[Any, ...]]:
+        """Levels of the columns of categories."""
+        return {str(name): factor.levels for name, factor in self.encoding.factors.items()}
+
+    def costs(self, data: Any, n_levels: int) -> None:
+        """None: costs given as arrays have no names."""
+
+    def marginality(self) -> Marginality:
+        """No column contains another."""
+        return Marginality(
+            texts={name: f"`{name}`" for name in self.names},
+            factors={name: frozenset([name]) for name in self.names},
+            containing=dict.fromkeys(self.names, ()),
+        )
+
+    def variables(self) -> dict[str, frozenset[str]]:
+        """Each term has one column."""
+        return {name: frozenset([name]) for name in self.names}
+
+    def linear_in(self, name: str) -> bool:
+        """Columns enter as they are."""
+        return True
+
+    def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
+        """Each coefficient alone: arrays have no factors."""
+        return {name: np.eye(len(self.names))[j : j + 1] for j, name in enumerate(self.names)}
+
+    def recoded(self, design: Any, terms: Iterable[str]) -> FloatArray:
+        """(N, m) columns of these names."""
+        return np.ascontiguousarray(design.sample.X[:, [self.names.index(name) for name in terms]])
+
+
+def numeric_matrix(X: Any, columns: Sequence[Any] | None) -> tuple[FloatArray, pd.Index, tuple[Any, ...] | None]:
+    """(N, D) C-contiguous float64, its index, and the column names of a frame (None for an array)."""
+    frame = as_frame(X) if hasattr(X, "columns") or isinstance(X, dict) else None
+    chosen = None if frame is None else list(frame.columns if columns is None else columns)
+    if frame is not None and chosen is not None:
+        absent = [name for name in chosen if name not in frame.columns]
+        if absent:
+            raise DataError(f"The data have no columns {shown_labels(absent)}; the fit had {shown_labels(chosen, 30)}.")
+        X = frame[chosen].to_numpy(na_value=np.nan)
+    try:
+        matrix = np.ascontiguousarray(X, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"X must hold numbers only: {error}.") from error
+    if matrix.ndim != 2:
+        raise DataError(f"X must have two dimensions (rows, columns); got shape {matrix.shape}.")
+    if frame is None or chosen is None:
+        return matrix, pd.RangeIndex(matrix.shape[0]), None
+    return matrix, frame.index, tuple(chosen)
