@@ -71,7 +71,7 @@ def package_of(model: Any) -> Package:
 
 def is_classifier(model: Any) -> bool:
     """Whether it is a value (no class) that scikit-learn takes for a classifier and can copy."""
-    if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+    if isinstance(model, type) or not all(hasattr(model, part) for part in ("fit", "get_params", "__sklearn_tags__")):
         return False
     from sklearn.base import is_classifier as known
 

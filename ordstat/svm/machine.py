@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray, Progress
+from .._typing import BoolArray, FloatArray, IntArray, Progress
 from ..checks import one_of
 from ..exceptions import DataError, OptionError
 from ..fit import (
@@ -32,11 +32,11 @@ from ..judging.training_bounds import comparisons, pac_bayes_bound
 from ..method import Method, Needs, ball
 from ..reduction.encoding import extend
 from .cross_validation import mean_score, path_judge
-from .dual import ThresholdedCandidate
+from .dual import ExtendedDual
 from .gram import DenseGram, Gram, LinearGram, RestrictedGram, centred
 from .kernels import Kernel, checked_gram, require_definite, require_finite_lengths
 from .routes import LOSSES, hard_margin
-from .solution import Candidate, Outcome, Route, Solution
+from .solution import Candidate, Outcome, Route
 
 _STEP = 0.5
 
@@ -207,19 +207,12 @@ class KernelMachine(CrossValidated, Method):
         """gamma; inf leaves the thresholds free."""
         return np.inf
 
-    def constrains_order(self, costs: FloatArray) -> bool:
-        """Whether theta_1 <= ... <= theta_{K-1} has to be a constraint under these costs (N, K)."""
-        return self.explicit or not is_convex(costs)
-
-    def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> Candidate:
-        """The problem of the rows of positive weight, with their raw kernel matrix and costs (N, K)."""
-        return ThresholdedCandidate(
-            gram=gram,
-            extended=extend(used.y, costs, used.case_weights),
-            costs=costs,
-            case_weights=used.case_weights,
-            gamma=self.penalty_scale(),
-            ordered=self.constrains_order(costs),
+    def problem(self, used: Sample, costs: FloatArray) -> Callable[[Gram, BoolArray | slice], Any]:
+        """Makes the problem of some rows from their centred kernel matrix; `used` has the rows of positive weight."""
+        extended = extend(used.y, costs, used.case_weights)
+        gamma, ordered = self.penalty_scale(), self.explicit or not is_convex(costs)
+        return lambda gram, rows: ExtendedDual(
+            gram=gram, labels=extended.labels[rows], weights=extended.weights[rows], gamma=gamma, ordered=ordered
         )
 
     def own_facts(self, problem: Any, outcome: Any) -> tuple[tuple[str, Any], ...]:
@@ -285,7 +278,7 @@ class KernelMachine(CrossValidated, Method):
             if progress is not None:
                 progress(step + 1, len(self.grid), f"bound at C = {C:.3g}")
 
-    def _machine(self, setting: _Setting, outcome: Outcome[Solution], selection: Selection | None) -> MarginFit:
+    def _machine(self, setting: _Setting, outcome: Outcome, selection: Selection | None) -> MarginFit:
         """The fit of an optimum."""
         sample, used, rows, kernel = setting.sample, setting.used, setting.rows, setting.kernel
         scaling, X, problem = setting.scaling, setting.X, setting.problem
@@ -337,27 +330,31 @@ class KernelMachine(CrossValidated, Method):
         """The kernel with its gamma, the problem, and the choice of C and gamma where there is one."""
         costs, kernel = self.costs(used), self.similarity
         require_differences(costs, used.case_weights)
+        problem = self.problem(used, costs)
+
+        def candidate(gram: Gram) -> Candidate:
+            return Candidate(gram=gram, costs=costs, case_weights=used.case_weights, problem=problem)
 
         def chosen(candidates: Iterable[tuple[float | None, Candidate]]) -> Selection:
             judge = partial(path_judge, lambda problem, own: self._route(problem.gram)(problem, own))
             return self.choose(candidates, judge, len(self.grid), used, rng, progress)
 
         if kernel.gammas:
-            tried = ((gamma, self.candidate(used, DenseGram(gram), costs)) for gamma, gram in kernel.grams(X, rows))
+            tried = ((gamma, candidate(DenseGram(gram))) for gamma, gram in kernel.grams(X, rows))
             selection = chosen(tried)
             kernel = kernel.at(selection.best_gamma)
-            return kernel, self.candidate(used, _gram(kernel, X, rows, self.factored), costs), selection
+            return kernel, candidate(_gram(kernel, X, rows, self.factored)), selection
         gram = _gram(kernel, X, rows, self.factored)
         if used.restrictions is not None:
             gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
-        candidate = self.candidate(used, gram, costs)
-        return kernel, candidate, chosen([(None, candidate)]) if self.selects else None
+        whole = candidate(gram)
+        return kernel, whole, chosen([(None, whole)]) if self.selects else None
 
     def _route(self, gram: Gram) -> Route:
         # Coefficients under restrictions are no linear function of the dual variables: cvxpy alone takes them.
         return self.routes[self.loss]["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 
-    def _solved(self, problem: Any, C: float, rng: np.random.Generator) -> Outcome[Solution]:
+    def _solved(self, problem: Any, C: float, rng: np.random.Generator) -> Outcome:
         """The optimum at one C."""
         route: Any = self._route(problem.gram)
         return hard_margin(route, problem, rng, self.tol) if np.isinf(C) else route(problem, rng).solve(C, self.tol)

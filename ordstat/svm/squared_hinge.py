@@ -23,9 +23,9 @@ from .._typing import FloatArray
 from ..formula.sample import CACHED, row_blocks
 from ..ordered_newton import Evaluation, minimum, summed
 from ..threads import one_blas_thread
-from .dual import DualSolution, ExtendedDual, falling, thresholds
+from .dual import ExtendedDual, falling, thresholds
 from .gram import LinearGram, cvxpy, solve_with_clarabel
-from .solution import Outcome
+from .solution import Outcome, Solution
 
 # Newton's decrement, as a share of the objective, that is rounding; and a multiplier of the order, as a share of the
 # largest that there may be.
@@ -59,7 +59,7 @@ class SquaredHingeNewton(_Linear):
         super().__init__(problem, rng)
         self.v = np.zeros(self.X.shape[1] + problem.labels.shape[1])
 
-    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+    def solve(self, C: float, tol: float) -> Outcome:
         """Iterate until Newton's steps bring nothing more; the gap is certified at the end.
 
         `tol` is met with room to spare wherever it can be.
@@ -95,7 +95,7 @@ def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray,
     return float(np.vdot(slack, slack / np.maximum(active, _TINY))), slack, active
 
 
-def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -> DualSolution:
+def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -> Solution:
     """P at w (D,) and tau (Q,), and D at a feasible dual point near theirs.
 
     The coefficients of that point would be another w: sums of vast slacks that cancel.
@@ -128,7 +128,7 @@ def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -
     theta = tau + b
     primal = 0.5 * (float(w @ w) + problem.ridge * float(theta @ theta)) + C * loss
     offset = None if problem.free else b
-    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
+    return Solution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
 def _blocks(cells: FloatArray) -> Iterator[slice]:
@@ -164,7 +164,7 @@ class SquaredHingeCvxpy(_Linear):
 
     name = "cvxpy"
 
-    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+    def solve(self, C: float, tol: float) -> Outcome:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
         cp = cvxpy()
         problem = self.problem
