@@ -112,7 +112,7 @@ class CoordinateAscent:
 
 def _too_slow(before: tuple[int, float], now: tuple[int, float], tol: float, last: int) -> bool:
     """Whether, at the pace between two certificates (epoch, gap), `tol` is out of reach of the epochs left."""
-    if now[1] <= tol:
+    if now[1] <= tol or np.isinf(before[1]):
         return False
-    pace = np.log(before[1] / now[1]) / (now[0] - before[0]) if 0.0 < now[1] < before[1] else 0.0
+    pace = np.log(before[1] / now[1]) / (now[0] - before[0]) if now[1] < before[1] else 0.0
     return bool(np.log(now[1] / tol) > _HOPELESS * pace * (last - now[0]))

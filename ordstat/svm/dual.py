@@ -263,7 +263,8 @@ def snapped(problem: ExtendedDual, C: float, point: Solution) -> Solution:
     clear = min(_CLEAR, float(np.sqrt(point.gap)))
     caps = C * problem.weights
     slack = clear * (problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta) - 1.0)
-    share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
-    u = np.where(share < slack, 0.0, point.u)
+    start = np.zeros_like(caps) if point.u is None else point.u
+    share = np.divide(np.abs(start), caps, out=np.zeros_like(caps), where=caps > 0)
+    u = np.where(share < slack, 0.0, start)
     u = np.where(1.0 - share < -slack, problem.labels * caps, u)
     return certify(problem, C, u, point.theta)

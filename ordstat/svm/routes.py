@@ -118,8 +118,8 @@ def live_columns(problem: ExtendedDual) -> BoolArray:
     held from below by any threshold under it that has negative ones. Where that fails the dual variables of the whole
     column vanish, and no interior point exists until the column is gone.
     """
-    above: BoolArray = ((problem.weights > 0) & (problem.labels > 0)).any(axis=0)
-    below: BoolArray = ((problem.weights > 0) & (problem.labels < 0)).any(axis=0)
+    above: BoolArray = np.asarray(((problem.weights > 0) & (problem.labels > 0)).any(axis=0))
+    below: BoolArray = np.asarray(((problem.weights > 0) & (problem.labels < 0)).any(axis=0))
     if not problem.free:
         return np.ones_like(above)
     if not problem.ordered:
