@@ -237,9 +237,11 @@ class _NoClassifier:
         return {}
 
 
-@pytest.mark.parametrize("base", [np.ones(2), pd.DataFrame({"a": [1]}), pd.Series([1, 2]), pd.NA, None, _NoClassifier()])
+@pytest.mark.parametrize(
+    "base", [np.ones(2), pd.DataFrame({"a": [1]}), pd.Series([1, 2]), pd.NA, None, _NoClassifier()]
+)
 @pytest.mark.parametrize("name", ["ova", "ovo", "tsew"])
 def test_other_values_of_base_are_refused(name, base):
     frame = pd.DataFrame({"x": np.arange(6.0), "y": [1, 1, 2, 2, 3, 3]})
-    with pytest.raises(OptionError, match="^base of .* must be one of 'svm', 'logistic', 'tree', or a scikit-learn"):
+    with pytest.raises(OptionError, match=r"^base of .* must be one of 'svm', 'logistic', 'tree', or a scikit-learn"):
         ordfit("y ~ x", frame, name, base=base)
