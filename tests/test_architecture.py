@@ -43,7 +43,7 @@ KNOWN = {
     "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",
     "plots.residuals -> likelihood.cumulative",
     "reduction.features -> labels", "reduction.nominal -> prediction.losses",
-    "reduction.results -> trees.tree", "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
+    "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
     "reduction.voting -> svm.learner", "reduction.voting -> svm.routes", "report.page -> inference.proportionality",
     "report.warnings -> likelihood.fit", "report.warnings -> likelihood.parameters",
     "report.warnings -> prediction.calibration",

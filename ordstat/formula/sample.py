@@ -570,8 +570,8 @@ def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_m
     """
     with np.errstate(over="ignore", divide="ignore"):
         scaling = SCALINGS[kind](X, weights)
-    if not np.isfinite(scaling.factor).all():
-        column = int(np.argmin(np.isfinite(scaling.factor)))
+    if np.isinf(scaling.factor).any():  # NaN is that of a column without values
+        column = int(np.argmax(np.isinf(scaling.factor)))
         raise DataError(f"Column {column} of X must vary by more than about 1e-300 to be scaled. Rescale it.")
     if about_mean and not scaling.changes:
         return Scaling(np.average(X, axis=0, weights=weights), scaling.factor)

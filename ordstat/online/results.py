@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pandas as pd
 
 from ..exceptions import DataError, OptionError, UnavailableError
-from ..fit import Fit
 from ..fitted import FittedRanker, case_weights
 from ..formula.sample import Sample
 from ..judging.rankers import (
@@ -23,23 +22,10 @@ from ..judging.rankers import (
 )
 from ..report.render import Report
 from ..results import OrdinalResults
-from .examples import Learned, MistakeBound, OnlineMarginFit, OnlineVoteFit, Update
+from .examples import MistakeBound, OnlineMarginFit, OnlineVoteFit, Update
 
 if TYPE_CHECKING:
     from ..formula.design import Design
-
-
-class OnlineRanker(Protocol):
-    """An online method, as results see it."""
-
-    def continued(self, sample: Sample, learned: Learned) -> Update:
-        """A pass over further rows."""
-
-    def concluded(self, update: Update) -> Fit:
-        """The fit after it."""
-
-    def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
-        """The limit of the mistakes on separable rows."""
 
 
 class FittedOnline(FittedRanker):
@@ -64,7 +50,7 @@ class FittedOnline(FittedRanker):
     @cached_property
     def mistake_bound(self) -> MistakeBound:
         """sum |y - yhat| of the answers given while learning, and its limit where the rows are rank separable."""
-        return cast(OnlineRanker, self.method).mistake_bound(self.design.sample, self.fit)
+        return cast(MistakeBound, cast(Any, self.method).mistake_bound(self.design.sample, self.fit))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,7 +74,7 @@ class Stream:
         """The stream with one more batch: rows with the columns and levels of the fit, their labels (N,), and how
         many they were before any was left out."""
         before = self.first.fit.learned if self.update is None else self.update.learned
-        update = cast(OnlineRanker, self.first.method).continued(sample, before)
+        update = cast(Any, self.first.method).continued(sample, before)
         parts: dict[str, Any] = {"sample": sample, "index": index, "n_given": n_given}
         design = replace(self.first.design, **parts, dropped={}, notes=(), data=None)
         return Stream(first=self.first, last=design, update=update)
@@ -98,7 +84,7 @@ class Stream:
         """The results at the last batch."""
         if self.last is None or self.update is None:
             return self.first
-        fit: Any = cast(OnlineRanker, self.first.method).concluded(self.update)
+        fit: Any = cast(Any, self.first.method).concluded(self.update)
         return replace(self.first, design=self.last, fit=fit)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def package_of(model: Any) -> Package:
 
 def is_classifier(model: Any) -> bool:
     """Whether it is a value (no class) that scikit-learn takes for a classifier and can copy."""
-    if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+    if isinstance(model, type) or not all(hasattr(model, part) for part in ("fit", "get_params", "__sklearn_tags__")):
         return False
     from sklearn.base import is_classifier as known
 
@@ -156,7 +156,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def told(model: Any) -> Iterator[None]:
+def refusing(model: Any) -> Iterator[None]:
     """What a classifier refuses, such as numbers beyond the 32 bits of a tree, as an error of the data."""
     try:
         with np.errstate(over="ignore"):
@@ -166,6 +166,22 @@ def told(model: Any) -> Iterator[None]:
             f"{type(model).__name__} refuses the rows: {error} Rescale the columns (scaling= of the method does), or "
             "choose another base classifier."
         ) from error
+
+
+@contextmanager
+def unconverged() -> Iterator[list[Any]]:
+    """Collects scikit-learn's warnings of fits that did not converge; other warnings pass."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    missed: list[Any] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        yield missed
+    for w in caught:
+        if issubclass(w.category, ConvergenceWarning):
+            missed.append(w)
+        else:
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
 
 
 def _refusals(model: Any) -> tuple[type[Exception], ...]:
@@ -205,7 +221,7 @@ class _Fitted:
     model: Any
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        with told(self.model):
+        with refusing(self.model):
             if hasattr(self.model, "decision_function"):
                 return np.asarray(self.model.decision_function(X), dtype=np.float64)
             if hasattr(self.model, "predict_proba"):
@@ -219,7 +235,7 @@ class _Fitted:
 
     def above(self, X: FloatArray) -> FloatArray:
         """(N,) P(+1)."""
-        with told(self.model):
+        with refusing(self.model):
             return np.asarray(self.model.predict_proba(X)[:, 1], dtype=np.float64)
 
 
@@ -301,24 +317,17 @@ class Clones:
 
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
         """Fit one clone to every problem that has both labels."""
-        from sklearn.exceptions import ConvergenceWarning
-
         if self.X.shape[1] == 0:
             raise DataError("there is no column to classify by, and scikit-learn's classifiers need one: add a term.")
         X = self.scaling(self.X)
-        with warnings.catch_warnings(record=True) as caught, one_openmp_thread(len(X)):
-            warnings.simplefilter("always", ConvergenceWarning)
+        with unconverged() as missed, one_openmp_thread(len(X)):
             members = tuple(self._member(X, problem, rng) for problem in problems)
-        missed = [issubclass(w.category, ConvergenceWarning) for w in caught]
-        for w, counted in zip(caught, missed, strict=True):
-            if not counted:
-                warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
         scorer = Panel(members, self.scaling)
         return Learned(
             scorer=scorer,
             scores=scorer(Rows(X=self.X)),
             certificate=Certificate(
-                name="base classifiers that did not converge", value=float(sum(missed)), tolerance=0.0
+                name="base classifiers that did not converge", value=float(len(missed)), tolerance=0.0
             ),
             iterations=len(problems),
         )
@@ -327,7 +336,7 @@ class Clones:
         if problem.one_sided:
             return _Constant(problem.side)
         model = copied(self.model, rng)
-        with told(model):
+        with refusing(model):
             labels = (problem.labels > 0).astype(np.int64)
             return _Fitted(model.fit(X[problem.index], labels, sample_weight=problem.weights))
 
@@ -397,11 +406,6 @@ WEAK = {
 }
 
 
-def _learner(name: str) -> Any:
-    """A learner of the package with its default settings."""
-    return getattr(import_module("ordstat"), name)()
-
-
 def parse_learner(value: Any, owner: str) -> WeakLearner:
     """The weak learner a user means by a name, a value, or a scikit-learn classifier.
 
@@ -415,8 +419,7 @@ def parse_learner(value: Any, owner: str) -> WeakLearner:
     if isinstance(value, BinaryLearner):
         return WeakClassifier(value)
     if isinstance(value, str) and value in WEAK:
-        learner: WeakLearner = _learner(WEAK[value])
-        return learner
+        return cast(WeakLearner, getattr(import_module("ordstat"), WEAK[value])())
     also = ", a weak learner such as DecisionStump(), or a scikit-learn classifier that takes sample_weight"
     names = dict.fromkeys([*WEAK, *CLASSIFIERS])
     return WeakClassifier(named_classifier(value, unknown("learner", value, names, of=owner, also=also)))
@@ -425,7 +428,7 @@ def parse_learner(value: Any, owner: str) -> WeakLearner:
 #: Base learners that a string stands for, made when asked for.
 BASES: dict[str, Callable[[], BinaryLearner]] = {
     "logistic": lambda: Classifier(CLASSIFIERS["logistic"](), None),
-    "c4.5": lambda: _learner("C45"),
+    "c4.5": lambda: import_module("ordstat").C45(),
     "tree": lambda: Classifier(
         sklearn_model("tree", "DecisionTreeClassifier", min_samples_leaf=5, random_state=0), None
     ),
@@ -493,7 +496,7 @@ class ClassShares:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1), not growing with k."""
         out = np.empty((rows.n, self.n_levels - 1))
-        with one_openmp_thread(rows.n), told(self.model):
+        with one_openmp_thread(rows.n), refusing(self.model):
             for some in row_blocks(rows.n, self.n_levels):
                 if rows.X[some].size:
                     X = in_its_form(self.model, self.scaling(rows.X[some]), self.categories)
@@ -530,11 +533,6 @@ class NominalLearner:
     model: Any
     scaling: str | None = field(default="range")
 
-    @property
-    def counts_weights(self) -> bool:
-        """Whether `fit` takes sample weights."""
-        return takes_weights(self.model)
-
     def fit(
         self,
         X: FloatArray,
@@ -544,16 +542,14 @@ class NominalLearner:
         rng: np.random.Generator,
         categories: IntArray | None = None,
     ) -> tuple[ClassShares, int]:
-        """The probabilities learnt from rows X (N, D) with codes y (N,), and how often it did not converge.
+        """The probabilities learned from rows X (N, D) with codes y (N,), and how often it did not converge.
 
         Columns of `categories` (D,), where there are some, hold codes and are not scaled.
         """
-        from sklearn.exceptions import ConvergenceWarning
-
         if X.shape[1] == 0:
             raise DataError("there is no column to classify by, and a classifier needs one: add a term.")
         same = bool((weights == weights[0]).all())
-        if not same and not self.counts_weights:
+        if not same and not takes_weights(self.model):
             raise DataError(
                 f"{type(self.model).__name__} takes no sample_weight in fit, and the weights are not whole numbers. "
                 "Choose a base that takes weights."
@@ -563,15 +559,10 @@ class NominalLearner:
         model = copied(self.model, rng)
         own = {} if categories is None else with_categories(model, categories)
         own |= {} if same else {"sample_weight": weights}
-        with warnings.catch_warnings(record=True) as caught, one_openmp_thread(len(X)), told(model):
-            warnings.simplefilter("always", ConvergenceWarning)
+        with unconverged() as missed, one_openmp_thread(len(X)), refusing(model):
             model.fit(in_its_form(model, scaling(X), categories), classes, **own)
-        missed = [issubclass(w.category, ConvergenceWarning) for w in caught]
-        for w, counted in zip(caught, missed, strict=True):
-            if not counted:
-                warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
         shares = ClassShares(model=model, codes=codes, n_levels=n_levels, scaling=scaling, categories=categories)
-        return shares, sum(missed)
+        return shares, len(missed)
 
 
 def parse_nominal(value: Any, owner: str) -> Any:

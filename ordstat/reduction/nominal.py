@@ -10,7 +10,6 @@ import pandas as pd
 
 from .._typing import FloatArray, Progress
 from ..fit import Certificate, MarginFit, Trace
-from ..fitted import FittedRanker
 from ..formula.sample import SCALED, Sample, distinct_rows
 from ..judging.costs import CostField
 from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
@@ -22,26 +21,7 @@ from ..results import OrdinalResults
 from .classifiers import NOMINAL, NominalLearner, is_drawn, parse_nominal, takes_categories, takes_missing, written
 
 
-class FittedNominal(FittedRanker):
-    """A fitted classifier with probabilities of the levels."""
-
-    predicts = PREDICTS
-    no_bounds = "No margin bounds: probabilities of classes have no norm."
-
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Classifier of levels without order"
-
-    _probabilities = rule_probabilities
-
-
-def nominal_report(fit: FittedNominal) -> Report:
-    """The summary as data."""
-    return ranker_report(fit, error_tables(fit))
-
-
-class NominalResults(FittedNominal, FittedThresholds, OrdinalResults):
+class NominalResults(FittedThresholds, OrdinalResults):
     """A fitted classifier with probabilities of the levels.
 
     `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
@@ -54,6 +34,15 @@ class NominalResults(FittedNominal, FittedThresholds, OrdinalResults):
     >>> fit.predict(wine.head(2), type="prob").shape
     (2, 5)
     """
+
+    predicts = PREDICTS
+    no_bounds = "No margin bounds: probabilities of classes have no norm."
+    _probabilities = rule_probabilities
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Classifier of levels without order"
 
     def tidy(self) -> pd.DataFrame:
         """One row per threshold and linear coefficient: term, estimate, coef_type.
@@ -74,7 +63,9 @@ class NominalResults(FittedNominal, FittedThresholds, OrdinalResults):
 
         return tidy_thresholds(self)
 
-    summary_data = nominal_report
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        return ranker_report(self, error_tables(self))
 
 
 # Rows of whole weights are given that often to the classifier, up to this number.

@@ -16,7 +16,6 @@ from ..report.cells import count
 from ..report.render import Report
 from ..report.sections import bound_header, error_tables, ranker_report
 from ..results import OrdinalResults
-from ..trees.tree import TreePanel
 from .encoding import CountingRule, Encoding, ReductionFit
 
 
@@ -87,10 +86,10 @@ def classifier_trees(fit: FittedReduction) -> str:
     scorer = getattr(answers, "scorer", None)
     if not hasattr(scorer, "trees"):
         raise UnavailableError(f"{fit.method!r} has no trees to show: they are those of base='c4.5'.")
-    trees = cast(TreePanel, scorer).trees
+    trees = cast(Any, scorer).trees
     asked = cast(Encoding, cast(Any, answers).encoding).names(fit.threshold_names)
     if asked is not None:
-        return trees[0].text((*fit.design.names, *asked))
+        return str(trees[0].text((*fit.design.names, *asked)))
     parts = zip(fit.threshold_names, trees, strict=True)
     return "\n".join(f"above {name}?\n{tree.text(fit.design.names)}" for name, tree in parts)
 

@@ -72,29 +72,6 @@ def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray,
     return float(np.vdot(weights, np.logaddexp(0.0, -margins))), signal, signal * expit(margins)
 
 
-@dataclass(frozen=True, eq=False)
-class NetworkSolution:
-    """A local minimum.
-
-    Attributes
-    ----------
-    inner : (J, D)
-    bias : (J,)
-    outer : (J,)
-    theta : (K-1,)
-    objective : (T,) after every step
-    gradient : float
-        Largest entry, as a share of the total weight.
-    """
-
-    inner: FloatArray
-    bias: FloatArray
-    outer: FloatArray
-    theta: FloatArray
-    objective: FloatArray
-    gradient: float
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ThresholdNetwork:
     """The loss under a network of one hidden layer, see `OrdinalNetwork`; by L-BFGS.
@@ -113,8 +90,11 @@ class ThresholdNetwork:
     penalty: float
     hidden: int
 
-    def solve(self, rng: np.random.Generator, max_iter: int, tolerance: float) -> NetworkSolution:
-        """From a random start until the largest gradient is `tolerance` of the total weight."""
+    def solve(self, rng: np.random.Generator, max_iter: int, tolerance: float) -> tuple[FloatArray, FloatArray, float]:
+        """A local minimum from a random start: parameters, objective after every step, largest gradient.
+
+        The gradient, a share of the total weight, should come down to `tolerance`.
+        """
         from scipy.optimize import minimize
 
         total = float(self.extended.weights.sum())
@@ -127,15 +107,17 @@ class ThresholdNetwork:
         def note(intermediate_result: Any) -> None:
             objective.append(float(intermediate_result.fun) * total)
 
-        start = self._start(rng)
+        # Random hidden units that the score does not use yet: from there mirrored ranks go the mirrored way.
+        units = rng.standard_normal(self.hidden * (self.X.shape[1] + 1))
+        start = np.concatenate([units, np.zeros(self.hidden), log_odds(self.extended)])
         objective.append(self.evaluate(start)[0])
         options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "gtol": 0.1 * tolerance, "ftol": 0.0, "maxcor": 30}
         found = cast(Any, minimize)(scaled, start, jac=True, method="L-BFGS-B", callback=note, options=options)
-        return NetworkSolution(*self._parts(found.x), np.array(objective), float(np.abs(found.jac).max()))
+        return found.x, np.array(objective), float(np.abs(found.jac).max())
 
     def evaluate(self, v: FloatArray) -> tuple[float, FloatArray]:
         """Objective and gradient at all parameters v: inner, bias, outer, theta."""
-        inner, bias, outer, theta = self._parts(v)
+        inner, bias, outer, theta = self.parts(v)
         hidden = np.tanh(self.X @ inner.T + bias)
         z, w = self.extended.labels, self.extended.weights
         m = z * ((hidden @ outer)[:, None] - theta)
@@ -152,18 +134,11 @@ class ThresholdNetwork:
         )
         return value, np.concatenate(parts)
 
-    def _parts(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def parts(self, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """inner (J, D), bias (J,), outer (J,) and theta (K-1,) of all parameters."""
         d, j = self.X.shape[1], self.hidden
         inner, bias, outer, theta = np.split(v, [j * d, j * d + j, j * d + 2 * j])
         return inner.reshape(j, d), bias, outer, theta
-
-    def _start(self, rng: np.random.Generator) -> FloatArray:
-        """Random hidden units that the score does not use yet; thresholds at the log odds of the labels.
-
-        From outer weights of 0 the mirrored ranks go the mirrored way.
-        """
-        d, j = self.X.shape[1], self.hidden
-        return np.concatenate([rng.standard_normal(j * d + j), np.zeros(j), log_odds(self.extended)])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -369,14 +344,15 @@ class OrdinalNetwork(ThresholdLossMethod):
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
         """The network, then its thresholds once more, in order."""
         network = ThresholdNetwork(X=scaling(train.X), extended=extended, penalty=self.penalty, hidden=self.hidden)
-        found = network.solve(rng, self.max_iter, self.tolerance)
-        potential = NetworkPotential(scaling=scaling, inner=found.inner, bias=found.bias, outer=found.outer)
+        v, objective, gradient = network.solve(rng, self.max_iter, self.tolerance)
+        inner, bias, outer, _ = network.parts(v)
+        potential = NetworkPotential(scaling=scaling, inner=inner, bias=bias, outer=outer)
         H = potential(Rows(X=train.X))
         last = ThresholdLogistic(X=np.zeros((train.n, 0)), extended=extended, alpha=0.0, offset=H).solve()
         return Solved(
             potential=potential,
             theta=last.theta,
-            objective=found.objective,
-            gradient=found.gradient,
+            objective=objective,
+            gradient=gradient,
             facts=(("Network", f"{train.X.shape[1]} columns, {self.hidden} hidden units (tanh), 1 score"),),
         )

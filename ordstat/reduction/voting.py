@@ -21,7 +21,7 @@ from ..method import LIN, Method, Needs, option
 from ..svm.kernels import Kernel
 from ..svm.learner import SVM, Priced, SharedGram, Tallied, votes_judge
 from ..svm.routes import ROUGH, SOLVERS
-from .classifiers import CLASSIFIERS, Classifier
+from .classifiers import CLASSIFIERS, Classifier, is_classifier
 from .decomposition import (
     against_each_other,
     against_the_rest,
@@ -71,9 +71,14 @@ class VotingMethod(CrossValidated, Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.base != "svm":
+        if not self.by_svm:
             self.classifier()
             self._refuse_svm_options()
+
+    @property
+    def by_svm(self) -> bool:
+        """Whether the binary classifiers are support vector machines."""
+        return isinstance(self.base, str) and self.base == "svm"
 
     def _refuse_svm_options(self) -> None:
         given = [f.name for f in fields(self) if f.name in _OF_SVM and getattr(self, f.name) != f.default]
@@ -95,11 +100,11 @@ class VotingMethod(CrossValidated, Method):
         OptionError
             Neither a known name nor a scikit-learn classifier that takes sample weights.
         """
-        if not isinstance(self.base, str):
-            return Classifier(self.base, self.scaling)
-        if self.base not in CLASSIFIERS:
+        if isinstance(self.base, str) and self.base in CLASSIFIERS:
+            return Classifier(CLASSIFIERS[self.base](), self.scaling)
+        if isinstance(self.base, str) or not is_classifier(self.base):
             raise unknown("base", self.base, ("svm", *CLASSIFIERS), of=self, also=", or a scikit-learn classifier")
-        return Classifier(CLASSIFIERS[self.base](), self.scaling)
+        return Classifier(self.base, self.scaling)
 
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         """The P binary problems on the rows of a sample under costs (N, K)."""
@@ -167,7 +172,7 @@ class VotingMethod(CrossValidated, Method):
     ) -> tuple[Trainer, Selection | None]:
         """The base learner at work on the sample, at the chosen C where there is a choice."""
         X, weights, kernel = sample.X, sample.case_weights, self.similarity
-        if self.base != "svm":
+        if not self.by_svm:
             return self.classifier().on(X, weights), None
 
         def chosen(grams: Iterable[tuple[float | None, SharedGram]]) -> Selection:
@@ -188,7 +193,7 @@ class VotingMethod(CrossValidated, Method):
         return shared.at(selection.best_C), selection
 
     def _facts(self, n_problems: int, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
-        if self.base != "svm":
+        if not self.by_svm:
             each = f"{n_problems}, each by {self.classifier().model!r}"
             return ("Binary problems", each), ("Columns scaled", SCALED[self.scaling])
         return (

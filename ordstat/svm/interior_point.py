@@ -16,8 +16,8 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..threads import one_blas_thread
-from .dual import DualSolution, ExtendedDual, certify, snapped
-from .solution import Outcome
+from .dual import ExtendedDual, certify, snapped
+from .solution import Outcome, Solution
 
 # Share of the way to the boundary that one step may take.
 _TO_BOUNDARY = 0.995
@@ -161,16 +161,16 @@ class InteriorPoint:
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
         self.problem = problem
 
-    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+    def solve(self, C: float, tol: float) -> Outcome:
         """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
         # Several threads on a small factorisation, or on a narrow factor, cost more than they bring.
         with one_blas_thread() if self.problem.gram.rank_limit < _SMALL else nullcontext():
             return self._solve(C, tol)
 
-    def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+    def _solve(self, C: float, tol: float) -> Outcome:
         x = _start(self.problem, C)
         best = self._certified(C, x)
-        sparse: DualSolution | None = None
+        sparse: Solution | None = None
         path = [best.primal]
         stalled = 0
         while (sparse is None or sparse.gap > tol) and stalled < _PATIENCE and len(path) <= _MAX_ITERATIONS:
@@ -189,7 +189,7 @@ class InteriorPoint:
         found = best if sparse is None or sparse.gap > max(tol, best.gap) else sparse
         return Outcome(solution=found, solver=self.name, iterations=len(path) - 1, path=np.array(path))
 
-    def _certified(self, C: float, x: _Point) -> DualSolution:
+    def _certified(self, C: float, x: _Point) -> Solution:
         # Cells without weight are clipped to their empty boxes there.
         return certify(self.problem, C, self.problem.labels * x.alpha, x.theta)
 

@@ -59,7 +59,7 @@ class DecisionTree(WeakLearner):
     def __post_init__(self) -> None:
         whole("leaves", self.leaves, 2, of="a tree")
         if self.max_depth is not None:
-            whole("max_depth", self.max_depth, 1, of="a tree", also=", or None")
+            whole("max_depth", self.max_depth, 1, 2**53, of="a tree", also=", or None")
         one_of("prune", self.prune, (None, *MEASURES), of="a tree")
         number("min_weight", self.min_weight, least=0.0, of="a tree")
 

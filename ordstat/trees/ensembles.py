@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import lcm
-from os import cpu_count
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +18,7 @@ from ..exceptions import DataError
 from ..fit import ScoreRule, VoteFit, most_votes
 from ..formula.sample import DistinctRows, Rows, row_blocks
 from ..reduction.members import InRounds
+from ..threads import in_threads
 from .cart import DecisionTree, TreeTrainer
 from .tree import Forest, Tree
 
@@ -462,20 +460,6 @@ _WHOLE = 1e-12
 # Rows that a sample may have.
 _MOST = 2**27
 
-#: Applies a function to each of some arguments, in order.
-Mapper = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-
-
-@contextmanager
-def mapper(n_jobs: int) -> Iterator[Mapper]:
-    """`map`, by as many threads; -1 for one a processor."""
-    workers = (cpu_count() or 1) if n_jobs < 0 else n_jobs
-    if workers == 1:
-        yield map
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        yield pool.map
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Plan:
@@ -533,14 +517,13 @@ class TreeRounds:
 
     def run(self, rounds: int, rng: np.random.Generator, n_jobs: int, progress: Progress | None) -> None:
         """Make rounds, until none of the problems has a better classifier than chance."""
-        with mapper(n_jobs) as apply:
-            for made in range(1, rounds + 1):
-                self._add(rng, apply)
-                if progress is not None:
-                    progress(made, rounds, f"round {made}")
-                if not self._active.any():
-                    self.message = "no classifier is better than chance"
-                    return
+        for made in range(1, rounds + 1):
+            self._add(rng, n_jobs)
+            if progress is not None:
+                progress(made, rounds, f"round {made}")
+            if not self._active.any():
+                self.message = "no classifier is better than chance"
+                return
 
     @property
     def votes(self) -> TreeVotes:
@@ -557,10 +540,10 @@ class TreeRounds:
         """Errors of rows not drawn; None where all rows are in every round."""
         return None if self._bag is None else self._bag.result()
 
-    def _add(self, rng: np.random.Generator, apply: Mapper) -> None:
+    def _add(self, rng: np.random.Generator, n_jobs: int) -> None:
         width = len(self.plan.classes)
         grown_on = self._sampled(rng)
-        trees = list(self.known[len(self.trees) : len(self.trees) + width]) or self._grown(grown_on, apply)
+        trees = list(self.known[len(self.trees) : len(self.trees) + width]) or self._grown(grown_on, n_jobs)
         forest = Forest.of(trees, self.plan.n_classes)
         answers = self.plan.aggregation.answers(forest, forest.leaves(self.rows.X))
         update = self.plan.reweighting(answers, self._weights)
@@ -573,7 +556,7 @@ class TreeRounds:
         if self._bag is not None:
             self._bag.note(round_weight * answers, round_weight > 0, self.plan.aggregation)
 
-    def _grown(self, grown_on: FloatArray, apply: Mapper) -> list[Tree]:
+    def _grown(self, grown_on: FloatArray, n_jobs: int) -> list[Tree]:
         """The trees of a round; a problem that has ended repeats its last one, which has no vote."""
         plan, width = self.plan, len(self.plan.classes)
 
@@ -581,7 +564,9 @@ class TreeRounds:
             return self._trainer.grow(plan.classes[s], grown_on[min(s, len(grown_on) - 1)], plan.n_classes)
 
         tasks = [s for s in range(width) if self._active[min(s, len(self._active) - 1)]]
-        grown = dict(zip(tasks, apply(grow, tasks), strict=True))
+        parallel = n_jobs != 1 and len(tasks) > 1
+        trees = in_threads(grow, [(s,) for s in tasks], n_jobs) if parallel else list(map(grow, tasks))
+        grown = dict(zip(tasks, trees, strict=True))
         return [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
 
     def _sampled(self, rng: np.random.Generator) -> FloatArray:

@@ -65,14 +65,6 @@ class Tree:
         """(M,) -2 sum_c w_c log(w_c / w), zero for a node of one class."""
         return 2.0 * entropies(self.values)
 
-    @property
-    def depths(self) -> IntArray:
-        """(M,) number of cuts above a node."""
-        depths = np.zeros(self.parent.size, dtype=np.intp)
-        for node in range(1, depths.size):
-            depths[node] = depths[self.parent[node]] + 1
-        return depths
-
     def importance(self, n_columns: int) -> FloatArray:
         """(D,) by how much the cuts of each column lower the deviance."""
         inner = self.column >= 0

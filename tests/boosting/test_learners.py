@@ -66,7 +66,7 @@ def test_orstump_costs_least_of_all_thresholds_on_a_column(name, seed):
     assert (np.diff(fit.rule.theta) >= 0).all()
 
 
-@pytest.mark.parametrize("learner", [*WEAK.values(), parse_learner("tree", "x")], ids=repr)
+@pytest.mark.parametrize("learner", [parse_learner(name, "x") for name in WEAK], ids=repr)
 def test_a_learner_says_what_its_hypotheses_answer(learner):
     """Values on the training rows are those of the potential, between -1 and 1, and better than chance."""
     rng = np.random.default_rng(0)

@@ -93,7 +93,6 @@ def test_a_tree_by_hand():
     assert tree.values.tolist() == [[2, 1, 1], [2, 0, 0], [0, 1, 1], [0, 1, 0], [0, 0, 1]]
     assert tree.labels.tolist() == [0, 0, 1, 1, 2]
     np.testing.assert_allclose(tree.importance(2), [0.0, 12 * log(2)])
-    assert tree.depths.tolist() == [0, 1, 1, 2, 2]
 
 
 def test_a_tied_leaf_takes_the_class_of_its_parent():

@@ -1,6 +1,7 @@
 """The voting methods against LIBSVM and scikit-learn, pair by pair and level by level."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
@@ -225,3 +226,22 @@ def test_clusters_stay_together_in_selection_alone(wine):
     assert fit.fit.selection.folds == 3
     with pytest.raises(OptionError, match="cluster= only"):
         ordfit("rating ~ temp + contact", wine, "csovo", cluster="judge")
+
+
+class _NoClassifier:
+    """fit and get_params alone."""
+
+    def fit(self, X, y, sample_weight=None): ...
+
+    def get_params(self, deep=True):
+        return {}
+
+
+@pytest.mark.parametrize(
+    "base", [np.ones(2), pd.DataFrame({"a": [1]}), pd.Series([1, 2]), pd.NA, None, _NoClassifier()]
+)
+@pytest.mark.parametrize("name", ["ova", "ovo", "tsew"])
+def test_other_values_of_base_are_refused(name, base):
+    frame = pd.DataFrame({"x": np.arange(6.0), "y": [1, 1, 2, 2, 3, 3]})
+    with pytest.raises(OptionError, match=r"^base of .* must be one of 'svm', 'logistic', 'tree', or a scikit-learn"):
+        ordfit("y ~ x", frame, name, base=base)
