@@ -79,7 +79,7 @@ def select(
     Parameters
     ----------
     candidates : iterable of (gamma, candidate)
-        gamma None where there is no choice of it. Made one after another.
+        gamma None where there is no choice of it. Asked for one after another.
     fold : (N,) fold of each row, 0..F-1, or -1 for a row that takes no part
     judge : Judge
     plan : Plan
@@ -90,24 +90,30 @@ def select(
     """
     n_folds = int(fold.max()) + 1
     seeds = rng.integers(2**63, size=n_folds)
-    gammas, results = [], []
+    gammas, found = [], []
     for gamma, candidate in candidates:
-        of_gamma = "" if gamma is None else f"gamma = {gamma:.3g}, "
-
-        def trial(held: int, candidate: T = candidate, of_gamma: str = of_gamma) -> Held:
-            start = f"{of_gamma}fold {held + 1} of {n_folds}, "
-            return judge(candidate, fold == held, np.random.default_rng(seeds[held]), lambda step: tick(start + step))
-
-        results.append(in_threads(trial, [(held,) for held in range(n_folds)], plan.n_jobs))
+        tasks = [(held, np.random.default_rng(seed)) for held, seed in enumerate(seeds)]
+        found.append(in_threads(_trial(gamma, candidate, fold, judge, tick), tasks, plan.n_jobs))
         gammas.append(gamma)
-    return _best(gammas, results, plan)
+    return _best(gammas, found, plan)
 
 
-def _best(gammas: Sequence[float | None], results: Sequence[Sequence[Held]], plan: Plan) -> Selection:
-    share = np.array([held.size for held in results[0]])
+def _trial(
+    gamma: float | None, candidate: T, fold: IntArray, judge: Judge[T], tick: Callable[[str], None]
+) -> Callable[[int, np.random.Generator], Held]:
+    named, n_folds = "" if gamma is None else f"gamma = {gamma:.3g}, ", int(fold.max()) + 1
+
+    def trial(held: int, own: np.random.Generator) -> Held:
+        return judge(candidate, fold == held, own, lambda step: tick(f"{named}fold {held + 1} of {n_folds}, {step}"))
+
+    return trial
+
+
+def _best(gammas: Sequence[float | None], found: Sequence[Sequence[Held]], plan: Plan) -> Selection:
+    share = np.array([held.size for held in found[0]])
     n_folds = share.size
     share /= share.sum()
-    means = np.concatenate([np.stack([held.costs for held in folds], axis=1) for folds in results])
+    means = np.concatenate([np.stack([held.costs for held in folds], axis=1) for folds in found])
     cost = means @ share
     error = np.sqrt(np.square(means - cost[:, None]) @ share / (n_folds - 1))
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
@@ -120,7 +126,7 @@ def _best(gammas: Sequence[float | None], results: Sequence[Sequence[Held]], pla
         # A stable order: among equal C the smaller gamma comes first.
         chosen=int(ties[np.argsort(C[ties], kind="stable")[0]]),
         folds=n_folds,
-        gap=max(held.gap for folds in results for held in folds),
+        gap=max(held.gap for folds in found for held in folds),
     )
 
 

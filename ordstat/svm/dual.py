@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
+from ..reduction.encoding import Extended
 from .gram import Gram
-from .solution import Solution
+from .solution import Candidate, Solution, Solver
 
 # Sums of weights that differ by less than this share are equal.
 _TIE = 1e-12
@@ -137,6 +139,47 @@ class ExtendedDual:
         return 1.0 / self.gamma**2
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DualSolution(Solution):
+    """A dual feasible point with the primal point that goes with it.
+
+    Attributes
+    ----------
+    u : (N, Q) signed dual variables, within their boxes, summing to 0; beta holds their row sums
+    """
+
+    u: FloatArray
+
+    @property
+    def sizes(self) -> FloatArray:
+        """(N,) sums of a row's |u|: positive for the rows that hold the optimum, even where they sum to beta = 0."""
+        return np.asarray(np.abs(self.u).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ThresholdedCandidate(Candidate):
+    """A thresholded SVM to select C for.
+
+    Attributes
+    ----------
+    extended : Extended
+    gamma : float
+    ordered : bool
+    """
+
+    extended: Extended
+    gamma: float
+    ordered: bool
+
+    def problem(self, gram: Gram, rows: BoolArray | slice) -> ExtendedDual:
+        labels, weights = self.extended.labels[rows], self.extended.weights[rows]
+        return ExtendedDual(gram=gram, labels=labels, weights=weights, gamma=self.gamma, ordered=self.ordered)
+
+
+#: Makes a solver of such a problem from it and a generator.
+DualRoute = Callable[[ExtendedDual, np.random.Generator], Solver[DualSolution]]
+
+
 def boxed(labels: FloatArray, caps: FloatArray, u: FloatArray) -> FloatArray:
     """u moved into its boxes, [0, C_nk] under a positive label and [-C_nk, 0] under a negative one."""
     positive = labels > 0
@@ -205,7 +248,7 @@ def hinge(problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray
     return C * float(np.vdot(problem.weights, np.maximum(slack, 0.0, out=slack)))
 
 
-def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArray | None = None) -> Solution:
+def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArray | None = None) -> DualSolution:
     """Turn any u (N, Q) into a feasible dual point and the best primal point at hand, and evaluate both.
 
     Parameters
@@ -235,7 +278,7 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
     points = [_primal(problem, C, scores, norm, theta) for theta in _candidates(problem, guess)]
     primal, b, theta = min(points, key=lambda point: point[0])
     offset = None if problem.free else b
-    return Solution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
+    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
 def _candidates(problem: ExtendedDual, theta: FloatArray) -> list[FloatArray]:
@@ -254,7 +297,7 @@ def _primal(
     return 0.5 * (norm + penalty) + hinge(problem, C, scores + b, theta), b, theta
 
 
-def snapped(problem: ExtendedDual, C: float, point: Solution) -> Solution:
+def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution:
     """The solution with every variable that is at a bound but for the solver's rounding put onto it, evaluated anew.
 
     Distance to the bound, as a share of the box, and distance of the margin to 1: at the optimum one of the two
@@ -263,8 +306,7 @@ def snapped(problem: ExtendedDual, C: float, point: Solution) -> Solution:
     clear = min(_CLEAR, float(np.sqrt(point.gap)))
     caps = C * problem.weights
     slack = clear * (problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta) - 1.0)
-    start = np.zeros_like(caps) if point.u is None else point.u
-    share = np.divide(np.abs(start), caps, out=np.zeros_like(caps), where=caps > 0)
-    u = np.where(share < slack, 0.0, start)
+    share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
+    u = np.where(share < slack, 0.0, point.u)
     u = np.where(1.0 - share < -slack, problem.labels * caps, u)
     return certify(problem, C, u, point.theta)

@@ -16,8 +16,8 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..threads import one_blas_thread
-from .dual import ExtendedDual, certify, snapped
-from .solution import Outcome, Solution
+from .dual import DualSolution, ExtendedDual, certify, snapped
+from .solution import Outcome
 
 # Share of the way to the boundary that one step may take.
 _TO_BOUNDARY = 0.995
@@ -161,16 +161,16 @@ class InteriorPoint:
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
         self.problem = problem
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
         # Several threads on a small factorisation, or on a narrow factor, cost more than they bring.
         with one_blas_thread() if self.problem.gram.rank_limit < _SMALL else nullcontext():
             return self._solve(C, tol)
 
-    def _solve(self, C: float, tol: float) -> Outcome:
+    def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         x = _start(self.problem, C)
         best = self._certified(C, x)
-        sparse: Solution | None = None
+        sparse: DualSolution | None = None
         path = [best.primal]
         stalled = 0
         while (sparse is None or sparse.gap > tol) and stalled < _PATIENCE and len(path) <= _MAX_ITERATIONS:
@@ -189,7 +189,7 @@ class InteriorPoint:
         found = best if sparse is None or sparse.gap > max(tol, best.gap) else sparse
         return Outcome(solution=found, solver=self.name, iterations=len(path) - 1, path=np.array(path))
 
-    def _certified(self, C: float, x: _Point) -> Solution:
+    def _certified(self, C: float, x: _Point) -> DualSolution:
         # Cells without weight are clipped to their empty boxes there.
         return certify(self.problem, C, self.problem.labels * x.alpha, x.theta)
 

@@ -16,11 +16,10 @@ from ..formula.sample import Rows, Scaling, fit_scaling
 from ..judging.costs import cleared
 from ..reduction.learners import Binary, BinaryLearner, Learned, Scorer
 from .cross_validation import Held, Judge, Plan
-from .dual import ExtendedDual
+from .dual import DualRoute, DualSolution, ExtendedDual
 from .gram import DenseGram, centred
 from .kernels import Kernel, checked_gram, require_definite
 from .routes import SOLVERS
-from .solution import Route, Solution
 
 # Coefficients below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
@@ -130,7 +129,7 @@ class SharedGram:
         )
 
     def path(
-        self, problem: Binary, values: Sequence[float], tol: float, route: Route, rng: np.random.Generator
+        self, problem: Binary, values: Sequence[float], tol: float, route: DualRoute, rng: np.random.Generator
     ) -> list[Machine]:
         """The machine at every value of C, growing, each solve starting where the last one ended."""
         if problem.one_sided:
@@ -144,7 +143,7 @@ class SharedGram:
         outcomes = [solver.solve(C, tol) for C in values]
         return [self._machine(problem, o.solution, means, o.iterations) for o in outcomes]
 
-    def _machine(self, problem: Binary, point: Solution, means: FloatArray, iterations: int) -> Machine:
+    def _machine(self, problem: Binary, point: DualSolution, means: FloatArray, iterations: int) -> Machine:
         size = np.abs(point.beta)
         beta = np.where(size > _NO_SUPPORT * size.max(initial=0.0), point.beta, 0.0)
         # A row that comes under both labels has one coefficient.
@@ -194,7 +193,7 @@ class Priced:
         return float(weights @ paid / weights.sum())
 
 
-def votes_judge(problems: Sequence[Binary], priced: Priced, route: Route, plan: Plan) -> Judge[SharedGram]:
+def votes_judge(problems: Sequence[Binary], priced: Priced, route: DualRoute, plan: Plan) -> Judge[SharedGram]:
     """Judges a kernel by the votes of machines that saw the other folds, a path of growing C for each problem."""
 
     def judge(shared: SharedGram, test: BoolArray, rng: np.random.Generator, told: Callable[[str], None]) -> Held:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..checks import one_of
 from ..exceptions import DataError, OptionError
 from ..fit import (
@@ -32,11 +32,11 @@ from ..judging.training_bounds import comparisons, pac_bayes_bound
 from ..method import Method, Needs, ball
 from ..reduction.encoding import extend
 from .cross_validation import mean_score, path_judge
-from .dual import ExtendedDual
+from .dual import ThresholdedCandidate
 from .gram import DenseGram, Gram, LinearGram, RestrictedGram, centred
 from .kernels import Kernel, checked_gram, require_definite, require_finite_lengths
 from .routes import LOSSES, hard_margin
-from .solution import Candidate, Outcome, Route
+from .solution import Candidate, Outcome, Route, Solution
 
 _STEP = 0.5
 
@@ -70,6 +70,49 @@ _DELTA = 0.025
 _WORSE = 4
 
 
+def choose_by_bound(
+    method: Method, sample: Sample, machines: Iterable[tuple[float, Callable[[Selection | None], MarginFit]]]
+) -> MarginFit:
+    """The fit of the smallest bound.
+
+    Parameters
+    ----------
+    method : Method
+        Names the cost, and knows the geometry of its fits.
+    sample : Sample
+    machines : iterable of (C, fit)
+        For growing C, what makes the fit when it is told how C was chosen.
+
+    Raises
+    ------
+    DataError
+        The rows cannot count as independent draws, so that there is no bound.
+    """
+    if reason := dependence(sample):
+        what = reason.replace("No margin bounds: they need", "C='bound' needs")
+        raise DataError(f"{what} Set C='cv' or a number.")
+    tried: list[tuple[float, float, float]] = []
+    for C, machine in machines:
+        fit = machine(None)
+        tried.append((_bound(method, sample, fit), C, fit.certificate.value))
+        if tried[-1] == min(tried):
+            chosen, best = machine, len(tried) - 1
+        elif len(tried) > best + _WORSE:
+            break
+    bounds, values, gaps = np.array(tried).T
+    return chosen(
+        Selection(C=values, cost=bounds, error=np.full(len(tried), np.nan), chosen=best, folds=0, gap=gaps.max())
+    )
+
+
+def _bound(method: Method, sample: Sample, fit: MarginFit) -> float:
+    """The bound of the expected cost of a fit."""
+    geometry = cast(BallGeometry, method.geometry(sample, fit))
+    rows = margins(fit.scores[:, None] - cast(ThresholdRule, fit.rule).theta, sample.y, geometry)
+    counted = comparisons("cost", rows, sample, sample_costs(method.cost_matrix, sample))
+    return pac_bayes_bound(counted, geometry, _DELTA).value
+
+
 # A restriction this near to equality, as a share of the largest coefficient, binds.
 _BINDING = 1e-9
 # Scores that vary by less than this, the margin asked for being 1, are one constant: their order would be rounding.
@@ -78,6 +121,20 @@ _FLAT = 1e-9
 _CHECKED = 8
 # Multipliers below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """What the machines of one fit share whatever C is: its rows, those of positive weight, and the problem."""
+
+    sample: Sample
+    used: Sample
+    rows: IntArray
+    kernel: Kernel
+    scaling: Scaling
+    X: FloatArray
+    problem: Any
+    means: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -150,12 +207,19 @@ class KernelMachine(CrossValidated, Method):
         """gamma; inf leaves the thresholds free."""
         return np.inf
 
-    def problem(self, used: Sample, costs: FloatArray) -> Callable[[Gram, BoolArray | slice], Any]:
-        """Makes the problem of some rows from their centred kernel matrix; `used` has the rows of positive weight."""
-        extended = extend(used.y, costs, used.case_weights)
-        gamma, ordered = self.penalty_scale(), self.explicit or not is_convex(costs)
-        return lambda gram, rows: ExtendedDual(
-            gram=gram, labels=extended.labels[rows], weights=extended.weights[rows], gamma=gamma, ordered=ordered
+    def constrains_order(self, costs: FloatArray) -> bool:
+        """Whether theta_1 <= ... <= theta_{K-1} has to be a constraint under these costs (N, K)."""
+        return self.explicit or not is_convex(costs)
+
+    def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> Candidate:
+        """The problem of the rows of positive weight, with their raw kernel matrix and costs (N, K)."""
+        return ThresholdedCandidate(
+            gram=gram,
+            extended=extend(used.y, costs, used.case_weights),
+            costs=costs,
+            case_weights=used.case_weights,
+            gamma=self.penalty_scale(),
+            ordered=self.constrains_order(costs),
         )
 
     def own_facts(self, problem: Any, outcome: Any) -> tuple[tuple[str, Any], ...]:
@@ -205,62 +269,31 @@ class KernelMachine(CrossValidated, Method):
         X = scaling(sample.X)
         kernel, candidate, selection = self._settled(X, rows, used, scaling, rng, progress)
         problem, means = candidate.whole()
-        made = partial(self._machine, sample, used, rows, kernel, scaling, X, problem, means)
+        setting = _Setting(sample, used, rows, kernel, scaling, X, problem, means)
         if self.by_bound:
-            return self._by_bound(sample, problem, made, rng, progress)
+            return choose_by_bound(self, sample, self._machines(setting, rng, progress))
         C = cast(float, self.C) if selection is None else selection.best_C
-        return made(self._solved(problem, C, rng), selection)
+        return self._machine(setting, self._solved(problem, C, rng), selection)
 
-    def _by_bound(
-        self,
-        sample: Sample,
-        problem: Any,
-        made: Callable[[Outcome, Selection | None], MarginFit],
-        rng: np.random.Generator,
-        progress: Progress | None,
-    ) -> MarginFit:
-        """The fit of the C with the smallest bound, for growing C; DataError where rows are no independent draws."""
-        if reason := dependence(sample):
-            what = reason.replace("No margin bounds: they need", "C='bound' needs")
-            raise DataError(f"{what} Set C='cv' or a number.")
-        solver, costs = self._route(problem.gram)(problem, rng), sample_costs(self.cost_matrix, sample)
-        tried: list[tuple[float, float, float]] = []
+    def _machines(
+        self, setting: _Setting, rng: np.random.Generator, progress: Progress | None
+    ) -> Iterator[tuple[float, Callable[[Selection | None], MarginFit]]]:
+        """For growing C, what makes the fit when it is told how C was chosen."""
+        solver = self._route(setting.problem.gram)(setting.problem, rng)
         for step, C in enumerate(self.grid):
-            outcome = solver.solve(C, self.tol)
-            fit = made(outcome, None)
-            geometry, theta = self.geometry(sample, fit), cast(ThresholdRule, fit.rule).theta
-            rows = margins(fit.scores[:, None] - theta, sample.y, geometry)
-            bound = pac_bayes_bound(comparisons("cost", rows, sample, costs), geometry, _DELTA).value
-            tried.append((bound, C, fit.certificate.value))
+            yield C, partial(self._machine, setting, solver.solve(C, self.tol))
             if progress is not None:
                 progress(step + 1, len(self.grid), f"bound at C = {C:.3g}")
-            if tried[-1] == min(tried):
-                chosen, best = outcome, step
-            elif len(tried) > best + _WORSE:
-                break
-        bounds, values, gaps = np.array(tried).T
-        errors = np.full(len(tried), np.nan)
-        return made(chosen, Selection(C=values, cost=bounds, error=errors, chosen=best, folds=0, gap=gaps.max()))
 
-    def _machine(
-        self,
-        sample: Sample,
-        used: Sample,
-        rows: IntArray,
-        kernel: Kernel,
-        scaling: Scaling,
-        X: FloatArray,
-        problem: Any,
-        means: FloatArray,
-        outcome: Outcome,
-        selection: Selection | None,
-    ) -> MarginFit:
+    def _machine(self, setting: _Setting, outcome: Outcome[Solution], selection: Selection | None) -> MarginFit:
         """The fit of an optimum."""
+        sample, used, rows, kernel = setting.sample, setting.used, setting.rows, setting.kernel
+        scaling, X, problem = setting.scaling, setting.X, setting.problem
         point = _without_rounding(outcome.solution)
         support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
         # Scores of the centred kernel differ from those of the raw one by means'beta. The offset takes it up; where
         # there is none, the thresholds do.
-        shift = mean_score(means, point)
+        shift = mean_score(setting.means, point)
         b, theta = (0.0, point.theta + shift) if point.offset is None else (point.offset - shift, point.theta)
         potential = _potential(kernel, scaling, X, rows, support, point, b)
         # A linear potential has an offset of its own choice; the thresholds move with it.
@@ -304,31 +337,27 @@ class KernelMachine(CrossValidated, Method):
         """The kernel with its gamma, the problem, and the choice of C and gamma where there is one."""
         costs, kernel = self.costs(used), self.similarity
         require_differences(costs, used.case_weights)
-        problem = self.problem(used, costs)
-
-        def candidate(gram: Gram) -> Candidate:
-            return Candidate(gram=gram, costs=costs, case_weights=used.case_weights, problem=problem)
 
         def chosen(candidates: Iterable[tuple[float | None, Candidate]]) -> Selection:
             judge = partial(path_judge, lambda problem, own: self._route(problem.gram)(problem, own))
             return self.choose(candidates, judge, len(self.grid), used, rng, progress)
 
         if kernel.gammas:
-            tried = ((gamma, candidate(DenseGram(gram))) for gamma, gram in kernel.grams(X, rows))
+            tried = ((gamma, self.candidate(used, DenseGram(gram), costs)) for gamma, gram in kernel.grams(X, rows))
             selection = chosen(tried)
             kernel = kernel.at(selection.best_gamma)
-            return kernel, candidate(_gram(kernel, X, rows, self.factored)), selection
+            return kernel, self.candidate(used, _gram(kernel, X, rows, self.factored), costs), selection
         gram = _gram(kernel, X, rows, self.factored)
         if used.restrictions is not None:
             gram = RestrictedGram(np.ascontiguousarray(X[rows]), used.restrictions * scaling.factor)
-        whole = candidate(gram)
-        return kernel, whole, chosen([(None, whole)]) if self.selects else None
+        candidate = self.candidate(used, gram, costs)
+        return kernel, candidate, chosen([(None, candidate)]) if self.selects else None
 
     def _route(self, gram: Gram) -> Route:
         # Coefficients under restrictions are no linear function of the dual variables: cvxpy alone takes them.
         return self.routes[self.loss]["cvxpy" if isinstance(gram, RestrictedGram) else self.solver]
 
-    def _solved(self, problem: Any, C: float, rng: np.random.Generator) -> Outcome:
+    def _solved(self, problem: Any, C: float, rng: np.random.Generator) -> Outcome[Solution]:
         """The optimum at one C."""
         route: Any = self._route(problem.gram)
         return hard_margin(route, problem, rng, self.tol) if np.isinf(C) else route(problem, rng).solve(C, self.tol)

@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.svm import pairs_below
 from ..exceptions import DataError
 from ..judging.costs import least_cost_thresholds, merged
 from ..ordered_newton import Evaluation, minimum
 from ..threads import one_blas_thread
 from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel
-from .solution import Outcome, Route, Solution, better
+from .solution import Candidate, Certified, Outcome, Route, Solution, better
 
 # A pair this near to difference 1 lies on the margin, at the least and at the most.
 _EXACT_BOUNDARIES, _ROUGH = 1e-7, 1e-2
@@ -23,10 +23,24 @@ _EXACT_BOUNDARIES, _ROUGH = 1e-7, 1e-2
 _TIE = 1e-9
 
 
+@dataclass(frozen=True, eq=False)
+class Boundaries:
+    """Thresholds, and in words how they were found.
+
+    Attributes
+    ----------
+    theta : (K-1,)
+    how : str
+    """
+
+    theta: FloatArray
+    how: str
+
+
 def boundaries(
     scores: FloatArray, y: IntArray, costs: FloatArray, weights: FloatArray, *, slack: float, free_pairs: bool
-) -> tuple[FloatArray, str]:
-    """The boundaries of fitted scores, and in words how they were found.
+) -> Boundaries:
+    """The boundaries of fitted scores.
 
     Parameters
     ----------
@@ -51,11 +65,11 @@ def boundaries(
         theta[k] = _best(middles, scores, weights * (costs[:, k + 1] - costs[:, k]), tolerance)
     if (np.diff(theta) < 0).any():
         return _cheapest(scores, costs, weights, "the middles of free support pairs are out of order")
-    return theta, "middles of free support pairs (7.27)"
+    return Boundaries(theta, "middles of free support pairs (7.27)")
 
 
-def _cheapest(scores: FloatArray, costs: FloatArray, weights: FloatArray, why: str) -> tuple[FloatArray, str]:
-    return least_cost_thresholds(scores, costs, weights), f"of least training cost: {why}"
+def _cheapest(scores: FloatArray, costs: FloatArray, weights: FloatArray, why: str) -> Boundaries:
+    return Boundaries(least_cost_thresholds(scores, costs, weights), f"of least training cost: {why}")
 
 
 def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArray:
@@ -151,6 +165,19 @@ class PairProblem:
         return np.repeat(rows, lower_rows).astype(np.int32), rows[places].astype(np.int32)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairSolution(Solution):
+    """A certified point; the pairs themselves are not kept.
+
+    Attributes
+    ----------
+    boundaries : str
+        How the thresholds were found.
+    """
+
+    boundaries: str
+
+
 def violations(problem: PairProblem, scores: FloatArray) -> float:
     """The loss for C = 1, from one pass through the sorted scores."""
     s = scores - scores.mean()
@@ -177,21 +204,44 @@ def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntA
     return back
 
 
-def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: float, dual_square: float) -> Solution:
+def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: float, dual_square: float) -> Certified:
     """P at v = sum_n beta_n phi(x_n), and D from sum a_p and sum a_p^2 / w_p of the a behind beta."""
     scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
     primal = 0.5 * norm + C * violations(problem, scores)
     dual = dual_linear - 0.5 * norm - 0.5 * problem.ridge(C) * dual_square
-    return Solution(beta=beta, scores=scores, theta=np.zeros(0), primal=primal, dual=dual, w=w)
+    return Certified(beta=beta, scores=scores, primal=primal, dual=dual, w=w)
 
 
-def solved(problem: PairProblem, point: Solution) -> Solution:
+def solved(problem: PairProblem, point: Certified) -> PairSolution:
     """The point with its rank boundaries."""
-    slack = np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean()))
-    rows = (point.scores, problem.y, problem.costs, problem.weights)
-    theta, how = boundaries(*rows, slack=slack, free_pairs=not problem.squared)
-    return replace(point, theta=theta, boundaries=how)
+    found = boundaries(
+        point.scores,
+        problem.y,
+        problem.costs,
+        problem.weights,
+        slack=np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean())),
+        free_pairs=not problem.squared,
+    )
+    return PairSolution(**vars(point), theta=found.theta, boundaries=found.how)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairCandidate(Candidate):
+    """A pairwise problem to select C for.
+
+    Attributes
+    ----------
+    y : (N,) codes
+    loss : str
+    """
+
+    y: IntArray
+    loss: str
+
+    def problem(self, gram: Gram, rows: BoolArray | slice) -> PairProblem:
+        y, costs, weights = self.y[rows], self.costs[rows], self.case_weights[rows]
+        return PairProblem(gram=gram, y=y, costs=costs, weights=weights, loss=self.loss)
 
 
 # Steps over all pairs that one solve may take.
@@ -241,7 +291,7 @@ class PairAscent:
         self.alpha = np.zeros(self.upper.size)
         self.max_epochs = max_epochs or min(max(_LEAST_EPOCHS, _MOST_STEPS // max(self.alpha.size, 1)), _MOST_EPOCHS)
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs."""
         wanted, stalled = tol, 0
         if self.alpha.size <= _SMALL:
@@ -251,7 +301,7 @@ class PairAscent:
         np.minimum(self.alpha, price * self.weights, out=self.alpha)
         state = problem.gram.state(self._beta())
         order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 3
-        best: Solution | None = None
+        best: Certified | None = None
         path: list[float] = []
         epoch = 0
         while best is None or (best.gap > tol and epoch < self.max_epochs):
@@ -276,7 +326,7 @@ class PairAscent:
                 state = problem.gram.state(point.beta)
         return Outcome(solution=solved(problem, best), solver=self.name, iterations=epoch, path=np.array(path))
 
-    def _certified(self, C: float) -> Solution:
+    def _certified(self, C: float) -> Certified:
         square = float(self.alpha @ (self.alpha / self.weights))
         return evaluated(self.problem, C, self._beta(), float(self.alpha.sum()), square)
 
@@ -334,13 +384,13 @@ class PairNewton:
         self.X = problem.gram.X
         self.w = np.zeros(self.X.shape[1])
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """Iterate until the gap is rounding, or Newton's steps bring nothing more.
 
         `tol` is met with room to spare wherever it can be.
         """
         path: list[float] = []
-        points: list[Solution] = []
+        points: list[Certified] = []
         with one_blas_thread():
             for rounding in _ROUNDING:
                 found = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
@@ -352,7 +402,7 @@ class PairNewton:
         solution = solved(self.problem, min(points, key=lambda point: point.gap))
         return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
 
-    def _certified(self, C: float) -> Solution:
+    def _certified(self, C: float) -> Certified:
         """With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give."""
         sums = self._sums(self.w)
         return evaluated(
@@ -422,7 +472,7 @@ class CvxpyPairs:
         cells = (np.concatenate([upper, lower]), np.concatenate([np.arange(m), np.arange(m)]))
         self.incidence = csr_array((signs, cells), shape=(problem.y.size, m))
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
         cp = cvxpy()
         problem, own = self.problem, C * self.unit
@@ -464,7 +514,7 @@ class AutomaticPairs:
         self.first = PairNewton(problem, rng) if counts else PairAscent(problem, rng, _EPOCHS if small else None)
         self.second = CvxpyPairs(problem, rng) if small and not counts else None
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """The outcome of the first route that reaches `tol`, else the better of both."""
         outcome = self.first.solve(C, tol)
         if outcome.solution.gap <= tol or self.second is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from ..checks import number
 from ..fit import BallGeometry, Fit, Geometry
 from ..formula.sample import Sample
@@ -15,7 +15,7 @@ from ..judging.margins import MarginBounds, preference_bounds
 from ..method import CHU_KEERTHI, LI_LIN, LIN, Needs, cost_option, option
 from .gram import Gram
 from .machine import KernelMachine
-from .pairs import PAIR_LOSSES, PAIR_SOLVERS, PairProblem
+from .pairs import PAIR_LOSSES, PAIR_SOLVERS, PairCandidate, PairProblem, PairSolution
 from .solution import Outcome, Route
 
 
@@ -165,13 +165,10 @@ class RankBoundarySVM(KernelMachine):
     def factored(self) -> bool:
         return False
 
-    def problem(self, used: Sample, costs: FloatArray) -> Callable[[Gram, BoolArray | slice], PairProblem]:
-        y, weights = used.y, used.case_weights
-        return lambda gram, rows: PairProblem(
-            gram=gram, y=y[rows], weights=weights[rows], costs=costs[rows], loss=self.loss
-        )
+    def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> PairCandidate:
+        return PairCandidate(gram=gram, y=used.y, costs=costs, case_weights=used.case_weights, loss=self.loss)
 
-    def own_facts(self, problem: PairProblem, outcome: Outcome) -> tuple[tuple[str, Any], ...]:
+    def own_facts(self, problem: PairProblem, outcome: Outcome[PairSolution]) -> tuple[tuple[str, Any], ...]:
         return (
             ("Pairs", f"{problem.n_pairs} of different rank"),
             ("Loss", self.loss.replace("_", " ")),

@@ -7,18 +7,19 @@ from functools import partial
 
 import numpy as np
 
-from .._typing import BoolArray
+from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError
 from .coordinate import CoordinateAscent
-from .dual import ExtendedDual, best_thresholds, certify, snapped
+from .dual import DualRoute, DualSolution, ExtendedDual, best_thresholds, certify, snapped
 from .gram import cvxpy, solve_with_clarabel
 from .interior_point import InteriorPoint
-from .solution import Outcome, Route, Solution, Solver, better
+from .solution import Outcome, Solver, better
 from .squared_hinge import SquaredHingeCvxpy, SquaredHingeNewton
 
-# Problems of at most this many rows are solved to this gap.
-_SMALL, _ROUNDING = 200, 1e-12
-# A gap that rounding may leave in a problem that can be solved.
+# Problems of no more rows are solved to this gap.
+_SMALL = 200
+_ROUNDING = 1e-12
+# A gap that rounding may leave, of a problem that is not out of reach.
 _NEAR = 1e-4
 
 
@@ -28,7 +29,7 @@ class CvxpyDual:
     The kernel enters as an N x N quadratic form of beta. The variables are tau = alpha / c with c = min(C, 1), so that
     small boxes do not vanish beside the solver's tolerances: minimise (c/2) (beta' G beta + gamma^2 |s|^2) - sum tau
     with 0 <= tau <= (C/c) W. Both c and C/c are parameters, and a second C does not compile the problem again. Free
-    thresholds need s = 0 (less the multipliers of an order) instead of gamma^2 |s|^2.
+    thresholds ask for s = 0 (less the multipliers of an order) in the place of gamma^2 |s|^2.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class CvxpyDual:
         self.tau = cp.Variable((n_rows, n_thresholds), nonneg=True)
         beta = cp.Variable(n_rows)
         signed = cp.multiply(problem.labels, self.tau)
-        # Minus theta / (c gamma^2): the column sums of u, less the multipliers of a constrained order.
+        # Minus theta / (c gamma^2): the column sums of u, less the multipliers of an order that is asked for.
         self.push = cp.sum(signed, axis=0)
         if problem.ordered and n_thresholds > 1:
             self.push -= np.diff(np.eye(n_thresholds), axis=0).T @ cp.Variable(n_thresholds - 1, nonneg=True)
@@ -59,13 +60,14 @@ class CvxpyDual:
             half += 0.5 * problem.gamma**2 * cp.sum_squares(self.push)
         self.model = cp.Problem(cp.Minimize(self.unit * half - cp.sum(self.tau)), constraints)
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
         c = min(C, 1.0)
         self.unit.value, self.ratio.value = c, C / c
         iterations = solve_with_clarabel(self.model, tol)
         theta = None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
-        solution = certify(self.problem, C, c * self.problem.labels * self.tau.value, theta)
+        u = c * self.problem.labels * self.tau.value
+        solution = certify(self.problem, C, u, theta)
         sparse = snapped(self.problem, C, solution)
         solution = sparse if sparse.gap <= max(tol, solution.gap) else solution
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))
@@ -76,39 +78,45 @@ class Automatic:
 
     Coordinate ascent wins wherever it converges; it crawls where C times the kernel is badly conditioned, and then
     it does so for every larger C too. Small problems go to the interior point first, and to rounding: that costs
-    milliseconds, and the answer depends neither on the seed nor on the order of the rows. An interior point may end in
-    rounding; a long ascent then goes on.
+    milliseconds, and the answer depends neither on the seed nor on the order of the rows.
 
     Parameters
     ----------
     problem : ExtendedDual
     rng : numpy.random.Generator
-    rough : bool
-        Whether many problems are solved to compare values of C, none of them at any price.
+    small : int
+        Problems of no more rows go to the interior point first; 0 where many problems are solved, none of them at
+        any price.
     """
 
-    def __init__(self, problem: ExtendedDual, rng: np.random.Generator, rough: bool = False) -> None:
-        self.problem, self.rng, self.rough = problem, rng, rough
-        self.small = not rough and len(problem.labels) <= _SMALL
-        self.ascent = CoordinateAscent(problem, rng, max_epochs=problem.gram.patience)
-        self.interior = InteriorPoint(problem, rng)
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL) -> None:
+        self.problem, self.rng, self.small = problem, rng, small
+        self.first = CoordinateAscent(problem, rng, max_epochs=problem.gram.patience)
+        self.second = InteriorPoint(problem, rng)
         self.hard = np.inf
 
-    def solve(self, C: float, tol: float) -> Outcome:
-        """The outcome of the first route that reaches `tol`, else the best of all."""
-        if self.small:
-            outcome = self.interior.solve(C, min(tol, _ROUNDING))
-        elif self.hard <= C:
-            outcome = self.interior.solve(C, tol)
-        else:
-            outcome = self.ascent.solve(C, tol)
-            if outcome.solution.gap > tol:
-                self.hard = C
-                outcome = better(self.interior.solve(C, tol), outcome)
-        if outcome.solution.gap <= tol or self.rough:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+        """The outcome of the first route that reaches `tol`, else the better of both."""
+        if len(self.first.u) <= self.small:
+            # An interior point may go round in circles.
+            outcome = self.second.solve(C, min(tol, _ROUNDING))
+            if outcome.solution.gap > max(tol, _NEAR):
+                return better(outcome, self.first.solve(C, tol))
+            return self._at_length(C, tol, outcome)
+        if self.hard <= C:
+            return self.second.solve(C, tol)
+        outcome = self.first.solve(C, tol)
+        if outcome.solution.gap <= tol:
             return outcome
-        last = CoordinateAscent(self.problem, self.rng) if outcome.solution.gap <= _NEAR else self.ascent
-        return better(outcome, last.solve(C, tol))
+        self.hard = C
+        outcome = better(self.second.solve(C, tol), outcome)
+        return self._at_length(C, tol, outcome) if self.small and outcome.solution.gap <= _NEAR else outcome
+
+    def _at_length(self, C: float, tol: float, outcome: Outcome[DualSolution]) -> Outcome[DualSolution]:
+        """The outcome, or that of seconds of coordinate ascent where an interior point ended in rounding."""
+        if outcome.solution.gap <= tol:
+            return outcome
+        return better(outcome, CoordinateAscent(self.problem, self.rng).solve(C, tol))
 
 
 def live_columns(problem: ExtendedDual) -> BoolArray:
@@ -118,8 +126,9 @@ def live_columns(problem: ExtendedDual) -> BoolArray:
     held from below by any threshold under it that has negative ones. Where that fails the dual variables of the whole
     column vanish, and no interior point exists until the column is gone.
     """
-    above: BoolArray = np.asarray(((problem.weights > 0) & (problem.labels > 0)).any(axis=0))
-    below: BoolArray = np.asarray(((problem.weights > 0) & (problem.labels < 0)).any(axis=0))
+    held = problem.weights > 0
+    above: BoolArray = np.asarray((held & (problem.labels > 0)).any(axis=0))
+    below: BoolArray = np.asarray((held & (problem.labels < 0)).any(axis=0))
     if not problem.free:
         return np.ones_like(above)
     if not problem.ordered:
@@ -128,52 +137,68 @@ def live_columns(problem: ExtendedDual) -> BoolArray:
 
 
 class LiveColumns:
-    """A route that solves for the thresholds that are held on both sides, and puts the others back into its answer."""
+    """A route that solves for the thresholds that can be held alone, and puts the others back into its answer.
 
-    def __init__(self, route: Route, problem: ExtendedDual, rng: np.random.Generator) -> None:
-        self.problem, self.live = problem, live_columns(problem)
+    Parameters
+    ----------
+    route : DualRoute
+    problem : ExtendedDual
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> None:
+        self.problem = problem
+        self.live = live_columns(problem)
         labels, weights = (np.ascontiguousarray(cells[:, self.live]) for cells in (problem.labels, problem.weights))
-        self.solver = route(replace(problem, labels=labels, weights=weights), rng) if self.live.any() else None
+        part = replace(problem, labels=labels, weights=weights)
+        self.solver: Solver[DualSolution] | None = route(part, rng) if self.live.any() else None
 
-    def solve(self, C: float, tol: float) -> Outcome:
-        """The outcome for the live thresholds, with the others where they cost nothing, between their neighbours."""
-        problem, u = self.problem, np.zeros_like(self.problem.labels)
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+        """The outcome for the live thresholds, with the others where they cost nothing."""
+        u = np.zeros_like(self.problem.labels)
         if self.solver is None:
-            solution = certify(problem, C, u)
+            solution = certify(self.problem, C, u)
             return Outcome(solution=solution, solver="none", iterations=0, path=np.array([solution.primal]))
         outcome = self.solver.solve(C, tol)
         u[:, self.live] = outcome.solution.u
-        free = best_thresholds(problem.labels, problem.weights, outcome.solution.scores, ordered=problem.ordered)
+        return replace(outcome, solution=replace(outcome.solution, u=u, theta=self._theta(outcome.solution)))
+
+    def _theta(self, solution: DualSolution) -> FloatArray:
+        """(Q,) the thresholds found, and the others where they cost nothing, between their neighbours."""
+        problem = self.problem
+        free = best_thresholds(problem.labels, problem.weights, solution.scores, ordered=problem.ordered)
         low, high = np.full(free.size, -np.inf), np.full(free.size, np.inf)
-        low[self.live] = high[self.live] = outcome.solution.theta
-        theta = np.clip(free, np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1])
-        return replace(outcome, solution=replace(outcome.solution, u=u, theta=theta))
+        low[self.live] = high[self.live] = solution.theta
+        return np.clip(free, np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1])
 
 
-def _made(route: Route, problem: ExtendedDual, rng: np.random.Generator) -> Solver:
-    """A solver for all thresholds, or for those that are held on both sides."""
+def _made(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> Solver[DualSolution]:
+    """A solver for all thresholds, or for those that can be held."""
     return route(problem, rng) if live_columns(problem).all() else LiveColumns(route, problem, rng)
 
 
+_SQUARED: dict[str, DualRoute] = {"auto": SquaredHingeNewton, SquaredHingeCvxpy.name: SquaredHingeCvxpy}
+_ROUTES: dict[str, DualRoute] = {
+    "auto": Automatic,
+    CoordinateAscent.name: CoordinateAscent,
+    InteriorPoint.name: InteriorPoint,
+    CvxpyDual.name: CvxpyDual,
+}
+
 #: The route where many small problems are solved roughly, to compare values of C.
-ROUGH: Route = partial(_made, partial(Automatic, rough=True))
+ROUGH: DualRoute = partial(_made, partial(Automatic, small=0))
 
 #: Routes by the name a user gives.
-SOLVERS: dict[str, Route] = {
-    "auto": partial(_made, Automatic),
-    "coordinate": partial(_made, CoordinateAscent),
-    "interior-point": partial(_made, InteriorPoint),
-    "cvxpy": partial(_made, CvxpyDual),
-}
+SOLVERS: dict[str, DualRoute] = {name: partial(_made, route) for name, route in _ROUTES.items()}
 
 #: The same for each loss.
-LOSSES: dict[str, dict[str, Route]] = {
+LOSSES: dict[str, dict[str, DualRoute]] = {
     "hinge": SOLVERS,
-    "squared_hinge": {"auto": partial(_made, SquaredHingeNewton), "cvxpy": partial(_made, SquaredHingeCvxpy)},
+    "squared_hinge": {name: partial(_made, route) for name, route in _SQUARED.items()},
 }
 
 
-# First C, in units of one over the mean of the kernel's diagonal, its growth, and the largest number of steps.
+# First C, in units of one over the mean of the kernel's diagonal, its growth, and the steps tried at most.
 _FIRST, _GROWTH, _STEPS = 16.0, 32.0, 12
 # A soft gap this much smaller leaves room for the margin that is scaled away.
 _SHARE = 0.1
@@ -181,7 +206,7 @@ _SHARE = 0.1
 _STEEPEST = 1e12
 
 
-def hard_margin(route: Route, problem: ExtendedDual, rng: np.random.Generator, tol: float) -> Outcome:
+def hard_margin(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator, tol: float) -> Outcome[DualSolution]:
     """One problem without slack by any route, to the relative duality gap `tol` of the hard margin.
 
     Raises
@@ -190,7 +215,7 @@ def hard_margin(route: Route, problem: ExtendedDual, rng: np.random.Generator, t
         No thresholds separate the levels, or none with a margin that could be computed.
     """
     soft, scale = route(problem, rng), float(problem.gram.diagonal.mean()) or 1.0
-    best: Outcome | None = None
+    best: Outcome[DualSolution] | None = None
     path: list[float] = []
     iterations = 0
     for step in range(_STEPS):
@@ -214,14 +239,16 @@ def hard_margin(route: Route, problem: ExtendedDual, rng: np.random.Generator, t
     return replace(best, iterations=iterations, path=np.array(path))
 
 
-def hardened(problem: ExtendedDual, point: Solution) -> Solution | None:
+def hardened(problem: ExtendedDual, point: DualSolution) -> DualSolution | None:
     """The point scaled to a smallest margin of 1, None where some row is on the wrong side of a threshold."""
     margins = problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta)
     smallest = float(margins[problem.weights > 0].min(initial=1.0))
     if smallest <= 0.0:
         return None
-    parts = {name: getattr(point, name) for name in ("u", "beta", "scores", "theta", "offset", "w")}
-    scaled = replace(point, **{name: part / smallest for name, part in parts.items() if part is not None})
-    norm = max(float(scaled.beta @ scaled.scores), 0.0)
-    primal = 0.5 * (norm + float(scaled.theta @ scaled.theta) * problem.ridge)
-    return replace(scaled, primal=primal, dual=max(scaled.sizes.sum() - primal, point.dual))
+    scaled = {name: getattr(point, name) / smallest for name in ("u", "beta", "scores", "theta")}
+    offset = None if point.offset is None else point.offset / smallest
+    w = None if point.w is None else point.w / smallest
+    norm = max(float(scaled["beta"] @ scaled["scores"]), 0.0)
+    primal = 0.5 * (norm + float(scaled["theta"] @ scaled["theta"]) * problem.ridge)
+    dual = max(float(np.abs(scaled["u"]).sum()) - primal, point.dual)
+    return replace(point, **scaled, offset=offset, w=w, primal=primal, dual=dual)

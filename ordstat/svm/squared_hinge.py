@@ -13,17 +13,19 @@ under the constraints of the hinge's dual, without upper bounds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import cast
 
 import numpy as np
 
 from .._typing import FloatArray
+from ..formula.sample import CACHED, row_blocks
 from ..ordered_newton import Evaluation, minimum, summed
 from ..threads import one_blas_thread
-from .dual import ExtendedDual, falling, thresholds
+from .dual import DualSolution, ExtendedDual, falling, thresholds
 from .gram import LinearGram, cvxpy, solve_with_clarabel
-from .solution import Outcome, Solution
+from .solution import Outcome
 
 # Newton's decrement, as a share of the objective, that is rounding; and a multiplier of the order, as a share of the
 # largest that there may be.
@@ -31,16 +33,33 @@ _ROUNDING, _SLACK = 1e-15, 1e-9
 _TINY = float(np.finfo(float).tiny)
 
 
-class SquaredHingeNewton:
-    """Solves a problem with a linear kernel for any C, each from where the last one ended."""
+class _Linear:
+    """A solver of one linear problem.
+
+    Parameters
+    ----------
+    problem : ExtendedDual
+        With a LinearGram.
+    rng : numpy.random.Generator
+        Not used; every solver is made alike.
+    """
+
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
+        if not isinstance(problem.gram, LinearGram):
+            raise TypeError(f"{type(self).__name__} needs the columns of a linear kernel")
+        self.problem, self.gram, self.X = problem, problem.gram, problem.gram.X
+
+
+class SquaredHingeNewton(_Linear):
+    """Solves it for any C, each from where the last one ended."""
 
     name = "Newton"
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
-        self.problem, self.X = problem, cast(LinearGram, problem.gram).X
+        super().__init__(problem, rng)
         self.v = np.zeros(self.X.shape[1] + problem.labels.shape[1])
 
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Iterate until Newton's steps bring nothing more; the gap is certified at the end.
 
         `tol` is met with room to spare wherever it can be.
@@ -76,56 +95,76 @@ def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray,
     return float(np.vdot(slack, slack / np.maximum(active, _TINY))), slack, active
 
 
-def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -> Solution:
+def certified(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -> DualSolution:
     """P at w (D,) and tau (Q,), and D at a feasible dual point near theirs.
 
     The coefficients of that point would be another w: sums of vast slacks that cancel.
     """
-    gram, weights = cast(LinearGram, problem.gram), problem.weights
+    labels, weights = problem.labels, problem.weights
+    u = np.empty_like(labels)
+    gram = cast(LinearGram, problem.gram)
     w = gram.allowed(w)
     scores = gram.X @ w
-    loss, slack, _ = _cells(problem.labels * (scores[:, None] - tau), weights)
-    u = _balanced(problem, 2.0 * C * slack * problem.labels)
-    beta, size = u.sum(axis=1), np.abs(u)
+    linear = curved = loss = 0.0
+    for rows in _blocks(labels):
+        margins = scores[rows, None] - tau
+        margins *= labels[rows]
+        some, slack, _ = _cells(margins, weights[rows])
+        loss += some
+        np.multiply(slack, labels[rows], out=u[rows])
+    u *= 2.0 * C
+    _balance(problem, u)
+    beta = u.sum(axis=1)
     norm = max(float(beta @ (gram @ beta)), 0.0)
-    # A cell without weight has u = 0.
-    dual = float(size.sum()) - 0.5 * norm - float(np.vdot(size, size / np.maximum(weights, _TINY))) / (4.0 * C)
+    for rows in _blocks(labels):
+        size = np.abs(u[rows])
+        linear += float(size.sum())
+        # A cell without weight has u = 0.
+        curved += float(np.vdot(size, size / np.maximum(weights[rows], _TINY)))
+    dual = linear - 0.5 * norm - curved / (4.0 * C)
     if not problem.free:
         dual -= 0.5 * problem.ridge * float(np.sum(thresholds(problem, u.sum(axis=0)) ** 2))
     b = 0.0 if problem.free else -float(tau.mean())
     theta = tau + b
     primal = 0.5 * (float(w @ w) + problem.ridge * float(theta @ theta)) + C * loss
     offset = None if problem.free else b
-    return Solution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
+    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
-def _balanced(problem: ExtendedDual, u: FloatArray) -> FloatArray:
-    """u (N, Q) with one sign shrunk so that it sums to what the dual needs; there are no upper bounds."""
+def _blocks(cells: FloatArray) -> Iterator[slice]:
+    """Rows (N, Q) a few at a time."""
+    return row_blocks(cells.shape[0], cells.shape[1], CACHED)
+
+
+def _balance(problem: ExtendedDual, u: FloatArray) -> None:
+    """Shrink one sign of u (N, Q) in place so that it sums to what the dual asks; there are no upper bounds."""
     totals = u.sum(axis=0)
-    positive = np.maximum(u, 0.0).sum(axis=0)
+    positive = np.zeros_like(totals)
+    for rows in _blocks(u):
+        positive += np.maximum(u[rows], 0.0).sum(axis=0)
     negative = positive - totals
     if problem.free:
         excess = totals - (falling(totals) if problem.ordered else 0.0)
     else:
-        positive, negative, excess = (np.full_like(totals, part.sum()) for part in (positive, negative, totals))
-    up, down = 1.0 - _share(np.maximum(excess, 0.0), positive), 1.0 - _share(np.maximum(-excess, 0.0), negative)
-    return np.where(u > 0.0, up, down) * u
+        positive, negative = np.full_like(totals, positive.sum()), np.full_like(totals, negative.sum())
+        excess = np.full_like(totals, totals.sum())
+    up = 1.0 - _share(np.maximum(excess, 0.0), positive)
+    down = 1.0 - _share(np.maximum(-excess, 0.0), negative)
+    if (up < 1.0).any() or (down < 1.0).any():
+        for rows in _blocks(u):
+            u[rows] *= np.where(u[rows] > 0.0, up, down)
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.clip(np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0), 0.0, 1.0)
 
 
-class SquaredHingeCvxpy:
+class SquaredHingeCvxpy(_Linear):
     """The primal problem through cvxpy: the reference route, and that of restricted coefficients."""
 
     name = "cvxpy"
 
-    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
-        self.problem, self.gram = problem, cast(LinearGram, problem.gram)
-        self.X = self.gram.X
-
-    def solve(self, C: float, tol: float) -> Outcome:
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
         cp = cvxpy()
         problem = self.problem
