@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
+from threading import Lock
 from typing import Any, Self, cast
 
 import narwhals as nw
@@ -81,6 +82,10 @@ def _decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
     above = np.nextafter(rivals.max(axis=1), np.inf)
     preferences[np.arange(rows.n), chosen] = np.maximum(preferences[np.arange(rows.n), chosen], above)
     return preferences
+
+
+#: Held by the thread that learns a batch: a model counts all of them, also from several threads.
+_ONE_BATCH = Lock()
 
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
@@ -339,8 +344,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"y must have labels of the first batch, {self.levels_.tolist()}; got {unknown}.")
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
-        stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
-        self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
+        with _ONE_BATCH:
+            stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
+            self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
     @property

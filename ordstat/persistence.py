@@ -469,6 +469,8 @@ ENDING = ".ordstat"
 FORMAT, VERSION, TREE = "ordstat fit", 1, "fit.json"
 #: Bytes of the JSON, which takes many times as much memory when it is read.
 MOST_JSON = 64 * 1024**2
+#: Values of the JSON document, which take far more memory than their text.
+MOST_VALUES = 4_000_000
 
 
 def save(fit: Any, path: str | os.PathLike[str]) -> None:
@@ -579,7 +581,10 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
             raise DataError("its members are not those of a fit.")
         if members[0].file_size > MOST_JSON:
             raise DataError(f"its {TREE} has more than {MOST_JSON:,} bytes.")
-        tree = json.loads(_content(archive, members[0]))
+        text = _content(archive, members[0])
+        if sum(map(text.count, (b",", b"[", b"{"))) > MOST_VALUES:
+            raise DataError(f"its {TREE} has more than {MOST_VALUES:,} values.")
+        tree = json.loads(text)
         if tree["format"] != FORMAT:
             raise DataError("it is a zip of something other than a fit.")
         if tree["version"] != VERSION:

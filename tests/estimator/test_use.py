@@ -1,5 +1,7 @@
 """What users of scikit-learn do: categories, probabilities, parameters of parts, batches, odd columns."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -153,3 +155,12 @@ def test_a_depth_beyond_all_rows_is_no_limit(method):
     X, y = rows(0)
     plain, deep = (OrdinalClassifier(method, max_depth=depth).fit(X, y).predict(X) for depth in (None, 10**6))
     np.testing.assert_array_equal(plain, deep)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_batches_of_several_threads_are_all_learned(seed):
+    X, y = rows(seed, 20)
+    model = OrdinalClassifier("cusum").partial_fit(X, y)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: model.partial_fit(X, y), range(100)))
+    assert model.results_.fit.learned.tally.examples == 20 * 101

@@ -251,6 +251,7 @@ def test_bombs(saved, refuses, tmp_path):
     with pytest.raises(OptionError, match="max_bytes must be a whole number"):
         load(tmp_path / "fit.ordstat", max_bytes=0)
     refuses(zipped((inside | {"fit.json": b" " * (2**26 + 1)}).items()), "more than 67,108,864 bytes")
+    refuses(zipped((inside | {"fit.json": b"[" + b"[]," * (2**21) + b"3]"}).items()), "more than 4,000,000 values")
     for text in (b"", b"{", b"[" * 100_000, b'{"objects": [NaN], "fit": 1}', b"\xff", b"3", b"9" * 5000):
         refuses(zipped((inside | {"fit.json": text}).items()))
 
