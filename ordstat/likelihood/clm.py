@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..checks import number, one_of, one_spelled, whole
-from ..exceptions import OptionError
+from ..exceptions import DataError, OptionError
 from ..fit import BallGeometry, Certificate, Geometry, Trace
 from ..formula.sample import CACHED, Sample, row_blocks
 from ..judging.costs import CostField
@@ -39,6 +39,9 @@ from .user_scale import correct_digits, in_order
 
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
+
+#: The information matrix of more columns takes minutes for each step of Newton's method.
+_MOST_COLUMNS = 5_000
 
 
 def _checked_start(name: str, given: Any, of: Any) -> tuple[float, ...] | None:
@@ -83,6 +86,11 @@ class OrdinalRegression(Method):
 
     def check(self, sample: Sample) -> None:
         super().check(sample)
+        if sample.X.shape[1] > _MOST_COLUMNS:
+            raise DataError(
+                f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got {sample.X.shape[1]:,}. Choose fewer "
+                "columns, or a kernel method such as 'redsvm'."
+            )
         free = self.link if isinstance(self._latent(), FlexibleLink) else None
         check_random(
             sample,

@@ -164,3 +164,8 @@ def test_batches_of_several_threads_are_all_learned(seed):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: model.partial_fit(X, y), range(100)))
     assert model.results_.fit.learned.tally.examples == 20 * 101
+
+
+def test_likelihood_models_refuse_very_many_columns():
+    with pytest.raises(DataError, match=r"at most 5,000 columns; got 5,001\. Choose fewer columns"):
+        OrdinalClassifier("clm").fit(np.zeros((20, 5001)) + np.arange(5001), np.arange(20) % 3)
