@@ -17,10 +17,10 @@ from ordstat.inference.pooling import PooledResults
 from ordstat.inference.residuals import Convergence
 from ordstat.judging.compared import Comparison
 from ordstat.judging.conformal import ConformalIntervals
+from ordstat.mixed.results import MixedResults
 from ordstat.reduction import features
 from ordstat.registry import METHODS
 from ordstat.report.describe import OrdinalDescription
-from ordstat.results.later import Later
 
 
 def _is_own(value: Any, module: Any) -> bool:
@@ -40,6 +40,7 @@ ANSWERING |= {
     Convergence,
     Emmeans,
     GoodnessOfFit,
+    MixedResults,
     OrdinalDescription,
     PooledResults,
 }
@@ -52,9 +53,14 @@ def _methods() -> Iterator[tuple[str, Any]]:
     for kind in ANSWERING:
         for base in kind.__mro__:
             for name, value in list(vars(base).items()):
-                value = getattr(base, name) if isinstance(value, Later) else value
                 function = inspect.unwrap(value) if inspect.isfunction(value) else None
-                if function is not None and base.__module__.startswith("ordstat") and not name.startswith("_"):
+                inherits = function is not None and function.__doc__ is None and inspect.getdoc(getattr(kind, name))
+                if (
+                    function is not None
+                    and not inherits
+                    and base.__module__.startswith("ordstat")
+                    and not name.startswith("_")
+                ):
                     seen[function.__qualname__] = function
     yield from sorted(seen.items())
 

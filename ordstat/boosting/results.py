@@ -269,7 +269,40 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
 
         return staged_predictions(self, newdata, type, every=every)
 
-    staged_errors = ensemble_errors
+    def staged_errors(
+        self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
+    ) -> pd.DataFrame:
+        """Mean errors after every round, on the rows of the fit and on new ones.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response.
+        every : int
+            Only every so many rounds, and the last.
+        rounds : sequence of int, optional
+            These alone, in place of `every`; 0 is the start.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns classification, absolute and cost of the training rows, then "new classification", ... of
+            `newdata` (without a cost where every row of the fit had its own); the index is the round.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> train, new = datasets.quadratic_bands(300, seed=1), datasets.quadratic_bands(1000, seed=2)
+        >>> fit = ordfit("rank ~ x1 + x2", data=train, method="orboost-all", rounds=100)
+        >>> fit.staged_errors(new, rounds=[1, 10, 100])["new absolute"].round(2)
+        round
+        1      0.57
+        10     0.16
+        100    0.06
+        Name: new absolute, dtype: float64
+        """
+        return ensemble_errors(self, newdata, every=every, rounds=rounds)
+
     importance_kinds = GAIN_FIRST
     gain_importance = ensemble_importance
 

@@ -88,8 +88,8 @@ class OrdinalRegression(Method):
         super().check(sample)
         if sample.X.shape[1] > _MOST_COLUMNS:
             raise DataError(
-                f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got {sample.X.shape[1]:,}. Choose fewer "
-                "columns, or a kernel method such as 'redsvm'."
+                f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got {sample.X.shape[1]:,}. Choose "
+                "fewer columns, or a kernel method such as 'redsvm'."
             )
         free = self.link if isinstance(self._latent(), FlexibleLink) else None
         check_random(

@@ -223,7 +223,13 @@ class FittedLikelihood(FittedRanker):
         return None
 
     def random_part(self, level: float) -> tuple[tuple[tuple[str, Any], ...], list[Table], tuple[str, ...]]:
-        """Header lines, tables and notes of the summary on random effects."""
+        """Header lines, tables and notes of the summary on random effects.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Confidence level of the limits.
+        """
         return (), [], ()
 
     def _covariance(self, choice: Any) -> FloatArray:
