@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, cast
 
@@ -166,7 +166,8 @@ class Method:
 
     def check_constraints(self, asked: Any) -> None:
         """Raise where constraints are asked for that this method does not support."""
-        if asked and not self.needs.restrictions:
+        empty = asked is None or (isinstance(asked, Sized) and len(asked) == 0)
+        if not empty and not self.needs.restrictions:
             raise self.unsupported("constraints=")
 
     def check(self, sample: Sample) -> None:

@@ -167,7 +167,7 @@ def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: 
     """OptionError for a name that is not valid; it may also be a misspelling of a name in `also`."""
     for name in names:
         if name not in valid:
-            meant = advice("option", name) or did_you_mean(name, (*valid, *also))
+            meant = advice("option", name) or did_you_mean(name, [near for near in (*valid, *also) if near != name])
             if name in _OF_KERNELS and "kernel" in valid:
                 meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
             raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")

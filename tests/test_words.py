@@ -95,7 +95,8 @@ def test_options(option, match):
 @pytest.mark.parametrize("name", HINTS["attribute"])
 def test_attributes(name):
     with pytest.raises(AttributeError, match="Use "):
-        getattr(ordfit(FORMULA, WINE, "cart" if name == "feature_importances_" else "clm"), name)
+        formula = FORMULA + " + (1 | judge)" * (name == "VarCorr")
+        getattr(ordfit(formula, WINE, "cart" if name == "feature_importances_" else "clm"), name)
 
 
 def test_hints_name_what_is_there():

@@ -47,7 +47,7 @@ def _estimates(found: Answer, fit: Any) -> None:
     found.numbers.update(
         {
             "estimates": fit.fit.coefficients,  # where the search stopped, as R's
-            "confounded": np.array([one.place for one in fit.fit.confounded], dtype=np.float64),
+            "confounded": np.array(fit.fit.confounded, dtype=np.float64),
             "se": fit.se.to_numpy(),
             "loglik": np.array([fit.loglik]),
             "edf": np.array([fit.edf]),

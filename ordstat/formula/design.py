@@ -584,6 +584,9 @@ def _model(
         for term in spec.location.terms
         if all(isinstance(codings[factor.key], FactorCoding) for factor in term.factors)
     )
+    gaps = np.flatnonzero(np.isnan(location.squares))
+    empty = [location.names[j] for j in gaps if np.isnan(location.matrix[:, j]).all()]
+    notes += [f"Columns without a value in the rows used: {shown_labels(empty)}."] * bool(empty)
     notes += random_notes
     notes += [
         f"{term.text} stands beside fixed effects of {term.group.label}, which leave its intercept no variance: "

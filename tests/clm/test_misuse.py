@@ -61,7 +61,7 @@ def test_the_response_may_have_a_name_of_python(wine, method):
         (lambda fit: fit.add1("temp"), OptionError, "scope must have a term that the model lacks; got 'temp'"),
         (lambda fit: fit.step(k="bic"), OptionError, r"k must be a finite number, 0 or more, such as 2 \(AIC\)"),
         (lambda fit: fit.anova([fit]), OptionError, r"one by one, as in fit1.anova\(fit2, fit3\)"),
-        (lambda fit: fit.predict({"temp": "warm", "contact": "no"}), DataError, r"one row is \{'x': \[1.5\]"),
+        (lambda fit: fit.predict({"temp": "warm", "contact": "no"}), DataError, "data= must have values of one length"),
         (lambda fit: fit.update(nominal=["temp"]), FormulaError, r"nominal= must be a one-sided formula.*\['temp'\]"),
         (lambda fit: fit.update(scale=True), FormulaError, "scale= must be a one-sided formula.*got True"),
         (lambda fit: fit.update(weights=np.zeros(72)), DataError, r"left out for weights= of 0 \(72\)"),
@@ -102,5 +102,5 @@ def test_other_flags_and_pictures_say_what_there_is(wine, fit):
     with pytest.raises(OptionError, match=r"got 'mae'\. Did you mean 'absolute error'"):
         fit.importance(measure="mae")
     assert not hasattr(ordfit("rating ~ temp", wine, "redsvm").plot, "_repr_html_")
-    with pytest.raises(OptionError, match=r"'cart' has no option 'cost'\. Its options"):
+    with pytest.raises(OptionError, match=r"'cart' has no option 'cost'"):
         ordfit("rating ~ temp", wine, "cart", cost="absolute")

@@ -377,8 +377,6 @@ def test_infinite_losses():
         {"weights": np.ones(72)},
         {"scale": "~ temp"},
         {"na_action": "fail"},
-        {"safe": False},
-        {"context": {}},
     ],
     ids=lambda given: next(iter(given)),
 )

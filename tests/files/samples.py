@@ -54,7 +54,7 @@ FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "trees": ("rating ~ temp + x", "orboost-all", {"learner": DecisionTree(), "rounds": 5}),
     "sigmoids": ("rating ~ temp + x", "orboost-all", {"learner": NormalisedSigmoid(), "rounds": 5}),
     "base": ("rating ~ temp + x", "adaboost-or", {"base": REDSVM(), "rounds": 3}),
-    "random forest": ("rating ~ temp + x", "rps-forest", {"trees": 10, "splits": "best"}),
+    "random forest": ("rating ~ temp + x", "rps-forest", {"trees": 10}),
     "random, nominal and scale effects": (
         "rating ~ temp + (1 | judge)",
         "clm",
