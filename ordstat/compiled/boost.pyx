@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Newton trees on histograms of uint8 bins, level by level; twins in `tests/boosted/naive.py`.
+"""Newton trees on histograms of uint8 bins, level by level; twins in `tests/prediction/naive.py`.
 
 A row is nothing but its bins, its score and the node that it has come to: slopes are made again where a node needs
 them, so that a round holds 10 bytes a row beside the bins. Sums are made by fixed parts of the rows, one after another

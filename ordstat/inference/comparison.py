@@ -110,9 +110,9 @@ def check_maximum(fit: FittedLikelihood, name: str) -> None:
     """OptionError where a penalty keeps a fit from the maximum of the likelihood."""
     if any(label == "penalty" for label, _ in fit.fit.facts):
         raise OptionError(
-            f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: differences of penalised "
-            "likelihoods have no chi-squared distribution. Fit without the penalty, or use Wald tests (test(), anova() of "
-            "one fit), profile limits, or errors(cv=10)."
+            f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: differences of "
+            "penalised likelihoods have no chi-squared distribution. Fit without the penalty, or use Wald tests "
+            "(test(), anova() of one fit), profile limits, or errors(cv=10)."
         )
 
 

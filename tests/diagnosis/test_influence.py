@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from clm.samples import PARTS, make
+from likelihood.samples import PARTS, make
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit

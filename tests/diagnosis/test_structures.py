@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from clm.samples import make
+from likelihood.samples import make
 from scipy import integrate, stats
 
 from ordstat.formula.sample import Sample

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reference_cases import load_case, load_data
-from stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInLikelihood, StandInMethod
 
 from ordstat.fit import MarginFit, ThresholdRule
 from ordstat.formula.build import build
@@ -18,6 +17,7 @@ from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
 from ordstat.likelihood.rule import LikelihoodRule
+from report.stand_ins import REACHED, TRACE, KnownCovariance, LinearPotential, StandInLikelihood, StandInMethod
 
 
 @pytest.fixture

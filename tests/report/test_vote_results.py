@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from stand_ins import REACHED, TRACE
 
 from ordstat import DataError, OptionError
 from ordstat.fit import CostBound, ScoreRule, VoteFit
 from ordstat.formula.build import build
 from ordstat.judging.costs import CostMatrix
 from ordstat.judging.rankers import VoteResults
+from report.stand_ins import REACHED, TRACE
 
 VOTES = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.5, 1.5], [0.0, 0.0, 3.0], [-1.0, -2.0, -3.0]])
 

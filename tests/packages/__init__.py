@@ -1,1 +1,0 @@
-"""Classifiers of other packages inside."""
