@@ -236,6 +236,7 @@ class Columns:
 #: Codes of missing answers in surveys; those below 0 too.
 _CODES = (7, 8, 9, 66, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 7777, 8888, *range(9996, 10000))
 _ALL_CODES = np.array([-1, -2, -3, *(-code for code in _CODES), *_CODES])
+_CODE_SET = frozenset(_ALL_CODES.tolist())
 #: Levels of text that reads as numbers: more are named.
 _MANY_TEXTS = 5
 #: Answers that have no place on a scale.
@@ -288,12 +289,14 @@ def _column(name: str, column: Column, plain_text: bool) -> str:
             return ""
         seen = value if column.missing is None else value[~column.missing]
         codes, others = codes_apart(seen)
+        if not codes:
+            return ""
         what = f"the value{'s' * (len(codes) > 1)} {shown_labels(codes)} in {_rows(np.isin(seen, codes))}"
         why = f"far from the others ({others}): if that is a code for a missing answer, {rest}"
-        return f"Column {name} has {what}, {why}." if codes else ""
+        return f"Column {name} has {what}, {why}."
     texts = [level for level in value.levels if isinstance(level, str)]
     silent = [code for code, level in enumerate(value.levels) if isinstance(level, str) and _NO_ANSWER.search(level)]
-    if (rows := np.isin(value.codes, silent)).any():
+    if silent and (rows := np.isin(value.codes, silent)).any():
         what = f"the level{'s' * (len(silent) > 1)} {shown_labels(value.levels[code] for code in silent)}"
         return f"Column {name} has {what} in {_rows(rows)}: if that is not an answer, {rest}."
     if plain_text and len(texts) > _MANY_TEXTS and all(_NUMBER.match(level) for level in texts):
@@ -310,7 +313,7 @@ def codes_apart(values: AnyArray) -> tuple[list[int], str]:
     The gap above is wider than the range of the other values. Below numbers that are never negative a code needs a gap
     of more than 1.
     """
-    if not values.size or not np.isin([values.min(), values.max()], _ALL_CODES).any():
+    if not values.size or not {values.min(), values.max()} & _CODE_SET:
         return [], ""
     usual = np.isin(values, _ALL_CODES)
     others = values[~usual]
