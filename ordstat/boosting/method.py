@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -16,9 +16,56 @@ from ..judging.costs import CostField, mean_excess, require_differences
 from ..method import Method, Needs, cost_option, hull, option
 from ..reduction.classifiers import parse_learner
 from ..reduction.learners import WeakLearner
-from ..reduction.members import EnsembleFit, InRounds, Raised, Rounds
+from ..reduction.members import EnsembleFit, InRounds, Raised, Rounds, StumpSum
 from .results import EnsembleResults
 from .rounds import Hypotheses, Loss, MarginLoss, Questions, Run, continued, held_out, split
+from .weak import middle
+
+
+def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> float:
+    """Divergence of the vote, in nats, from the prior: what one voter drawn from it costs.
+
+    NaN where a cut is not the middle of two neighbouring values, as of stumps that have seen some of the rows alone.
+
+    Parameters
+    ----------
+    potential : StumpSum
+    theta : (K-1,)
+    sample : Sample
+        The rows of the fit.
+    """
+    columns, cuts, weights = _merged(potential)
+    log_half = float(np.log(0.5))
+    prior = log_half - np.log(2.0 * (sample.X.shape[1] + 1)) + _log_pairs(columns, cuts, sample)
+    of_thresholds = np.full(theta.size, log_half - np.log(2.0 * theta.size))
+    sizes = np.concatenate((np.abs(weights), np.abs(theta)))
+    share = sizes / (sizes.sum() or 1.0)
+    some = share > 0
+    return float(share[some] @ (np.log(share[some]) - np.concatenate((prior, of_thresholds))[some]))
+
+
+def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Columns, cuts and weights of the different stumps; one of either sign is another."""
+    constant = np.isinf(potential.cuts)
+    keys = np.column_stack(
+        (np.where(constant, -1, potential.columns), potential.cuts, np.sign(potential.round_weights))
+    )
+    different, place = np.unique(keys, axis=0, return_inverse=True)
+    weights = np.bincount(place.ravel(), weights=np.abs(potential.round_weights), minlength=len(different))
+    return different[:, 0], different[:, 1], np.asarray(weights, dtype=np.float64)
+
+
+def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatArray:
+    """Logarithm of the share of pairs of rows that a cut is the middle of; 0 of a constant."""
+    weights, n = sample.case_weights, sample.case_weights.sum()
+    found = np.zeros(cuts.size)
+    for at in np.flatnonzero(columns >= 0):
+        x = sample.X[weights > 0, int(columns[at])]
+        own, below = weights[weights > 0], x <= cuts[at]
+        low, high = x[below].max(), x[~below].min()
+        pairs = np.log(own[x == low].sum()) + np.log(own[x == high].sum())
+        found[at] = pairs - 2.0 * np.log(n) if cuts[at] == middle(float(low), float(high)) else np.nan
+    return found
 
 
 def _known_learner(name: str, value: Any, of: Any) -> None:
@@ -127,7 +174,10 @@ class RoundsMethod(Method):
         if lengths is not None:
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
-        return hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        found = hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        if not isinstance(rule.potential, StumpSum):
+            return found
+        return replace(found, nats=vote_divergence(rule.potential, rule.theta, sample))
 
     # Fits
 
