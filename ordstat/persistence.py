@@ -264,7 +264,6 @@ _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
     "MixedModel": _mixed_model,
     "Evaluation": _evaluation,
     "MarginalLikelihood": lambda own: (own.at.model is own.model, own.free.shape == own.at.psi.shape),
-    "Patterns": lambda own: (own.w.ndim == 2, _codes(own.of, own.of.size, len(own.w))),
     "Tree": _tree,
     "ValueTree": _value_tree,
     "BoostedTrees": _boosted_trees,

@@ -18,7 +18,7 @@ HEAVY = ("scipy.stats", "scipy.optimize", "sklearn", "cvxpy", "statsmodels", "ma
 #: Rooms from the bottom up; a room imports rooms of its own level and of those below, families only what FAMILIES says.
 LEVELS = (
     {"_typing", "checks", "compiled", "exceptions", "progress", "threads", "words", "write"},
-    {"fit", "fitted", "formula", "judging", "method", "ordered_newton", "persistence", "plots", "predictions", "report",
+    {"fit", "fitted", "formula", "judging", "method", "newton", "persistence", "plots", "predictions", "report",
      "results"},
     {"boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm", "trees"},
     {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "imputation", "labels", "registry"},
@@ -41,7 +41,7 @@ KNOWN = {
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
     "method -> reduction.classifiers", "method -> svm.kernels",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",
-    "plots.residuals -> likelihood.cumulative",
+    "plots.residuals -> likelihood.family",
     "reduction.features -> labels", "reduction.nominal -> prediction.losses",
     "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
     "reduction.voting -> svm.learner", "reduction.voting -> svm.routes", "report.page -> inference.proportionality",

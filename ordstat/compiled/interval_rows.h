@@ -12,154 +12,129 @@ enum { ORDSTAT_ROOM = 256 }; /* rows of a chunk */
 
 typedef double OrdstatColumn[ORDSTAT_ROOM];
 
-/* One number a row each, 0 beyond the last row but in the ends; a row has an upper or a lower end where has_u or has_l is 1 instead of 0. */
+/* One number for each row, 0 beyond the last row but in the ends. has_u and has_l are 1 where a row has an upper or a
+   lower end, else 0. */
 typedef struct {
     OrdstatColumn u, lo, d, s, v, has_u, has_l;
     OrdstatColumn log_p, a, b, c, W, r_u, r_l, h_ul;
-    OrdstatColumn lam, u_lam, l_lam, lam_lam; /* derivatives of h by lambda; lambda and u, lo, lambda */
-    OrdstatColumn score[5];                   /* by theta_y, theta_{y-1}, H, tau, lambda */
-    OrdstatColumn curve[15];                  /* their negative derivatives, the upper triangle by rows */
+    OrdstatColumn score[4];  /* by theta_y, theta_{y-1}, H, tau */
+    OrdstatColumn curve[10]; /* their negative derivatives, the upper triangle by rows */
 } OrdstatChunk;
 
-/* What the rows of each level, of each pattern of nominal columns, have: their thresholds, the width between them, and
-   whether there is an upper and a lower one. */
+/* For each level of each pattern of nominal columns: its thresholds, the width between them, whether it has an upper and
+   a lower one, and for the logit exp(-theta_y), exp(theta_{y-1}) and 1 / (exp(width) - 1), 0 where there is none. */
 typedef struct {
-    double *high, *low, *width, *has_u, *has_l;
+    double *high, *low, *width, *has_u, *has_l, *exp_u, *exp_l, *gap;
 } OrdstatLevels;
 
-ORDSTAT_INLINE double ordstat_least(double x, double most) { return x < most ? x : most; }
+/* exp(-u), exp(lo) and 1 / (exp(d) - 1) of logit rows on one scale, from those of their levels and H. */
+ORDSTAT_INLINE void logit_levels_body(int n, const ptrdiff_t *ORDSTAT_RESTRICT place, const double *ORDSTAT_RESTRICT H,
+                                      const OrdstatLevels *levels, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    for (int i = 0; i < n; i++) {
+        ptrdiff_t k = place[i];
+        at->a[i] = levels->exp_u[k];
+        at->b[i] = levels->exp_l[k];
+        at->h_ul[i] = levels->gap[k];
+    }
+    for (int i = 0; i < n; i++) {
+        double e = ordstat_exp(H[i]);
+        at->a[i] *= e;
+        at->b[i] /= e;
+    }
+}
+ORDSTAT_TWICE(logit_levels,
+              (int n, const ptrdiff_t *ORDSTAT_RESTRICT place, const double *ORDSTAT_RESTRICT H,
+               const OrdstatLevels *levels, OrdstatChunk *ORDSTAT_RESTRICT at),
+              (n, place, H, levels, at))
 
-/* Of the logistic distribution, in forms in which nothing cancels; p > 1e-250. */
+/* The same of any rows, from their ends. */
+ORDSTAT_INLINE void logit_ends_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    for (int i = 0; i < n; i++) {
+        double both = at->has_u[i] * at->has_l[i], d = at->d[i] + (1.0 - both), e_d;
+        at->a[i] = at->has_u[i] * ordstat_exp(-at->u[i]);
+        at->b[i] = at->has_l[i] * ordstat_exp(at->lo[i]);
+        at->h_ul[i] = both / ordstat_expm1(d < 700.0 ? d : 700.0, &e_d);
+    }
+}
+ORDSTAT_TWICE(logit_ends, (int n, OrdstatChunk *at), (n, at))
+
+/* Of the logistic distribution, from what `logit_levels` or `logit_ends` left, in forms in which nothing cancels. */
 ORDSTAT_INLINE void logit_intervals_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
     for (int i = 0; i < n; i++) {
-        double has_u = at->has_u[i], has_l = at->has_l[i], both = has_u * has_l;
-        double u = at->u[i] + (1.0 - has_u) * 1400.0, lo = at->lo[i] - (1.0 - has_l) * 1400.0;
-        double e_u = ordstat_exp(-ordstat_least(fabs(u), 700.0)), e_l = ordstat_exp(-ordstat_least(fabs(lo), 700.0));
-        double part_u = 1.0 / (1.0 + e_u), part_l = 1.0 / (1.0 + e_l), e_d, rise, g, rest, p, sum;
-        double above = u >= 0.0 ? e_u * part_u : part_u, up = u >= 0.0 ? part_u : e_u * part_u;
-        double below = lo >= 0.0 ? part_l : e_l * part_l, down = lo >= 0.0 ? e_l * part_l : part_l;
-        rise = ordstat_expm1(ordstat_least(at->d[i] + (1.0 - both) * 700.0, 700.0), &e_d);
-        g = both / rise;
-        rest = above + below;
-        p = up * down / (1.0 + g);
-        sum = rest < 0.5 ? 1.0 - rest : p;
-        at->log_p[i] = ordstat_log(sum) + (rest < 0.5 ? (1.0 - sum) - rest : 0.0) / sum;
-        at->a[i] = has_u * (above + g);
-        at->b[i] = has_l * (below + g);
-        at->c[i] = has_u * above - has_l * below;
-        at->r_u[i] = -has_u * above * up;
-        at->r_l[i] = -has_l * below * down;
-        at->W[i] = has_u * above * up + has_l * below * down;
+        double e_u = at->a[i], e_l = at->b[i], g = at->h_ul[i], upper = 1.0 + e_u, lower = 1.0 + e_l;
+        double both = upper * lower, inverse = 1.0 / both, above = e_u * lower * inverse, below = e_l * upper * inverse;
+        double f_u = above * lower * inverse, f_l = below * upper * inverse;
+        at->log_p[i] = -ordstat_log((1.0 + g) * both);
+        at->a[i] = above + g;
+        at->b[i] = below + g;
+        at->c[i] = above - below;
+        at->r_u[i] = -f_u;
+        at->r_l[i] = -f_l;
+        at->W[i] = f_u + f_l;
         at->h_ul[i] = g * (1.0 + g);
     }
 }
 ORDSTAT_TWICE(logit_intervals, (int n, OrdstatChunk *at), (n, at))
 
-/* With x = lambda e^t and H(t) = log(1 + x) / lambda: the derivatives of H by lambda over e^2t and e^3t, for x < 0.03. */
-ORDSTAT_INLINE void ordstat_hazard_series(double x, double *first, double *second) {
-    double one = 10.0 / 11.0, two = 90.0 / 11.0;
-    one = 9.0 / 10.0 - x * one, two = 72.0 / 10.0 - x * two;
-    one = 8.0 / 9.0 - x * one, two = 56.0 / 9.0 - x * two;
-    one = 7.0 / 8.0 - x * one, two = 42.0 / 8.0 - x * two;
-    one = 6.0 / 7.0 - x * one, two = 30.0 / 7.0 - x * two;
-    one = 5.0 / 6.0 - x * one, two = 20.0 / 6.0 - x * two;
-    one = 4.0 / 5.0 - x * one, two = 12.0 / 5.0 - x * two;
-    one = 3.0 / 4.0 - x * one, two = 6.0 / 4.0 - x * two;
-    one = 2.0 / 3.0 - x * one, two = 2.0 / 3.0 - x * two;
-    *first = x * one - 0.5;
-    *second = two;
-}
-
-/* Of the Aranda-Ordaz distribution F(t) = 1 - exp(-H(t)): log p = -H(lo) + log(1 - exp(-D)), D the rise of H. A small D
-   keeps its relative accuracy: lambda D = log(1 + lambda e^lo expm1(d) / (1 + lambda e^lo)). Ends up to 300, d >= 1e-3.
-   With h = H' and H_lambda = (h - H) / lambda, dh/dlambda = -h^2. */
-ORDSTAT_INLINE void aranda_ordaz_intervals_body(int n, double lambda, OrdstatChunk *ORDSTAT_RESTRICT at) {
-    double inverse = 1.0 / lambda, more = 1.0 + lambda;
+/* Of the normal distribution: differences in the smaller tail. Ends up to 6, d >= 0.1. */
+static void probit_intervals(int n, OrdstatChunk *at) {
+    const double root_half = 0.70710678118654752440, peak = 0.39894228040143267794;
     for (int i = 0; i < n; i++) {
-        double has_u = at->has_u[i], has_l = at->has_l[i], d = at->d[i] + (1.0 - has_u * has_l);
-        double e_u = ordstat_exp(at->u[i]), e_l = has_l * ordstat_exp(at->lo[i]), e_d, e_D;
-        double x_u = lambda * e_u, x_l = lambda * e_l, part_l = 1.0 / (1.0 + x_l);
-        double h_u = e_u / (1.0 + x_u), h_l = e_l * part_l, rise = ordstat_expm1(d, &e_d), below = x_l * rise * part_l;
-        double H_l = ordstat_log1p(x_l) * inverse, D = ordstat_log1p(has_l > 0.0 ? below : x_u) * inverse;
-        double q = -ordstat_expm1(-ordstat_least(D, 700.0), &e_D), r = has_u * e_D / q;
-        double gap = has_l > 0.0 ? h_u * (rise / e_d) * part_l : h_u; /* h_u - h_l */
-        double a = h_u * r, b = h_l * (1.0 + r), c = gap * r - h_l;
-        double s_u = 1.0 - more * h_u, s_l = 1.0 - more * h_l, r_u = a * (s_u - c), r_l = -b * (s_l - c);
-        double inner = b * more * gap - c * (s_u - c), outer = -(r_u + r_l);
-        double one_u, two_u, one_l, two_l, H_lam, D_lam, H_two, D_two;
-        at->log_p[i] = has_u * ordstat_log(q) - H_l;
+        double has_u = at->has_u[i], has_l = at->has_l[i], u = at->u[i], lo = at->lo[i], p, a, b, c;
+        if (has_l == 0.0) p = 0.5 * erfc(-u * root_half);
+        else if (has_u == 0.0) p = 0.5 * erfc(lo * root_half);
+        else if (u + lo <= 0.0) p = 0.5 * (erfc(-u * root_half) - erfc(-lo * root_half));
+        else p = 0.5 * (erfc(lo * root_half) - erfc(u * root_half));
+        a = has_u * peak * exp(-0.5 * u * u) / p;
+        b = has_l * peak * exp(-0.5 * lo * lo) / p;
+        c = a - b;
+        at->log_p[i] = log(p);
         at->a[i] = a;
         at->b[i] = b;
         at->c[i] = c;
-        at->r_u[i] = r_u;
-        at->r_l[i] = r_l;
-        at->W[i] = q < 0.5 * has_u ? inner : outer;
+        at->r_u[i] = -a * (u + c);
+        at->r_l[i] = b * (lo + c);
+        at->W[i] = a * (u + c) - b * (lo + c);
         at->h_ul[i] = a * b;
-        ordstat_hazard_series(x_u, &one_u, &two_u);
-        ordstat_hazard_series(x_l, &one_l, &two_l);
-        one_u *= e_u * e_u, one_l *= e_l * e_l;
-        two_u *= e_u * e_u * e_u, two_l *= e_l * e_l * e_l;
-        H_lam = x_l < 0.03 ? one_l : (h_l - H_l) * inverse;
-        D_lam = x_u < 0.03 ? one_u - one_l : (gap - D) * inverse;
-        H_two = x_l < 0.03 ? two_l : -(h_l * h_l + 2.0 * H_lam) * inverse;
-        D_two = x_u < 0.03 ? two_u - two_l : -(gap * (h_u + h_l) + 2.0 * D_lam) * inverse;
-        at->lam[i] = r * D_lam - H_lam;
-        at->u_lam[i] = -a * (h_u + (1.0 + r) * D_lam);
-        at->l_lam[i] = b * (h_l + r * D_lam);
-        at->lam_lam[i] = r * (D_two - (1.0 + r) * D_lam * D_lam) - H_two;
     }
 }
-ORDSTAT_TWICE(aranda_ordaz_intervals, (int n, double lambda, OrdstatChunk *at), (n, lambda, at))
 
-/* Scores of the rows, case weights v multiplied in. */
-ORDSTAT_INLINE void interval_scores_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
+/* Scores of the rows and, with `second`, their curvature, case weights v multiplied in; what the log scale needs where
+   `scaled`. Formulas in likelihood/family.py. */
+ORDSTAT_INLINE void interval_terms_body(int n, int second, int scaled, OrdstatChunk *ORDSTAT_RESTRICT at) {
     for (int i = 0; i < n; i++) {
-        double v = at->v[i], s = v * at->s[i];
+        double s = at->v[i] * at->s[i];
         at->score[0][i] = s * at->a[i];
         at->score[1][i] = -s * at->b[i];
         at->score[2][i] = -s * at->c[i];
-        at->score[3][i] = -v * (at->c[i] * at->u[i] + at->b[i] * at->d[i]);
     }
+    if (second)
+        for (int i = 0; i < n; i++) {
+            double ss = at->v[i] * at->s[i] * at->s[i], h_ul = at->h_ul[i];
+            at->curve[0][i] = -ss * (at->r_u[i] - h_ul);
+            at->curve[1][i] = -ss * h_ul;
+            at->curve[2][i] = ss * at->r_u[i];
+            at->curve[4][i] = -ss * (at->r_l[i] - h_ul);
+            at->curve[5][i] = ss * at->r_l[i];
+            at->curve[7][i] = ss * at->W[i];
+        }
+    if (scaled)
+        for (int i = 0; i < n; i++) {
+            double v = at->v[i], s = v * at->s[i], u = at->u[i], lo = at->lo[i], d = at->d[i];
+            double hd = at->h_ul[i] * d, up = at->r_u[i] * u, low = at->r_l[i] * lo;
+            at->score[3][i] = -v * (at->c[i] * u + at->b[i] * d);
+            at->curve[3][i] = s * (up - hd + at->a[i]);
+            at->curve[6][i] = s * (low + hd - at->b[i]);
+            at->curve[8][i] = -s * (up + low + at->c[i]);
+            at->curve[9][i] = at->score[3][i] - v * (up * u + low * lo - hd * d);
+        }
 }
-ORDSTAT_TWICE(interval_scores, (int n, OrdstatChunk *at), (n, at))
-
-/* Their curvature, after the scores; formulas in model/likelihood/cumulative.py. */
-ORDSTAT_INLINE void interval_curvature_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
-    for (int i = 0; i < n; i++) {
-        double v = at->v[i], s = v * at->s[i], ss = s * at->s[i], u = at->u[i], lo = at->lo[i], h_ul = at->h_ul[i];
-        double hd = h_ul * at->d[i], up = at->r_u[i] * u, low = at->r_l[i] * lo;
-        at->curve[0][i] = -ss * (at->r_u[i] - h_ul);
-        at->curve[1][i] = -ss * h_ul;
-        at->curve[2][i] = ss * at->r_u[i];
-        at->curve[3][i] = s * (up - hd + at->a[i]);
-        at->curve[5][i] = -ss * (at->r_l[i] - h_ul);
-        at->curve[6][i] = ss * at->r_l[i];
-        at->curve[7][i] = s * (low + hd - at->b[i]);
-        at->curve[9][i] = ss * at->W[i];
-        at->curve[10][i] = -s * (up + low + at->c[i]);
-        at->curve[12][i] = at->score[3][i] - v * (up * u + low * lo - hd * at->d[i]);
-    }
-}
-ORDSTAT_TWICE(interval_curvature, (int n, OrdstatChunk *at), (n, at))
-
-/* The same of lambda, by which the ends do not move. */
-ORDSTAT_INLINE void interval_lambda_body(int n, OrdstatChunk *ORDSTAT_RESTRICT at) {
-    for (int i = 0; i < n; i++) {
-        double v = at->v[i], s = v * at->s[i], up = at->u_lam[i], low = at->l_lam[i];
-        at->score[4][i] = v * at->lam[i];
-        at->curve[4][i] = -s * up;
-        at->curve[8][i] = -s * low;
-        at->curve[11][i] = s * (up + low);
-        at->curve[13][i] = v * (up * at->u[i] + low * at->lo[i]);
-        at->curve[14][i] = -v * at->lam_lam[i];
-    }
-}
-ORDSTAT_TWICE(interval_lambda, (int n, OrdstatChunk *at), (n, at))
+ORDSTAT_TWICE(interval_terms, (int n, int second, int scaled, OrdstatChunk *at), (n, second, scaled, at))
 
 /* s = exp(-tau), |tau| <= 700. */
 ORDSTAT_INLINE void interval_scales_body(int n, const double *ORDSTAT_RESTRICT tau, OrdstatChunk *ORDSTAT_RESTRICT at) {
     for (int i = 0; i < n; i++) {
-        double size = ordstat_least(fabs(tau[i]), 700.0);
+        double size = fabs(tau[i]) < 700.0 ? fabs(tau[i]) : 700.0;
         at->s[i] = ordstat_exp(tau[i] > 0.0 ? -size : size);
     }
 }
@@ -196,23 +171,21 @@ static int within(int n, double far, double least, double farthest, const Ordsta
     return inside;
 }
 
-/* The p columns of x and the r of z that follow, to rows of px and pz entries, multiples of 4, the spare ones as they are. */
-ORDSTAT_INLINE void pad_columns_body(int n, int p, int r, int q, int px, int pz, const double *ORDSTAT_RESTRICT columns,
-                                     double *ORDSTAT_RESTRICT out) {
-    for (int i = 0; i < n; i++) {
-        const double *row = columns + (ptrdiff_t)i * q;
-        double *to = out + (ptrdiff_t)i * (px + pz);
-        for (int j = 0; j < p; j++) to[j] = row[j];
-        for (int j = 0; j < r; j++) to[px + j] = row[p + j];
-    }
+/* out = (x - mean) / deviation for rows of p columns, to rows `pitch` apart; `inverse` is 1 / deviation. */
+ORDSTAT_INLINE void standard_rows_body(int n, int p, int pitch, const double *ORDSTAT_RESTRICT x,
+                                       const double *ORDSTAT_RESTRICT mean, const double *ORDSTAT_RESTRICT inverse,
+                                       double *ORDSTAT_RESTRICT out) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < p; j++)
+            out[(ptrdiff_t)i * pitch + j] = (x[(ptrdiff_t)i * p + j] - mean[j]) * inverse[j];
 }
-ORDSTAT_TWICE(pad_columns,
-              (int n, int p, int r, int q, int px, int pz, const double *ORDSTAT_RESTRICT columns,
-               double *ORDSTAT_RESTRICT out),
-              (n, p, r, q, px, pz, columns, out))
+ORDSTAT_TWICE(standard_rows,
+              (int n, int p, int pitch, const double *ORDSTAT_RESTRICT x, const double *ORDSTAT_RESTRICT mean,
+               const double *ORDSTAT_RESTRICT inverse, double *ORDSTAT_RESTRICT out),
+              (n, p, pitch, x, mean, inverse, out))
 
 /* The sums of thresholds: row `place` of `sums` is that of the lower end, the next one of the upper. Its first entries are
-   the score, the information, that with the threshold above, and that with lambda; then that with the columns. */
+   the score, the information and that with the threshold above, then one to spare; then that with the columns. */
 ORDSTAT_INLINE void add_places_body(int n, int px, int pz, const ptrdiff_t *ORDSTAT_RESTRICT place,
                                     const OrdstatChunk *ORDSTAT_RESTRICT at, const double *ORDSTAT_RESTRICT rows,
                                     double *ORDSTAT_RESTRICT sums) {
@@ -221,17 +194,16 @@ ORDSTAT_INLINE void add_places_body(int n, int px, int pz, const ptrdiff_t *ORDS
         const double *ORDSTAT_RESTRICT row = rows + (ptrdiff_t)i * (px + pz);
         double *ORDSTAT_RESTRICT lower = sums + place[i] * width;
         double *ORDSTAT_RESTRICT upper = lower + width;
-        double up = at->curve[2][i], low = at->curve[6][i];
-        upper[0] += at->score[0][i], upper[1] += at->curve[0][i], upper[3] += at->curve[4][i];
-        lower[0] += at->score[1][i], lower[1] += at->curve[5][i], lower[2] += at->curve[1][i];
-        lower[3] += at->curve[8][i];
+        double up = at->curve[2][i], low = at->curve[5][i];
+        upper[0] += at->score[0][i], upper[1] += at->curve[0][i];
+        lower[0] += at->score[1][i], lower[1] += at->curve[4][i], lower[2] += at->curve[1][i];
         lower += 4, upper += 4;
         for (int j = 0; j < (px & ~3); j++) {
             upper[j] += up * row[j];
             lower[j] += low * row[j];
         }
         lower += px, upper += px, row += px;
-        up = at->curve[3][i], low = at->curve[7][i];
+        up = at->curve[3][i], low = at->curve[6][i];
         for (int j = 0; j < (pz & ~3); j++) {
             upper[j] += up * row[j];
             lower[j] += low * row[j];
@@ -268,11 +240,10 @@ ORDSTAT_INLINE void ordstat_add_square(ptrdiff_t pitch, double by[4][4], const d
 }
 
 /* The sums of the columns alone, four rows at once: the score, and with `second` the information of x, of x and z, and of
-   z, the squares of it that are not below the diagonal, in rows of px + pz; what lambda has with the columns goes into
-   `mixed`, if there is one. What weighs rows must be 0 beyond the last. */
+   z, the squares of it that are not below the diagonal, in rows of px + pz. What weighs rows must be 0 beyond the last. */
 ORDSTAT_INLINE void add_columns_body(int n, int px, int pz, int second, const OrdstatChunk *ORDSTAT_RESTRICT at,
                                      const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT score,
-                                     double *ORDSTAT_RESTRICT mixed, double *ORDSTAT_RESTRICT gram) {
+                                     double *ORDSTAT_RESTRICT gram) {
     ptrdiff_t pitch = px + pz;
     for (int i = 0; i < n; i += 4) {
         const double *x = rows + i * pitch, *z = x + px;
@@ -280,24 +251,19 @@ ORDSTAT_INLINE void add_columns_body(int n, int px, int pz, int second, const Or
         ordstat_add_four(px, pitch, at->score[2] + i, x, score);
         ordstat_add_four(pz, pitch, at->score[3] + i, z, score + px);
         if (!second) continue;
-        if (mixed) {
-            ordstat_add_four(px, pitch, at->curve[11] + i, x, mixed);
-            ordstat_add_four(pz, pitch, at->curve[13] + i, z, mixed + px);
-        }
         for (int j = 0; j < pitch; j += 4) {
             double *into = gram + j * pitch;
-            ordstat_weigh(pitch, (j < px ? at->curve[9] : at->curve[12]) + i, x + j, by);
+            ordstat_weigh(pitch, (j < px ? at->curve[7] : at->curve[9]) + i, x + j, by);
             for (int l = j; l < (j < px ? px : pitch); l += 4) ordstat_add_square(pitch, by, x + l, into + l);
             if (j >= px || pz == 0) continue;
-            ordstat_weigh(pitch, at->curve[10] + i, x + j, by);
+            ordstat_weigh(pitch, at->curve[8] + i, x + j, by);
             for (int l = px; l < pitch; l += 4) ordstat_add_square(pitch, by, x + l, into + l);
         }
     }
 }
 ORDSTAT_TWICE(add_columns,
               (int n, int px, int pz, int second, const OrdstatChunk *ORDSTAT_RESTRICT at,
-               const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT score, double *ORDSTAT_RESTRICT mixed,
-               double *ORDSTAT_RESTRICT gram),
-              (n, px, pz, second, at, rows, score, mixed, gram))
+               const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT score, double *ORDSTAT_RESTRICT gram),
+              (n, px, pz, second, at, rows, score, gram))
 
 #endif

@@ -1,12 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Fused passes over the rows of a cumulative model whose intervals have closed forms: logit and Aranda-Ordaz.
+"""The pass over the rows of a cumulative model, and sums over the columns of a matrix.
 
 Rows are taken in chunks that stay in cache: predictors, intervals, terms, and their sums. Every function adds into
-arrays given by the caller and has a plain NumPy twin in tests/twins.py.
+arrays given by the caller and has a plain NumPy twin in `tests/twins_sums.py`.
 """
 
-from libc.math cimport NAN, fabs
-from libc.stdlib cimport calloc, free
+from libc.math cimport NAN, exp, expm1, fabs
+from libc.stdlib cimport calloc, free, malloc
 from scipy.linalg.cython_blas cimport dgemv
 
 cdef extern from "interval_rows.h":
@@ -21,39 +21,52 @@ cdef extern from "interval_rows.h":
         double has_u[ORDSTAT_ROOM]
         double has_l[ORDSTAT_ROOM]
         double log_p[ORDSTAT_ROOM]
-        double score[5][ORDSTAT_ROOM]
-        double curve[15][ORDSTAT_ROOM]
+        double a[ORDSTAT_ROOM]
+        double b[ORDSTAT_ROOM]
+        double c[ORDSTAT_ROOM]
+        double W[ORDSTAT_ROOM]
+        double r_u[ORDSTAT_ROOM]
+        double r_l[ORDSTAT_ROOM]
+        double h_ul[ORDSTAT_ROOM]
+        double score[4][ORDSTAT_ROOM]
+        double curve[10][ORDSTAT_ROOM]
     ctypedef struct OrdstatLevels:
         double *high
         double *low
         double *width
         double *has_u
         double *has_l
+        double *exp_u
+        double *exp_l
+        double *gap
+    void standard_rows(int n, int p, int pitch, const double *x, const double *mean, const double *inverse,
+                       double *out) noexcept nogil
     void interval_scales(int n, const double *tau, OrdstatChunk *at) noexcept nogil
     void interval_ends(int n, const Py_ssize_t *place, const double *H, const OrdstatLevels *levels,
                        OrdstatChunk *at) noexcept nogil
     bint within(int n, double far, double least, double farthest, const OrdstatChunk *at) noexcept nogil
+    void logit_levels(int n, const Py_ssize_t *place, const double *H, const OrdstatLevels *levels,
+                      OrdstatChunk *at) noexcept nogil
+    void logit_ends(int n, OrdstatChunk *at) noexcept nogil
     void logit_intervals(int n, OrdstatChunk *at) noexcept nogil
-    void aranda_ordaz_intervals(int n, double lam, OrdstatChunk *at) noexcept nogil
-    void interval_scores(int n, OrdstatChunk *at) noexcept nogil
-    void interval_curvature(int n, OrdstatChunk *at) noexcept nogil
-    void interval_lambda(int n, OrdstatChunk *at) noexcept nogil
-    void pad_columns(int n, int p, int r, int q, int px, int pz, const double *columns, double *out) noexcept nogil
+    void probit_intervals(int n, OrdstatChunk *at) noexcept nogil
+    void interval_terms(int n, bint second, bint scaled, OrdstatChunk *at) noexcept nogil
     void add_places(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
                     double *sums) noexcept nogil
     void add_columns(int n, int px, int pz, bint second, const OrdstatChunk *at, const double *rows,
-                     double *score, double *mixed, double *gram) noexcept nogil
+                     double *score, double *gram) noexcept nogil
 
-#: Ends of intervals that the closed forms are good for, and their least widths.
-cdef double LARGEST_END = 250.0, LEAST_LOGIT = 1e-30, LEAST_WIDTH = 1e-3
+#: Ends of intervals that the closed forms are good for, and their least widths, of the logit and of the probit.
+cdef double LARGEST_LOGIT = 250.0, LEAST_LOGIT = 1e-30, LARGEST_PROBIT = 6.0, LEAST_PROBIT = 0.1
 
 cdef enum:
     FIRST = 4  # sums of a threshold alone, before those with the columns
+    LOGIT = 1
+    PROBIT = 2
 
 cdef struct Shape:
-    # columns of x and z, all columns, the padded widths of the first two and their sum, and whether lambda is estimated
+    # columns of x and z, both, and their padded widths
     int p, r, q, px, pz, width
-    bint estimated
 
 cdef struct Room:
     # What a pass needs; `all` is the one to free.
@@ -61,8 +74,8 @@ cdef struct Room:
     double *rows
     double *H
     double *tau
+    double *by
     double *score
-    double *mixed
     double *gram
     double *sums
     OrdstatLevels levels
@@ -71,35 +84,51 @@ cdef struct Room:
 cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
     """Buffers, all zero; False where there is no memory."""
     cdef size_t width = <size_t>of.width, chunk = ORDSTAT_ROOM, size = <size_t>places
-    room.all = <double *>calloc(chunk * (width + 2) + width * (2 + width) + size * (width + FIRST + 5), sizeof(double))
+    room.all = <double *>calloc(chunk * (width + 2) + width * (2 + width) + size * (width + FIRST + 8), sizeof(double))
     if room.all == NULL:
         return False
     room.rows = room.all
     room.H = room.rows + chunk * width
     room.tau = room.H + chunk
-    room.score = room.tau + chunk
-    room.mixed = room.score + width
-    room.gram = room.mixed + width
+    room.by = room.tau + chunk
+    room.score = room.by + width
+    room.gram = room.score + width
     room.sums = room.gram + width * width
     room.levels.high = room.sums + size * (width + FIRST)
     room.levels.low = room.levels.high + size
     room.levels.width = room.levels.low + size
     room.levels.has_u = room.levels.width + size
     room.levels.has_l = room.levels.has_u + size
+    room.levels.exp_u = room.levels.has_l + size
+    room.levels.exp_l = room.levels.exp_u + size
+    room.levels.gap = room.levels.exp_l + size
     return True
 
 
-cdef void _set_levels(OrdstatLevels *levels, const double[:, ::1] theta, const double[:, ::1] step,
+cdef bint _set_levels(OrdstatLevels *levels, const double[:, ::1] theta, const double[:, ::1] step,
                       Py_ssize_t last) noexcept nogil:
-    """The ends of each level of each pattern, level y of pattern g at g (last + 2) + y; one that is missing is the other."""
+    """The ends of each level of each pattern, level y of pattern g at g (last + 2) + y; one that is missing is the other.
+
+    Returns whether they are in the range of `logit_levels`.
+    """
     cdef Py_ssize_t g, y, at, k
+    cdef bint inside = True
     for g in range(theta.shape[0] // last):
         for y in range(last + 1):
             at, k = g * (last + 2) + y, g * last + y
             levels.high[at] = theta[k if y < last else k - 1, 0]
             levels.low[at] = theta[k - 1 if y > 0 else k, 0]
-            levels.width[at] = step[k, 0] if 0 < y < last else 0.0
             levels.has_u[at], levels.has_l[at] = 1.0 if y < last else 0.0, 1.0 if y > 0 else 0.0
+            inside = inside and fabs(levels.high[at]) <= LARGEST_LOGIT and fabs(levels.low[at]) <= LARGEST_LOGIT
+            if 0 < y < last:
+                levels.width[at] = step[k, 0]
+                inside = inside and step[k, 0] >= LEAST_LOGIT
+                levels.gap[at] = 1.0 / expm1(step[k, 0])
+            if y < last:
+                levels.exp_u[at] = exp(-levels.high[at])
+            if y > 0:
+                levels.exp_l[at] = exp(levels.low[at])
+    return inside
 
 
 cdef inline double _dot(const double *one, const double *other, Py_ssize_t n) noexcept nogil:
@@ -117,20 +146,13 @@ cdef inline void _add(double by, const double *what, Py_ssize_t n, double *into)
         into[j] += by * what[j]
 
 
-cdef inline void _add_outer(double by, const double *w, Py_ssize_t m, double *into) noexcept nogil:
-    """into (m, m) += by w w'."""
-    cdef Py_ssize_t j
-    for j in range(m):
-        _add(by * w[j], w, m, into + j * m)
-
-
-cdef void _project(const double *columns, int rows, int q, int width, const double *by, double *out) noexcept nogil:
-    """out += the first `width` columns times by."""
+cdef void _project(const double *rows, int n, int pitch, int width, const double *by, double *out) noexcept nogil:
+    """out += the first `width` columns of rows that lie `pitch` apart, times by."""
     cdef double one = 1.0
     cdef int step = 1
     cdef char trans = b'T'
     if width > 0:
-        dgemv(&trans, &width, &rows, &one, <double *>columns, &q, <double *>by, &step, &one, out, &step)
+        dgemv(&trans, &width, &n, &one, <double *>rows, &pitch, <double *>by, &step, &one, out, &step)
 
 
 cdef inline double _sum(const double *values, int n) noexcept nogil:
@@ -141,32 +163,30 @@ cdef inline double _sum(const double *values, int n) noexcept nogil:
     return total
 
 
-cdef void _own_ends(int rows, const Py_ssize_t *y, const Py_ssize_t *pattern, const double *w, Py_ssize_t last,
-                    Py_ssize_t m, const double *theta, const double *step, const double *H,
-                    OrdstatChunk *at) noexcept nogil:
+cdef void _own_ends(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t last, Py_ssize_t m, const double *theta,
+                    const double *step, const double *H, OrdstatChunk *at) noexcept nogil:
     """The ends of rows that have nominal columns w, after their scales."""
     cdef int i
     cdef Py_ssize_t k
     cdef double s
     cdef const double *own
     for i in range(rows):
-        own, s = w + i * m, at.s[i]
-        k = y[i] if pattern == NULL else y[i] + pattern[i] * last
-        at.has_u[i], at.has_l[i] = 1.0 if y[i] < last else 0.0, 1.0 if y[i] > 0 else 0.0
-        at.d[i] = s * _dot(step + k * m, own, m) if 0 < y[i] < last else 0.0
-        if y[i] < last:
+        own, s, k = w + i * m, at.s[i], y[i]
+        at.has_u[i], at.has_l[i] = 1.0 if k < last else 0.0, 1.0 if k > 0 else 0.0
+        at.d[i] = s * _dot(step + k * m, own, m) if 0 < k < last else 0.0
+        if k < last:
             at.u[i] = s * (_dot(theta + k * m, own, m) - H[i])
-        if y[i] > 0:
+        if k > 0:
             at.lo[i] = s * (_dot(theta + (k - 1) * m, own, m) - H[i])
-        if y[i] == 0:
+        if k == 0:
             at.lo[i] = at.u[i]
-        elif y[i] == last:
+        elif k == last:
             at.u[i] = at.lo[i]
 
 
-cdef void _add_nominal(int rows, const Py_ssize_t *y, const Py_ssize_t *pattern, const double *w, Py_ssize_t last,
-                       Py_ssize_t m, const double *columns, const OrdstatChunk *at, const Shape *of, double *alpha,
-                       double *pairs, Py_ssize_t places, double *cross, bint second) noexcept nogil:
+cdef void _add_nominal(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t last, Py_ssize_t m,
+                       const double *columns, const OrdstatChunk *at, const Shape *of, double *alpha, double *pairs,
+                       Py_ssize_t places, double *cross, bint second) noexcept nogil:
     """All sums of thresholds, whose nominal columns are w."""
     cdef int i, j, end
     cdef Py_ssize_t k, mm = m * m
@@ -174,23 +194,21 @@ cdef void _add_nominal(int rows, const Py_ssize_t *y, const Py_ssize_t *pattern,
     cdef const double *x
     cdef double *into
     for i in range(rows):
-        own, x = w + i * m, columns + i * of.q
+        own, x = w + i * m, columns + i * of.width
         for end in range(2):
             if y[i] == (last if end == 0 else 0):
                 continue
-            k = y[i] - end if pattern == NULL else y[i] - end + pattern[i] * last
+            k = y[i] - end
             _add(at.score[end][i], own, m, alpha + k * m)
             if not second:
                 continue
-            _add_outer(at.curve[5 * end][i], own, m, pairs + k * mm)
-            if end == 1 and y[i] < last:
-                _add_outer(at.curve[1][i], own, m, pairs + (places + k) * mm)
             for j in range(m):
+                _add(own[j] * at.curve[4 * end][i], own, m, pairs + k * mm + j * m)
+                if end == 1 and y[i] < last:
+                    _add(own[j] * at.curve[1][i], own, m, pairs + (places + k) * mm + j * m)
                 into = cross + (k * m + j) * of.q
-                _add(own[j] * at.curve[2 + 4 * end][i], x, of.p, into)
-                _add(own[j] * at.curve[3 + 4 * end][i], x + of.p, of.r, into + of.p)
-                if of.estimated:
-                    into[of.q - 1] += own[j] * at.curve[4 + 4 * end][i]
+                _add(own[j] * at.curve[2 + 3 * end][i], x, of.p, into)
+                _add(own[j] * at.curve[3 + 3 * end][i], x + of.px, of.r, into + of.p)
 
 
 cdef void _pad(int rows, OrdstatChunk *at) noexcept nogil:
@@ -198,7 +216,7 @@ cdef void _pad(int rows, OrdstatChunk *at) noexcept nogil:
     cdef int i, k
     for i in range(rows, (rows + 3) // 4 * 4):
         at.score[2][i] = at.score[3][i] = 0.0
-        for k in range(9, 14):
+        for k in range(7, 10):
             at.curve[k][i] = 0.0
 
 
@@ -216,8 +234,6 @@ cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patter
                 continue
             pairs[0, at, 0, 0] += sums[1]
             pairs[1, at, 0, 0] += sums[2]
-            if of.estimated:
-                cross[at, 0, of.q - 1] += sums[3]
             if of.width > 0:
                 _add(1.0, sums + FIRST, of.p, &cross[at, 0, 0])
                 _add(1.0, sums + FIRST + of.px, of.r, &cross[at, 0, 0] + of.p)
@@ -225,58 +241,58 @@ cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patter
 
 cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest, double[:, ::1] gram) noexcept nogil:
     """Add the sums of the columns, those of the information on both sides of the diagonal."""
-    cdef int i, j, k, width = of.p + of.r, end = of.q - 1
+    cdef int i, j, k
     cdef double *row
-    for i in range(width):
+    for i in range(of.q):
         k = i if i < of.p else of.px + i - of.p
         row = room.gram + k * of.width
         rest[i] += room.score[k]
-        for j in range(i, width):
+        for j in range(i, of.q):
             gram[i, j] += row[j if j < of.p else of.px + j - of.p]
-        if of.estimated:
-            gram[i, end] += room.mixed[k]
     for i in range(of.q):
         for j in range(i):
             gram[i, j] = gram[j, i]
 
 
-def standardise(const double[:, ::1] X, const double[::1] mean, const double[::1] deviation, Py_ssize_t first,
-                double[:, ::1] out):
-    """(X - mean) / deviation into the columns of out from `first` on."""
-    cdef Py_ssize_t i, j
-    with nogil:
-        for i in range(X.shape[0]):
-            for j in range(X.shape[1]):
-                out[i, first + j] = (X[i, j] - mean[j]) / deviation[j]
+cdef void _set_intervals(int rows, const double[:, ::1] parts, Py_ssize_t start, OrdstatChunk *at) noexcept nogil:
+    """Derivatives made elsewhere, in the order of `Interval`."""
+    cdef int i
+    cdef Py_ssize_t k
+    for i in range(rows):
+        k = start + i
+        at.log_p[i], at.a[i], at.b[i], at.c[i] = parts[0, k], parts[1, k], parts[2, k], parts[3, k]
+        at.W[i], at.r_u[i], at.r_l[i], at.h_ul[i] = parts[4, k], parts[5, k], parts[6, k], parts[7, k]
 
 
-def interval_sums(const double[:, ::1] columns, Py_ssize_t p, Py_ssize_t r, const double[:, ::1] w,
+def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:, ::1] w,
                   const Py_ssize_t[::1] pattern, const Py_ssize_t[::1] y, const double[::1] weights,
-                  const double[::1] offset, const double[::1] scale_offset, Py_ssize_t last, const double[:, ::1] theta,
-                  const double[:, ::1] step, const double[::1] by, double lam, double farthest, double largest,
+                  const double[::1] offset, const double[::1] scale_offset, const double[::1] mean,
+                  const double[::1] inverse, Py_ssize_t last, const double[:, ::1] theta, const double[:, ::1] step,
+                  const double[::1] by, double farthest, double largest, int link, const double[:, ::1] parts,
                   double[:, ::1] alpha, double[:, :, :, ::1] pairs, double[:, :, ::1] cross, double[::1] rest,
                   double[:, ::1] gram, bint second):
-    """The sums of `accumulate_terms` for all rows of a cumulative Aranda-Ordaz model; returns the log-likelihood.
+    """Add up score and information of rows of a cumulative model; returns the log-likelihood.
 
-    At lam = 1, where lam is not estimated, the model is the logit and has its more accurate forms. The first p of the
-    columns (n, q), with their part of by (q,), and offset make H, the next r and scale_offset tau; a further one is that
-    of lam, where it is estimated. theta (G last, m) are the coefficients of the `last` thresholds, of each pattern where
-    `pattern` (n,) is given, and step (G last, m) their differences from the threshold below, which are known better than
-    by theta; they go with the nominal columns w (n, m), or 1 where w is None. Returns NaN, and sums that are not
-    complete, where thresholds are out of order or, for these forms, too close, |tau| is above `largest`, exp(-tau) above
-    `farthest`, or an end too far out. Without `second` the scores alone are added up.
+    The columns of X (n, p), as (x - mean) inverse, with their part of `by` and offset make H, those of Z (n, r), as
+    z inverse, and scale_offset tau. theta (G last, m) are the
+    coefficients of the `last` thresholds, of each pattern where `pattern` (n,) is given, and step (G last, m) their
+    differences from the threshold below, which are known better than by theta; they go with the nominal columns w
+    (n, m), or 1 where w is None. The distribution is the logit (link 1), the normal (2), or given by log p and its
+    derivatives `parts` (8, n). Adds to alpha (G last, m), pairs (2, G last, m, m), the blocks (k, k) and
+    (k, k - 1) at k - 1, cross (G last, m, q), rest (q,) and gram (q, q). Without `parts` returns NaN, and sums that are
+    not complete, where thresholds are out of order or too close, |tau| is above `largest`, exp(-tau) above `farthest`,
+    or an end too far out. Without `second` the scores alone are added up.
     """
     cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, patterns = theta.shape[0] // last
     cdef int rows
     cdef Shape of
-    of.p, of.r, of.q = <int>p, <int>r, <int>columns.shape[1]
-    of.px, of.pz, of.estimated = (of.p + 3) // 4 * 4, (of.r + 3) // 4 * 4, of.q > of.p + of.r
+    of.p, of.r, of.q = <int>X.shape[1], <int>Z.shape[1] if Z is not None else 0, <int>rest.shape[0]
+    of.px, of.pz = (of.p + 3) // 4 * 4, (of.r + 3) // 4 * 4
     of.width = of.px + of.pz
-    cdef bint logit = lam == 1.0 and not of.estimated, inside
-    cdef double total = 0.0, least = LEAST_LOGIT if logit else LEAST_WIDTH
-    cdef const double *x = NULL
-    cdef const double *own = NULL
-    cdef const Py_ssize_t *kind = NULL
+    cdef bint scaled = of.r > 0 or scale_offset is not None, given = parts is not None, inside, shared = w is None
+    cdef bint levels_only = link == LOGIT and shared and not scaled and not given
+    cdef double total = 0.0, far = LARGEST_PROBIT if link == PROBIT else LARGEST_LOGIT
+    cdef double least = LEAST_PROBIT if link == PROBIT else LEAST_LOGIT
     cdef Room room
     cdef Py_ssize_t place[ORDSTAT_ROOM]
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
@@ -285,57 +301,66 @@ def interval_sums(const double[:, ::1] columns, Py_ssize_t p, Py_ssize_t r, cons
         free(room.all)
         raise MemoryError()
     with nogil:
-        if w is None:
-            _set_levels(&room.levels, theta, step, last)
-        while start < n:
+        for i in range(of.p):
+            room.by[i] = by[i]
+        for i in range(of.r):
+            room.by[of.px + i] = by[of.p + i]
+        for i in range(ORDSTAT_ROOM):
+            at.s[i] = at.v[i] = 1.0
+        if shared and not _set_levels(&room.levels, theta, step, last) and levels_only:
+            total = NAN
+        while start < n and total == total:
             rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
-            if of.q > 0:
-                x = &columns[start, 0]
-            if w is not None:
-                own = &w[start, 0]
-            if pattern is not None:
-                kind = &pattern[start]
             inside = True
             for i in range(rows):
                 room.H[i] = 0.0 if offset is None else offset[start + i]
-                room.tau[i] = 0.0 if scale_offset is None else scale_offset[start + i]
-                at.v[i] = weights[start + i]
-                place[i] = y[start + i] + (0 if kind == NULL else kind[i] * (last + 2))
-            if of.q > 0:
-                _project(x, rows, of.q, of.p, &by[0], room.H)
-                _project(x + of.p, rows, of.q, of.r, &by[0] + of.p, room.tau)
-            for i in range(rows):
-                inside = inside and fabs(room.tau[i]) <= largest
-            interval_scales(rows, room.tau, at)
-            if w is None:
-                interval_ends(rows, place, room.H, &room.levels, at)
+                place[i] = y[start + i] + (0 if pattern is None else pattern[start + i] * (last + 2))
+            if weights is not None:
+                for i in range(rows):
+                    at.v[i] = weights[start + i]
+            if of.p > 0:
+                standard_rows(rows, of.p, of.width, &X[start, 0], &mean[0], &inverse[0], room.rows)
+                _project(room.rows, rows, of.width, of.px, room.by, room.H)
+            if scaled:
+                for i in range(rows):
+                    room.tau[i] = 0.0 if scale_offset is None else scale_offset[start + i]
+                if of.r > 0:
+                    standard_rows(rows, of.r, of.width, &Z[start, 0], &mean[0] + of.p, &inverse[0] + of.p,
+                                  room.rows + of.px)
+                    _project(room.rows + of.px, rows, of.width, of.pz, room.by + of.px, room.tau)
+                for i in range(rows):
+                    inside = inside and fabs(room.tau[i]) <= largest
+                interval_scales(rows, room.tau, at)
+            if levels_only:
+                for i in range(rows):
+                    inside = inside and fabs(room.H[i]) <= far
+                logit_levels(rows, place, room.H, &room.levels, at)
             else:
-                _own_ends(rows, &y[start], kind, own, last, m, &theta[0, 0], &step[0, 0], room.H, at)
-            if not (inside and within(rows, LARGEST_END, least, farthest, at)):
+                if shared:
+                    interval_ends(rows, place, room.H, &room.levels, at)
+                else:
+                    _own_ends(rows, &y[start], &w[start, 0], last, m, &theta[0, 0], &step[0, 0], room.H, at)
+                inside = inside and (given or within(rows, far, least, farthest, at))
+            if not inside:
                 total = NAN
                 break
-            if logit:
-                logit_intervals(rows, at)
+            if given:
+                _set_intervals(rows, parts, start, at)
+            elif link == PROBIT:
+                probit_intervals(rows, at)
             else:
-                aranda_ordaz_intervals(rows, lam, at)
-            interval_scores(rows, at)
-            if second:
-                interval_curvature(rows, at)
-            if of.estimated:
-                interval_lambda(rows, at)
-                rest[of.q - 1] += _sum(at.score[4], rows)
-                if second:
-                    gram[of.q - 1, of.q - 1] += _sum(at.curve[14], rows)
+                if not levels_only:
+                    logit_ends(rows, at)
+                logit_intervals(rows, at)
+            interval_terms(rows, second, scaled, at)
             for i in range(rows):
                 total += at.v[i] * at.log_p[i]
             if of.width > 0:
                 _pad(rows, at)
-                pad_columns(rows, of.p, of.r, of.q, of.px, of.pz, x, room.rows)
-                add_columns(rows, of.px, of.pz, second, at, room.rows, room.score,
-                            room.mixed if of.estimated else NULL, room.gram)
-            if w is not None:
-                _add_nominal(rows, &y[start], kind, own, last, m, x, at, &of, &alpha[0, 0], &pairs[0, 0, 0, 0],
-                             theta.shape[0], &cross[0, 0, 0] if of.q > 0 else NULL, second)
+                add_columns(rows, of.px, of.pz, second, at, room.rows, room.score, room.gram)
+            if not shared:
+                _add_nominal(rows, &y[start], &w[start, 0], last, m, room.rows, at, &of, &alpha[0, 0],
+                             &pairs[0, 0, 0, 0], theta.shape[0], &cross[0, 0, 0] if of.q > 0 else NULL, second)
             elif second:
                 add_places(rows, of.px, of.pz, place, at, room.rows, room.sums)
             else:
@@ -343,9 +368,110 @@ def interval_sums(const double[:, ::1] columns, Py_ssize_t p, Py_ssize_t r, cons
                     room.sums[place[i] * (of.width + FIRST)] += at.score[1][i]
                     room.sums[(place[i] + 1) * (of.width + FIRST)] += at.score[0][i]
             start += rows
-        if w is None:
+        if shared:
             _hand_over_places(&room, &of, patterns, last, alpha, pairs, cross, second)
         _hand_over_columns(&room, &of, rest, gram)
     free(at)
     free(room.all)
     return total
+
+
+def spreads(const double[:, ::1] X, const double[::1] weights, const double[::1] shift, double[::1] sums,
+            double[::1] squares):
+    """Add sum v (x - shift) to `sums` (p,) and sum v (x - shift)^2 to `squares` (p,); weights may be None."""
+    cdef Py_ssize_t n = X.shape[0], i
+    cdef int p = <int>X.shape[1], j
+    cdef double v, t
+    cdef bint weighted = weights is not None
+    if p == 0:
+        return
+    with nogil:
+        for i in range(n):
+            v = weights[i] if weighted else 1.0
+            for j in range(p):
+                t = X[i, j] - shift[j]
+                sums[j] += v * t
+                squares[j] += v * t * t
+
+
+cdef enum:
+    BLOCK = 16  # rows written at a time: what is read and written stays in the first-level cache
+
+
+ctypedef fused Entry:
+    double
+    unsigned char
+
+
+cdef inline double _entry(const Entry *source, Py_ssize_t step, Py_ssize_t i) noexcept nogil:
+    """The one i steps, in bytes, from the first."""
+    return <double>(<const Entry *>(<const char *>source + i * step))[0]
+
+
+cdef double _copy(const Entry *source, Py_ssize_t step, Py_ssize_t rows, double *out, Py_ssize_t width) noexcept nogil:
+    """Write one column's entries `width` apart; the sum of their squares, in four parts so that they overlap."""
+    cdef double a, b, c, d, first = 0.0, second = 0.0, third = 0.0, fourth = 0.0
+    cdef Py_ssize_t i = 0
+    while i + 4 <= rows:
+        a = _entry(source, step, i)
+        b = _entry(source, step, i + 1)
+        c = _entry(source, step, i + 2)
+        d = _entry(source, step, i + 3)
+        out[i * width] = a
+        out[(i + 1) * width] = b
+        out[(i + 2) * width] = c
+        out[(i + 3) * width] = d
+        first += a * a
+        second += b * b
+        third += c * c
+        fourth += d * d
+        i += 4
+    while i < rows:
+        a = _entry(source, step, i)
+        out[i * width] = a
+        first += a * a
+        i += 1
+    return (first + second) + (third + fourth)
+
+
+def gather(list columns, const Py_ssize_t[::1] places, double[:, ::1] matrix, double[::1] squares):
+    """Write columns (n,) into columns `places` of `matrix` (n, D), and add their sums of squares to `squares` (D,).
+
+    Columns are of doubles or of booleans.
+    """
+    cdef Py_ssize_t n = matrix.shape[0], width = matrix.shape[1], count = len(columns), block, start, rows, k
+    cdef const double[:] column
+    cdef const unsigned char[:] flags
+    cdef const char *source
+    cdef double *out
+    if n == 0 or count == 0:
+        return
+    cdef const char **sources = <const char **>malloc(count * sizeof(char *))
+    cdef Py_ssize_t *steps = <Py_ssize_t *>malloc(count * sizeof(Py_ssize_t))
+    cdef bint *doubles = <bint *>malloc(count * sizeof(bint))
+    if sources == NULL or steps == NULL or doubles == NULL:
+        free(sources)
+        free(steps)
+        free(doubles)
+        raise MemoryError()
+    for k in range(count):
+        doubles[k] = columns[k].itemsize == sizeof(double)
+        if doubles[k]:
+            column = columns[k]
+            sources[k], steps[k] = <const char *>&column[0], column.strides[0]
+        else:
+            flags = columns[k].view("uint8")
+            sources[k], steps[k] = <const char *>&flags[0], flags.strides[0]
+    with nogil:
+        for block in range((n + BLOCK - 1) // BLOCK):
+            start = block * BLOCK
+            rows = min(<Py_ssize_t>BLOCK, n - start)
+            for k in range(count):
+                source, out = sources[k] + start * steps[k], &matrix[start, places[k]]
+                if doubles[k]:
+                    squares[places[k]] += _copy(<const double *>source, steps[k], rows, out, width)
+                else:
+                    squares[places[k]] += _copy(<const unsigned char *>source, steps[k], rows, out, width)
+    free(sources)
+    free(steps)
+    free(doubles)

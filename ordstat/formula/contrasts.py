@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray
 from ..checks import canonical, is_whole
-from ..compiled.cumulative import gather
+from ..compiled.sums import gather
 from ..exceptions import FormulaError
 from .frames import shown_labels, suggest
 from .sample import CACHED, row_blocks

@@ -12,10 +12,10 @@ from .._typing import FloatArray
 from ..checks import generator, one_of
 from ..exceptions import DataError
 from ..formula.sample import Sample, row_blocks
-from ..likelihood.family import RowTerms
+from ..likelihood.family import RowTerms, lambda_terms
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.flexible import FLEXIBLE, lambda_terms
+from ..likelihood.flexible import FLEXIBLE
 from ..likelihood.parameters import spread
 from ..likelihood.predictor import Jacobian, ModelRows
 from ..likelihood.rule import LikelihoodRule
@@ -158,7 +158,7 @@ def _influence(
     terms, weights = row_terms(rule, sample, fit.n_lambda, second=True), sample.case_weights
     jacobian = jacobian_of(fit, sample, terms)
     JV = jacobian.apply(V)
-    M = np.stack([jacobian.contract(JV[:, place]) for place in range(JV.shape[1])], axis=2)
+    M = jacobian.apply(np.eye(len(V))) @ np.moveaxis(JV, 1, 2)
     leverage = weights * np.einsum("ijn,nji->n", terms.second(), M)
     unit = np.eye(JV.shape[1])
     left = unit - weights[:, None, None] * (np.moveaxis(terms.smooth(), -1, 0) @ M)

@@ -17,8 +17,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from .._typing import FloatArray, IntArray
-from .cumulative import both_tails, log_odds_above
-from .family import Family, LocationTerms, RowTerms, chained, curvature_slopes
+from .family import STENCIL, STEP, Family, LocationTerms, RowTerms, both_tails, chained, log_odds_above
 from .flexible import mirrored
 from .links import Link
 from .predictor import Predictor
@@ -40,12 +39,12 @@ class Adjacent(Family):
     }
 
     @property
-    def _mirror(self) -> Link:
+    def cut(self) -> Link:
         return mirrored(self.link)
 
     def _log_p(self, eta: FloatArray) -> FloatArray:
         """(n, K)."""
-        steps = log_odds_above(self._mirror, eta)
+        steps = log_odds_above(self.cut, eta)
         scores = np.hstack([np.zeros((len(eta), 1)), np.cumsum(steps, axis=1)])
         return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
 
@@ -56,16 +55,8 @@ class Adjacent(Family):
 
     def _ratio_slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """r' and r'', of the shape of eta."""
-        above, below = both_tails(self._mirror, eta)
+        above, below = both_tails(self.cut, eta)
         return -(above.b + below.a).reshape(eta.shape), (above.h_ll - below.h_uu).reshape(eta.shape)
-
-    def _ratio_bend(self, eta: FloatArray) -> FloatArray:
-        """r''', of the shape of eta."""
-        flat, infinite = eta.reshape(-1), np.full(eta.size, np.inf)
-        above, below = both_tails(self._mirror, eta)
-        by_l = curvature_slopes(self._mirror, infinite, flat, infinite, above)[1]
-        by_u = curvature_slopes(self._mirror, flat, -infinite, infinite, below)[0]
-        return (by_u - by_l).reshape(eta.shape)
 
     @property
     def concave(self) -> bool:
@@ -87,29 +78,30 @@ class Adjacent(Family):
     def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
         eta, s = predictor.eta(), predictor.s
         log_p = self._log_p(eta)
+        by_ratio, first, bent = self._location_curvature(eta, log_p, y)
+        return LocationTerms(log_p[np.arange(y.size), y], -s * (by_ratio * first).sum(axis=1), s * s * bent)
+
+    def _location_curvature(
+        self, eta: FloatArray, log_p: FloatArray, y: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """[y > j] - S_j and r' (n, K-1), and r'P r' - sum_j ([y > j] - S_j) r''_j (n,) with P_jl = C_min S_max."""
         below, above = _sums(np.exp(log_p))
         first, second = self._ratio_slopes(eta)
         by_ratio = _by_ratio(below, above, y)
-        bent = np.einsum("nk,nk->n", first, _covariances(below, above, first))
-        bent -= np.einsum("nk,nk->n", by_ratio, second)
-        score = -s * np.einsum("nk,nk->n", by_ratio, first)
-        return LocationTerms(log_p[np.arange(y.size), y], score, s * s * bent)
+        beyond = np.cumsum((above * first)[:, ::-1], axis=1)[:, ::-1] - above * first
+        covariances = above * np.cumsum(below * first, axis=1) + below * beyond  # P r'
+        return by_ratio, first, (first * covariances - by_ratio * second).sum(axis=1)
 
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
-        """With P_jl = C_min S_max, u = P r' and w = P r'', the curvature is s^2 (r'u - sum_j ([y > j] - S_j) r''_j).
-
-        By r_m the first part moves by g_m = Cov([y > m], (D - E D)^2), D = sum_{j<y} r'_j, so that by eta_m all moves
-        by T_m = 2 u_m r''_m + (g_m + w_m) r'_m - ([y > m] - S_m) r'''_m: by theta_m s^3 T_m, by H minus their sum, by
-        tau as s and all eta shrink.
-        """
+        """By theta_m s^3 T_m, T by differences of fourth order; by H minus their sum, by tau as s and all eta shrink."""
         eta, s = predictor.eta(), predictor.s
-        below, above = _sums(np.exp(self._log_p(eta)))
-        (first, second), third = self._ratio_slopes(eta), self._ratio_bend(eta)
-        by_ratio = _by_ratio(below, above, y)
-        u, w = (_covariances(below, above, values) for values in (first, second))
-        T = 2.0 * u * second + (_third_moments(below, above, first, u) + w) * first - by_ratio * third
-        bent = np.einsum("nk,nk->n", first, u) - np.einsum("nk,nk->n", by_ratio, second)
-        by_tau = -s * s * (2.0 * bent + np.einsum("nk,nk->n", T, eta))
+        T = np.zeros_like(eta)
+        for m, unit in enumerate(np.eye(eta.shape[1])):
+            for move, weight in STENCIL:
+                moved = eta + move * STEP * unit
+                T[:, m] += weight / (12.0 * STEP) * self._location_curvature(moved, self._log_p(moved), y)[2]
+        bent = self._location_curvature(eta, self._log_p(eta), y)[2]
+        by_tau = -s * s * (2.0 * bent + (T * eta).sum(axis=1))
         return np.vstack([s**3 * T.T, -(s**3) * T.sum(axis=1), by_tau])
 
     def probabilities(self, predictor: Predictor) -> FloatArray:
@@ -137,12 +129,6 @@ class Adjacent(Family):
         low, high, _ = _pairs(eta.shape[1])
         share = below[:, low] + above[:, high] - (below + above)[:, :, None]
         return np.asarray(np.exp(share) * self._ratio_slopes(eta)[0][:, None, :])
-
-    def cut(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(self._mirror.cdf(eta))
-
-    def cut_slope(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(self._mirror.pdf(eta))
 
     def start(self, shares: FloatArray) -> FloatArray:
         return np.asarray(-self.link.ppf(shares[1:] / (shares[1:] + shares[:-1])))
@@ -172,31 +158,6 @@ def _sums(p: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _by_ratio(below: FloatArray, above: FloatArray, y: IntArray) -> FloatArray:
     """(n, K-1) [y > j] - S_j."""
     return np.where(y[:, None] > np.arange(below.shape[1]), below, -above)
-
-
-def _up_to(values: FloatArray) -> FloatArray:
-    """Sums over the places up to each."""
-    return np.cumsum(values, axis=1)
-
-
-def _beyond(values: FloatArray) -> FloatArray:
-    """Sums over the places after each."""
-    return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values)
-
-
-def _covariances(below: FloatArray, above: FloatArray, values: FloatArray) -> FloatArray:
-    """(n, K-1) sum_l C_min(j,l) S_max(j,l) values_l: Cov([y > j], sum_{l<y} values_l)."""
-    return above * _up_to(below * values) + below * _beyond(above * values)
-
-
-def _third_moments(below: FloatArray, above: FloatArray, values: FloatArray, u: FloatArray) -> FloatArray:
-    """(n, K-1) Cov([y > m], (D - E D)^2), D = sum_{l<y} values_l, from u = `_covariances` of the values.
-
-    With values, C_j falls by u_j and S_j rises by it, so that C_min S_max moves by C_min u_max - u_min S_max.
-    """
-    moved = u * values
-    lower = u * _up_to(below * values) - above * _up_to(moved)
-    return lower + below * _beyond(moved) - u * _beyond(above * values)
 
 
 def _pairs(count: int) -> tuple[IntArray, IntArray, tuple[IntArray, ...]]:

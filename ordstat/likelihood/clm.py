@@ -19,15 +19,12 @@ from ..mixed.method import RANDOM_PENALTIES, ForNewGroups, check_random, checked
 from ..mixed.results import MixedResults
 from ..threads import one_blas_thread
 from .adjacent import Adjacent
-from .blocks import condition_number
 from .columns import survey
 from .covariance import LikelihoodAtEstimates
-from .cumulative import Cumulative
 from .estimate import Estimate, Estimation
-from .family import Family
+from .family import Cumulative, Family
 from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
-from .layout import Layout
 from .links import Link
 from .penalty import Jeffreys, Penalty, Ridge
 from .predictor import THRESHOLDS
@@ -35,7 +32,6 @@ from .problem import Problem
 from .results import LikelihoodResults
 from .rule import LikelihoodRule
 from .separation import identified
-from .user_scale import correct_digits, in_order
 
 #: Penalties by name; a number is a ridge.
 PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
@@ -140,61 +136,59 @@ class OrdinalRegression(Method):
         cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
-        found = self._estimation.of(self._problem(sample))
-        layout = Layout(found.problem)
-        known = {"facts": self._facts(), **self._known(found, layout)}
+        estimate = self._estimation.of(self._problem(sample))
+        fields = {"facts": self._facts(), **self._shared_fields(estimate)}
         if sample.rows.random is None:
-            return self._independent(sample, found, layout, known)
+            return self._independent(sample, estimate, fields)
         asked = self.quadrature, self.max_iter, self.random_penalty
-        return with_random_effects(sample, found, layout, cost, *asked, known)
+        return with_random_effects(sample, estimate, cost, *asked, fields)
 
-    def _known(self, found: Estimate, layout: Layout) -> dict[str, Any]:
+    def _shared_fields(self, estimate: Estimate) -> dict[str, Any]:
         """Fields of a fit that random effects leave as they are."""
-        problem = found.problem
+        problem, separation = estimate.problem, estimate.separation
+        structure = problem.structure
         return {
-            **layout.sizes,
-            "aliased": ~layout.estimated,
-            "null_loglik": self._estimation.null_loglik(problem),
-            "null_edf": problem.n_null_parameters,
+            **problem.sizes,
+            "aliased": ~problem.estimated,
+            "null_loglik": estimate.by.null_loglik(problem),
+            "null_edf": problem.user.c.size + int(problem.flexible is not None),
             "n_obs": float(problem.counts.sum()),
-            "separation": None if found.separation is None else np.nan_to_num(layout.spread(found.separation)),
-            "threshold_names": () if problem.structure is None else problem.structure.names,
-            "jacobian": layout.jacobian,
-            "confounded": layout.confounded,
+            "separation": None if separation is None else np.nan_to_num(problem.spread(separation)),
+            "threshold_names": () if structure is None else structure.names,
+            "jacobian": None if structure is None else problem.over_levels(structure.jacobian, 0.0),
+            "confounded": problem.confounded,
         }
 
-    def _independent(self, sample: Sample, found: Estimate, layout: Layout, known: dict[str, Any]) -> LikelihoodFit:
+    def _independent(self, sample: Sample, estimate: Estimate, fields: dict[str, Any]) -> LikelihoodFit:
         """The fit of independent rows."""
-        problem, optimum = found.problem, found.optimum
-        alpha, rest = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
-        rule = layout.rule(alpha, rest, found.family, self.cost_matrix)
-        information = found.information()
-        digits, estimates = _digits(problem, found, information), in_order(alpha, rest)
+        problem, optimum, coefficients = estimate.problem, estimate.optimum, estimate.coefficients
+        rule, information = problem.rule(coefficients, estimate.family, self.cost_matrix), estimate.information()
+        digits, iterations = estimate.digits(information), optimum.logliks.size - 1
         return LikelihoodFit(
-            **known,
+            **fields,
             rule=rule,
             certificate=Certificate(
                 name="max |gradient|",
-                value=found.residual,
+                value=estimate.residual,
                 tolerance=optimum.tolerance,
                 details=(
-                    ("condition number", condition_number(optimum.information, optimum.factor)),
-                    ("iterations", optimum.iterations),
+                    ("condition number", optimum.information.condition_number()),
+                    ("iterations", iterations),
                     ("correct digits", int(digits.min())),
                 ),
             ),
-            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
+            trace=Trace(iterations=iterations, objective=optimum.logliks, message=optimum.message),
             scores=rule.scores(sample.rows),
-            coefficients=layout.spread(estimates),
+            coefficients=problem.spread(coefficients),
             information=information,
-            digits=layout.spread(digits),
-            loglik=found.loglik(),
+            digits=problem.spread(digits),
+            loglik=estimate.loglik(),
             likelihood=LikelihoodAtEstimates(
-                estimation=self._estimation,
-                problem=replace(problem),  # without the columns that it has made
+                estimation=estimate.by,
+                problem=replace(problem),  # without what it has computed
                 threshold=self.threshold,
-                estimates=estimates,
-                separation=found.separation,
+                estimates=coefficients,
+                separation=estimate.separation,
             ),
         )
 
@@ -251,16 +245,6 @@ def _penalty(given: Any) -> Penalty | None:
     return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {names} or None"))
 
 
-def _digits(problem: Problem, found: Estimate, information: Any) -> FloatArray:
-    """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
-    user, optimum = problem.user_scale(), found.optimum
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
-        estimate = in_order(*user.coefficients(optimum.alpha, found.optimum.rest))
-        step = in_order(*user.coefficients(optimum.step_alpha, optimum.step_rest))
-        rounding = in_order(*user.rounding(optimum.alpha, found.optimum.rest))
-        return correct_digits(estimate, np.abs(step) + rounding, information)
-
-
 def _checked_crossing(name: str, value: Any, of: Any) -> None:
     """What to do about rows whose thresholds are out of order."""
     if value == "prevent":
@@ -277,7 +261,7 @@ class CumulativeLink(OrdinalRegression):
 
     Location effects beta, and where the formula asks for them nominal effects (theta_k depends on w) and log-scale
     effects (s = exp(-z'zeta)) [McCullagh 1980; Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the
-    block information, see `likelihood/newton.py`.
+    block information, see `newton.py`.
 
     Parameters
     ----------
@@ -294,7 +278,7 @@ class CumulativeLink(OrdinalRegression):
     start : sequence of float, optional
         Where Newton's method begins: one value for every estimated parameter, in the order of `params`. By default the
         cumulative shares, and no effects; where the likelihood may have several maxima (cauchit, scale effects), the
-        best of the fits that models nearby lead to, see `likelihood/start.py`.
+        best of the fits that models nearby lead to, see `likelihood/estimate.py`.
     crossing : {"warn", "raise"}
         What to do where nominal effects put the thresholds of a row out of order, so that a probability is negative:
         warn, at the fit of its own rows and at predictions of new ones, or raise a DataError. The estimates are the

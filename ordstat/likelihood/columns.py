@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..compiled.cumulative import moments, spreads
+from ..compiled.sums import spreads
 from ..exceptions import DataError
 
 #: Relative length of what is left of an aliased column [R's lm and clm].
@@ -33,6 +33,11 @@ class Columns:
     deviation: FloatArray
     kept: BoolArray
 
+    @classmethod
+    def none(cls) -> Columns:
+        """No columns."""
+        return cls(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+
     def part(self, index: slice | BoolArray) -> Columns:
         """Some of the columns."""
         return Columns(self.mean[index], self.deviation[index], self.kept[index])
@@ -48,7 +53,7 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     """
     n, p = X.shape
     if p == 0:
-        return Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
+        return Columns.none()
     shift = X[:: max(1, n // 512)].mean(axis=0)
     sums, squares = np.zeros(p), np.zeros(p)
     spreads(X, weights, shift, sums, squares)
@@ -94,18 +99,11 @@ def _independent(X: FloatArray, weights: FloatArray | None, shift: FloatArray, s
 
     More rows only add to the squared length of what a column has beyond others, which is its pivot.
     """
-    part = np.ascontiguousarray(X[::stride])
-    v = None if weights is None else np.ascontiguousarray(weights[::stride])
-    sums, gram = np.zeros(scale.size), np.zeros((scale.size, scale.size))
-    moments(part, v, shift, sums, gram)
-    gram -= np.outer(sums, sums) / (part.shape[0] if v is None else v.sum())
-    return _well_conditioned(gram / np.outer(scale, scale))
-
-
-def _well_conditioned(correlation: FloatArray) -> bool:
-    """Whether every Cholesky pivot, in column order, is far from zero."""
+    part, v = X[::stride] - shift, np.ones(len(X[::stride])) if weights is None else weights[::stride]
+    sums = v @ part
+    gram = part.T @ (part * v[:, None]) - np.outer(sums, sums) / v.sum()
     try:
-        root = np.linalg.cholesky(correlation)
+        root = np.linalg.cholesky(gram / np.outer(scale, scale))
     except np.linalg.LinAlgError:
         return False
     return bool(np.all(np.diag(root) ** 2 > _SAFE_PIVOT))

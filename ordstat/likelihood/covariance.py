@@ -21,7 +21,6 @@ from .problem import Problem
 from .profile import ProfileLikelihood
 from .rows import ObservedRows
 from .separation import confounded, identified
-from .user_scale import in_order
 
 #: Doubles held at once for the score rows of a chunk.
 _BUFFER = 1 << 20
@@ -156,7 +155,7 @@ def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, pla
             f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
             "column, merge levels, or fit with penalty=."
         )
-    return in_order(*reweighted.user_scale().coefficients(found.optimum.alpha, found.optimum.rest))
+    return found.coefficients
 
 
 def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:
@@ -233,9 +232,6 @@ class LikelihoodAtEstimates:
 
     def _totals(self, codes: IntArray, n_groups: int) -> FloatArray:
         sample, estimates = self.problem.sample, self.estimates
-        compiled = self.problem.group_scores(estimates, codes, n_groups)
-        if compiled is not None:
-            return compiled
         terms_of, weights = _score_terms(self.problem, estimates), sample.case_weights
         total = np.zeros((n_groups, estimates.size))
         for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):
@@ -269,15 +265,14 @@ class LikelihoodAtEstimates:
         estimates : (P',) of the model of the fit, in the parameters of the wider one
         """
         wider = identified(Problem.of(sample, self.problem.family, self.problem.flexible, self.threshold))
-        at = wider.objective().evaluate(*wider.from_user(estimates))
+        at = wider.evaluate(wider.from_user(estimates))
         factor = None if at is None else at.information.factor()
         if at is None or factor is None:
             return float("nan")
-        step_alpha, step_rest = factor.solve(at.score_alpha, at.score_rest)
-        return float(np.vdot(step_alpha, at.score_alpha) + step_rest @ at.score_rest)
+        return float(factor.solve(at.score) @ at.score)
 
     def profile(self) -> ProfileLikelihood:
         """The profile likelihood of the estimated parameters, penalised where the fit is."""
-        evaluate = self.estimation.objective(self.problem).evaluate
-        point = self.problem.from_user(self.estimates)
-        return ProfileLikelihood(evaluate, self.problem.user_scale(), point, self.separation)
+        problem = self.problem
+        objective, x = self.estimation.objective(problem), problem.from_user(self.estimates)
+        return ProfileLikelihood(objective, problem.user, x, float(problem.counts.sum()), self.separation)

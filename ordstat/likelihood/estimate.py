@@ -1,25 +1,247 @@
-"""From a problem to its estimates: where to begin, what to maximise, and what is known of the maximum."""
+"""From a problem to its estimates: where Newton's method begins, what it maximises, and facts about the maximum."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, OptionError
+from ..newton import Blocks, Evaluation, Objective, Optimum, maximise
 from .family import Family
-from .newton import Optimum, maximise
+from .links import LINKS, Link
 from .penalty import Penalty
-from .problem import Problem
+from .problem import CovarianceMatrix, InverseInformation, Problem, UserScale
 from .separation import separation
-from .start import Point, starting_values
-from .user_scale import CovarianceMatrix, InverseInformation, restricted_covariance
+
+# ------------------------------------------------------------------------------------------ where to begin
+
+#: Newton steps towards a maximum, and the score that is near enough to know one.
+_STEPS, _NEAR = 30, 1e-3
+#: Rows that the starts are followed on, for each parameter and at least.
+_ROWS_EACH, _ROWS = 40, 1000
+#: Values of lambda tried first, Newton steps at each, and accuracy of the search in lambda or its logarithm.
+_COARSE, _LAMBDA_STEPS, _ACCURACY = 9, 20, 0.05
+#: One row in this many makes the small sample.
+_STRIDE = 10
+#: The small sample is fitted until the next step, taken unseen, is shorter than one standard error (tol / 1000).
+_ROUGH = 1e3
+#: Information of the small sample about every effect, per row and deviation of its column, at least.
+_LEAST_INFORMATION = 1e-9
+#: Longest step, in the units of `newton.py`, on the information of the small sample.
+_LONGEST = 0.2
+#: Log-likelihoods closer than this are of one maximum.
+_SAME = 1e-3
+
+#: A point and the log-likelihood there, None outside the domain.
+Start = tuple[FloatArray, Evaluation | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """Where some Newton steps lead: the point, and the optimum unless no step was possible."""
+
+    x: FloatArray
+    optimum: Optimum | None = None
+
+    @property
+    def loglik(self) -> float:
+        """Minus infinity outside the domain."""
+        return -math.inf if self.optimum is None else self.optimum.at.loglik
+
+    @property
+    def ends(self) -> bool:
+        """Whether the steps end there, in a maximum."""
+        return self.optimum is not None and self.optimum.converged and self.optimum.damping == 0.0
+
+
+def follow(problem: Problem, x: FloatArray, max_iter: int, steps: int = _STEPS) -> Reached:
+    """Close to the maximum that Newton's method reaches from a point."""
+    at = problem.evaluate(x) if np.isfinite(x).all() else None
+    if at is None:
+        return Reached(x)
+    weight = float(problem.counts.sum())
+    try:
+        optimum = maximise(problem.evaluate, x, tol=_NEAR, max_iter=min(steps, max_iter), total_weight=weight, at=at)
+    except DataError:  # it leads to where the information overflows
+        return Reached(x)
+    return Reached(optimum.x, optimum)
+
+
+def thinned(problem: Problem) -> Problem:
+    """Every so many rows, as many as show the maxima; the problem itself where it has no more or some level is lost."""
+    sample = problem.sample
+    stride = sample.n // max(_ROWS, _ROWS_EACH * problem.n_parameters)
+    if stride < 2:
+        return problem
+    order = np.argsort(sample.y, kind="stable")  # every level keeps its share
+    return problem.of_rows(np.sort(order[::stride])) or problem
+
+
+def starting_values(problem: Problem, max_iter: int) -> Start:
+    """Where to begin; no search on the way takes more than `max_iter` steps."""
+    family, scaled = problem.family, problem.sample.rows.scale is not None
+    if problem.flexible is not None:  # lambda and the thresholds are nearly collinear, and steps far off are wild
+        x, _ = starting_values(problem.at_link(family.link), max_iter)
+        x = search_lambda(problem, x, max_iter)
+        return x, problem.evaluate(x)
+    if scaled or not family.concave:
+        logit = problem.at_link(LINKS["logit"])
+        if not scaled:
+            points = [starting_values(logit, max_iter)[0], problem.start()]
+        elif family.concave:
+            points = [_equal_scales(problem, max_iter), problem.start()]
+        else:
+            points = [_equal_scales(problem, max_iter), _equal_scales(logit, max_iter), logit.start()]
+        return _best(problem, points, max_iter)
+    if problem.many_rows and problem.structure is None:
+        return _from_small_sample(problem, max_iter)
+    return _first_inside(problem)
+
+
+def _first_inside(problem: Problem, *points: FloatArray) -> Start:
+    """The first of the points inside the domain, or no effects."""
+    for x in points:
+        at = problem.evaluate(x) if np.isfinite(x).all() else None
+        if at is not None:
+            return x, at
+    x = problem.start()
+    return x, problem.evaluate(x)
+
+
+def _from_small_sample(problem: Problem, max_iter: int) -> Start:
+    """A rough fit of the small sample is within a few standard errors and saves passes over all rows.
+
+    It is used only where every level occurs in it, every effect shows in it (the indicator of a rare event may not),
+    and Newton's method went straight through.
+    """
+    small = problem.of_rows(np.arange(0, problem.sample.n, _STRIDE))
+    if small is None:
+        return _first_inside(problem)
+    weight, (x, at) = float(small.counts.sum()), starting_values(small, max_iter)
+    rough = maximise(small.evaluate, x, tol=_ROUGH, max_iter=10, total_weight=weight, at=at)
+    little = np.diag(rough.factor.schur) ** 2 <= _LEAST_INFORMATION * weight
+    if rough.message != "converged" or rough.damping > 0.0 or little.any():
+        return _first_inside(problem)
+    return _stepped(problem, rough, float(problem.counts.sum() / weight))
+
+
+def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
+    """The last step of a fit to some of the rows, then one on the score of all and `ratio` times its information.
+
+    The latter is as good as a Newton step: the information of the part is as near that of all rows as the point is.
+    """
+    x = rough.x + rough.step
+    at = problem.evaluate(x, rough.information)
+    if at is None:
+        return _first_inside(problem, rough.x)
+    step = rough.factor.solve(at.score / ratio)
+    short = float(step @ at.score) <= _LONGEST**2 * float(problem.counts.sum())
+    return _first_inside(problem, *([x + step] if short else []), x)
+
+
+def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
+    """The highest of the maxima that some points lead to, preferably one that a search ends in.
+
+    With scale effects the likelihood may rise without end elsewhere: a maximum on this side of it says more.
+    """
+    part = thinned(problem)
+    reached = [follow(part, x, max_iter) for x in points]
+    if part is not problem and not np.ptp([each.loglik for each in reached]) < _SAME:
+        part, reached = problem, [follow(problem, each.x, max_iter) for each in reached]
+    best = max(reached, key=lambda each: (each.ends, each.loglik))
+    if part is not problem and best.ends and best.optimum is not None:
+        return _stepped(problem, best.optimum, float(problem.counts.sum() / part.counts.sum()))
+    return _first_inside(problem, best.x, *points)
+
+
+def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:
+    """The maximum without scale effects, scale effects 0."""
+    equal = problem.without_scale()
+    x = follow(equal, starting_values(equal, max_iter)[0], max_iter).x
+    return np.append(x, np.zeros(problem.n_parameters - x.size))
+
+
+def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
+    """The maximum by all parameters, lambda the last, from the best lambda of one bounded search.
+
+    Raises
+    ------
+    DataError
+        Newton's method comes to no maximum.
+    """
+    for part in (thinned(problem), problem):  # all rows only where some of them have no maximum
+        begun = _best_lambda(part, x, max_iter)
+        reached = follow(part, begun, max_iter)
+        if reached.ends:
+            return reached.x
+    assert problem.flexible is not None
+    name, lam = problem.flexible.name, float(begun[-1])
+    if name == "aranda-ordaz" and lam < 1.0:
+        raise DataError("lambda has no estimate: the likelihood rises as it falls to 0. Use link='cloglog'.")
+    raise DataError(
+        f"lambda has no estimate: the likelihood has no maximum from lambda = {lam:.3g} on. Fix it, as in "
+        f"link=({name!r}, {lam:.3g}), or choose another link."
+    )
+
+
+def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
+    """The highest point found with lambda inside its bounds: the profile may have several maxima."""
+    from scipy.optimize import minimize_scalar
+
+    flexible = problem.flexible
+    assert flexible is not None
+    link = flexible.at(flexible.start)
+    last = best = follow(problem.at_link(link), x, max_iter, _LAMBDA_STEPS)
+    best_lam = flexible.start
+
+    def fall(coordinate: float) -> float:
+        nonlocal last, link, best, best_lam
+        lam = math.exp(coordinate) if flexible.relative else coordinate
+        fixed = problem.at_link(flexible.at(lam))
+        points = carried(fixed, last.x, link, fixed.family.link), last.x
+        maximum = max((follow(fixed, point, max_iter, _LAMBDA_STEPS) for point in points), key=_height)
+        if math.isfinite(maximum.loglik):
+            last, link = maximum, fixed.family.link
+            if maximum.loglik > best.loglik:
+                best, best_lam = maximum, lam
+        return -maximum.loglik
+
+    low, high = (math.log(bound) if flexible.relative else bound for bound in flexible.bounds)
+    grid = np.linspace(low, high, _COARSE)
+    lowest = int(np.argmin([fall(coordinate) for coordinate in grid]))
+    bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
+    minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
+    return np.append(best.x, best_lam)
+
+
+def _height(reached: Reached) -> float:
+    return reached.loglik
+
+
+def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:
+    """Coordinates without lambda, moved and stretched as the median and the quartiles of the link are."""
+    low, median, high = old.ppf(np.array([0.25, 0.5, 0.75]))
+    new_low, new_median, new_high = new.ppf(np.array([0.25, 0.5, 0.75]))
+    ratio = (new_high - new_low) / (high - low)
+    moved, (t, m) = ratio * x, problem.user.shape
+    moved[: t * m : m] += problem.user.c * (new_median - ratio * median)
+    n_scale = problem.rows.scale.mean.size
+    moved[x.size - n_scale :] = x[x.size - n_scale :]
+    return moved
+
+
+# ------------------------------------------------------------------------------------------ estimates
 
 #: Log-scale effects, per deviation, that still move by this, or have this standard error, have no finite estimate.
 _MOVING, _ENDLESS = 1e-2, 50.0
+#: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
+_FLAT = 1e-6
+#: Part of a parameter along flat directions, above which the likelihood does not determine it.
+_LEFT = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,13 +270,15 @@ class Estimation:
         OptionError
             Starting values outside the domain, or a penalty that has no maximum with nominal effects.
         """
+        x, at = self._begin(problem)
         optimum = maximise(
-            self.objective(problem).evaluate,
-            *self._begin(problem),
+            self.objective(problem),
+            x,
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),
-            slope=problem.slope() if self.penalty is None else None,
+            shared_steps=self.penalty is None and problem.structure is None and problem.many_rows,
+            at=at if self.penalty is None else None,
         )
         return Estimate(self, problem, optimum)
 
@@ -63,34 +287,32 @@ class Estimation:
         rows = problem.sample.rows
         if rows.offset is None and rows.scale_offset is None and problem.structure is None:
             return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
-        null = problem.without_effects()
         try:
-            return replace(self, penalty=None, start=None).of(null).optimum.at.loglik
+            return replace(self, penalty=None, start=None).of(problem.without_effects()).optimum.at.loglik
         except DataError:  # lambda has no estimate
-            return float("nan")
+            return math.nan
 
-    def objective(self, problem: Problem) -> Any:
-        """What is maximised: the log-likelihood, penalised where asked."""
-        return problem.objective() if self.penalty is None else self.penalty.on(problem)
+    def objective(self, problem: Problem) -> Objective:
+        """The function to maximise: the log-likelihood, penalised on request."""
+        return problem.evaluate if self.penalty is None else self.penalty.on(problem)
 
-    def _begin(self, problem: Problem) -> Point:
-        """Where Newton's method begins, for the scaled columns."""
+    def _begin(self, problem: Problem) -> Start:
         if self.start is None:
-            return starting_values(problem, self.max_iter) if self.penalty is None else problem.start()
-        point = problem.from_user(np.array(self.start))
-        at = problem.objective().evaluate(*point)
-        if at is None or not at.finite:
+            return starting_values(problem, self.max_iter) if self.penalty is None else (problem.start(), None)
+        x = problem.from_user(np.array(self.start))
+        at = problem.evaluate(x)
+        if at is None:
             raise OptionError(
                 "start must give a finite likelihood with finite derivatives: thresholds increasing at every row, "
                 "lambda inside its range, scores within reach of the thresholds. Start nearer to the estimates, or "
                 "leave it out."
             )
-        return point
+        return x, at
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Estimates and what is known of them.
+    """Estimates and facts about them.
 
     Attributes
     ----------
@@ -104,16 +326,19 @@ class Estimate:
     optimum: Optimum
 
     @property
+    def coefficients(self) -> FloatArray:
+        """(P',) on the user's scale."""
+        return self.problem.user.coefficients(self.optimum.x)
+
+    @property
     def family(self) -> Family:
         """The family, at the estimate of lambda."""
         family, flexible = self.problem.family, self.problem.flexible
-        return family if flexible is None else family.at(flexible.at(float(self.optimum.rest[-1])))
+        return family if flexible is None else family.at(flexible.at(float(self.optimum.x[-1])))
 
     def loglik(self) -> float:
         """The log-likelihood, without the penalty."""
-        if self.by.penalty is None:
-            return self.optimum.at.loglik
-        at = self.problem.objective().evaluate(self.optimum.alpha, self.optimum.rest)
+        at = self.optimum.at if self.by.penalty is None else self.problem.evaluate(self.optimum.x)
         assert at is not None
         return at.loglik
 
@@ -128,16 +353,16 @@ class Estimate:
 
         All parameters if the search ended at a point that is no maximum.
         """
-        optimum, r = self.optimum, int(self.problem.scale.kept.sum())
+        optimum, r = self.optimum, self.problem.rows.scale.mean.size
         endless = np.zeros(self.problem.n_parameters, dtype=bool)
         if self.by.penalty is not None:
             return endless
         if r:
-            first = optimum.rest.size - r - int(self.problem.flexible is not None)
-            scales = slice(first, first + r)
-            moving = np.abs(optimum.step_rest[scales]) > (np.inf if optimum.converged else _MOVING)
-            variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[scales]
-            endless[optimum.alpha.size :][scales] = moving | (variances > _ENDLESS**2)
+            first = endless.size - r - int(self.problem.flexible is not None)
+            moving = np.abs(optimum.step[first : first + r]) > (np.inf if optimum.converged else _MOVING)
+            among = first - optimum.factor.V.shape[0]
+            variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[among : among + r]
+            endless[first : first + r] = moving | (variances > _ENDLESS**2)
         if optimum.indefinite and self.separation is None and not endless.any():
             endless[:] = True
         return endless
@@ -145,19 +370,51 @@ class Estimate:
     @property
     def residual(self) -> float:
         """Largest score; NaN where the likelihood has no maximum."""
-        return float("nan") if self.endless.any() else self.optimum.at.largest_score
+        return math.nan if self.endless.any() else float(np.abs(self.optimum.at.score).max())
 
     def information(self) -> InverseInformation | CovarianceMatrix:
         """Covariance of the estimates on the user's scale."""
-        optimum, user = self.optimum, self.problem.user_scale()
-        shape, factor = (user.c.size, user.G.shape[0]), optimum.factor
-        unknown = CovarianceMatrix(np.full((self.problem.n_parameters,) * 2, np.nan))
+        optimum, problem = self.optimum, self.problem
+        unknown = CovarianceMatrix(np.full((problem.n_parameters,) * 2, np.nan))
         if self.by.penalty is not None:
-            penalised = self.by.penalty.factor(self.problem, optimum)
-            return unknown if penalised is None else InverseInformation(shape=shape, factor=penalised, user=user)
+            factor = self.by.penalty.factor(problem, optimum)
+            return unknown if factor is None else InverseInformation(factor, problem.user)
         infinite = self.endless if self.separation is None else self.endless | (self.separation != 0.0)
         if not infinite.any():
-            return InverseInformation(shape=shape, factor=factor, user=user)
+            return InverseInformation(optimum.factor, problem.user)
         if self.endless.any() and not optimum.converged:
             return unknown
-        return restricted_covariance(optimum.at.information, shape, user, infinite)
+        return _restricted_covariance(optimum.at.information, problem.user, infinite)
+
+    def digits(self, information: InverseInformation | CovarianceMatrix) -> FloatArray:
+        """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
+        user, optimum = self.problem.user, self.optimum
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
+            errors = np.abs(user.coefficients(optimum.step)) + user.rounding(optimum.x)
+        return correct_digits(self.coefficients, errors, information.variances())
+
+
+def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatArray) -> FloatArray:
+    """(P',) correct significant digits of each estimate, at most 15, from its possible error.
+
+    An estimate smaller than its standard error is measured against that.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        size = np.fmax(np.abs(estimates), np.sqrt(variances))
+        digits = np.floor(-np.log10(np.maximum(errors / size, 1e-16)))
+    return np.asarray(np.fmin(np.fmax(digits, 0.0), 15.0))  # 0 of NaN
+
+
+def _restricted_covariance(blocks: Blocks, user: UserScale, infinite: BoolArray) -> CovarianceMatrix:
+    """Covariance where some estimates (P',) are infinite: that of the finite ones, NaN for the others.
+
+    In the limit the separated rows say nothing more and the information is singular along the directions to infinity;
+    its pseudo-inverse gives the finite estimates the covariance that they have in the problem that is left.
+    """
+    values, vectors = np.linalg.eigh(blocks.dense())
+    steep = values > _FLAT * values[-1]
+    rows = np.array([user.coefficients(vector) for vector in vectors.T])
+    full = (rows[steep].T / values[steep]) @ rows[steep]
+    unknown = infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * np.linalg.norm(rows, axis=0))
+    full[unknown], full[:, unknown] = np.nan, np.nan
+    return CovarianceMatrix(full)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import factorial
-from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtri
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from ..checks import number, one_spelled
-from ..compiled.terms import aranda_ordaz_interval, aranda_ordaz_log
 from ..exceptions import OptionError
-from .family import Family, RowTerms
-from .links import LINKS, NODE_WEIGHTS, NODES, Interval, Link, Reflected, assemble, with_series
-from .predictor import Predictor
+from .links import LINKS, NODE_WEIGHTS, NODES, Interval, Link, Reflected, assemble, log1mexp, with_series
 
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
@@ -62,11 +58,6 @@ def _log1p_exp(t: FloatArray, lam: float) -> FloatArray:
     return np.asarray(np.logaddexp(0.0, t + np.log(lam)))
 
 
-def _share(t: FloatArray, lam: float) -> FloatArray:
-    """The hazard e^t / (1 + lambda e^t)."""
-    return np.asarray(np.exp(t - _log1p_exp(t, lam)))
-
-
 def ao_cdf(t: FloatArray, lam: float) -> FloatArray:
     return -np.expm1(-_log1p_exp(np.asarray(t), lam) / lam)
 
@@ -75,10 +66,13 @@ def ao_sf(t: FloatArray, lam: float) -> FloatArray:
     return np.exp(-_log1p_exp(np.asarray(t), lam) / lam)
 
 
-def ao_pdf(t: FloatArray, lam: float) -> FloatArray:
+def _ao_log_density(t: FloatArray, lam: float) -> FloatArray:
     with np.errstate(invalid="ignore"):
-        log_density = t - (1.0 + 1.0 / lam) * _log1p_exp(np.asarray(t), lam)
-    return np.nan_to_num(np.exp(log_density), nan=0.0)
+        return np.where(np.isinf(t), -np.inf, t - (1.0 + 1.0 / lam) * _log1p_exp(np.asarray(t), lam))
+
+
+def ao_pdf(t: FloatArray, lam: float) -> FloatArray:
+    return np.asarray(np.exp(_ao_log_density(t, lam)))
 
 
 def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
@@ -93,25 +87,23 @@ def _ao_mirrored_ppf(p: FloatArray, lam: float) -> FloatArray:
         return np.asarray(-np.log(np.expm1(-lam * np.log(p)) / lam))
 
 
-def _flat(*parts: FloatArray) -> list[FloatArray]:
-    return [np.ascontiguousarray(part, dtype=np.float64) for part in parts]
-
-
 def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
-    """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard and D its rise."""
-    out = np.empty(u.size)
-    aranda_ordaz_log(*_flat(u, lo, d), lam, out)
-    return out
+    """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard and D its rise.
+
+    Small D keeps its relative accuracy: lambda D = log(1 + lambda e^lo expm1(d) / (1 + lambda e^lo)).
+    """
+    below = _log1p_exp(lo, lam)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        log_rise = np.log(lam) + np.where(np.isneginf(lo), u, lo - below + d + log1mexp(d))
+        D = np.where(np.isposinf(u), np.inf, np.logaddexp(0.0, log_rise) / lam)
+        log_D = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(D))
+        inner = np.where(D < 1e-8, log_D - 0.5 * np.minimum(D, 1.0), log1mexp(np.clip(D, 1e-300, 1e300)))
+    return np.asarray(inner - below / lam)
 
 
-def ao_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Interval:
-    out = np.empty((8, u.size))
-    aranda_ordaz_interval(*_flat(u, lo, d), lam, out)
-    return with_series(Interval(*out), u, d, partial(_ao_phi, lam=lam))
-
-
-def _ao_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
-    r = _share(m, lam)
+def _ao_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
+    with np.errstate(invalid="ignore"):
+        r = np.where(np.isinf(m), 0.0, np.exp(m - _log1p_exp(m, lam)))  # the hazard
     s = lam * r
     first, second = r * (1.0 - s), r * (1.0 - s) * (1.0 - 2.0 * s)
     third = r * (1.0 - s) * (1.0 - 6.0 * s * (1.0 - s))
@@ -220,18 +212,6 @@ def lg_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArr
     return log_p
 
 
-def lg_interval(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> Interval:
-    log_p = lg_log(u, lo, d, lam)
-    log_u, log_l = _log_density(u, lam), _log_density(lo, lam)
-    with np.errstate(over="ignore", invalid="ignore"):
-        a, b = np.exp(log_u - log_p), np.exp(log_l - log_p)
-        inner = np.where(log_l > log_u, b * np.expm1(log_u - log_l), -a * np.expm1(log_l - log_u))
-        c = np.where(np.isinf(d), a - b, inner)
-        s_u, s_l = _slope(u, lam), _slope(lo, lam)
-        direct = assemble(log_p, a, b, c, s_u, s_l, np.where(np.isinf(d), 0.0, s_l - s_u))
-    return with_series(direct, u, d, partial(_lg_phi, lam=lam))
-
-
 def _slope(t: FloatArray, lam: float) -> FloatArray:
     """f'/f = -expm1(lambda t) / lambda, 0 at infinity."""
     t = np.where(np.isinf(t), 0.0, t)
@@ -239,23 +219,46 @@ def _slope(t: FloatArray, lam: float) -> FloatArray:
         return -t if lam == 0.0 else -np.expm1(lam * t) / lam
 
 
-def _lg_phi(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
-    with np.errstate(over="ignore"):
+def _lg_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
+    with np.errstate(over="ignore", invalid="ignore"):
         e = np.exp(lam * m)
-    return _slope(m, lam), -e, -lam * e, -lam * lam * e
+        return _slope(m, lam), -e, -lam * e, -lam * lam * e
 
 
 # ---------------------------------------------------------------------------------------------- links
 
+#: (t, lambda) -> (n,), and the first four derivatives of log f.
+Curve = Callable[[FloatArray, float], FloatArray]
+Bends = Callable[[FloatArray, float], tuple[FloatArray, ...]]
+LogIntervals = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]
+
+
+def _interval(
+    u: FloatArray, lo: FloatArray, d: FloatArray, lam: float, log_p: LogIntervals, log_density: Curve, bends: Bends
+) -> Interval:
+    """log p and its derivatives from the log density and its derivatives."""
+    log_p_here, log_u, log_l = log_p(u, lo, d, lam), log_density(u, lam), log_density(lo, lam)
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = np.exp(log_u - log_p_here), np.exp(log_l - log_p_here)
+        inner = np.where(log_l > log_u, b * np.expm1(log_u - log_l), -a * np.expm1(log_l - log_u))
+        c = np.where(np.isinf(d), a - b, inner)
+        s_u, s_l = bends(u, lam)[0], bends(lo, lam)[0]
+        direct = assemble(log_p_here, a, b, c, s_u, s_l, np.where(np.isinf(d), 0.0, s_l - s_u))
+    return with_series(direct, u, d, partial(bends, lam=lam))
+
 
 def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
-    return _link("aranda-ordaz", "", lam, ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log, ao_interval)
+    interval = partial(_interval, lam=lam, log_p=ao_log, log_density=_ao_log_density, bends=_ao_bends)
+    curves = (partial(curve, lam=lam) for curve in (ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log))
+    return Link("aranda-ordaz", *curves, interval, "", lam)
 
 
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
-    return _link("log-gamma", "log-gamma", lam, lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log, lg_interval)
+    interval = partial(_interval, lam=lam, log_p=lg_log, log_density=_log_density, bends=_lg_bends)
+    curves = (partial(curve, lam=lam) for curve in (lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log))
+    return Link("log-gamma", *curves, interval, "log-gamma", lam)
 
 
 def mirrored(link: Link) -> Link:
@@ -277,32 +280,14 @@ def mirrored(link: Link) -> Link:
     )
 
 
-def _link(name: str, mirror: str, lam: float, *functions: Callable[..., Any]) -> Link:
-    """The functions at one lambda, in their order in `Link`."""
-    cdf, sf, pdf, ppf, log_interval, interval = (partial(function, lam=lam) for function in functions)
-    return Link(name, cdf, sf, pdf, ppf, log_interval, interval, mirror, lam)
-
-
+#: By name: where the search for lambda begins, its open range, whether the links vary with log lambda, the range of a
+#: first estimate, and the links that are members.
 FLEXIBLE: dict[str, FlexibleLink] = {
     "aranda-ordaz": FlexibleLink(
-        "aranda-ordaz",
-        aranda_ordaz,
-        1.0,
-        0.0,
-        1e6,
-        relative=True,
-        bounds=(1.0 / 16.0, 16.0),
-        members=("logit", "cloglog"),
+        "aranda-ordaz", aranda_ordaz, 1.0, 0.0, 1e6, True, (1.0 / 16.0, 16.0), ("logit", "cloglog")
     ),
     "log-gamma": FlexibleLink(
-        "log-gamma",
-        log_gamma,
-        0.0,
-        -30.0,
-        30.0,
-        relative=False,
-        bounds=(-8.0, 8.0),
-        members=("probit", "cloglog", "loglog"),
+        "log-gamma", log_gamma, 0.0, -30.0, 30.0, False, (-8.0, 8.0), ("probit", "cloglog", "loglog")
     ),
 }
 
@@ -333,62 +318,14 @@ def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
 
 
 #: Weights of f(-3h) ... f(3h) in h f' and h^2 f''.
-_FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
-_SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
+FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
+SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 _STEP = 0.02
-#: The middle one of the seven points.
-_HERE = 3
 
 
-def _points(flexible: FlexibleLink, lam: float) -> tuple[FloatArray, float]:
-    """Seven values of lambda about one, and their distance."""
+def links_about(flexible: FlexibleLink, lam: float) -> tuple[list[Link], float]:
+    """The links at seven values of lambda about one, and their distance; no links where one is outside the range."""
     h = _STEP * lam if flexible.relative else _STEP
-    return lam + h * np.arange(-3.0, 4.0), h
-
-
-def lambda_inside(flexible: FlexibleLink, lam: float) -> bool:
-    """Whether the link has derivatives at lambda: the points about it are inside the range."""
-    points, _ = _points(flexible, lam)
-    return bool(flexible.lower < points[0] and points[-1] < flexible.upper)
-
-
-def lambda_slope(flexible: FlexibleLink, lam: float, curve: Callable[[Link], FloatArray]) -> FloatArray:
-    """Derivative by lambda of what `curve` makes of a link."""
-    points, h = _points(flexible, lam)
-    values = np.array([curve(flexible.at(float(point))) for point in points])
-    return np.asarray(np.tensordot(_FIRST, values, axes=1) / h)
-
-
-def lambda_terms(
-    family: Family, flexible: FlexibleLink, lam: float, predictor: Predictor, y: IntArray, second: bool = True
-) -> RowTerms | None:
-    """Terms at a lambda that is estimated, the last of the predictors; None outside the domain."""
-    if not lambda_inside(flexible, lam):
-        return None
-    points, h = _points(flexible, lam)
-    families = [family.at(flexible.at(float(point))) for point in points]
-    here = families[_HERE].terms(predictor, y, second)
-    if here is None:
-        return None
-    if not second:
-        logs = np.array([one.log_p(predictor, y) for one in families])
-        with np.errstate(invalid="ignore"):
-            score = np.vstack([here.score, _FIRST @ logs / h])
-        return RowTerms(log_p=here.log_p, places=here.places, score=score, curvature=None)
-    found = [here if one is families[_HERE] else one.terms(predictor, y, second=False) for one in families]
-    return _joined(here, [one for one in found if one is not None], h)
-
-
-def _joined(here: RowTerms, found: Sequence[RowTerms], h: float) -> RowTerms:
-    """The middle terms, with those of lambda from all seven; NaN where a probability is 0 at one of them."""
-    logs = np.array([one.log_p for one in found])
-    with np.errstate(invalid="ignore"):
-        slope, bend = _FIRST @ logs / h, _SECOND @ (logs - here.log_p) / h**2
-        mixed = sum(weight * one.score for weight, one in zip(_FIRST, found, strict=True)) / h
-    score = np.vstack([here.score, slope])
-    size = len(score)
-    out = np.empty((size, size, here.log_p.size))
-    out[:-1, :-1] = here.second()
-    out[:-1, -1] = out[-1, :-1] = -np.asarray(mixed)
-    out[-1, -1] = -bend
-    return RowTerms(log_p=here.log_p, places=here.places, score=score, curvature=out, barrier=here.barrier)
+    points = lam + h * np.arange(-3.0, 4.0)
+    inside = flexible.lower < points[0] and points[-1] < flexible.upper
+    return [flexible.at(float(point)) for point in points] if inside else [], h

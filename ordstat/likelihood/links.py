@@ -10,7 +10,6 @@ from scipy.special import erfcx, expit, ndtr, ndtri
 from scipy.special import logit as log_odds
 
 from .._typing import BoolArray, FloatArray
-from ..compiled.terms import logit_interval
 
 _LN2 = float(np.log(2.0))
 _HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
@@ -126,9 +125,11 @@ def logit_product(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
 
 def logit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
     """Exact forms: nothing cancels at any width, so no series is needed."""
-    out = np.empty((8, u.size))
-    logit_interval(*(np.ascontiguousarray(part, dtype=np.float64) for part in (u, lo, d)), out)
-    return Interval(*out)
+    above, below = expit(-u), expit(lo)
+    with np.errstate(over="ignore"):
+        g = 1.0 / np.expm1(d)
+    f_u, f_l = above * expit(u), below * expit(-lo)
+    return Interval(logit_log(u, lo, d), above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g))
 
 
 # --------------------------------------------------------------------------------------------- probit

@@ -14,54 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..compiled.terms import interval_ends
 from ..exceptions import DataError
 from ..formula.sample import Rows, sums_by
-
-#: Up to so many thresholds a row's own are picked from all of them.
-_FEW = 12
-
-
-#: So many different rows of nominal columns are few.
-_PATTERNS = 64
-
-
-@dataclass(frozen=True, eq=False)
-class Patterns:
-    """The few different rows of nominal columns that are those of factors.
-
-    Attributes
-    ----------
-    w : (G, m)
-    of : (n,)
-        Which of them each row has.
-    """
-
-    w: FloatArray
-    of: IntArray
-
-    @classmethod
-    def among(cls, w: FloatArray) -> Patterns | None:
-        """The patterns of w (n, m); None where there are many."""
-        if w.shape[1] == 1:
-            return None
-        mixed = w @ np.sqrt(np.arange(2.0, w.shape[1] + 2.0))
-        values = np.unique(mixed[: 4 * _PATTERNS])
-        if values.size > _PATTERNS:
-            return None
-        of = np.minimum(np.searchsorted(values, mixed), values.size - 1)
-        if not np.array_equal(values[of], mixed):  # some are not among the first rows
-            values, of = np.unique(mixed, return_inverse=True)
-        patterns = np.empty((values.size, w.shape[1]))
-        patterns[of] = w
-        if values.size > _PATTERNS or not np.array_equal(patterns[of], w):
-            return None
-        return cls(patterns, of.astype(np.intp))
-
-    def take(self, index: IntArray | slice) -> Patterns:
-        """Those of some rows."""
-        return Patterns(self.w, self.of[index])
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelRows:
@@ -72,8 +26,6 @@ class ModelRows:
     x : (n, p), w : (n, m), z : (n, r)
         Location, nominal (the first one is 1) and log-scale columns.
     offset, scale_offset : (n,)
-    patterns : Patterns or None
-        Of `w`, where it is known to have few different rows.
     """
 
     x: FloatArray
@@ -81,25 +33,17 @@ class ModelRows:
     z: FloatArray
     offset: FloatArray
     scale_offset: FloatArray
-    patterns: Patterns | None = None
 
     @classmethod
     def of(cls, rows: Rows) -> ModelRows:
         """The columns as they are."""
-        ones, z = np.ones((rows.n, 1)), np.zeros((rows.n, 0)) if rows.scale is None else rows.scale
-        return cls.on(rows, rows.X, ones if rows.nominal is None else np.hstack([ones, rows.nominal]), z)
-
-    @classmethod
-    def on(cls, rows: Rows, x: FloatArray, w: FloatArray, z: FloatArray, patterns: Patterns | None = None) -> ModelRows:
-        """Other columns of the same rows, which keep their offsets."""
-        zero = np.zeros(rows.n)
+        ones, zero = np.ones((rows.n, 1)), np.zeros(rows.n)
         return cls(
-            x=x,
-            w=w,
-            z=z,
+            x=rows.X,
+            w=ones if rows.nominal is None else np.hstack([ones, rows.nominal]),
+            z=np.zeros((rows.n, 0)) if rows.scale is None else rows.scale,
             offset=zero if rows.offset is None else rows.offset,
             scale_offset=zero if rows.scale_offset is None else rows.scale_offset,
-            patterns=patterns,
         )
 
     @property
@@ -108,13 +52,12 @@ class ModelRows:
 
     def take(self, index: IntArray | slice) -> ModelRows:
         """Some of the rows, in the order of `index`."""
-        columns = {name: getattr(self, name)[index] for name in ("x", "w", "z", "offset", "scale_offset")}
-        return ModelRows(**columns, patterns=None if self.patterns is None else self.patterns.take(index))
+        return ModelRows(**{name: getattr(self, name)[index] for name in ("x", "w", "z", "offset", "scale_offset")})
 
     def at(self, alpha: FloatArray, beta: FloatArray, zeta: FloatArray) -> Predictor:
         """The predictors at alpha (K-1, m), beta (p,) and zeta (r,)."""
         H, tau = self.x @ beta + self.offset, self.z @ zeta + self.scale_offset
-        return Predictor(w=self.w, alpha=alpha, H=H, tau=tau, patterns=self.patterns)
+        return Predictor(w=self.w, alpha=alpha, H=H, tau=tau)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -126,14 +69,12 @@ class Predictor:
     w : (n, m)
     alpha : (K-1, m)
     H, tau : (n,)
-    patterns : Patterns or None
     """
 
     w: FloatArray
     alpha: FloatArray
     H: FloatArray
     tau: FloatArray
-    patterns: Patterns | None = None
 
     @cached_property
     def s(self) -> FloatArray:
@@ -162,34 +103,19 @@ class Predictor:
         """(n,) eta_y, eta_{y-1} and their difference, infinite where a level has no such end."""
         last = self.n_thresholds
         high, low = np.minimum(y, last - 1), np.maximum(y - 1, 0)
-        upper, lower = self._at(high), self._at(low)
-        out = np.empty((3, y.size))
+        top, bottom = y == last, y == 0
         with np.errstate(invalid="ignore"):  # both infinite beside levels without rows
-            interval_ends(upper, lower, self._between(high, low, upper - lower), self.H, self.s, y, last, out)
-        return out[0], out[1], out[2]
+            upper, lower = (self.s * (self._of_rows(self.alpha[k]) - self.H) for k in (high, low))
+            width = self.s * self._of_rows(self.alpha[high] - self.alpha[low])
+        return (
+            np.where(top, np.inf, upper),
+            np.where(bottom, -np.inf, lower),
+            np.where(top | bottom, np.inf, width),
+        )
 
-    def _at(self, k: IntArray) -> FloatArray:
-        """(n,) each row's own threshold."""
-        if self.alpha.shape[1] == 1:
-            return self.alpha[:, 0].take(k)
-        if self.n_thresholds <= _FEW:
-            return self._own(self.alpha, k)
-        return np.asarray(self.alpha[k, 0] + np.einsum("nm,nm->n", self.w[:, 1:], self.alpha[k, 1:]))
-
-    def _between(self, high: IntArray, low: IntArray, difference: FloatArray) -> FloatArray:
-        """(n,) difference of two thresholds, effect by effect."""
-        if self.alpha.shape[1] == 1:
-            return difference
-        if self.n_thresholds <= _FEW and np.isfinite(self.alpha).all():
-            return self._own(np.diff(self.alpha, axis=0, prepend=0.0), high)
-        return np.asarray(np.einsum("nm,nm->n", self.w, self.alpha[high] - self.alpha[low]))
-
-    def _own(self, alpha: FloatArray, k: IntArray) -> FloatArray:
-        """(n,) component k of each row's own w'alpha; effects beside an infinite threshold do not count."""
-        w = self.w if self.patterns is None else self.patterns.w
-        of = np.arange(len(w)) if self.patterns is None else self.patterns.of
-        every = alpha[:, 0] + w[:, 1:] @ alpha[:, 1:].T
-        return np.asarray(every.take(of * self.n_thresholds + k))
+    def _of_rows(self, alpha: FloatArray) -> FloatArray:
+        """(n,) w'alpha by rows of coefficients (n, m); effects beside an infinite threshold are 0."""
+        return alpha[:, 0] if alpha.shape[1] == 1 else np.einsum("nm,nm->n", self.w, alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,51 +142,28 @@ class Jacobian:
     structure: FloatArray | None = None
     n_lambda: int = 0
 
-    @property
-    def _ends(self) -> tuple[int, int, int]:
-        """Where the nominal, location and log-scale effects end."""
-        first = self.rows.w.shape[1] * self.n_thresholds
-        second = first + self.rows.x.shape[1]
-        return first, second, second + self.rows.z.shape[1]
-
     def apply(self, matrix: FloatArray) -> FloatArray:
         """(n, M + 2 + n_lambda, Q) J times a (P, Q) matrix."""
         matrix = matrix if self.structure is None else self.structure @ matrix
-        rows, (first, second, third) = self.rows, self._ends
-        levels = matrix[:first].reshape(rows.w.shape[1], self.n_thresholds, -1)
+        rows, count = self.rows, self.n_thresholds
+        ends = np.cumsum([rows.w.shape[1] * count, rows.x.shape[1], rows.z.shape[1]])
+        levels, location, log_scale, lam = np.split(matrix, ends)
+        levels = levels.reshape(rows.w.shape[1], count, -1)
         out = np.empty((rows.n, len(self.places) + 2 + self.n_lambda, matrix.shape[1]))
         for place, k in enumerate(self.places):
-            out[:, place] = sum(rows.w[:, column, None] * levels[column, k] for column in range(len(levels)))
-        out[:, -2 - self.n_lambda] = rows.x @ matrix[first:second]
-        out[:, -1 - self.n_lambda] = rows.z @ matrix[second:third]
+            out[:, place] = sum(w[:, None] * effects[k] for w, effects in zip(rows.w.T, levels, strict=True))
+        place = len(self.places)
+        out[:, place], out[:, place + 1] = rows.x @ location, rows.z @ log_scale
         if self.n_lambda:
-            out[:, -1] = matrix[third]
+            out[:, -1] = lam
         return out
 
-    def contract(self, vectors: FloatArray) -> FloatArray:
-        """(n, M + 2 + n_lambda) every row's own J times its own vector (n, P)."""
-        vectors = vectors if self.structure is None else vectors @ self.structure.T
-        rows, (first, second, third) = self.rows, self._ends
-        levels = vectors[:, :first].reshape(rows.n, rows.w.shape[1], self.n_thresholds)
-        moved, every = np.einsum("nm,nmk->nk", rows.w, levels), np.arange(rows.n)
-        parts = [moved[every, k] for k in self.places]
-        parts.append(np.einsum("np,np->n", rows.x, vectors[:, first:second]))
-        parts.append(np.einsum("nr,nr->n", rows.z, vectors[:, second:third]))
-        return np.column_stack([*parts, vectors[:, third:]])
-
     def transposed(self, values: FloatArray) -> FloatArray:
-        """(n, P) every row's J' times its values (M + 2 + n_lambda, n)."""
-        rows, every = self.rows, np.arange(self.rows.n)
-        levels = np.zeros((rows.n, rows.w.shape[1], self.n_thresholds))
-        for value, k in zip(values, self.places, strict=False):
-            levels[every, :, k] += value[:, None] * rows.w
-        location, log_scale, *lam = values[len(self.places) :]
-        parts = [levels.reshape(rows.n, -1), location[:, None] * rows.x, log_scale[:, None] * rows.z]
-        out = np.hstack([*parts, *(value[:, None] for value in lam)])
-        return out if self.structure is None else out @ self.structure
+        """(n, P) the J' of every row times its values (M + 2 + n_lambda, n)."""
+        return self.totals(values, np.arange(self.rows.n), self.rows.n)
 
     def totals(self, values: FloatArray, codes: IntArray, size: int) -> FloatArray:
-        """(size, P) `total` of the rows that have each code (n,)."""
+        """(size, P) sums of J' times the values (M + 2 + n_lambda, n) over the rows that have each code (n,)."""
         rows, count = self.rows, self.n_thresholds
         levels = np.zeros((rows.w.shape[1], size, count))
         for value, k in zip(values, self.places, strict=False):
@@ -268,21 +171,14 @@ class Jacobian:
             for column, w in enumerate(rows.w.T):
                 levels[column] += np.bincount(cell, value * w, minlength=size * count).reshape(size, count)
         location, log_scale, *lam = values[len(self.places) :]
-        parts = [*levels, sums_by(codes, rows.x, size, location), sums_by(codes, rows.z, size, log_scale)]
-        out = np.hstack([*parts, *(np.bincount(codes, value, minlength=size)[:, None] for value in lam)])
+        columns = (rows.x, location), (rows.z, log_scale)
+        parts = [(value @ x)[None] if size == 1 else sums_by(codes, x, size, value) for x, value in columns]
+        out = np.hstack([*levels, *parts, *(np.bincount(codes, value, minlength=size)[:, None] for value in lam)])
         return np.asarray(out if self.structure is None else out @ self.structure)
 
     def total(self, values: FloatArray) -> FloatArray:
-        """(P,) sum over rows of J' times their values (M + 2 + n_lambda, n)."""
-        rows, count = self.rows, self.n_thresholds
-        levels = np.zeros((rows.w.shape[1], count))
-        for value, k in zip(values, self.places, strict=False):
-            for column, w in enumerate(rows.w.T):
-                levels[column] += np.bincount(k, value * w, minlength=count)
-        location, log_scale, *lam = values[len(self.places) :]
-        parts = [levels.reshape(-1), location @ rows.x, log_scale @ rows.z]
-        out = np.concatenate([*parts, [value.sum() for value in lam]])
-        return np.asarray(out if self.structure is None else out @ self.structure)
+        """(P,) the sum of J' times the values over all rows."""
+        return np.asarray(self.totals(values, np.zeros(self.rows.n, dtype=np.intp), 1)[0])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,9 +1,4 @@
-"""What is maximised: the rows and columns that count, the parameters that are estimated, and the way back.
-
-A cumulative model with location effects alone has compiled passes (`PlainRows`): the formulas are those of
-`cumulative.py` at s = 1, w = 1, for centred and scaled columns that are never formed: x enters as (x - shift) / scale.
-`rows.py` serves every family and all effects.
-"""
+"""The problem: the rows, columns and parameters that are estimated, and the way back to those of the user."""
 
 from __future__ import annotations
 
@@ -13,177 +8,129 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..compiled.cumulative import accumulate, logit_groups, logit_pass, logit_widths, probit_rows, project
-from ..compiled.sums import standardise
 from ..exceptions import DataError, OptionError
-from ..formula.sample import Rows, Sample, row_blocks
-from .blocks import Blocks
+from ..formula.sample import Rows, Sample
+from ..judging.costs import CostMatrix
+from ..newton import Blocks, Evaluation, Factor
 from .columns import Columns, survey
-from .cumulative import Cumulative
 from .family import Family
 from .flexible import FlexibleLink
 from .links import Link
-from .newton import Evaluation, Objective, Slope
 from .predictor import ThresholdMap, threshold_map
-from .rows import CLOSED, FARTHEST, Scaled, TermRows
-from .user_scale import Structured, UserScale
-
-#: Rows handled at once: the temporaries of one chunk stay in cache.
-_CHUNK = 4096
-#: Thresholds of a probit model further apart than this allow plain differences of the normal distribution function.
-_WIDE = 0.1
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PlainRows:
-    """Rows read where they lie.
-
-    Attributes
-    ----------
-    X : (N, p) C-contiguous
-    y : (N,) codes, every level present
-    weights, offset : (N,) or None
-    shift, scale : (p,)
-        The columns are used as (x - shift) / scale.
-    counts : (K,) weighted counts of the levels
-    link : Link
-    """
-
-    X: FloatArray
-    y: IntArray
-    weights: FloatArray | None
-    offset: FloatArray | None
-    shift: FloatArray
-    scale: FloatArray
-    counts: FloatArray
-    link: Link
-
-    @property
-    def _given(self) -> tuple[FloatArray, IntArray, FloatArray | None, FloatArray | None, FloatArray]:
-        return self.X, self.y, self.weights, self.offset, self.shift
-
-    def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
-        """Whether the thresholds are in order."""
-        return bool(np.all(np.diff(alpha[:, 0]) > 0.0))
-
-    def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
-        """At thresholds alpha (K-1, 1) and location coefficients (p,), both for the scaled columns."""
-        theta, beta = alpha[:, 0], rest / self.scale
-        if not (theta[1:] > theta[:-1]).all() or max(-theta[0], theta[-1], _size(rest)) > FARTHEST:
-            return None
-        found = self._logit(theta, beta) if self.link.name == "logit" else None
-        if found is None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = self._any_link(theta, beta)
-        return found if found.finite else None
-
-    def slope(self, alpha: FloatArray, rest: FloatArray, information: Blocks) -> Evaluation | None:
-        """The same, for the logit with the information given instead of its own."""
-        theta, beta = alpha[:, 0], rest / self.scale
-        if self.link.name != "logit" or not np.all(theta[1:] > theta[:-1]):
-            return self.evaluate(alpha, rest)
-        levels, score = np.zeros((self.counts.size, 2)), np.zeros(beta.size)
-        logs = logit_pass(*self._given, beta, theta, levels, score, None, None)
-        if np.isnan(logs):
-            return self.evaluate(alpha, rest)
-        return Evaluation(
-            loglik=logit_widths(theta, self.counts, levels, np.empty(theta.size - 1)) - logs,
-            score_alpha=(levels[:-1, 0] - levels[1:, 1]).reshape(-1, 1),
-            score_rest=score / self.scale,
-            information=information,
-        )
-
-    def group_scores(self, alpha: FloatArray, rest: FloatArray, codes: IntArray, n_groups: int) -> FloatArray | None:
-        """(G, K-1 + p) sums of the rows' scores by code (n,), of the user's columns; None where `_any_link` is for it.
-
-        With d the width of a row's level, d log p is F(-u) + 1/(e^d - 1) by the upper threshold and minus
-        F(l) + 1/(e^d - 1) by the lower one; x is centred in the pass.
-        """
-        theta, beta = alpha[:, 0], rest / self.scale
-        if self.link.name != "logit":
-            return None
-        sums, score = np.zeros((n_groups, self.counts.size, 3)), np.zeros((n_groups, beta.size))
-        given = self.X, self.y, self.weights, self.offset, self.shift, beta, theta
-        if np.isnan(logit_groups(*given, codes, sums, score)):
-            return None
-        width = np.pad(1.0 / np.expm1(np.diff(theta)), 1)
-        above, below = (sums[:, :, side] + width * sums[:, :, 2] for side in (0, 1))
-        of_theta = above[:, :-1] - below[:, 1:]
-        return np.hstack([of_theta, score - of_theta.sum(axis=1)[:, None] * self.shift])
-
-    def _logit(self, theta: FloatArray, beta: FloatArray) -> Evaluation | None:
-        """The compiled pass: what depends on thresholds alone is added once a level, not once a row."""
-        sums = _Sums.zeros(self.counts.size, 4, self.shift.size)
-        logs = logit_pass(*self._given, beta, theta, sums.levels, sums.score, sums.cross, sums.gram)
-        if np.isnan(logs):
-            return None
-        below = np.empty(theta.size - 1)
-        loglik = logit_widths(theta, self.counts, sums.levels, below) - logs
-        return sums.evaluation(loglik, below, self.scale)
-
-    def _any_link(self, theta: FloatArray, beta: FloatArray) -> Evaluation:
-        """Row quantities in NumPy, sums in the compiled part, chunk by chunk."""
-        sums = _Sums.zeros(self.counts.size, 5, self.shift.size)
-        ends = np.concatenate([[-np.inf], theta, [np.inf]])
-        widths = np.concatenate([[np.inf], np.diff(theta), [np.inf]])
-        compiled = self.link.name == "probit" and bool(np.all(np.diff(theta) > _WIDE))
-        loglik = 0.0
-        for rows in row_blocks(self.y.size, room=_CHUNK):
-            y = self.y[rows]
-            H = np.zeros(y.size) if self.offset is None else self.offset[rows].copy()
-            project(self.X[rows], self.shift, beta, H)
-            v = None if self.weights is None else self.weights[rows]
-            parts = np.empty((8, y.size))
-            logs = probit_rows(y, v, H, theta, parts) if compiled else np.nan
-            if np.isnan(logs):
-                q = self.link.interval(ends[y + 1] - H, ends[y] - H, widths[y])
-                np.stack([q.a, q.b, -q.h_uu, -q.h_ll, q.h_ul, q.c, q.r_u, q.r_l], out=parts)
-                logs = float(q.log_p.sum() if v is None else v @ q.log_p)
-                if v is not None:
-                    parts *= v
-            loglik += logs
-            accumulate(self.X[rows], y, self.shift, parts, sums.levels, sums.score, sums.cross, sums.gram)
-        return sums.evaluation(loglik, -sums.levels[1:-1, 4], self.scale)
-
-
-def _size(values: FloatArray) -> float:
-    """The largest absolute value, 0 of none."""
-    return float(np.abs(values).max()) if values.size else 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """What the compiled passes add into; see `compiled/cumulative.pyx`."""
-
-    levels: FloatArray
-    score: FloatArray
-    cross: FloatArray
-    gram: FloatArray
-
-    @classmethod
-    def zeros(cls, n_levels: int, width: int, p: int) -> _Sums:
-        return cls(np.zeros((n_levels, width)), np.zeros(p), np.zeros((n_levels + 1, p)), np.zeros((p, p)))
-
-    def evaluation(self, loglik: float, below: FloatArray, scale: FloatArray) -> Evaluation:
-        """Blocks of the scaled columns; `below` is the lower diagonal of T."""
-        n, p = self.levels.shape[0], scale.size
-        upper, lower = self.levels[:-1], self.levels[1:]
-        blocks = Blocks(
-            diagonal=(upper[:, 2] + lower[:, 3]).reshape(-1, 1, 1),
-            below=below.reshape(-1, 1, 1),
-            cross=(self.cross[1:n] / -scale).reshape(n - 1, 1, p),
-            rest=self.gram / (scale[:, None] * scale),
-        )
-        return Evaluation(
-            loglik=loglik,
-            score_alpha=(upper[:, 0] - lower[:, 1]).reshape(-1, 1),
-            score_rest=self.score / scale,
-            information=blocks,
-        )
-
+from .rows import LikelihoodRows
+from .rule import LikelihoodRule
 
 #: Rows a parameter, of a plain cumulative model and of others, whose passes over the rows cost more.
 _MANY, _MANY_TERMS = 800, 200
+
+
+@dataclass(frozen=True, eq=False)
+class UserScale:
+    """From coordinates x = (alpha~ threshold by threshold, rest~), on centred and scaled columns, to the user's.
+
+    alpha_k = G alpha~_k + c_k A rest~ and rest = rest~ / scale, k over the t threshold parameters. The user's
+    parameters are the intercepts of the thresholds, then their nominal effects column by column, then the rest.
+
+    Attributes
+    ----------
+    G : (m, m)
+    A : (m, q)
+    scale : (q,)
+    c : (t,)
+        How a common move of all thresholds moves their parameters: ones without a structure.
+    """
+
+    G: FloatArray
+    A: FloatArray
+    scale: FloatArray
+    c: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(t, m)."""
+        return self.c.size, self.G.shape[0]
+
+    def parted(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """alpha~ (t, m) and rest~ (q,)."""
+        size = self.c.size * self.G.shape[0]
+        return x[:size].reshape(self.shape), x[size:]
+
+    def coefficients(self, x: FloatArray) -> FloatArray:
+        """The user's parameters at coordinates x."""
+        alpha, rest = self.parted(x)
+        alpha = alpha @ self.G.T + np.outer(self.c, self.A @ rest)
+        return np.concatenate([alpha.T.reshape(-1), rest / self.scale])
+
+    def coordinates(self, values: FloatArray) -> FloatArray:
+        """The inverse of `coefficients`."""
+        (t, m), size = self.shape, self.c.size * self.G.shape[0]
+        rest = values[size:] * self.scale
+        alpha = values[:size].reshape(m, t) - np.outer(self.A @ rest, self.c)
+        return np.concatenate([np.linalg.solve(self.G, alpha).T.reshape(-1), rest])
+
+    def rounding(self, x: FloatArray) -> FloatArray:
+        """Rounding error of `coefficients`, from the size of the terms that they are sums of."""
+        sizes = UserScale(np.abs(self.G), np.abs(self.A), np.abs(self.scale), np.abs(self.c))
+        return 2.0**-53 * sizes.coefficients(np.abs(x))
+
+    def gradient(self, place: int) -> FloatArray:
+        """(P,) derivatives of one parameter of the user by the coordinates."""
+        (t, m), alpha, rest = self.shape, np.zeros(self.shape), np.zeros(self.scale.size)
+        if place < t * m:
+            column, k = divmod(place, t)
+            alpha[k], rest = self.G[column], self.c[k] * self.A[column]
+        else:
+            rest[place - t * m] = 1.0 / self.scale[place - t * m]
+        return np.concatenate([alpha.reshape(-1), rest])
+
+
+@dataclass(frozen=True, eq=False)
+class InverseInformation:
+    """Covariance of the user's estimates, from the factors of the information; computed on request."""
+
+    factor: Factor
+    user: UserScale
+
+    def _coupling(self) -> FloatArray:
+        """(t, m, q): minus the regression of alpha on rest, alpha on the user's scale."""
+        V = self.factor.V.reshape(*self.user.shape, self.user.scale.size)
+        return np.asarray(np.einsum("ij,kjq->kiq", self.user.G, V) - np.multiply.outer(self.user.c, self.user.A))
+
+    def variances(self) -> FloatArray:
+        """(P',) without ever forming the covariance of the thresholds."""
+        return self._variances
+
+    @cached_property
+    def _variances(self) -> FloatArray:
+        G, coupling, schur = self.user.G, self._coupling(), self.factor.schur_inverse()
+        alpha = np.einsum("ij,kjl,il->ki", G, self.factor.inverse_diagonal_blocks(G.shape[0]), G)
+        alpha += ((coupling @ schur) * coupling).sum(axis=2)
+        return np.concatenate([alpha.T.reshape(-1), np.diag(schur) / self.user.scale**2])
+
+    def covariance(self) -> FloatArray:
+        """(P', P')."""
+        count, m = self.user.shape
+        schur, q = self.factor.schur_inverse(), self.user.scale.size
+        order = np.arange(count * m).reshape(count, m).T.reshape(-1)
+        coupling = self._coupling().reshape(count * m, q)[order]
+        spread = np.kron(np.eye(count), self.user.G)[order]
+        alpha = spread @ self.factor.threshold_inverse() @ spread.T + coupling @ schur @ coupling.T
+        mixed = -coupling @ schur / self.user.scale
+        full = np.block([[alpha, mixed], [mixed.T, schur / np.outer(self.user.scale, self.user.scale)]])
+        return np.asarray(0.5 * (full + full.T))
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceMatrix:
+    """A covariance (P', P') at hand; NaN where it is not known."""
+
+    matrix: FloatArray
+
+    def variances(self) -> FloatArray:
+        return np.array(np.diag(self.matrix))
+
+    def covariance(self) -> FloatArray:
+        return self.matrix.copy()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -204,7 +151,7 @@ class Problem:
         Where the parameter of the link is estimated; the link of `family` is where the search begins then.
     structure : ThresholdMap or None
         Structure of the thresholds between the levels present.
-    confounded : tuple of int
+    lost : tuple of int
         Places of the log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a
         lambda stays where the search would begin.
     n_lambda : int
@@ -224,7 +171,7 @@ class Problem:
     family: Family
     flexible: FlexibleLink | None = None
     structure: ThresholdMap | None = None
-    confounded: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
     n_lambda: int
     independent: BoolArray
     used: IntArray | None = None
@@ -246,19 +193,15 @@ class Problem:
             sample = sample.take(used)
         sample, present, counts = _levels_present(sample)
         rows = sample.rows
-        empty = np.zeros((sample.n, 0))
-        wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
-        both = survey(np.ascontiguousarray(wide), sample.weights)
-        q = wide.shape[1] - rows.X.shape[1]
-        scale = survey(np.ascontiguousarray(empty if rows.scale is None else rows.scale), sample.weights)
+        q = 0 if rows.nominal is None else rows.nominal.shape[1]
+        both = survey(np.ascontiguousarray(rows.X if q == 0 else np.hstack([rows.nominal, rows.X])), sample.weights)
+        scale = survey(np.zeros((sample.n, 0)) if rows.scale is None else rows.scale, sample.weights)
         nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
-        kept = Rows(
+        kept = replace(
+            rows,
             X=_columns(rows.X, location.kept),
-            offset=rows.offset,
             nominal=None if rows.nominal is None else _columns(rows.nominal, nominal.kept),
             scale=None if rows.scale is None or not scale.kept.any() else _columns(rows.scale, scale.kept),
-            scale_offset=rows.scale_offset,
-            random=rows.random,
         )
         return cls(
             sample=replace(sample, rows=kept),
@@ -275,139 +218,96 @@ class Problem:
             used=used,
         )
 
+    # Other problems
+
     def without(self, lost: list[int]) -> Problem:
         """The problem without parameters that cannot be determined."""
-        n_scale, last = int(self.scale.kept.sum()), self.n_parameters
-        first = last - n_scale - int(self.flexible is not None)
-        gone = np.zeros(last - first, dtype=np.bool_)
-        gone[[place - first for place in lost]] = True
+        n_scale = int(self.scale.kept.sum())
+        first = self.n_parameters - n_scale - int(self.flexible is not None)
+        left = np.isin(first + np.arange(n_scale), lost, invert=True)
         kept = self.scale.kept.copy()
-        kept[self.scale.kept] = ~gone[:n_scale]
+        kept[kept] = left
         rows = self.sample.rows
         if rows.scale is not None:
-            left = _columns(rows.scale, ~gone[:n_scale])
-            rows = replace(rows, scale=left if left.shape[1] else None)
+            rows = replace(rows, scale=_columns(rows.scale, left) if left.any() else None)
         return replace(
             self,
             sample=replace(self.sample, rows=rows),
             scale=replace(self.scale, kept=kept),
-            flexible=None if gone[n_scale:].any() else self.flexible,
-            confounded=tuple(lost),
+            flexible=None if first + n_scale in lost else self.flexible,
+            lost=tuple(lost),
         )
 
-    @property
-    def link(self) -> Link:
-        """The link of the family."""
-        return self.family.link
+    def without_scale(self) -> Problem:
+        """The same without log-scale effects."""
+        rows = replace(self.sample.rows, scale=None)
+        return replace(self, sample=replace(self.sample, rows=rows), scale=Columns.none())
+
+    def without_effects(self) -> Problem:
+        """The same rows with thresholds and offsets alone."""
+        rows = replace(self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None, scale=None)
+        none = Columns.none()
+        return replace(self, sample=replace(self.sample, rows=rows), location=none, nominal=none, scale=none)
+
+    def of_rows(self, index: IntArray | slice) -> Problem | None:
+        """The same on some of the rows; None if a level is lost."""
+        part = self.sample.take(index)
+        counts = np.bincount(part.y, weights=part.weights, minlength=self.counts.size).astype(np.float64)
+        return replace(self, sample=part, counts=counts) if np.all(counts > 0.0) else None
 
     def at_link(self, link: Link) -> Problem:
         """The same at another link that is known."""
         return replace(self, family=self.family.at(link), flexible=None)
 
-    @property
-    def plain(self) -> bool:
-        """Whether `PlainRows` serves: a cumulative model with location effects alone."""
-        rows = self.sample.rows
-        parts = (rows.nominal, rows.scale, rows.scale_offset, self.flexible)
-        known = self.link.name == "logit" or self.link.name not in CLOSED
-        return known and isinstance(self.family, Cumulative) and all(part is None for part in parts)
-
-    def user_scale(self) -> UserScale:
-        """The way back, for the columns kept."""
-        return self._user_scale
+    # The likelihood
 
     @cached_property
-    def _user_scale(self) -> UserScale:
-        location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
-        c = np.ones(self.counts.size - 1)
-        if self.structure is not None:
-            intercept = self.structure.intercept
-            c = np.zeros(self.structure.jacobian.shape[1]) if intercept is None else intercept
-        deviations = scale.deviation if self.flexible is None else np.append(scale.deviation, 1.0)
-        return UserScale.of((location.mean, location.deviation), (nominal.mean, nominal.deviation), deviations, c)
-
-    def rows(self) -> PlainRows | TermRows:
-        """The log-likelihood of the scaled columns, in all thresholds."""
-        return self._plain_rows() if self.plain else self.term_rows
-
-    def objective(self) -> PlainRows | TermRows | Structured:
-        """The log-likelihood in the parameters that are estimated."""
-        rows = self.rows()
-        return rows if self.structure is None else self.structured(rows.evaluate)
-
-    def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
-        """Whether the thresholds of all rows are in order, and log scales inside the domain."""
-        rows = self.rows()
-        return rows.inside(
-            alpha if self.structure is None else self.structured(rows.evaluate).expand(alpha, rest), rest
+    def rows(self) -> LikelihoodRows:
+        """The log-likelihood in all thresholds and effects."""
+        location, nominal, scale = (part.part(part.kept) for part in (self.location, self.nominal, self.scale))
+        return LikelihoodRows(
+            sample=self.sample,
+            location=location,
+            nominal=nominal,
+            scale=scale,
+            family=self.family,
+            flexible=self.flexible,
         )
 
-    def structured(self, objective: Objective) -> Structured:
-        """An objective in all thresholds as one in the parameters of the structure."""
-        assert self.structure is not None
-        user = self.user_scale()
-        shift = np.zeros_like(user.A)
-        if not np.any(user.c):
-            shift -= np.linalg.solve(user.G, user.A)
-        return Structured(objective=objective, jacobian=self.structure.jacobian, shift=shift)
+    def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
+        """The log-likelihood in the parameters that are estimated [newton.Objective]."""
+        if self.structure is None:
+            return self.rows.evaluate(x, information)
+        found = self.rows.evaluate(self.expansion @ x)
+        return None if found is None else found.along(self.expansion, self.user.c.size * self.user.G.shape[0])
 
-    def _plain_rows(self) -> PlainRows:
-        sample, location = self.sample, self.location.part(self.location.kept)
-        return PlainRows(
-            X=sample.X,
-            y=sample.y,
-            weights=sample.weights,
-            offset=sample.rows.offset,
-            shift=location.mean,
-            scale=location.deviation,
-            counts=self.counts,
-            link=self.link,
-        )
+    @cached_property
+    def expansion(self) -> FloatArray:
+        """(F, P) from the parameters of a threshold structure to all thresholds and effects.
 
-    def slope(self) -> Slope | None:
-        """The cheaper evaluation of the score, where many rows make it worth while."""
-        if self.structure is not None or not self.many_rows:
-            return None
-        if not self.plain:
-            return self.term_rows.slope
-        return self._plain_rows().slope if self.link.name == "logit" else None
-
-    def group_scores(self, estimates: FloatArray, codes: IntArray, n_groups: int) -> FloatArray | None:
-        """(G, P') sums of the scores at estimates on the user's scale, by code (n,), where one pass gives them."""
-        if not self.plain or self.structure is not None:
-            return None
-        return self._plain_rows().group_scores(*self.from_user(estimates), codes, n_groups)
+        alpha~_k = sum_t J_kt a_t + A_0 rest: the second term undoes the centring of the location columns where the
+        structure cannot absorb it (symmetric2, whose thresholds cannot move together), else it is 0.
+        """
+        n, user = self.counts.size - 1, self.user
+        if self.structure is None:
+            return np.eye(n * user.G.shape[0] + user.scale.size)
+        (t, m), q = user.shape, user.scale.size
+        out = np.zeros((n * m + q, t * m + q))
+        out[: n * m, : t * m] = np.kron(self.structure.jacobian, np.eye(m))
+        if not user.c.any():
+            out[: n * m, t * m :] = np.tile(-np.linalg.solve(user.G, user.A), (n, 1))
+        out[n * m :, t * m :] = np.eye(q)
+        return out
 
     @property
     def many_rows(self) -> bool:
         """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""
-        return self.sample.n >= (_MANY if self.plain else _MANY_TERMS) * self.n_parameters
+        rows = self.sample.rows
+        plain = self.family.local and self.flexible is None
+        plain = plain and all(part is None for part in (rows.nominal, rows.scale, rows.scale_offset))
+        return self.sample.n >= (_MANY if plain else _MANY_TERMS) * self.n_parameters
 
-    def scaled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Centred and scaled copies: location (N, p), nominal with its column of ones (N, m), scale (N, r)."""
-        columns, p, r, w = self._scaled()
-        return np.ascontiguousarray(columns[:, :p]), w, np.ascontiguousarray(columns[:, p : p + r])
-
-    def _scaled(self) -> Scaled:
-        """Centred and scaled copies of the columns; those of the log scale are only scaled."""
-        rows, n = self.sample.rows, self.sample.n
-        location, nominal, scale = (c.part(c.kept) for c in (self.location, self.nominal, self.scale))
-        p, m, r = (part.deviation.size for part in (location, nominal, scale))
-        columns, w = np.empty((n, p + r + int(self.flexible is not None))), np.empty((n, 1 + m))
-        columns[:, p + r :], w[:, 0] = 1.0, 1.0
-        standardise(rows.X, location.mean, location.deviation, 0, columns)
-        if rows.nominal is not None:
-            standardise(rows.nominal, nominal.mean, nominal.deviation, 1, w)
-        if rows.scale is not None:
-            standardise(rows.scale, np.zeros(r), scale.deviation, p, columns)
-        return Scaled(columns, p, r, w)
-
-    @cached_property
-    def term_rows(self) -> TermRows:
-        """The log-likelihood by the terms of rows, for any family and any effects."""
-        return TermRows.of(self.sample, self._scaled(), self.family, self.flexible)
-
-    def start(self) -> tuple[FloatArray, FloatArray]:
+    def start(self) -> FloatArray:
         """Thresholds at (or near) the quantiles of the cumulative shares, moved by the mean offsets; all effects 0."""
         rows, weights = self.sample.rows, self.sample.weights
         theta = self.family.start(self.counts / self.counts.sum())
@@ -415,56 +315,111 @@ class Problem:
             theta = theta * np.exp(np.average(rows.scale_offset, weights=weights))
         if rows.offset is not None:
             theta = theta + np.average(rows.offset, weights=weights)
-        alpha = np.zeros((theta.size, 1 + int(self.nominal.kept.sum())))
-        alpha[:, 0] = theta
         if self.structure is not None:
-            alpha = self.structured(_nowhere).start(alpha)
-        rest = np.zeros(int(self.location.kept.sum() + self.scale.kept.sum()))
-        return alpha, rest if self.flexible is None else np.append(rest, self.flexible.start)
+            theta = np.linalg.lstsq(self.structure.jacobian, theta, rcond=None)[0]
+        x, m = np.zeros(self.n_parameters), self.user.G.shape[0]
+        x[: theta.size * m : m] = theta
+        if self.flexible is not None:
+            x[-1] = self.flexible.start
+        return x
+
+    # Parameters
+
+    @cached_property
+    def user(self) -> UserScale:
+        """The way back, for the columns kept."""
+        location, nominal, scale = self.rows.location, self.rows.nominal, self.rows.scale
+        m, p, r = 1 + nominal.mean.size, location.mean.size, scale.mean.size + int(self.flexible is not None)
+        G, A, c = np.diag(np.append(1.0, 1.0 / nominal.deviation)), np.zeros((m, p + r)), np.ones(self.counts.size - 1)
+        G[0, 1:], A[0, :p] = -nominal.mean / nominal.deviation, location.mean / location.deviation
+        if self.structure is not None:
+            intercept = self.structure.intercept
+            c = np.zeros(self.structure.jacobian.shape[1]) if intercept is None else intercept
+        scales = [location.deviation, scale.deviation, np.ones(int(self.flexible is not None))]
+        return UserScale(G, A, np.concatenate(scales), c)
 
     @property
     def n_parameters(self) -> int:
         """How many parameters are estimated."""
-        nominal, location, scale = (int(part.kept.sum()) for part in (self.nominal, self.location, self.scale))
-        return self._n_thresholds * (1 + nominal) + location + scale + int(self.flexible is not None)
+        return self.user.c.size * self.user.G.shape[0] + self.user.scale.size
 
-    @property
-    def n_null_parameters(self) -> int:
-        """How many are left without effects."""
-        return self._n_thresholds + int(self.flexible is not None)
-
-    @property
-    def _n_thresholds(self) -> int:
-        return self.counts.size - 1 if self.structure is None else self.structure.jacobian.shape[1]
-
-    def from_user(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(alpha, rest) of the scaled columns from the parameters on the user's scale, in their order.
+    def from_user(self, values: FloatArray) -> FloatArray:
+        """Coordinates from the parameters on the user's scale, in their order.
 
         Raises
         ------
         OptionError
             Not as many values as there are parameters.
         """
-        user = self.user_scale()
-        t, m = user.c.size, user.G.shape[0]
+        (t, m), q = self.user.shape, self.user.scale.size
         if values.size != self.n_parameters:
             raise OptionError(
                 f"start must have {self.n_parameters} values, one for each estimated parameter ({t * m} of the "
-                f"thresholds, then {user.scale.size} others); got {values.size}."
+                f"thresholds, then {q} others); got {values.size}."
             )
-        alpha, rest = user.scaled(values[: t * m].reshape(m, t).T, values[t * m :])
-        return (alpha if self.structure is None else alpha.reshape(1, -1)), rest
+        return self.user.coordinates(values)
 
-    def without_effects(self) -> Problem:
-        """The same rows with thresholds and offsets alone."""
-        rows = self.sample.rows
-        bare = Rows(X=np.zeros((rows.n, 0)), offset=rows.offset, scale_offset=rows.scale_offset)
-        none = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
-        return replace(self, sample=replace(self.sample, rows=bare), location=none, nominal=none, scale=none)
+    @cached_property
+    def _thresholds(self) -> BoolArray:
+        """(t,) threshold parameters that are estimated: those beside a level without rows are not."""
+        if self.structure is not None:
+            return np.ones(len(self.structure.names), dtype=bool)
+        return np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many parameters of each kind there are, estimated or not."""
+        n_alpha = self._thresholds.size * (1 + self.nominal.kept.size)
+        sizes = {"n_alpha": n_alpha, "n_beta": self.location.kept.size, "n_zeta": self.scale.kept.size}
+        return {**sizes, "n_lambda": self.n_lambda}
 
-def _nowhere(alpha: FloatArray, rest: FloatArray) -> None:
-    """An objective without a domain."""
+    @cached_property
+    def estimated(self) -> BoolArray:
+        """(P,) parameters that are not aliased, among all."""
+        return self._among_all(self.scale.kept, self.flexible is not None)
+
+    def _among_all(self, scale: BoolArray, lam: bool) -> BoolArray:
+        alpha = np.append(True, self.nominal.kept)[:, None] & self._thresholds
+        return np.concatenate([alpha.reshape(-1), self.location.kept, scale, np.full(self.n_lambda, lam)])
+
+    @property
+    def confounded(self) -> tuple[int, ...]:
+        """Places of the parameters that the probabilities do not determine, among all."""
+        places = np.flatnonzero(self._among_all(self.independent, True)) if self.lost else ()
+        return tuple(int(places[place]) for place in self.lost)
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """(P,) estimates among all parameters, NaN where not estimated."""
+        out = np.full(self.estimated.size, np.nan)
+        out[self.estimated] = values
+        return out
+
+    def over_levels(self, values: FloatArray, outside: float) -> FloatArray:
+        """(K-1, ...) from the thresholds between levels present; `outside` with its sign where they are infinite.
+
+        A threshold beside a level without rows is -inf or +inf at the ends, and equal to the next one inside.
+        """
+        below = np.cumsum(self.present)[:-1]  # levels with rows up to each threshold
+        bottom, top = below == 0, below == self.present.sum()
+        full = np.zeros((below.size, values.shape[1]))
+        full[~bottom & ~top] = values[below[~bottom & ~top] - 1]
+        full[bottom, 0], full[top, 0] = -outside, outside
+        return full
+
+    def rule(
+        self, estimates: FloatArray, family: Family, cost: CostMatrix, effects: tuple[FloatArray, ...] = ()
+    ) -> LikelihoodRule:
+        """The rule over all K levels and all columns, aliased effects 0, from estimates on the user's scale."""
+        t, m = self.user.shape
+        alpha, rest = estimates[: t * m].reshape(m, t).T, estimates[t * m :]
+        full = np.zeros((self.present.size - 1, 1 + self.nominal.kept.size))
+        full[:, np.append(True, self.nominal.kept)] = self.over_levels(
+            alpha if self.structure is None else self.structure.jacobian @ alpha, np.inf
+        )
+        beta, zeta = np.zeros(self.location.kept.size), np.zeros(self.scale.kept.size)
+        p, r = int(self.location.kept.sum()), int(self.scale.kept.sum())
+        beta[self.location.kept], zeta[self.scale.kept] = rest[:p], rest[p : p + r]
+        return LikelihoodRule(family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects)
 
 
 def _columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:

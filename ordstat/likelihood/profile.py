@@ -9,18 +9,15 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from ..exceptions import DataError
-from .blocks import Factor
-from .newton import Evaluation, Objective, positive_factor
-from .user_scale import UserScale, joined, parted
+from ..newton import Evaluation, Objective, Optimum, maximise, positive_factor
+from .problem import UserScale
 
 #: Newton steps to one maximum, halvings of each, and steps outwards from the estimate.
 _STEPS, _HALVINGS, _OUTWARDS = 30, 20, 40
-#: Newton decrement at a maximum, and where rounding forbids a smaller one.
-_EXACT, _ROUGHLY = 1e-12, 1e-8
-#: Indefinite information is handled by its eigenvalues up to this many parameters.
-_DENSE = 400
+#: Largest score at a maximum.
+_TOLERANCE = 1e-3
 #: Steps from the estimate beyond which a profile is flat.
 _FAR = 1e3
 #: A part of the way that is not worth another attempt to follow the profile there.
@@ -29,7 +26,6 @@ _NEAR = 0.02
 _HARDLY = 1e-3
 
 SEPARATED = "the estimate itself is infinite (separation)"
-UNDETERMINED = "the estimate is left open by separation"
 NOT_REACHED = "the profile likelihood levels off before it has fallen far enough, or cannot be followed that far"
 
 
@@ -78,82 +74,41 @@ def crossing(deviance: Callable[[float], float], centre: float, step: float, dro
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """Coordinates with the likelihood there, and its information factored where it is positive definite."""
-
-    x: FloatArray
-    at: Evaluation
-    definite: Factor | None
-
-    @cached_property
-    def factor(self) -> Factor:
-        """Factor of the information, its diagonal raised until it is positive definite."""
-        return positive_factor(self.at.information)[1] if self.definite is None else self.definite
-
-    @property
-    def score(self) -> FloatArray:
-        return joined(self.at.score_alpha, self.at.score_rest)
-
-    def solve(self, vector: FloatArray) -> FloatArray:
-        """J^-1 vector."""
-        return joined(*self.factor.solve(*parted(vector, self.at.score_alpha.shape)))
-
-    def step_along(self, a: FloatArray, gap: float) -> FloatArray:
-        """The Newton step to the maximum among the points with psi larger by `gap`."""
-        if self.definite is None and self.x.size <= _DENSE:
-            return self._step_within(a, gap)
-        u, v = self.solve(self.score), self.solve(a)
-        return u - v * ((float(a @ u) - gap) / float(a @ v))
-
-    def _step_within(self, a: FloatArray, gap: float) -> FloatArray:
-        """The same where J is indefinite: within the plane of constant psi, negative eigenvalues change their sign."""
-        J = self.at.information.dense()
-        plane = np.linalg.qr(np.column_stack([a, np.eye(a.size)]))[0][:, 1:]
-        start = a * (gap / float(a @ a))
-        values, vectors = np.linalg.eigh(plane.T @ J @ plane)
-        size = np.abs(values)
-        size = np.maximum(size, 1e-8 * size.max(initial=1.0))
-        ascent = vectors.T @ (plane.T @ (self.score - J @ start))
-        return np.asarray(start + plane @ (vectors @ (ascent / size)))
-
-
-@dataclass(frozen=True, eq=False)
 class ProfileLikelihood:
     """Profiles of a fit.
 
     Attributes
     ----------
-    objective : callable
+    objective : Objective
         Log-likelihood, score and information in the solver's coordinates.
     user : UserScale
         Parameters of the user as linear functionals of the coordinates.
-    point : (alpha, rest)
+    x : (P',)
         The maximum.
+    total_weight : float
     separation : (P',) or None
         Direction of infinite estimates, of the user's parameters.
-    undetermined : (P',) bool or None
-        Parameters that separation leaves open: the maximised likelihood is the same at all of their values.
     """
 
     objective: Objective
     user: UserScale
-    point: tuple[FloatArray, FloatArray]
+    x: FloatArray
+    total_weight: float
     separation: FloatArray | None
-    undetermined: BoolArray | None = None
 
     @cached_property
-    def top(self) -> Point:
-        """The maximum.
+    def loglik(self) -> float:
+        """At the maximum.
 
         Raises
         ------
         DataError
             The likelihood cannot be computed there.
         """
-        top = self._at(joined(*self.point))
-        if top is None:
+        at = self.objective(self.x)
+        if at is None:
             raise DataError("The likelihood must be finite at the estimates for a profile; it is not.")
-        return top
+        return at.loglik
 
     def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
         """Where the deviance has risen by `drop`.
@@ -170,15 +125,13 @@ class ProfileLikelihood:
         Returns
         -------
         (value, reason)
-            The value is infinite where the estimate itself is, or is left open, and NaN where the profile does not get
-            there; the reason is empty otherwise.
+            The value is infinite where the estimate itself is, and NaN where the profile does not get there; the reason
+            is empty otherwise.
         """
-        if self.undetermined is not None and self.undetermined[place]:
-            return direction * math.inf, UNDETERMINED
         if self.separation is not None and self.separation[place] * direction > 0.0:
             return direction * math.inf, SEPARATED
-        a, last = self._functional(place), self._start
-        step = math.sqrt(max(float(a @ last.solve(a)), 0.0))
+        a, last = self.user.gradient(place), self._start
+        step = math.sqrt(max(float(a @ last.factor.solve(a)), 0.0))
         if self.separation is not None:
             step = min(step, float(np.linalg.norm(a)))
 
@@ -188,86 +141,69 @@ class ProfileLikelihood:
             if held is None:
                 return math.nan
             last = held
-            return 2.0 * (self.top.at.loglik - held.at.loglik)
+            return 2.0 * (self.loglik - held.at.loglik)
 
         limit = crossing(deviance, float(a @ last.x), direction * step, drop)
         return limit, NOT_REACHED if math.isnan(limit) else ""
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
-        points = self.held(place, values)
-        return np.array([math.nan if point is None else point.at.loglik for point in points])
+        return np.array([math.nan if each is None else each.at.loglik for each in self.held(place, values)])
 
-    def held(self, place: int, values: FloatArray) -> list[Point | None]:
+    def held(self, place: int, values: FloatArray) -> list[Optimum | None]:
         """The maxima with the parameter held at each value, each sought from the one before it; None where lost."""
-        a, maxima = self._functional(place), list[Point | None]([None] * values.size)
+        a, maxima = self.user.gradient(place), list[Optimum | None]([None] * values.size)
         centre = float(a @ self._start.x)
         for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
-            last: Point | None = self._start
+            last: Optimum | None = self._start
             for i in side[np.argsort(np.abs(values[side] - centre))]:
                 last = None if last is None else self._maximum(a, last, float(values[i]))
                 maxima[i] = last
         return maxima
 
-    def user_values(self, point: Point) -> FloatArray:
-        """(P',) parameters of the user at a point."""
-        return np.array([self._functional(place) @ point.x for place in range(point.x.size)])
-
-    def _functional(self, place: int) -> FloatArray:
-        """The parameter of the user at a place as a functional of the coordinates."""
-        user = self.user
-        t, m, q = user.c.size, user.G.shape[0], user.scale.size
-        alpha, rest = np.zeros((t, m)), np.zeros(q)
-        if place < t * m:
-            column, k = divmod(place, t)
-            alpha[k], rest = user.G[column], user.c[k] * user.A[column]
-        else:
-            rest[place - t * m] = 1.0 / user.scale[place - t * m]
-        return joined(alpha, rest)
-
-    def _at(self, x: FloatArray) -> Point | None:
-        at = self.objective(*parted(x, self.point[0].shape))
-        if at is None or not at.information.positive:  # no place to go on from
-            return None
-        return Point(x, at, at.information.factor())
+    def _stay(self, x: FloatArray, at: Evaluation | None = None) -> Optimum:
+        return maximise(self.objective, x, tol=math.inf, max_iter=0, total_weight=self.total_weight, at=at)
 
     @cached_property
-    def _start(self) -> Point:
+    def _start(self) -> Optimum:
         """The maximum, or back from infinite estimates as far as the likelihood hardly falls."""
         if self.separation is None:
-            return self.top
-        t, m = self.user.c.size, self.user.G.shape[0]
-        direction = joined(*self.user.scaled(self.separation[: t * m].reshape(m, t).T, self.separation[t * m :]))
+            return self._stay(self.x)
+        direction = self.user.coordinates(self.separation)
         direction /= np.linalg.norm(direction)
-        start, length = self.top, 1.0
+        x, length = self.x, 1.0
         for _ in range(_STEPS):
-            trial = self._at(self.top.x - length * direction)
-            if trial is None or trial.at.loglik < self.top.at.loglik - _HARDLY:
+            trial = self.objective(self.x - length * direction)
+            if trial is None or trial.loglik < self.loglik - _HARDLY:
                 break
-            start, length = trial, 1.25 * length
-        return start
+            x, length = self.x - length * direction, 1.25 * length
+        return self._stay(x)
 
-    def _maximum(self, a: FloatArray, point: Point, value: float) -> Point | None:
-        """The maximum with psi = value, by Newton's method from a point nearby; None where it is not reached."""
-        allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(self.top.x)))
-        for _ in range(_STEPS):
-            gap = value - float(a @ point.x)
-            step = point.step_along(a, gap)
-            reached, decrement = abs(gap) <= allowed, float(step @ point.score)
-            if reached and decrement <= _EXACT:
-                return point
-            least = point.at.loglik - 1e-12 * (1.0 + abs(point.at.loglik)) if reached else -math.inf
-            trial = self._shortened(point, step, least)
-            if trial is None or (reached and trial.at.loglik <= point.at.loglik):
-                return point if reached and decrement <= _ROUGHLY else None
-            point = trial
-        return None
-
-    def _shortened(self, point: Point, step: FloatArray, least: float) -> Point | None:
-        """The longest of the steps 1, 1/2, ... inside the domain that ends with a log-likelihood of `least` or more."""
-        for _ in range(_HALVINGS):
-            trial = self._at(point.x + step)
-            if trial is not None and trial.at.loglik >= least:
-                return trial
-            step = 0.5 * step
-        return None
+    def _maximum(self, a: FloatArray, near: Optimum, value: float) -> Optimum | None:
+        """The maximum with a'x = value, by Newton's method from a maximum nearby; None where it is not reached."""
+        x, factor, at = near.x, near.factor, near.at
+        allowed = 1e-13 * (abs(value) + float(np.abs(a) @ np.abs(self.x)))
+        for _ in range(_STEPS):  # to the plane a'x = value, as far as the domain allows at a time
+            gap = value - float(a @ x)
+            if abs(gap) <= allowed:
+                break
+            step = factor.solve(a)
+            step *= gap / float(a @ step)
+            for _ in range(_HALVINGS):
+                trial = self.objective(x + step)
+                if trial is not None:
+                    break
+                step = 0.5 * step
+            else:
+                return None
+            x, at = x + step, trial
+            try:
+                factor = positive_factor(at.information)[1]
+            except DataError:
+                return None
+        weight = self.total_weight
+        try:
+            found = maximise(self.objective, x, tol=_TOLERANCE, max_iter=_STEPS, total_weight=weight, at=at, held=a)
+        except DataError:  # where the information overflows
+            return None
+        return found if found.converged else None

@@ -1,54 +1,47 @@
-"""One pass over the rows: log-likelihood, score and information."""
+"""The pass over the rows: log-likelihood, score and information.
+
+Rows of a cumulative model go through one compiled pass, which centres and scales the columns as it reads them. It has
+the logit and the normal distribution; other links, and values too far out for its forms, give it log p and its
+derivatives by NumPy. Models in which P(y <= k) depends on all thresholds, or whose link has a parameter to estimate,
+take the terms of `Family.terms` through the Jacobian.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.sums import interval_sums
-from ..compiled.terms import accumulate_terms
 from ..formula.sample import Sample, row_blocks
-from .blocks import Blocks
-from .cumulative import Cumulative
-from .family import Family, RowTerms
-from .flexible import FlexibleLink, lambda_inside, lambda_terms
-from .newton import Evaluation
-from .predictor import ModelRows, Patterns, Predictor
+from ..newton import Blocks, Evaluation
+from .columns import Columns
+from .family import Family, RowTerms, lambda_terms
+from .flexible import FlexibleLink
+from .links import Interval
+from .predictor import Jacobian, ModelRows, Predictor
 
-#: Rows handled at once: the temporaries of one chunk stay in cache, in which lines of a power of two would collide.
-CHUNK = 2000
+#: Rows handled at once in NumPy: temporaries stay in cache, in which lines of a power of two would collide.
+_CHUNK = 2000
+#: Doubles of derivatives held at once.
+_BUFFER = 1 << 18
 #: Log scales beyond this are outside the domain: estimates that run away stop here instead of overflowing.
 LARGEST_LOG_SCALE = 100.0
-#: So are predictors that are known to no more than this share of them, or of the latent spread: a search would follow
-#: the rounding.
-_KNOWN = 1e-5
-#: Links whose terms have a compiled pass.
-CLOSED = ("logit", "aranda-ordaz")
-#: Thresholds and effects up to this many times the latent spread always have known differences.
-FARTHEST = _KNOWN * 2.0**52
+#: Thresholds and effects up to this many times the latent spread have differences to five digits.
+_FARTHEST = 1e-5 * 2.0**52
+#: Distributions that the compiled pass has.
+_COMPILED = {"logit": 1, "probit": 2}
+#: So many different rows of nominal columns are few.
+_PATTERNS = 64
 
 
-class Scaled(NamedTuple):
-    """Centred and scaled columns.
-
-    Attributes
-    ----------
-    columns : (N, q) C-contiguous
-        Location and log-scale columns side by side, then 1 where the parameter of the link is estimated.
-    p, r : int
-        How many of location and of log scale.
-    w : (N, m)
-        Nominal columns, with a first one of 1.
-    """
-
-    columns: FloatArray
-    p: int
-    r: int
-    w: FloatArray
+def _inside(predictor: Predictor, beta: FloatArray) -> bool:
+    """Whether log scales are in the domain, and predictors are more than rounding."""
+    largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
+    return bool(np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE and largest * predictor.s.max() <= _FARTHEST)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,9 +70,7 @@ class ObservedRows:
         """Their terms at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
         p, r = self.rows.x.shape[1], self.rows.z.shape[1]
         predictor = self.rows.at(alpha, rest[:p], rest[p : p + r])
-        if np.abs(predictor.tau).max() > LARGEST_LOG_SCALE:
-            return None
-        if not np.all(_lost(predictor, self.rows, rest[:p], self.y) <= _KNOWN):
+        if not _inside(predictor, rest[:p]):
             return None
         if self.flexible is not None:
             return lambda_terms(self.family, self.flexible, float(rest[-1]), predictor, self.y, second)
@@ -87,168 +78,142 @@ class ObservedRows:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TermRows:
-    """The log-likelihood of rows on centred and scaled columns.
+class LikelihoodRows:
+    """The log-likelihood on centred and scaled columns, those of the log scale only scaled.
+
+    A point x is (alpha (K-1, m) threshold by threshold, beta (p,), zeta (r,), lambda).
 
     Attributes
     ----------
-    observed : ObservedRows
-    weights : (N,)
-    columns : (N, q) C-contiguous
-        Location and log-scale columns side by side, then 1 where the parameter of the link is estimated.
+    sample : Sample
+    location, nominal, scale : Columns
+        Means and deviations of the columns of the sample.
+    family : Family
+    flexible : FlexibleLink or None
+        Where the parameter of the link is estimated.
     """
 
-    observed: ObservedRows
-    weights: FloatArray
-    columns: FloatArray
-
-    @classmethod
-    def of(cls, sample: Sample, scaled: Scaled, family: Family, flexible: FlexibleLink | None) -> TermRows:
-        """Rows whose columns are those of `scaled`."""
-        columns, p, r, w = scaled
-        patterns = Patterns.among(w) if family.local else None
-        own = ModelRows.on(sample.rows, columns[:, :p], w, columns[:, p : p + r], patterns)
-        observed = ObservedRows(rows=own, y=sample.y, family=family, flexible=flexible)
-        return cls(observed=observed, weights=sample.case_weights, columns=columns)
-
-    @property
-    def rows(self) -> ModelRows:
-        """The columns."""
-        return self.observed.rows
-
-    @property
-    def family(self) -> Family:
-        """The family."""
-        return self.observed.family
-
-    def evaluate(self, alpha: FloatArray, rest: FloatArray) -> Evaluation | None:
-        """At alpha (K-1, m) and rest (q,), for the scaled columns."""
-        return self._pass(alpha, rest, None)
-
-    def slope(self, alpha: FloatArray, rest: FloatArray, information: Blocks) -> Evaluation | None:
-        """The same with the information given instead of its own."""
-        return self._pass(alpha, rest, information)
-
-    def inside(self, alpha: FloatArray, rest: FloatArray) -> bool:
-        """Whether the thresholds of every row are in order, where they must be, and log scales inside the domain."""
-        rows, p = self.rows, self.rows.x.shape[1]
-        w = (rows.w if alpha.shape[1] > 1 else rows.w[:1]) if rows.patterns is None else rows.patterns.w
-        tau = rows.z @ rest[p : p + rows.z.shape[1]] + rows.scale_offset
-        ordered = not self.family.ordered or np.all(np.diff(w @ alpha.T, axis=1) > 0.0)
-        return bool(ordered and np.abs(tau).max() <= LARGEST_LOG_SCALE)
-
-    def _pass(self, alpha: FloatArray, rest: FloatArray, information: Blocks | None) -> Evaluation | None:
-        sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
-        if self._closed(rest) and not np.isnan(loglik := self._add_closed(alpha, rest, sums, information is None)):
-            found = sums.evaluation(loglik, information)
-            return found if found.finite else None
-        sums = _Sums.zeros(alpha.shape, rest.size, self.family.local, self.rows.patterns)
-        ends = np.cumsum([0, self.rows.x.shape[1], self.rows.z.shape[1], *[1] * (self.observed.flexible is not None)])
-        loglik = 0.0
-        for some in row_blocks(self.weights.size, room=CHUNK):
-            part, weights = self.observed.take(some), self.weights[some]
-            terms = part.terms(alpha, rest, information is None)
-            if terms is None:
-                return None
-            with np.errstate(over="ignore"):  # minus infinity is outside the domain
-                loglik += float(weights @ terms.log_p)
-            sums.add(part.rows, self.columns[some], ends, terms, weights)
-        found = sums.evaluation(loglik, information)
-        return found if found.finite else None
-
-    def _closed(self, rest: FloatArray) -> bool:
-        """Whether rows have terms in closed form, so that one compiled pass makes them and adds them up."""
-        flexible = self.observed.flexible
-        known = isinstance(self.family, Cumulative) and self.family.link.name in CLOSED
-        return known and (flexible is None or lambda_inside(flexible, float(rest[-1])))
+    sample: Sample
+    location: Columns
+    nominal: Columns
+    scale: Columns
+    family: Family
+    flexible: FlexibleLink | None
 
     @cached_property
-    def _scale_offset(self) -> FloatArray | None:
-        """(N,) None where all are 0."""
-        return self.rows.scale_offset if self.rows.scale_offset.any() else None
+    def shape(self) -> tuple[int, int]:
+        """(K-1, m) of alpha."""
+        return self.sample.n_levels - 1, 1 + self.nominal.mean.size
 
-    def _add_closed(self, alpha: FloatArray, rest: FloatArray, sums: _Sums, second: bool) -> float:
-        """Add all rows; the log-likelihood, or NaN where the compiled pass is not for these values."""
-        rows, y, p, r = self.rows, self.observed.y, self.rows.x.shape[1], self.rows.z.shape[1]
-        theta, step = alpha, alpha.copy()
-        step[1:] -= alpha[:-1]
-        w, pattern = None if alpha.shape[1] == 1 else rows.w, None
-        if rows.patterns is not None:
-            theta, step = ((rows.patterns.w @ each.T).reshape(-1, 1) for each in (theta, step))
-            w, pattern = None, rows.patterns.of
-        farthest = FARTHEST / max(np.abs(alpha).max(), np.abs(rest[:p]).max(initial=0.0), 1e-300)
-        lam = self.family.link.lam if self.observed.flexible is None else float(rest[-1])
-        given = self.columns, p, r, w, pattern, y, self.weights, rows.offset, self._scale_offset, len(alpha)
-        tables = np.ascontiguousarray(theta), np.ascontiguousarray(step)
-        limits = 1.0 if lam is None else lam, farthest, LARGEST_LOG_SCALE
-        into = sums.alpha, sums.pairs, sums.cross, sums.rest, sums.gram
-        return float(interval_sums(*given, *tables, rest, *limits, *into, second))
+    def model_rows(self, some: slice | IntArray) -> ModelRows:
+        """The scaled columns of some of the rows."""
+        rows = ModelRows.of(self.sample.rows.take(some))
+        w = rows.w.copy()
+        w[:, 1:] = (w[:, 1:] - self.nominal.mean) / self.nominal.deviation
+        x = (rows.x - self.location.mean) / self.location.deviation
+        return replace(rows, x=x, w=w, z=rows.z / self.scale.deviation)
+
+    def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
+        """At x; None outside the domain. With `information` only the score is computed."""
+        size = self.shape[0] * self.shape[1]
+        alpha, rest = x[:size].reshape(self.shape), x[size:]
+        largest = float(np.abs(x[: size + self.location.mean.size]).max())
+        if not largest <= _FARTHEST:
+            return None
+        compiled = self.family.local and self.flexible is None
+        found = self._compiled(alpha, rest, largest, information) if compiled else self._by_terms(x, information)
+        return found if found is not None and found.finite else None
+
+    @cached_property
+    def _patterns(self) -> tuple[FloatArray, IntArray] | None:
+        """(G, m) different rows of the nominal columns and which of them each row has; None where there are many."""
+        nominal = self.sample.rows.nominal
+        if nominal is None:
+            return None
+        key = nominal @ np.sqrt(np.arange(2.0, nominal.shape[1] + 2.0))
+        if np.unique(key[: 4 * _PATTERNS]).size > _PATTERNS:
+            return None
+        _, first, codes = np.unique(key, return_index=True, return_inverse=True)
+        if first.size > _PATTERNS or not np.array_equal(nominal[first][codes], nominal):
+            return None
+        return self.model_rows(first).w, codes.astype(np.intp)
+
+    @cached_property
+    def _arrays(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """What the compiled pass reads, row by row, and the means and inverse deviations of its columns."""
+        rows, sample, r = self.sample.rows, self.sample, self.scale.mean.size
+        codes = None if self._patterns is None else self._patterns[1]
+        w = None if rows.nominal is None or codes is not None else self.model_rows(slice(None)).w
+        by_row = rows.X, rows.scale, w, codes, sample.y, sample.weights, rows.offset, rows.scale_offset
+        inverse = 1.0 / np.concatenate([self.location.deviation, self.scale.deviation])
+        return by_row, (np.append(self.location.mean, np.zeros(r)), inverse, self.shape[0])
+
+    def _compiled(
+        self, alpha: FloatArray, rest: FloatArray, largest: float, information: Blocks | None
+    ) -> Evaluation | None:
+        by_row, columns = self._arrays
+        tables = alpha, np.diff(alpha, axis=0, prepend=0.0)
+        if self._patterns is not None:  # every pattern has thresholds of its own until the sums are complete
+            tables = tuple(np.ascontiguousarray((self._patterns[0] @ table.T).reshape(-1, 1)) for table in tables)
+        limits = _FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE
+        given, second = (*columns, *tables, rest, *limits), information is None
+        sums, loglik = _zeros(tables[0].shape, rest.size), np.nan
+        if link := _COMPILED.get(self.family.link.name):
+            loglik = interval_sums(*by_row, *given, link, None, *sums, second)
+        if np.isnan(loglik):
+            sums, loglik = _zeros(tables[0].shape, rest.size), 0.0
+            for some in row_blocks(self.sample.n, room=_CHUNK):
+                parts = self._intervals(some, alpha, rest)
+                if parts is None:
+                    return None
+                part = (None if array is None else array[some] for array in by_row)
+                loglik += interval_sums(*part, *given, 0, parts, *sums, second)
+        score, pairs, cross, score_rest, gram = sums
+        if self._patterns is not None:
+            w, count = self._patterns[0], self.shape[0]
+            score = np.einsum("gk,gm->km", score.reshape(len(w), count), w)
+            if second:
+                pairs = np.einsum("sgk,gm,gl->skml", pairs.reshape(2, len(w), count), w, w)
+                cross = np.einsum("gkq,gm->kmq", cross.reshape(len(w), count, rest.size), w)
+        blocks = Blocks(pairs[0], pairs[1, :-1], cross, gram) if information is None else information
+        return Evaluation(loglik, np.concatenate([score.reshape(-1), score_rest]), blocks)
+
+    def _intervals(self, some: slice, alpha: FloatArray, rest: FloatArray) -> FloatArray | None:
+        """(8, n) log p and its derivatives of some of the rows; None outside the domain."""
+        p = self.location.mean.size
+        predictor = self.model_rows(some).at(alpha, rest[:p], rest[p:])
+        u, lo, d = predictor.ends(self.sample.y[some])
+        if not (np.all(d > 0.0) and _inside(predictor, rest[:p])):
+            return None
+        interval = self.family.link.interval(u, lo, d)
+        return np.stack([getattr(interval, field.name) for field in fields(Interval)])
+
+    def _by_terms(self, x: FloatArray, information: Blocks | None) -> Evaluation | None:
+        (count, m), weights, second = self.shape, self.sample.case_weights, information is None
+        alpha, rest = x[: count * m].reshape(count, m), x[count * m :]
+        order = np.arange(x.size)  # the Jacobian has the thresholds column by column
+        order[: count * m] = order[: count * m].reshape(count, m).T.reshape(-1)
+        loglik, score, total = 0.0, np.zeros(x.size), np.zeros((x.size, x.size))
+        for some in row_blocks(self.sample.n, (count + 3) * x.size, _BUFFER):
+            rows = self.model_rows(some)
+            observed = ObservedRows(rows=rows, y=self.sample.y[some], family=self.family, flexible=self.flexible)
+            terms = observed.terms(alpha, rest, second)
+            if terms is None:
+                return None
+            jacobian = Jacobian(rows, terms.places, count, None, int(self.flexible is not None))
+            with np.errstate(over="ignore", invalid="ignore"):  # minus infinity is outside the domain
+                loglik += float(weights[some] @ terms.log_p)
+                score += jacobian.total(terms.score * weights[some])
+                if second:
+                    J = jacobian.apply(np.eye(x.size))
+                    curved = np.moveaxis(terms.second() * weights[some], -1, 0) @ J
+                    total += J.reshape(-1, x.size).T @ curved.reshape(-1, x.size)
+        back = np.argsort(order)
+        blocks = Blocks.of_dense(total[np.ix_(back, back)], count * m) if information is None else information
+        return Evaluation(loglik, score[back], blocks)
 
 
-def _lost(predictor: Predictor, rows: ModelRows, beta: FloatArray, y: IntArray) -> FloatArray:
-    """(n,) what rounding takes from differences of thresholds and scores, as a share of the ends."""
-    largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
-    if largest * predictor.s.max() <= FARTHEST:
-        return np.zeros(1)
-    upper, lower, _ = predictor.ends(y)
-    nearest = np.maximum(np.minimum(np.abs(upper), np.abs(lower)), 1.0)
-    lost = np.abs(rows.x) @ np.abs(beta) + np.abs(rows.w) @ np.abs(predictor.alpha).max(axis=0)
-    return np.asarray(predictor.s * 2.0**-52 * lost / nearest)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """Running sums; of a family that is not local the information of the thresholds is one block.
-
-    Where the nominal columns have few patterns every pattern has thresholds of its own, until the sums are complete.
-    """
-
-    alpha: FloatArray
-    pairs: FloatArray
-    cross: FloatArray
-    rest: FloatArray
-    gram: FloatArray
-    local: bool
-    patterns: FloatArray | None
-
-    @classmethod
-    def zeros(cls, shape: tuple[int, ...], q: int, local: bool, patterns: Patterns | None) -> _Sums:
-        n, m = shape if patterns is None else (shape[0] * len(patterns.w), 1)
-        pairs = np.zeros((2, n, m, m) if local else (n, n, m, m))
-        w = None if patterns is None else patterns.w
-        return cls(np.zeros((n, m)), pairs, np.zeros((n, m, q)), np.zeros(q), np.zeros((q, q)), local, w)
-
-    def add(self, rows: ModelRows, columns: FloatArray, ends: IntArray, terms: RowTerms, weights: FloatArray) -> None:
-        """Add some rows; `ends` of the groups of columns."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            score = terms.score * weights
-            curvature = None if terms.curvature is None else terms.curvature * weights
-        w, places = rows.w, terms.places
-        if rows.patterns is not None:
-            w, places = np.ones((rows.n, 1)), places + rows.patterns.of * (len(self.alpha) // len(rows.patterns.w))
-        given = np.ascontiguousarray(w), columns, ends, np.ascontiguousarray(places, dtype=np.intp)
-        sums = self.alpha, self.pairs, self.cross, self.rest, self.gram
-        accumulate_terms(*given, score, curvature, *sums, self.local)
-
-    def evaluation(self, loglik: float, information: Blocks | None) -> Evaluation:
-        """With this information, or that of the sums."""
-        alpha, w = self.alpha, self.patterns
-        if w is not None:
-            alpha = np.einsum("gk,gm->km", alpha.reshape(len(w), -1), w)
-        blocks = self._information() if information is None else information
-        return Evaluation(loglik=loglik, score_alpha=alpha, score_rest=self.rest, information=blocks)
-
-    def _information(self) -> Blocks:
-        pairs, cross, w = self.pairs, self.cross, self.patterns
-        if w is not None:
-            each = len(w), len(self.alpha) // len(w)
-            pairs = np.einsum("sgk,gm,gl->skml", pairs.reshape(2, *each), w, w)
-            cross = np.einsum("gkq,gm->kmq", cross.reshape(*each, self.rest.size), w)
-        if self.local:
-            diagonal, below = pairs[0], pairs[1, :-1]
-        else:
-            size = self.alpha.size
-            diagonal = pairs.transpose(0, 2, 1, 3).reshape(1, size, size)
-            below = np.zeros((0, size, size))
-        cross = cross.reshape(*diagonal.shape[:2], self.rest.size)
-        return Blocks(diagonal=diagonal, below=below, cross=cross, rest=self.gram)
+def _zeros(shape: tuple[int, ...], q: int) -> list[FloatArray]:
+    """Sums of the compiled pass: scores and information of the thresholds, with and of the other parameters."""
+    n, m = shape
+    return [np.zeros(size) for size in ((n, m), (2, n, m, m), (n, m, q), (q,), (q, q))]

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..formula.sample import row_blocks
+from ..newton import Optimum
 from .columns import TOLERANCE, Columns
-from .family import Family
-from .flexible import lambda_slope
-from .links import Link
-from .newton import Optimum
+from .flexible import FIRST, links_about
 from .problem import Problem
-from .user_scale import in_order, joined, parted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -41,22 +37,19 @@ def separation(problem: Problem, optimum: Optimum) -> FloatArray | None:
     """
     if not _suspicious(optimum):
         return None
-    slack, back = _slacks(problem, optimum.alpha.size)
-    guess = np.linalg.lstsq(back, joined(optimum.alpha, optimum.rest), rcond=None)[0]
+    slack, back = _slacks(problem)
+    guess = np.linalg.lstsq(back, optimum.x, rcond=None)[0]
     direction, level = np.zeros(slack.shape[1]), np.ones(slack.shape[0], dtype=bool)
     while level.any():  # a row that rises nowhere in the first solution may rise in another
         total = np.asarray(slack[np.flatnonzero(level)].sum(axis=0), dtype=np.float64).reshape(-1)
-        found = _farthest(slack, total, np.asarray(guess, dtype=np.float64))
-        slacks = slack @ found
+        farthest = _farthest(slack, total, np.asarray(guess, dtype=np.float64))
+        slacks = slack @ farthest
         if slacks[level].max() <= _STRICT or slacks.min() < -_ROUNDING:
             break
-        direction, level = direction + found, level & (slacks <= _STRICT)
+        direction, level = direction + farthest, level & (slacks <= _STRICT)
     if not direction.any():
         return None
-    alpha, rest = parted(back @ direction, optimum.alpha.shape)
-    user = problem.user_scale()
-    moved = in_order(*user.coefficients(alpha, rest))
-    size = in_order(*user.rounding(alpha, rest)) * 2.0**53
+    moved, size = problem.user.coefficients(back @ direction), 2.0**53 * problem.user.rounding(back @ direction)
     moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
     return np.asarray(moved / np.abs(moved).max())
 
@@ -68,7 +61,7 @@ def _suspicious(optimum: Optimum) -> bool:
         optimum.slow
         or optimum.message != "converged"
         or optimum.damping > 0.0
-        or bool(np.any(np.abs(optimum.rest) > _LARGE_EFFECT))
+        or bool(np.any(np.abs(optimum.x[optimum.factor.V.shape[0] :]) > _LARGE_EFFECT))
         or bool(np.any(errors > _LARGE_ERROR))
         or bool(1.0 / optimum.factor.band[0].min() > _LARGE_ERROR)  # of a threshold, those after it held
     )
@@ -103,26 +96,25 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
         used = np.concatenate([used, worst])
 
 
-def _slacks(problem: Problem, n_alpha: int) -> tuple[csr_array, FloatArray]:
+def _slacks(problem: Problem) -> tuple[csr_array, FloatArray]:
     """(R, B) how fast slacks rise along thresholds and location effects, and the (P', B) way back to the solver's.
 
     Columns are scaled but not centred, so that zeros stay 0.
     """
-    X, w, _ = problem.scaled()
-    lines, every = problem.family.recession(problem.sample.n_levels), problem.n_parameters
+    rows, y, (count, m) = problem.rows.model_rows(slice(None)), problem.sample.y, problem.rows.shape
+    size, p = count * m, rows.x.shape[1]
+    lines = problem.family.recession(problem.sample.n_levels)
     if problem.structure is not None:
-        slack, p = _slack_matrix(X, w, problem.sample.y, lines), X.shape[1]
-        alpha, rest = problem.structured(problem.rows().evaluate).basis()
-        chosen = np.arange(alpha.shape[0]) < alpha.shape[0] - rest.shape[1] + p
-        basis = np.hstack([alpha.reshape(alpha.shape[0], -1), rest[:, :p]])[chosen].T
-        return type(slack)(slack @ basis), np.eye(every, basis.shape[1])
-    location, nominal = (_shift(c.part(c.kept)) for c in (problem.location, problem.nominal))
-    slack = _slack_matrix(_moved(X, location), _moved(w, np.append(0.0, nominal)), problem.sample.y, lines)
-    back = np.eye(every, slack.shape[1])
-    intercepts = np.arange(len(lines) - 1) * w.shape[1]
+        basis = problem.expansion[: size + p]
+        basis = basis[:, : problem.expansion.shape[1] - (len(problem.expansion) - size - p)]
+        slack = _slack_matrix(rows.x, rows.w, y, lines)
+        return type(slack)(slack @ basis), np.eye(problem.n_parameters, basis.shape[1])
+    location, nominal = (_shift(columns) for columns in (problem.rows.location, problem.rows.nominal))
+    slack = _slack_matrix(_moved(rows.x, location), _moved(rows.w, np.append(0.0, nominal)), y, lines)
+    back = np.eye(problem.n_parameters, size + p)
     for j, shift in enumerate(nominal, 1):
-        back[intercepts, intercepts + j] = shift
-    back[intercepts, n_alpha : slack.shape[1]] = -location
+        back[range(0, size, m), range(j, size, m)] = shift
+    back[:size:m, size:] = -location
     return slack, back
 
 
@@ -168,33 +160,27 @@ _ROWS, _THRESHOLDS = 250, 4
 _BUFFER = 1 << 20
 
 
-def _cut(family: Family, eta: FloatArray, link: Link) -> FloatArray:
-    return family.at(link).cut(eta)
-
-
 def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatArray:
     """R of the QR decomposition of the derivatives of eta_k, each line divided by the size of eta_k.
 
     The point is drawn at random, for columns that are moved so that rounding does not hide what they tell.
     """
-    rows, sample, rng = problem.term_rows.rows, problem.sample.rows, np.random.default_rng(20)
-    structure, family, flexible, K = problem.structure, problem.family, problem.flexible, problem.counts.size
-    location, scale = (part.part(part.kept) for part in (problem.location, problem.scale))
-    x_mean, z_mean = location.mean / location.deviation, scale.mean / scale.deviation
-    jacobian = np.eye(K - 1) if structure is None else structure.jacobian
-    alpha = np.zeros((K - 1, rows.w.shape[1]))
-    alpha[:, 0] = family.start(problem.counts / problem.counts.sum())
-    alpha[:, 1:] = rng.uniform(-0.3, 0.3, size=(K - 1, rows.w.shape[1] - 1))
+    rows, offset, rng = problem.rows, problem.sample.rows.offset, np.random.default_rng(20)
+    structure, flexible, (count, m) = problem.structure, problem.flexible, rows.shape
+    x_mean, z_mean = rows.location.mean / rows.location.deviation, rows.scale.mean / rows.scale.deviation
+    jacobian = np.eye(count) if structure is None else structure.jacobian
+    alpha = rng.uniform(-0.3, 0.3, size=(count, m))
+    alpha[:, 0] = problem.family.start(problem.counts / problem.counts.sum())
     alpha = jacobian @ np.linalg.lstsq(jacobian, alpha, rcond=None)[0]
     zeta, beta = rng.uniform(-0.3, 0.3, size=z_mean.size), rng.uniform(-0.5, 0.5, size=x_mean.size)
-    lam = 0.0 if flexible is None else flexible.start + 0.3
     # No threshold takes in the centring of x where none is free to move. Without an offset centring z changes nothing.
-    x_shift = x_mean if structure is not None and structure.intercept is None else 0.0
-    z_shift = -z_mean if sample.offset is None else 0.0
-    tau_shift = -float(rows.scale_offset.mean() + (0.0 if sample.offset is None else z_mean @ zeta))
+    x_shift = x_mean if structure is not None and structure.intercept is None else np.zeros(x_mean.size)
+    z_shift = np.zeros(z_mean.size) if offset is not None else -z_mean
+    scale_offset = problem.sample.rows.scale_offset
+    tau_shift = -float((0.0 if scale_offset is None else scale_offset.mean()) + (offset is not None) * (z_mean @ zeta))
     triangle = np.zeros((0, problem.n_parameters))
     for some in row_blocks(index.size, thresholds.size * problem.n_parameters, _BUFFER):
-        part = rows.take(index[some])
+        part = rows.model_rows(index[some])
         part = replace(part, x=part.x + x_shift, z=part.z + z_shift, scale_offset=part.scale_offset + tau_shift)
         predictor = part.at(alpha[thresholds], beta, zeta)
         s, eta = predictor.s[:, None], predictor.eta()
@@ -202,8 +188,10 @@ def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatA
         by_beta = np.broadcast_to(-(s * part.x)[:, None], (*eta.shape, x_mean.size))
         parts = [by_alpha, by_beta, -eta[:, :, None] * part.z[:, None]]
         if flexible is not None:
-            density = family.at(flexible.at(lam)).cut_slope(eta)
-            by_lambda = lambda_slope(flexible, lam, partial(_cut, family, eta))
+            links, h = links_about(flexible, flexible.start + 0.3)
+            curves = [problem.family.at(link).cut for link in links]
+            by_lambda = np.tensordot(FIRST, np.array([curve.cdf(eta) for curve in curves]), axes=1) / h
+            density = curves[3].pdf(eta)
             parts.append(np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[:, :, None])
         lines = np.concatenate(parts, axis=2) / (s + np.abs(eta))[:, :, None]
         triangle = np.asarray(np.linalg.qr(np.vstack([triangle, lines.reshape(eta.size, -1)]), mode="r"))
@@ -221,7 +209,7 @@ def confounded(problem: Problem) -> list[int]:
 
     They are places among the parameters whose columns are independent.
     """
-    n_last = int(problem.scale.kept.sum()) + int(problem.flexible is not None)
+    n_last = problem.rows.scale.mean.size + int(problem.flexible is not None)
     if not n_last:
         return []
     rows, thresholds = np.arange(problem.sample.n), np.arange(problem.counts.size - 1)

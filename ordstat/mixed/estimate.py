@@ -12,7 +12,6 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from ..likelihood.fit import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
-from ..likelihood.user_scale import in_order
 from .laplace import Evaluation, Objective, State, evaluate, row_scores, state_at
 from .model import MixedModel
 from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes
@@ -238,7 +237,7 @@ def objective_of(model: MixedModel, quadrature: int) -> Objective:
 
 def mixed_estimate(
     problem: Problem,
-    start: tuple[FloatArray, FloatArray],
+    start: FloatArray,
     quadrature: int,
     max_iter: int,
     penalty: str | None = None,
@@ -249,8 +248,8 @@ def mixed_estimate(
     Parameters
     ----------
     problem : Problem
-    start : (a, rest)
-        In the solver's parameters.
+    start : (P',)
+        In the solver's coordinates.
     quadrature : int
     max_iter : int
     penalty : "gamma" or None
@@ -259,9 +258,8 @@ def mixed_estimate(
         Fixed parameters of the user without a finite estimate.
     """
     model = MixedModel.of(problem)
-    alpha, rest = start
-    fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
-    psi = np.concatenate([fixed, model.start_phi()])
+    alpha, rest = problem.user.parted(start)
+    psi = np.concatenate([alpha.T.reshape(-1), rest, model.start_phi()])
     if quadrature != 1:
         check_grid(model, quadrature)
     objective = objective_of(model, quadrature)

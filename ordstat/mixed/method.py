@@ -14,11 +14,9 @@ from ..fit import Certificate, Trace
 from ..formula.sample import Sample, check_whole_groups
 from ..judging.costs import CostMatrix
 from ..judging.evaluation import LikelihoodMethod
-from ..likelihood.estimate import Estimate
+from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit
-from ..likelihood.layout import Layout
 from ..likelihood.problem import Problem
-from ..likelihood.user_scale import correct_digits
 from .over_groups import over_population
 
 #: The largest number of quadrature nodes.
@@ -82,7 +80,6 @@ def _check_crossed(sample: Sample) -> None:
 def with_random_effects(
     sample: Sample,
     found: Estimate,
-    layout: Layout,
     cost: CostMatrix,
     quadrature: int,
     max_iter: int,
@@ -95,7 +92,6 @@ def with_random_effects(
     ----------
     sample : Sample
     found : Estimate
-    layout : Layout
     cost : CostMatrix
     quadrature : int
     max_iter : int
@@ -108,13 +104,12 @@ def with_random_effects(
     from .profile import MarginalAtEstimates
 
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
-    start = (found.optimum.alpha, found.optimum.rest)
-    here, end, boundaries = mixed_estimate(found.problem, start, quadrature, max_iter, penalty, infinite)
+    problem = found.problem
+    here, end, boundaries = mixed_estimate(problem, found.optimum.x, quadrature, max_iter, penalty, infinite)
     marginal = marginal_of(here, boundaries, found.loglik())
     if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
-    alpha, rest = _parts(here.fixed, found.problem)
-    rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
+    rule = problem.rule(here.fixed, found.family, cost, tuple(term.modes for term in marginal.terms))
     size = here.model.n_fixed
     information = Covariance(marginal.covariance[:size, :size])
     rounding = 2.0**-53 * np.abs(here.model.to_user) @ np.abs(here.at.psi[:size])
@@ -134,20 +129,15 @@ def with_random_effects(
         certificate=certificate,
         trace=Trace(iterations=len(end.logliks) - 1, objective=np.array(end.logliks), message=end.message),
         scores=rule.scores(sample.rows),
-        coefficients=layout.spread(here.fixed),
+        coefficients=problem.spread(here.fixed),
         information=information,
-        digits=layout.spread(correct_digits(here.fixed, np.abs(here.last_step()[:size]) + rounding, information)),
+        digits=problem.spread(
+            correct_digits(here.fixed, np.abs(here.last_step()[:size]) + rounding, information.variances())
+        ),
         loglik=here.loglik,
         marginal=marginal,
         likelihood=cast(Any, MarginalAtEstimates(marginal)),
     )
-
-
-def _parts(fixed: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]:
-    """(t, m) and (q,) of the user's parameters in one vector."""
-    user = problem.user_scale()
-    t, m = user.c.size, user.G.shape[0]
-    return fixed[: t * m].reshape(m, t).T, fixed[t * m :]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,11 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import location_terms
 from ..formula.sample import RandomColumns, RandomRows
-from ..likelihood.cumulative import Cumulative
+from ..likelihood.family import Cumulative
 from ..likelihood.family import Family, LocationTerms
 from ..likelihood.predictor import Jacobian, ModelRows, Predictor
 from ..likelihood.problem import Problem
 from ..likelihood.rows import LARGEST_LOG_SCALE
-from ..likelihood.user_scale import in_order
 from .blocks import Effects, Structure
 
 #: Condition number from which columns are nearly multiples: an intercept and a column 5 deviations away from 0.
@@ -78,8 +77,7 @@ class MixedModel:
         weights = problem.sample.case_weights
         scaling = [_scaling(spelt[k], weights) for k in order]
         terms = [replace(spelt[k], z=spelt[k].z @ M) for k, M in zip(order, scaling, strict=True)]
-        x, w, z = problem.scaled()
-        rows = ModelRows.on(problem.sample.rows, x, w, z)
+        rows = problem.rows.model_rows(slice(None))
         along = np.argsort(terms[0].codes, kind="stable")
         terms = [term[along] for term in terms]
         return cls(
@@ -184,7 +182,7 @@ class MixedModel:
         alpha = np.ascontiguousarray(alpha)
         if not self.scaled:
             H = self.rows.x @ rest + self.rows.offset
-            found = Predictor(w=self.rows.w, alpha=alpha, H=H, tau=self.rows.scale_offset, patterns=self.rows.patterns)
+            found = Predictor(w=self.rows.w, alpha=alpha, H=H, tau=self.rows.scale_offset)
             found.__dict__["s"] = self.ones
             return found
         found = self.rows.at(alpha, rest[:p], rest[p:])
@@ -264,28 +262,20 @@ def _by_code(term: RandomColumns, values: FloatArray) -> FloatArray:
     return np.stack(columns, axis=1)
 
 
-def _units(problem: Problem) -> Iterable[tuple[FloatArray, FloatArray]]:
-    """(a, rest) of the solver, one for each fixed parameter in the order of `in_order`."""
-    user = problem.user_scale()
-    t, m, q = user.c.size, user.G.shape[0], user.scale.size
-    for unit in np.eye(t * m + q):
-        a = unit[: t * m].reshape(m, t).T
-        yield np.ascontiguousarray(a), unit[t * m :]
+def _by_columns(shape: tuple[int, int], size: int) -> IntArray:
+    """Places of coordinates that have the thresholds row by row, in the order of the fixed parameters."""
+    order = np.arange(size)
+    order[: shape[0] * shape[1]] = order[: shape[0] * shape[1]].reshape(shape).T.reshape(-1)
+    return order
 
 
 def _user_map(problem: Problem) -> FloatArray:
-    user = problem.user_scale()
-    t, own = user.c.size, user.G.shape[0] * user.c.size
-    out = np.zeros((own + user.scale.size,) * 2)
-    out[:own, :own] = (user.G[:, None, :, None] * np.eye(t)[:, None, :]).reshape(own, own)
-    out[:own, own:] = (user.A[:, None, :] * user.c[:, None]).reshape(own, -1)
-    np.fill_diagonal(out[own:, own:], 1.0 / user.scale)
-    return out
+    order = _by_columns(problem.user.shape, problem.n_parameters)
+    return np.array([problem.user.gradient(place) for place in range(order.size)])[:, order]
 
 
 def _expansion(problem: Problem) -> FloatArray | None:
     if problem.structure is None:
         return None
-    structured = problem.structured(lambda alpha, rest: None)
-    units = _units(problem)
-    return np.array([in_order(structured.expand(a, rest), rest) for a, rest in units]).T
+    expansion, order = problem.expansion, _by_columns(problem.user.shape, problem.n_parameters)
+    return expansion[np.ix_(_by_columns(problem.rows.shape, len(expansion)), order)]

@@ -11,7 +11,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from .._typing import AnyArray, FloatArray
 from ..checks import fraction, one_of, whole
 from ..exceptions import OptionError
-from ..likelihood.cumulative import latent_mean
+from ..likelihood.family import latent_mean
 from . import style
 from .coefficients import term_label
 from .style import shortened_middle

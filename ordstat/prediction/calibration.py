@@ -12,12 +12,12 @@ from scipy.special import log_softmax, softmax
 from .._typing import FloatArray, IntArray
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostMatrix
-from ..likelihood.cumulative import Cumulative
+from ..likelihood.family import Cumulative
 from ..likelihood.links import LINKS
 from ..likelihood.problem import Problem
 from ..likelihood.rule import LikelihoodRule
-from ..likelihood.start import maximised, starting_values
-from ..ordered_newton import Evaluation, minimum
+from ..likelihood.estimate import Estimation
+from ..newton import Loss, minimum
 
 #: Thresholds shown in a line of text.
 _SHOWN = 12
@@ -200,10 +200,9 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
     )
     problem = Problem.of(sample, Cumulative(LINKS["logit"]))
     if problem.sample.X.shape[1] == 1:
-        optimum = maximised(problem, starting_values(problem, _MAX_ITER), _TOL, _MAX_ITER)
-        theta, slope = problem.user_scale().coefficients(optimum.alpha, optimum.rest)
-        if slope[0] > 0.0:
-            return ScoreMap(theta[:, 0], float(slope[0]))
+        *theta, slope = Estimation(penalty=None, start=None, tol=_TOL, max_iter=_MAX_ITER).of(problem).coefficients
+        if slope > 0.0:
+            return ScoreMap(np.array(theta), float(slope))
     below = np.cumsum(spread.sum(axis=0))
     return ScoreMap(np.log(below[:-1] / (below[-1] - below[:-1])), 0.0)
 
@@ -224,7 +223,7 @@ def fit_vote_map(votes: FloatArray, y: IntArray, n_levels: int, weights: FloatAr
     return VoteMap(intercept - intercept.mean(), float(point[-1] / unit))
 
 
-def _evaluated(v: FloatArray, targets: FloatArray, point: FloatArray) -> Evaluation:
+def _evaluated(v: FloatArray, targets: FloatArray, point: FloatArray) -> Loss:
     """Minus sum targets log softmax(a + b v) at (a, b), with its derivatives; a_1 = 0 is left out."""
     logs = log_softmax(np.append(0.0, point[:-1]) + point[-1] * v, axis=1)
     totals, p = targets.sum(axis=1, keepdims=True), np.exp(logs)
@@ -234,4 +233,4 @@ def _evaluated(v: FloatArray, targets: FloatArray, point: FloatArray) -> Evaluat
     by_a = np.diag(weighted.sum(axis=0)) - weighted.T @ p
     hessian = np.block([[by_a, mixed], [mixed.T, np.sum(weighted * np.square(away))]])
     gradient = np.append(residual.sum(axis=0), np.sum(residual * v))
-    return Evaluation(-float(np.sum(targets * logs)), gradient[1:], hessian[1:, 1:])
+    return Loss(-float(np.sum(targets * logs)), gradient[1:], hessian[1:, 1:])

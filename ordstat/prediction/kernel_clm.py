@@ -18,7 +18,7 @@ from ..judging.costs import CostField
 from ..judging.folds import as_rows, part_of_rows
 from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
 from ..judging.selection import scaling_of_kernel, ticking
-from ..likelihood.cumulative import Cumulative
+from ..likelihood.family import Cumulative
 from ..likelihood.flexible import FlexibleLink, link_of
 from ..likelihood.links import Link
 from ..method import Method, Needs, cost_option, option
@@ -36,7 +36,6 @@ from .kernel_features import (
     KernelFit,
     KernelScore,
     Named,
-    Point,
     Trial,
     best,
     exact_features,
@@ -156,7 +155,7 @@ class Choice:
     kernel: Kernel
     features: Features
     penalty: float
-    point: Point | None = None
+    point: FloatArray | None = None
     trials: tuple[Trial, ...] = ()
 
 
@@ -516,8 +515,8 @@ class KernelCumulativeLink(Method):
         """The fit at what was chosen."""
         features = choice.features
         rows = training.on(features).at(choice.penalty)
-        optimum = rows.maximum(choice.point or rows.start(), self.tol, self.max_iter)
-        b, theta = optimum.rest, optimum.alpha[:, 0]
+        optimum = rows.maximum(rows.start() if choice.point is None else choice.point, self.tol, self.max_iter)
+        theta, b = np.split(optimum.x, [optimum.x.size - rows.F.shape[1]])
         potential = _potential(choice, scaling, b)
         moved = potential.offset - float(features.constants @ b)
         rule = LatentRule(KernelScore(potential), theta + moved, training.family, self.cost_matrix)
@@ -528,11 +527,11 @@ class KernelCumulativeLink(Method):
             rule=rule,
             certificate=Certificate(
                 name="max |gradient|",
-                value=optimum.at.largest_score,
+                value=float(np.abs(optimum.at.score).max()),
                 tolerance=optimum.tolerance,
-                details=(("iterations", optimum.iterations),),
+                details=(("iterations", optimum.logliks.size - 1),),
             ),
-            trace=Trace(iterations=optimum.iterations, objective=optimum.logliks, message=optimum.message),
+            trace=Trace(iterations=optimum.logliks.size - 1, objective=optimum.logliks, message=optimum.message),
             scores=scores,
             coefficients=potential.slopes,
             rounding=float(np.abs(scores[training.rows[some]] - moved - rows.scores(b)[some]).max()),

@@ -13,11 +13,10 @@ from scipy.sparse import csr_array
 from .._typing import AnyArray, FloatArray, IntArray
 from ..fit import KernelExpansion, LinearPotential, MarginFit
 from ..formula.sample import CACHED, Rows, row_blocks
-from ..likelihood.blocks import Blocks
-from ..likelihood.cumulative import Cumulative
+from ..likelihood.family import Cumulative
 from ..likelihood.family import RowTerms
-from ..likelihood.newton import Evaluation, Optimum, maximise
 from ..likelihood.predictor import Predictor
+from ..newton import Blocks, Evaluation, Optimum, maximise
 from ..svm.gram import centred
 from ..svm.kernels import Kernel, checked_gram, require_definite, require_finite, require_finite_lengths
 
@@ -301,58 +300,43 @@ class FeatureRows:
         """Some of the rows, with weights (M,) of their own."""
         return replace(self, F=self.F[some], y=self.y[some], weights=weights, offset=self.offset[some])
 
-    def start(self) -> tuple[FloatArray, FloatArray]:
+    def start(self) -> FloatArray:
         """Thresholds of the cumulative shares, moved by the mean offset, and no function."""
         theta = self.family.start(self.counts / self.counts.sum()) + np.average(self.offset, weights=self.weights)
-        return theta[:, None], np.zeros(self.F.shape[1])
+        return np.append(theta, np.zeros(self.F.shape[1]))
 
     def scores(self, b: FloatArray) -> FloatArray:
         """(N,) H."""
         return np.asarray(self.F @ b + self.offset)
 
-    def evaluate(self, alpha: FloatArray, b: FloatArray) -> Evaluation | None:
-        """At thresholds alpha (K-1, 1) and coefficients b (p,); None outside the domain."""
-        return self._pass(alpha, b, None)
-
-    def slope(self, alpha: FloatArray, b: FloatArray, information: Blocks) -> Evaluation | None:
-        """The same with the information given instead of its own."""
-        return self._pass(alpha, b, information)
-
-    def maximum(self, start: tuple[FloatArray, FloatArray], tol: float, max_iter: int) -> Optimum:
-        """The best thresholds and coefficients."""
-        return maximise(
-            self.evaluate,
-            *start,
-            tol=tol,
-            max_iter=max_iter,
-            total_weight=float(self.weights.sum()),
-            slope=self.slope,
+    def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
+        """At x = (theta (K-1,), b (p,)); None outside the domain [newton.Objective]."""
+        q, n = x.size - self.F.shape[1], self.y.size
+        theta, b = x[:q], x[q:]
+        if not (np.diff(theta) > 0.0).all():
+            return None
+        predictor = Predictor(w=np.ones((n, 1)), alpha=theta[:, None], H=self.scores(b), tau=np.zeros(n))
+        terms = self.family.terms(predictor, self.y, information is None)
+        if terms is None or not np.isfinite(terms.log_p).all():
+            return None
+        score = terms.score * self.weights
+        by_theta = sum(np.bincount(place, part, q) for place, part in zip(terms.places, score, strict=False))
+        found = Evaluation(
+            float(self.weights @ terms.log_p) - 0.5 * self.penalty * float(b @ b),
+            np.concatenate([by_theta, self.F.T @ score[2] - self.penalty * b]),
+            self._information(terms, q) if information is None else information,
         )
+        return found if found.finite else None
+
+    def maximum(self, start: FloatArray, tol: float, max_iter: int) -> Optimum:
+        """The best thresholds and coefficients."""
+        weight = float(self.weights.sum())
+        return maximise(self.evaluate, start, tol=tol, max_iter=max_iter, total_weight=weight, shared_steps=True)
 
     def null_loss(self) -> float:
         """Mean of -log P(y) by thresholds and offsets alone."""
         bare = replace(self, F=self.F[:, :0])
         return -bare.maximum(bare.start(), _TOL, _MOST_STEPS).at.loglik / float(self.weights.sum())
-
-    def _predictor(self, alpha: FloatArray, b: FloatArray) -> Predictor:
-        n = self.y.size
-        return Predictor(w=np.ones((n, 1)), alpha=alpha, H=self.scores(b), tau=np.zeros(n))
-
-    def _pass(self, alpha: FloatArray, b: FloatArray, information: Blocks | None) -> Evaluation | None:
-        if not (np.diff(alpha[:, 0]) > 0.0).all():
-            return None
-        terms = self.family.terms(self._predictor(alpha, b), self.y, information is None)
-        if terms is None or not np.isfinite(terms.log_p).all():
-            return None
-        score, q = terms.score * self.weights, alpha.size
-        by_theta = sum(np.bincount(place, part, q) for place, part in zip(terms.places, score, strict=False))
-        found = Evaluation(
-            loglik=float(self.weights @ terms.log_p) - 0.5 * self.penalty * float(b @ b),
-            score_alpha=np.asarray(by_theta, dtype=np.float64)[:, None],
-            score_rest=self.F.T @ score[2] - self.penalty * b,
-            information=self._information(terms, q) if information is None else information,
-        )
-        return found if found.finite else None
 
     def _information(self, terms: RowTerms, q: int) -> Blocks:
         c, (upper, lower) = terms.second() * self.weights, terms.places
@@ -384,7 +368,6 @@ class FeatureRows:
 
 # Largest score, and Newton steps, of fits that are compared.
 _TOL_JUDGES, _MOST_STEPS_JUDGES = 1e-3, 50
-Point = tuple[FloatArray, FloatArray]
 
 
 # Distance of the quartiles of a standard normal variable.
@@ -397,7 +380,8 @@ def log_evidence(rows: FeatureRows, optimum: Optimum) -> float:
         return -np.inf
     low, high = rows.family.link.ppf(np.array([0.25, 0.75]))
     spread = rows.variance / rows.penalty + ((high - low) / _QUARTILES) ** 2
-    factor, p, q = optimum.factor, optimum.rest.size, optimum.alpha.size
+    factor = optimum.factor
+    q, p = factor.V.shape
     log_det = 2.0 * float(np.log(factor.band[0]).sum() + np.log(np.diagonal(factor.schur)).sum())
     return optimum.at.loglik + 0.5 * float(p * np.log(rows.penalty) - log_det + q * np.log(2.0 * np.pi / spread))
 
@@ -413,12 +397,12 @@ class Evidence:
     """
 
     rows: FeatureRows
-    point: Point | None = None
+    point: FloatArray | None = None
 
     def __call__(self, penalty: float) -> float:
         rows = self.rows.at(penalty)
-        optimum = rows.maximum(self.point or rows.start(), _TOL_JUDGES, _MOST_STEPS_JUDGES)
-        self.point = optimum.alpha, optimum.rest
+        optimum = rows.maximum(rows.start() if self.point is None else self.point, _TOL_JUDGES, _MOST_STEPS_JUDGES)
+        self.point = optimum.x
         return -log_evidence(rows, optimum) / float(rows.weights.sum())
 
 

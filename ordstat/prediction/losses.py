@@ -14,7 +14,7 @@ from ..compiled.boost import logit_slopes, logit_thresholds
 from ..fit import CostRule, Potential, count_above
 from ..formula.sample import Rows
 from ..judging.costs import CostMatrix
-from ..likelihood.cumulative import Cumulative
+from ..likelihood.family import Cumulative
 from ..likelihood.links import LINKS, Interval
 from ..likelihood.predictor import Predictor
 from ..reduction.encoding import position

@@ -11,9 +11,8 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, row_blocks
 from ..judging.costs import CostMatrix
 from ..judging.folds import held_weights, part_of_rows
-from ..likelihood.cumulative import Cumulative
+from ..likelihood.family import Cumulative
 from ..likelihood.estimate import Estimation
-from ..likelihood.layout import Layout
 from ..likelihood.penalty import Ridge
 from ..likelihood.problem import Problem
 from ..threads import Team
@@ -162,8 +161,7 @@ def ridge(
         part = Rows(X=np.ascontiguousarray(rows.X[np.ix_(used, free)]), offset=offset)
         problem = Problem.of(Sample(rows=part, y=codes, n_levels=n_levels, weights=own), family, None, "flexible")
         found = Estimation(penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS).of(problem)
-        alpha, rest = problem.user_scale().coefficients(found.optimum.alpha, found.optimum.rest)
-        rule = Layout(problem).rule(alpha, rest, found.family, CostMatrix.absolute())
+        rule = problem.rule(found.coefficients, found.family, CostMatrix.absolute())
         slopes[:] = 0.0
         slopes[free] = rule.beta
         wrong = signs * slopes < 0

@@ -15,7 +15,7 @@ from ..fit import BallGeometry, Certificate, Fit, LinearPotential, NetworkPotent
 from ..formula.sample import SCALED, DistinctRows, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, split_weights
 from ..method import LIN, Method, Needs, ball, cost_option, option, scaling_option
-from ..ordered_newton import Evaluation, Minimum, minimum, summed
+from ..newton import Loss, Minimum, minimum, summed
 from ..svm.kernels import Linear
 from .encoding import Extended, LogisticRule, ReductionFit, alike, extend, training_bound
 from .results import ThresholdLossResults
@@ -52,12 +52,12 @@ class ThresholdLogistic:
         found = minimum(self._at, start, theta.size, ordered=True, slack=least, flat=least)
         return replace(found, gradient=found.gradient / total)
 
-    def _at(self, v: FloatArray) -> Evaluation:
+    def _at(self, v: FloatArray) -> Loss:
         found = summed(_cells, self.X, self.extended.labels, self.extended.weights, self.offset, v)
         d = self.X.shape[1]
         found.gradient[:d] += self.alpha * v[:d]
         found.hessian[:d, :d] += self.alpha * np.eye(d)
-        return replace(found, value=found.value + 0.5 * self.alpha * float(v[:d] @ v[:d]))
+        return found._replace(value=found.value + 0.5 * self.alpha * float(v[:d] @ v[:d]))
 
 
 def log_odds(extended: Extended) -> FloatArray:

@@ -12,7 +12,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.svm import pairs_below
 from ..exceptions import DataError
 from ..judging.costs import least_cost_thresholds, merged
-from ..ordered_newton import Evaluation, minimum
+from ..newton import Loss, minimum
 from ..threads import one_blas_thread
 from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel
 from .solution import Candidate, Certified, Outcome, Route, Solution, better
@@ -409,7 +409,7 @@ class PairNewton:
             self.problem, C, 2.0 * C * sums.slope, 2.0 * C * sums.linear, dual_square=4.0 * C * C * sums.loss
         )
 
-    def _evaluate(self, C: float, w: FloatArray) -> Evaluation:
+    def _evaluate(self, C: float, w: FloatArray) -> Loss:
         """P with its derivatives."""
         sums = self._sums(w)
         # X' (diag(degree) - A) X is the sum of half and its transpose, as A is of the two sides of a pair.
@@ -417,7 +417,7 @@ class PairNewton:
         part += self.X * (0.5 * sums.degree)[:, None]
         half = 2.0 * C * (self.X.T @ part)
         gradient = w - 2.0 * C * (self.X.T @ sums.slope)
-        return Evaluation(0.5 * float(w @ w) + C * sums.loss, gradient, np.eye(w.size) + half + half.T)
+        return Loss(0.5 * float(w @ w) + C * sums.loss, gradient, np.eye(w.size) + half + half.T)
 
     def _sums(self, w: FloatArray) -> _Sums:
         problem, v = self.problem, self.problem.weights

@@ -21,7 +21,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..formula.sample import CACHED, row_blocks
-from ..ordered_newton import Evaluation, minimum, summed
+from ..newton import Loss, minimum, summed
 from ..threads import one_blas_thread
 from .dual import DualSolution, ExtendedDual, falling, thresholds
 from .gram import LinearGram, cvxpy, solve_with_clarabel
@@ -75,14 +75,14 @@ class SquaredHingeNewton(_Linear):
         path = found.objective
         return Outcome(solution=solution, solver=self.name, iterations=path.size, path=path)
 
-    def _evaluate(self, C: float, v: FloatArray) -> Evaluation:
+    def _evaluate(self, C: float, v: FloatArray) -> Loss:
         """P with its gradient and Hessian over (w, tau)."""
         problem, D, Q = self.problem, self.X.shape[1], self.problem.labels.shape[1]
         loss = summed(_cells, self.X, problem.labels, problem.weights, np.zeros(len(self.X)), v)
         penalty = np.eye(v.size)
         penalty[D:, D:] = problem.ridge * (np.eye(Q) - 1.0 / Q)
         pull = penalty @ v
-        return Evaluation(
+        return Loss(
             C * loss.value + 0.5 * float(v @ pull), 2.0 * C * loss.gradient + pull, 2.0 * C * loss.hessian + penalty
         )
 

@@ -10,7 +10,7 @@ from test_sensitivity import ALL_LINKS, problem
 
 from ordstat.formula.sample import Rows
 from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.derivatives import QUANTITIES, Directions, averages
 
 H = 1e-3

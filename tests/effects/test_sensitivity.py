@@ -11,7 +11,7 @@ from ordstat.formula.sample import Rows
 from ordstat.judging.costs import CostMatrix
 from ordstat.likelihood import derivatives as sensitivity
 from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.derivatives import QUANTITIES, averages, score_errors, standard_errors, stencil
 from ordstat.likelihood.family import Family
 from ordstat.likelihood.flexible import FLEXIBLE

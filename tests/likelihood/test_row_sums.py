@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.newton import Evaluation
 from ordstat.likelihood.problem import Problem

@@ -13,7 +13,7 @@ from scipy.integrate import quad
 
 from ordstat._typing import FloatArray
 from ordstat.formula.build import build
-from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.family import Family
 from ordstat.likelihood.links import LINKS, Link
 from ordstat.likelihood.problem import Problem

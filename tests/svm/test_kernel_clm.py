@@ -19,7 +19,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.formula.sample import Rows, Sample
-from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.flexible import link_of
 from ordstat.likelihood.links import LINKS
 from ordstat.prediction.kernel_features import Evidence, FeatureRows, exact_features, landmark_features, log_evidence

@@ -1,0 +1,549 @@
+"""Newton's method for log-likelihoods and losses, with halving, damping and thresholds in order.
+
+Step: J step = score, J = negative Hessian. Where J is not positive definite (cauchit, scale effects, separated data)
+its diagonal is raised until it is. The step is halved while it leaves the domain or lowers the log-likelihood. The order
+of thresholds needs no reparametrisation: log p is its own barrier.
+Where a cheaper evaluation of the score alone exists, short steps share the information [Shamanskii 1967], which is
+taken anew where the step to come is negligible; the last evaluation then only confirms the score. A shared step whose
+decrement is not a hundredth of the one before is the last such.
+Stop: max |score| <= tol and decrement score' J^-1 score <= (tol / 1000)^2, which is the squared length of the step in
+standard errors. Decrements below 1e-10 that no longer shrink to a quarter mean rounding or separation: stop too.
+The score is a sum over the cases; where they weigh W < 1 together, tol and the decrements count in units of W, and
+beyond W = 1e-14 tol^-1 rounding allows no more than max |score| = 1e-14 W.
+
+J = [[T, C], [C', B]]: T, of the thresholds, is block tridiagonal (one m x m block a threshold, m - 1 nominal columns)
+where P(y <= k) depends on threshold k alone, else one block; B, of the other coefficients, is small. With T = L L'
+banded and V = T^-1 C the Schur complement S = B - C'V carries everything: O(K q^2 + q^3) time, O(K q) memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs
+
+from ._typing import FloatArray, IntArray
+from .exceptions import DataError
+from .formula.sample import CACHED, row_blocks
+
+#: Derivatives as long as this overflow where they are multiplied.
+_LARGEST = 1e150
+#: Steps without a gain after which the search ends.
+_STALL = 6
+#: A decrement that may be rounding where it shrinks no more.
+_LITTLE = 1e-10
+#: An information matrix that needed more damping than this is not that of a maximum; less may be rounding, as it is on
+#: the way to an infinite estimate.
+_INDEFINITE = 1e-6
+#: Share of the total weight that is rounding in a sum of scores.
+_ROUNDING = 1e-14
+#: Lengths of steps, the root mean square by which they move the scores in units of the latent spread: up to _SAME in
+#: all the information counts as unchanged (standard errors to 8 digits), up to _SHORT it serves for further steps.
+_SAME, _SHORT = 1e-8, 0.01
+#: Diagonal entries below this share of the largest count as that share when the diagonal is raised.
+_VANISHING = 1e-12
+#: The condition number of a larger matrix takes too long.
+_LARGE = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """Cholesky factors of T (banded) and of the Schur complement S, with V = T^-1 C (A, q)."""
+
+    band: FloatArray
+    V: FloatArray
+    schur: FloatArray
+
+    def solve(self, vector: FloatArray) -> FloatArray:
+        """J^-1 vector (A + q,)."""
+        n_alpha, q = self.V.shape
+        base = dpbtrs(self.band, vector[:n_alpha], lower=1)[0]
+        if not q:
+            return np.asarray(base)
+        with np.errstate(over="ignore", invalid="ignore"):  # far off the optimum: a step that overflows is not taken
+            step = dpotrs(self.schur, vector[n_alpha:] - self.V.T @ vector[:n_alpha], lower=1)[0]
+            return np.concatenate([base - self.V @ step, step])
+
+    def schur_inverse(self) -> FloatArray:
+        """(q, q) inverse of S: the covariance of the location and log-scale coefficients."""
+        q = self.schur.shape[0]
+        return np.asarray(dpotrs(self.schur, np.eye(q), lower=1)[0]) if q else np.zeros((0, 0))
+
+    def threshold_inverse(self) -> FloatArray:
+        """(A, A) inverse of T."""
+        return np.asarray(dpbtrs(self.band, np.eye(self.V.shape[0]), lower=1)[0])
+
+    def inverse_diagonal_blocks(self, m: int) -> FloatArray:
+        """(A / m, m, m) diagonal blocks of T^-1, from the last row up [Takahashi, Fagan and Chen 1973].
+
+        `window` is the part of T^-1 that the next row couples to; only squares are added, so nothing cancels.
+        """
+        bandwidth, size = self.band.shape[0] - 1, self.band.shape[1]
+        if bandwidth + 1 >= 2 * size or bandwidth >= size - 1:  # one dense block
+            split = self.threshold_inverse().reshape(size // m, m, size // m, m)
+            return np.ascontiguousarray(np.einsum("kikj->kij", split))
+        blocks = np.empty((size // m, m, m))
+        window = np.zeros((bandwidth, bandwidth))
+        for j in range(size - 1, -1, -1):
+            ratio = self.band[1:, j] / self.band[0, j]
+            column = -window @ ratio
+            variance = 1.0 / self.band[0, j] ** 2 - ratio @ column
+            block, place = divmod(j, m)
+            inside = column[: m - 1 - place]
+            blocks[block, place, place] = variance
+            blocks[block, place + 1 :, place] = blocks[block, place, place + 1 :] = inside
+            window[1:, 1:] = window[:-1, :-1].copy()
+            window[0, 0], window[0, 1:], window[1:, 0] = variance, column[:-1], column[:-1]
+        return blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A symmetric matrix of the shape above.
+
+    Attributes
+    ----------
+    diagonal : (K-1, m, m)
+    below : (K-2, m, m)
+        Block (k + 1, k) of T.
+    cross : (K-1, m, q)
+    rest : (q, q)
+    """
+
+    diagonal: FloatArray
+    below: FloatArray
+    cross: FloatArray
+    rest: FloatArray
+
+    @classmethod
+    def of_dense(cls, matrix: FloatArray, n_alpha: int = 1) -> Blocks:
+        """A dense matrix, its first `n_alpha` rows as T."""
+        top, empty = matrix[:n_alpha], np.zeros((0, n_alpha, n_alpha))
+        return cls(top[None, :, :n_alpha], empty, top[None, :, n_alpha:], matrix[n_alpha:, n_alpha:])
+
+    def raised(self, values: FloatArray) -> Blocks:
+        """This matrix plus a diagonal one (A + q,)."""
+        diagonal, n_alpha = self.diagonal.copy(), values.size - self.rest.shape[0]
+        view = np.einsum("...ii->...i", diagonal)
+        view += values[:n_alpha].reshape(view.shape)
+        return Blocks(diagonal, self.below, self.cross, self.rest + np.diag(values[n_alpha:]))
+
+    def damped(self, share: float) -> Blocks:
+        """This matrix plus a share of the absolute value of its diagonal, entries that vanish a little raised."""
+        parts = [np.einsum("...ii->...i", matrix).reshape(-1) for matrix in (self.diagonal, self.rest)]
+        size = np.abs(np.concatenate(parts))
+        with np.errstate(over="ignore"):  # what overflows is refused by `factor`
+            return self.raised(share * np.maximum(size, _VANISHING * size.max()))
+
+    def factor(self) -> Factor | None:
+        """Cholesky factors, or None where the matrix is not numerically positive definite."""
+        band, failed = dpbtrf(self._banded(), lower=1, overwrite_ab=1)
+        if failed:
+            return None
+        q = self.rest.shape[0]
+        cross = self.cross.reshape(band.shape[1], q)
+        if q == 0:
+            return Factor(band, cross, self.rest)
+        V = dpbtrs(band, cross, lower=1)[0]
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not positive definite
+            complement = self.rest - cross.T @ V
+        if not np.isfinite(complement).all():
+            return None
+        schur, failed = dpotrf(complement, lower=1)
+        return None if failed else Factor(band, V, schur)
+
+    def _banded(self) -> FloatArray:
+        """T in LAPACK's lower band storage (2m, (K-1) m); (m, m) where it is one block."""
+        count, m, _ = self.diagonal.shape
+        band = np.zeros((m if count == 1 else 2 * m, count * m), order="F")
+        if count == 1:
+            for row in range(m):
+                band[row, : m - row] = np.diagonal(self.diagonal[0], -row)
+            return band
+        for row in range(m):
+            for column in range(m):
+                if row >= column:
+                    band[row - column, column::m] = self.diagonal[:, row, column]
+                band[m + row - column, column : (count - 1) * m : m] = self.below[:, row, column]
+        return band
+
+    def dense(self) -> FloatArray:
+        """(A + q, A + q), thresholds first, threshold by threshold."""
+        count, m, _ = self.diagonal.shape
+        size, q = count * m, self.rest.shape[0]
+        full = np.zeros((size + q, size + q))
+        for k in range(count):
+            here, after = slice(k * m, (k + 1) * m), slice((k + 1) * m, (k + 2) * m)
+            full[here, here] = self.diagonal[k]
+            if k + 1 < count:
+                full[after, here], full[here, after] = self.below[k], self.below[k].T
+        full[:size, size:] = self.cross.reshape(size, q)
+        full[size:, :size] = full[:size, size:].T
+        full[size:, size:] = self.rest
+        return full
+
+    def condition_number(self) -> float:
+        """Largest over smallest eigenvalue; NaN of a large matrix."""
+        if self.diagonal.shape[0] * self.diagonal.shape[1] + self.rest.shape[0] > _LARGE:
+            return math.nan
+        values = np.linalg.eigvalsh(self.dense())
+        return float(values[-1] / values[0]) if values[0] > 0.0 else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Log-likelihood, score (P,) and information at one point."""
+
+    loglik: float
+    score: FloatArray
+    information: Blocks
+
+    @property
+    def finite(self) -> bool:
+        """Whether no value has overflowed, nor would in a product."""
+        parts = self.score, self.information.diagonal, self.information.rest
+        return math.isfinite(self.loglik) and all(np.vdot(part, part) < _LARGEST**2 for part in parts)
+
+    def along(self, matrix: FloatArray, n_alpha: int = 1) -> Evaluation:
+        """The same by y where x = matrix y; the first `n_alpha` of y belong to the thresholds."""
+        dense = matrix.T @ self.information.dense() @ matrix
+        return Evaluation(self.loglik, matrix.T @ self.score, Blocks.of_dense(dense, n_alpha))
+
+
+class Objective(Protocol):
+    """The function to maximise."""
+
+    def __call__(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
+        """At x (P,); None outside the domain. With `information` that is returned and only the score is computed."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Optimum:
+    """Where Newton's method stopped.
+
+    Attributes
+    ----------
+    x : (P,)
+    at : Evaluation
+    information : Blocks
+        Negative Hessian, its diagonal raised by the share `damping` where it was not positive definite.
+    factor : Factor
+        Factor of `information`.
+    damping : float
+    step : (P,)
+        The Newton step not taken any more, an estimate of the remaining error.
+    logliks : (iterations + 1,)
+    decrements : (iterations + 1,)
+    unit : float
+        min(1, total weight), the unit of the decrements.
+    tolerance : float
+        Bound on max |score|.
+    message : str
+    """
+
+    x: FloatArray
+    at: Evaluation
+    information: Blocks
+    factor: Factor
+    damping: float
+    step: FloatArray
+    logliks: FloatArray
+    decrements: FloatArray
+    unit: float
+    tolerance: float
+    message: str
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended because the score vanished, by the tolerance or to rounding."""
+        return self.message.startswith("converged")
+
+    @property
+    def indefinite(self) -> bool:
+        """Whether the information is not that of a maximum, by more than rounding."""
+        return self.damping > _INDEFINITE
+
+    @property
+    def slow(self) -> bool:
+        """Whether decrements below 1 shrank only linearly for a while, as on the way to an infinite estimate."""
+        before, after = self.decrements[:-1] / self.unit, self.decrements[1:] / self.unit
+        linear = (before < 1.0) & (after > 1e-20) & (after > 0.05 * before)
+        return bool(np.any(linear[:-1] & linear[1:]))
+
+
+def maximise(
+    objective: Objective,
+    x: FloatArray,
+    *,
+    tol: float,
+    max_iter: int,
+    total_weight: float,
+    shared_steps: bool = False,
+    at: Evaluation | None = None,
+    held: FloatArray | None = None,
+    rounding: float = 0.0,
+) -> Optimum:
+    """Maximise from a point inside the domain; formulas and stopping rule at the head of this file.
+
+    Parameters
+    ----------
+    objective : Objective
+    x : (P,)
+    tol, max_iter, total_weight
+    shared_steps : bool
+        Whether short steps may share the information, as a pass for the score alone is cheaper.
+    at : Evaluation, optional
+        The objective at x, where it is known.
+    held : (P,), optional
+        held'x keeps its value.
+    rounding : float
+        If positive, the search ends where the decrement is this share of the log-likelihood, whatever the score is.
+
+    Raises
+    ------
+    DataError
+        The log-likelihood has no finite value at the starting point.
+    """
+    at = objective(x) if at is None else at
+    if at is None:
+        raise DataError(
+            "The log-likelihood must be finite at the starting values (cumulative shares, no effects); it is not: "
+            "weights or offsets are too large or too different in size; rescale them."
+        )
+    unit = min(1.0, total_weight)
+    tolerance = math.inf if rounding else max(tol * unit, _ROUNDING * total_weight)
+    logliks: list[float] = [at.loglik]
+    decrements: list[float] = []
+    current, age = None, 0.0  # the information in use, and how far from its point the iteration has moved
+    while True:
+        if at.information is not current:
+            current, age = at.information, 0.0
+            information, factor, damping = positive_factor(current)
+        step, score = factor.solve(at.score), at.score
+        if held is not None:
+            turned = factor.solve(held)
+            multiplier = (held @ step) / (held @ turned)
+            step, score = step - multiplier * turned, score - multiplier * held
+        decrements.append(float(step @ score))
+        least = rounding * abs(at.loglik) if rounding else (1e-3 * tol) ** 2 * unit
+        if age > 0.0 and decrements[-1] > max(least, 0.01 * decrements[-2]):
+            shared_steps = False  # no short way to a maximum at infinity, or far off along a flat ridge
+        near = decrements[-1] <= max(least, _LITTLE * unit)  # further off the score does not matter
+        flat = near and np.abs(score).max(initial=0.0) <= tolerance
+        message = _stop_message(bool(flat), decrements, logliks, least, unit, max_iter)
+        moved = None
+        if not message:
+            length = math.sqrt(max(decrements[-1], 0.0) / total_weight)
+            shared = current if shared_steps and damping == 0.0 and _serves(age, length) else None
+            moved = _uphill(objective, x, at.loglik, step, shared)
+            message = "no step along the Newton direction improves the likelihood"
+        if moved is not None:
+            x, at = moved
+            logliks.append(at.loglik)
+            age += length
+        elif age > _SAME and (fresh := objective(x)) is not None:
+            at = fresh
+            del decrements[-1]
+        else:
+            break
+    return Optimum(
+        x=x,
+        at=at,
+        information=information,
+        factor=factor,
+        damping=damping,
+        step=step,
+        logliks=np.array(logliks),
+        decrements=np.array(decrements),
+        unit=unit,
+        tolerance=tolerance,
+        message=message,
+    )
+
+
+def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:
+    """The matrix with its diagonal raised as little as needed, its Cholesky factors, and the share it was raised by.
+
+    Raises
+    ------
+    DataError
+        The matrix holds values that are not finite.
+    """
+    used, factor, damping = blocks, blocks.factor(), 0.0
+    while factor is None:
+        damping = 1e-10 if damping == 0.0 else 10.0 * damping
+        if damping > 1e20:
+            raise DataError(
+                "The information matrix must be finite; it is not at the values reached: "
+                "rescale the columns, weights or offsets."
+            )
+        used = blocks.damped(damping)
+        factor = used.factor()
+    return used, factor, damping
+
+
+def _stop_message(
+    flat: bool, decrements: list[float], logliks: list[float], least: float, unit: float, max_iter: int
+) -> str:
+    """Why the iteration ends at this point, empty where it goes on."""
+    last = decrements[-1]
+    if flat and last <= least:
+        return "converged"
+    if len(decrements) > 1 and last <= _LITTLE * unit and last >= 0.25 * decrements[-2]:
+        return "converged to rounding" if flat else "no further progress"
+    if len(decrements) > max_iter:
+        return f"stopped after {max_iter} iterations"
+    stalled = len(logliks) > _STALL and logliks[-1] - logliks[-1 - _STALL] <= 1e-12 * (1.0 + abs(logliks[-1]))
+    return "no further progress" if stalled else ""
+
+
+def _serves(age: float, length: float) -> bool:
+    """Whether the information, `age` away from this point, serves at the end of a step of `length` too.
+
+    A step on it leaves about length (age + length). New information is best taken where what is left is negligible.
+    """
+    moved = age + length
+    return moved <= _SAME or (moved <= _SHORT and length * moved > _SAME)
+
+
+def _uphill(
+    objective: Objective, x: FloatArray, loglik: float, step: FloatArray, shared: Blocks | None
+) -> tuple[FloatArray, Evaluation] | None:
+    """The longest of the steps 1, 1/2, 1/4, ... that keeps the domain and does not lower the log-likelihood."""
+    least = loglik - 1e-13 * (1.0 + abs(loglik))
+    for _ in range(50):
+        trial = objective(x + step, shared)
+        if trial is not None and trial.loglik >= least:
+            return x + step, trial
+        step = 0.5 * step
+    return None
+
+
+class Loss(NamedTuple):
+    """A convex function at a point with its gradient and Hessian."""
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray
+
+
+#: From margins (n, Q), which may be overwritten, and weights (n, Q) to the loss, minus its derivative by each margin
+#: (n, Q), and its curvature (n, Q).
+Cells = Callable[[FloatArray, FloatArray], tuple[float, FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Minimum:
+    """Where the minimisation of a convex function stopped.
+
+    Attributes
+    ----------
+    coef : (D,)
+    theta : (Q,)
+    objective : (T,) at the start and after every step
+    gradient : float
+        Largest component of the gradient, tied thresholds being one parameter.
+    """
+
+    coef: FloatArray
+    theta: FloatArray
+    objective: FloatArray
+    gradient: float
+
+
+def summed(
+    cells: Cells, X: FloatArray, labels: FloatArray, weights: FloatArray, offset: FloatArray, v: FloatArray
+) -> Loss:
+    """sum_nk W_nk loss(Y_nk (x_n'w + o_n - theta_k)) at v = (w, theta), without penalties."""
+    D = X.shape[1]
+    value, gradient, H = 0.0, np.zeros_like(v), np.zeros((v.size, v.size))
+    for rows in row_blocks(len(labels), labels.shape[1], CACHED):
+        x, Y = X[rows], labels[rows]
+        margins = (x @ v[:D] + offset[rows])[:, None] - v[D:]
+        margins *= Y
+        loss, signal, curvature = cells(margins, weights[rows])
+        value += loss
+        signal *= Y
+        gradient[:D] -= x.T @ signal.sum(axis=1)
+        gradient[D:] += signal.sum(axis=0)
+        H[:D, :D] += (x * curvature.sum(axis=1)[:, None]).T @ x
+        H[:D, D:] -= x.T @ curvature
+        H[D:, D:] += np.diag(curvature.sum(axis=0))
+    H[D:, :D] = H[:D, D:].T
+    return Loss(value, gradient, H)
+
+
+#: Newton steps of `minimum`.
+_MOST_STEPS = 200
+
+
+def minimum(
+    evaluate: Callable[[FloatArray], Loss],
+    v: FloatArray,
+    n_thresholds: int = 0,
+    *,
+    ordered: bool = False,
+    slack: float = 0.0,
+    flat: float = 0.0,
+    rounding: float = 0.0,
+) -> Minimum:
+    """The minimum of a convex function of v = (w, theta) from a start, with theta_1 <= ... <= theta_Q if `ordered`.
+
+    Thresholds that would be out of order are tied, and untied where the multipliers of their order have the wrong sign.
+
+    Parameters
+    ----------
+    evaluate : callable
+    v : (D + Q,)
+    n_thresholds : int
+        Q.
+    ordered : bool
+    slack : float
+        A multiplier of the order must be this far below zero for its tie to be cut.
+    flat : float
+        Largest component of the gradient where the iteration ends.
+    rounding : float
+        Newton's decrement, as a share of the value, where it ends.
+    """
+    D = v.size - n_thresholds
+    group, path = np.arange(n_thresholds), list[float]()
+    while True:
+        tie = np.eye(v.size)[:, : D + int(group.max(initial=-1)) + 1]
+        tie[D:, D:] = group[:, None] == np.arange(tie.shape[1] - D)
+
+        def tied(z: FloatArray, information: Blocks | None = None, tie: FloatArray = tie) -> Evaluation:
+            loss = evaluate(tie @ z)
+            return Evaluation(-loss.value, -tie.T @ loss.gradient, Blocks.of_dense(tie.T @ loss.hessian @ tie))
+
+        start = np.linalg.lstsq(tie, v, rcond=None)[0] if n_thresholds else v  # means of tied thresholds
+        optimum = maximise(tied, start, tol=flat, max_iter=_MOST_STEPS, total_weight=1.0, rounding=rounding)
+        v = tie @ optimum.x
+        path += (-optimum.logliks).tolist()
+        regrouped = _regrouped(v[D:], evaluate(v).gradient[D:], group, slack) if ordered else None
+        if regrouped is None or len(path) > _MOST_STEPS:
+            break
+        group = regrouped
+    largest = float(np.abs(optimum.at.score).max(initial=0.0))
+    return Minimum(coef=v[:D], theta=v[D:], objective=np.array(path), gradient=largest)
+
+
+def _regrouped(theta: FloatArray, gradient: FloatArray, group: IntArray, slack: float) -> IntArray | None:
+    """Groups joined where the next threshold lies below, or that with the worst multiplier cut; None where neither is.
+
+    The multiplier of theta_k <= theta_{k+1} is minus the sum of the gradients (Q,) of its group up to k.
+    """
+    if (np.diff(theta) < 0.0).any():
+        apart = (np.diff(group) > 0) & (np.diff(theta) >= 0.0)
+        return np.concatenate([[0], np.cumsum(apart)]).astype(np.intp)
+    tied = np.flatnonzero(np.diff(group) == 0)
+    sums = np.cumsum(gradient)
+    before = np.concatenate([[0.0], sums])[np.searchsorted(group, group)]
+    multipliers = (before - sums)[tied]
+    if not tied.size or multipliers.min() >= -slack:
+        return None
+    cut = tied[int(np.argmin(multipliers))]
+    return np.asarray(group + (np.arange(group.size) > cut))
