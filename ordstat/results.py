@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from .fitted import FittedRanker
-from .report.render import SCREEN, Summary, as_html, as_text
-from .report.screen import learnt, printed, shown_part
-from .report.sections import figures
+from .report.render import Summary, as_html, as_text
+from .report.sections import figures, printed, shown_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -613,7 +612,7 @@ class OrdinalResults(FittedRanker):
         return save(self, path)
 
     def __str__(self) -> str:
-        return as_text(printed(self), SCREEN, SCREEN)
+        return as_text(printed(self))
 
     def _repr_html_(self) -> str:
         return as_html(printed(self))
@@ -645,5 +644,4 @@ class OrdinalResults(FittedRanker):
         >>> print(str(fit.summary()).splitlines()[0])
         Cumulative link model: rating ~ temp
         """
-        report = self.summary_data()
-        return shown_part(self, section, report, learnt(report))
+        return shown_part(self, section, self.summary_data())
