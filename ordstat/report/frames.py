@@ -265,10 +265,14 @@ class NotedFrame(pd.DataFrame):
         A square one has the same names in rows and columns; long names of columns are printed as numbers.
         """
         noted = cls(frame)
-        given = {"notes": None if notes is None else list(notes), "title": title, "square": square or None}
+        given: dict[str, Any] = {
+            "notes": None if notes is None else list(notes),
+            "title": title,
+            "square": square or None,
+        }
         given["formats"] = None if formats is None else dict(formats)
-        chosen = {name: value for name, value in given.items() if value is not None}
-        noted.attrs = {"notes": [], "title": "", **frame.attrs, **chosen}
+        noted.attrs = {"notes": [], "title": "", **frame.attrs}
+        noted.attrs.update((name, value) for name, value in given.items() if value is not None)
         return noted
 
     def tidy(self) -> NotedFrame:

@@ -341,7 +341,7 @@ def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
     if isinstance(block, Line):
         return replace(block, items=tuple(renamed(item, " ") for item in block.items))
     frame = block.frame.rename(index=lambda label: renamed(str(label), "."))
-    brief = None if block.brief is None else _by_numbers(r, block.brief)
+    brief: Any = None if block.brief is None else _by_numbers(r, block.brief)
     return replace(block, frame=frame, brief=brief)
 
 
