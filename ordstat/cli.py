@@ -20,10 +20,9 @@ from . import datasets
 from .api import ordfit
 from .checks import canonical, unknown
 from .exceptions import DataError, OptionError, OrdstatError, warn
-from .persistence import UNREADABLE, check_name, load
+from .persistence import UNREADABLE, check_name, load, write_file
 from .registry import METHODS, defaults_of, spelled
 from .report.page import page_target
-from .write import write_file
 
 
 class UsageError(OrdstatError):

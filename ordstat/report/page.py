@@ -20,8 +20,7 @@ import pandas as pd
 from ..checks import flag
 from ..exceptions import DataWarning, OptionError, OrdstatError, SeparationWarning
 from ..fitted import FittedRanker
-from ..inference.proportionality import OMNIBUS
-from ..write import write_file
+from ..persistence import write_file
 from .cells import count, counted, p_in_words
 from .frames import grid_html
 from .render import Line, Table, as_html
@@ -65,14 +64,14 @@ def _proportional(fit: Any) -> str:
         table = fit.score_test()
     except OptionError as problem:
         return f"Not tested: {problem}"
-    test = table.loc[OMNIBUS]
+    test = table.iloc[-1]  # of all terms together
     if not np.isfinite(test["p_value"]):
         why = "the response is separated" if fit.fit.separation is not None else "the test has no value here"
         return f"Not tested: {why}."
     shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p_in_words(test['p_value'])}"
     if test["p_value"] >= _DOUBTFUL:
         return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
-    worst = table["p_value"].drop(OMNIBUS).idxmin()
+    worst = table["p_value"].iloc[:-1].idxmin()
     return (
         f"Effects seem to differ between thresholds ({shown}), most of all those of {worst} "
         f"({p_in_words(table.loc[worst, 'p_value'])}). With many rows small differences show: look at the picture of "
