@@ -21,7 +21,7 @@ LEVELS = (
     {"fit", "fitted", "formula", "judging", "method", "ordered_newton", "persistence", "plots", "report",
      "results"},
     {"boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm", "trees"},
-    {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "imputation", "labels", "registry"},
+    {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "imputation", "registry"},
 )  # fmt: skip
 #: Families that a family builds on; `likelihood/results.py` also imports the topics that are its methods.
 FAMILIES = {
@@ -42,7 +42,7 @@ KNOWN = {
     "method -> reduction.classifiers", "method -> svm.kernels",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",
     "plots.residuals -> likelihood.cumulative",
-    "reduction.features -> labels", "reduction.nominal -> prediction.losses",
+    "reduction.features -> estimator", "reduction.nominal -> prediction.losses",
     "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
     "reduction.voting -> svm.learner", "reduction.voting -> svm.routes",
     "report.warnings -> likelihood.fit", "report.warnings -> likelihood.parameters",
