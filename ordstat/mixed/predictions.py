@@ -32,7 +32,7 @@ from ..likelihood.standard_errors import (
     rule_covariance,
     symmetric_limits,
 )
-from ..predictions import known_type, unknown_type
+from ..results import known_type, unknown_type
 from .laplace import State
 from .over_groups import AsTheyAre, Predicted, normal_nodes, over_groups, steepness_blocks, tell_unknown
 
