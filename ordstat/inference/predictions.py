@@ -13,7 +13,7 @@ from ..checks import fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, Sample, row_blocks
 from ..judging.costs import CostMatrix
-from ..likelihood.derivatives import QUANTITIES, Directions, score_errors, standard_errors
+from ..likelihood.derivatives import QUANTITIES, Chain, score_errors, standard_errors
 from ..likelihood.fitted import FittedLikelihood, of_errors, with_covariance
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
@@ -117,7 +117,7 @@ def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
     if r.bias_reduced is None:
         return r.design_df
     if type != "score":
-        return degrees_of_freedom(r, Directions(QUANTITIES[type], r.rule, rows).values()[1])
+        return degrees_of_freedom(r, Chain(QUANTITIES[type], r.rule, rows).rows()[1])
     jacobian = np.zeros((rows.n, r.rule.n_parameters))
     jacobian[:, r.rule.alpha.size : r.rule.alpha.size + r.rule.beta.size] = rows.X
     return degrees_of_freedom(r, jacobian)[:, None]

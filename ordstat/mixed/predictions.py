@@ -34,7 +34,7 @@ from ..likelihood.standard_errors import (
 )
 from ..predictions import known_type, unknown_type
 from .laplace import State
-from .over_groups import AsTheyAre, Predicted, normal_nodes, over_groups, steepness_blocks, tell_unknown
+from .over_groups import Predicted, normal_nodes, over_groups, steepness_blocks, tell_unknown
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal")
@@ -344,7 +344,7 @@ def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
     """Predictions with random effects as chosen; those of a plain fit as they are."""
     marginal, bare = r.fit.marginal, replace(r.rule, effects=())
     if marginal is None or re == "zero" or scale == "latent":  # linear in the effects, whose means are 0
-        return AsTheyAre(bare)
+        return Predicted(bare)
     return over_groups(bare, marginal)
 
 
