@@ -146,11 +146,11 @@ class Chain:
 
     def sums(self, weights: FloatArray) -> Derived:
         """(K-1,) sums of the curve over rows by weights, and the (M, F) Jacobian of the sums of the outputs."""
-        by_theta = self.by_eta * (self.s * weights[:, None, None])
-        (n, outputs, count), w = by_theta.shape, self.columns.w
-        alpha = (w.T @ by_theta.reshape(n, -1)).reshape(w.shape[1], outputs, count).transpose(1, 0, 2)
-        beta = by_theta.sum(axis=2).T @ self.columns.x
-        zeta = (self._stretched * weights[:, None]).T @ self.columns.z
+        n, outputs, count = self.by_eta.shape
+        by_theta = (self.by_eta * (self.s * weights[:, None, None])).reshape(n, -1)
+        alpha = (self.columns.w.T @ by_theta).reshape(-1, outputs, count).transpose(1, 0, 2)
+        beta = (self.columns.x.T @ by_theta).reshape(-1, outputs, count).sum(axis=2).T
+        zeta = (self.columns.z.T @ (self._stretched() * weights[:, None])).T
         lam = [(weights @ part)[:, None] for part in self.by_lambda]
         return weights @ self.curve, np.hstack([alpha.reshape(outputs, -1), -beta, -zeta, *lam])
 
@@ -158,17 +158,15 @@ class Chain:
         """(n, M) outputs and their (n, M, F) Jacobian."""
         by_theta, (w, x, z) = self.by_eta * self.s, (self.columns.w, self.columns.x, self.columns.z)
         alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(*by_theta.shape[:2], -1)
-        beta, zeta = by_theta.sum(axis=2)[:, :, None] * x[:, None, :], self._stretched[:, :, None] * z[:, None, :]
+        beta, zeta = by_theta.sum(axis=2)[:, :, None] * x[:, None, :], self._stretched()[:, :, None] * z[:, None, :]
         values = self.quantity.combine(self.curve.T, 1.0).T
         return values, np.concatenate([alpha, -beta, -zeta, *(part[:, :, None] for part in self.by_lambda)], axis=2)
 
-    @property
     def _stretched(self) -> FloatArray:
-        """(n, M) derivatives by log s, 0 where a threshold is infinite."""
-        by_eta = self.by_eta
-        return np.where(by_eta == 0.0, 0.0, by_eta * np.where(np.isfinite(self.eta), self.eta, 0.0)[:, None]).sum(
-            axis=2
-        )
+        """(n, M) derivatives by log s, to which infinite thresholds add nothing; zeros without columns of the scale."""
+        if not self.columns.z.shape[1]:
+            return np.zeros(self.by_eta.shape[:2])
+        return np.asarray(np.einsum("nmk,nk->nm", self.by_eta, np.where(np.isfinite(self.eta), self.eta, 0.0)))
 
 
 def averages(quantity: Quantity, rule: LikelihoodRule, rows: Rows, weights: FloatArray) -> Derived:
