@@ -86,7 +86,7 @@ def prediction_with_errors(
         tables["std_error"] = std_error
     if interval is not None:
         tables |= {"lower": lower, "upper": upper}
-    columns = _columns(r, type, list(tables))
+    columns = prediction_columns(r, type, list(tables))
     frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
     limits = () if interval is None else (f"{100 * level:g} % confidence limits.",)
     stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
@@ -104,7 +104,7 @@ def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -
     return target.classes(codes, r.design.levels, r.design.response)
 
 
-def _columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
+def prediction_columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
     """(statistic, label) pairs where a row has several numbers, else the statistics alone."""
     if type in ("score", "mean"):
         return pd.Index(statistics)

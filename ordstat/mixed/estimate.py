@@ -13,6 +13,7 @@ from ..exceptions import DataError
 from ..likelihood.fit import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
 from ..likelihood.user_scale import in_order
+from .blocks import Effects
 from .laplace import Evaluation, Objective, State, evaluate, row_scores, state_at
 from .model import MixedModel
 from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes
@@ -168,30 +169,43 @@ class MarginalLikelihood:
         return np.asarray(out)
 
 
+def effects_at(model: MixedModel, psi: FloatArray, v: Effects) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+    """Factors of the covariances and modes (G, q) of the effects, of the terms in the order of the sample."""
+    found: dict[int, tuple[FloatArray, FloatArray]] = {}
+    for place, Lambda, M, part in zip(model.order, model.factors(psi[model.n_fixed :]), model.scaling, v, strict=True):
+        factor, root = M @ Lambda, model.roots[place]
+        signs = np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)
+        if root is None:
+            found[place] = factor * signs, part @ factor.T
+        else:  # one column for each group, all with one standard deviation
+            found[place] = (factor * signs)[:1, :1], root @ (part @ factor.T).T
+    factors, modes = zip(*(found[place] for place in range(len(found))), strict=True)
+    return factors, modes
+
+
 def marginal_of(here: MarginalLikelihood, boundaries: tuple[Boundary, ...], plain_loglik: float) -> Marginal:
     """The random effects, for the results."""
-    model, psi = here.model, here.at.psi
-    factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
-    found: dict[int, EffectsOfGroups] = {}
-    for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
-        root, own, v, unit_diagonal = model.roots[place], M @ Lambda, here.at.v[k], True
-        factor, modes, conditional = own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), v @ own.T, covariances[k]
-        conditional = own @ conditional @ own.T
-        if root is not None:  # one column for each group, all with one standard deviation
-            factor, modes = factor[:1, :1], root @ modes.T
+    model, covariances = here.model, here.at.covariances()
+    factors, modes = effects_at(model, here.at.psi, here.at.v)
+    signed = model.factors(here.at.psi[model.n_fixed :])
+    terms: dict[int, EffectsOfGroups] = {}
+    for k, place in enumerate(model.order):
+        root, factor, unit_diagonal = model.roots[place], model.scaling[k] @ signed[k], True
+        conditional = factor @ covariances[k] @ factor.T
+        if root is not None:
             conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
             unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
-        found[place] = EffectsOfGroups(
-            factor=factor,
+        terms[place] = EffectsOfGroups(
+            factor=factors[place],
             entries=model.user_entries(k),
             n_phi=model.terms[k].n_phi,
-            modes=modes,
+            modes=modes[place],
             conditional=conditional,
             boundary={zero.column: zero.derivative for zero in boundaries if zero.term == k},
             unit_diagonal=unit_diagonal,
         )
     return Marginal(
-        terms=tuple(found[place] for place in range(len(factors))),
+        terms=tuple(terms[place] for place in range(len(terms))),
         covariance=here.covariance(),
         quadrature=here.quadrature,
         plain_loglik=plain_loglik,
