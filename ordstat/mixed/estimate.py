@@ -13,24 +13,10 @@ from ..exceptions import DataError
 from ..likelihood.fit import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
 from ..likelihood.user_scale import in_order
-from .blocks import Effects
 from .laplace import Evaluation, Objective, State, evaluate, row_scores, state_at
 from .model import MixedModel
 from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes
 from .search import Boundary, Found, information_along, log_determinant, maximise, penalised, settled
-
-
-@dataclass(frozen=True, eq=False)
-class Covariance:
-    """The covariance of estimates as a matrix [Information]."""
-
-    matrix: FloatArray
-
-    def variances(self) -> FloatArray:
-        return np.asarray(np.diag(self.matrix))
-
-    def covariance(self) -> FloatArray:
-        return self.matrix.copy()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -169,24 +155,10 @@ class MarginalLikelihood:
         return np.asarray(out)
 
 
-def effects_at(model: MixedModel, psi: FloatArray, v: Effects) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
-    """Factors of the covariances and modes (G, q) of the effects, of the terms in the order of the sample."""
-    found: dict[int, tuple[FloatArray, FloatArray]] = {}
-    for place, Lambda, M, part in zip(model.order, model.factors(psi[model.n_fixed :]), model.scaling, v, strict=True):
-        factor, root = M @ Lambda, model.roots[place]
-        signs = np.where(np.diag(Lambda) < 0.0, -1.0, 1.0)
-        if root is None:
-            found[place] = factor * signs, part @ factor.T
-        else:  # one column for each group, all with one standard deviation
-            found[place] = (factor * signs)[:1, :1], root @ (part @ factor.T).T
-    factors, modes = zip(*(found[place] for place in range(len(found))), strict=True)
-    return factors, modes
-
-
 def marginal_of(here: MarginalLikelihood, boundaries: tuple[Boundary, ...], plain_loglik: float) -> Marginal:
     """The random effects, for the results."""
     model, covariances = here.model, here.at.covariances()
-    factors, modes = effects_at(model, here.at.psi, here.at.v)
+    factors, modes = model.effects(here.at.psi, here.at.v)
     signed = model.factors(here.at.psi[model.n_fixed :])
     terms: dict[int, EffectsOfGroups] = {}
     for k, place in enumerate(model.order):

@@ -29,7 +29,6 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
 )
 from ..predictions import known_type, unknown_type
-from .estimate import effects_at
 from .laplace import State
 from .over_groups import Predicted, at_known_modes, over_groups, tell_unknown
 
@@ -147,7 +146,7 @@ def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None = Non
         return Predicted(rule), replace(rows, random=None)
     assert rows.random is not None
     rows.random.require_covariances()
-    factors, modes = effects_at(model, psi, here.at.v if kind == "marginal" else here.state(psi).modes.v)
+    factors, modes = model.effects(psi, here.at.v if kind == "marginal" else here.state(psi).modes.v)
     if kind != "marginal":
         rows = at_known_modes(rows, modes)
     if kind == "mode":
