@@ -104,8 +104,7 @@ def with_random_effects(
     known : dict
         The fields of the fit that random effects leave as they are.
     """
-    from .estimate import marginal_of, mixed_estimate
-    from .profile import MarginalAtEstimates
+    from .estimate import MarginalAtEstimates, marginal_of, mixed_estimate
 
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
     start = (found.optimum.alpha, found.optimum.rest)

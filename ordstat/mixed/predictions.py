@@ -29,7 +29,7 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
 )
 from ..predictions import known_type, unknown_type
-from .laplace import State
+from .integral import State
 from .over_groups import Predicted, at_known_modes, over_groups, tell_unknown
 
 #: What random effects may be in a prediction.
