@@ -1,8 +1,8 @@
 """Newton's method for log-likelihoods and losses, with halving, damping and thresholds in order.
 
 Step: J step = score, J = negative Hessian. Where J is not positive definite (cauchit, scale effects, separated data)
-its diagonal is raised until it is. The step is halved while it leaves the domain or lowers the log-likelihood. The order
-of thresholds needs no reparametrisation: log p is its own barrier.
+its diagonal is raised until it is. The step is halved while it leaves the domain or lowers the log-likelihood. The
+order of thresholds needs no reparametrisation: log p is its own barrier.
 Where a cheaper evaluation of the score alone exists, short steps share the information [Shamanskii 1967], which is
 taken anew where the step to come is negligible; the last evaluation then only confirms the score. A shared step whose
 decrement is not a hundredth of the one before is the last such.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.stats import norm
 
 
 def _row_score(label, cap, u, theta, start, curvature, beta, weight):
@@ -72,78 +71,6 @@ def sweep(gram, lengths, labels, caps, u, beta, f, theta, mu, order, weight, off
     return violation, kept
 
 
-def moments(X, weights, shift, sums, gram):
-    """Twin of `ordstat.compiled.cumulative.moments`: first and second moments about `shift`."""
-    v = np.ones(len(X)) if weights is None else weights
-    x = X - shift
-    sums += v @ x
-    gram += (x * v[:, None]).T @ x
-
-
-def gather(columns, places, matrix, squares):
-    """Twin of `ordstat.compiled.cumulative.gather`: columns side by side, and their sums of squares."""
-    for column, place in zip(columns, places, strict=True):
-        matrix[:, place] = column
-        squares[place] += matrix[:, place] @ matrix[:, place]
-
-
-def spreads(X, weights, shift, sums, squares):
-    """Twin of `ordstat.compiled.cumulative.spreads`: sums of columns and of their squares about `shift`."""
-    v = np.ones(len(X)) if weights is None else weights
-    sums += v @ (X - shift)
-    squares += v @ (X - shift) ** 2
-
-
-def project(X, shift, beta, eta):
-    """Twin of `ordstat.compiled.cumulative.project`."""
-    eta += (X - shift) @ beta
-
-
-def logit_pass(X, y, weights, offset, shift, beta, theta, levels, score, cross, gram):
-    """Twin of `ordstat.compiled.cumulative.logit_pass`: sums over rows of the plain cumulative logit model.
-
-    With u = theta_y - s and l = theta_{y-1} - s: by level, v F(-u), v F(l), v f(u), v f(l); the score of beta; the
-    columns weighted by v f(u) (row y + 1 of `cross`) and v f(l) (row y); their Gram matrix by v (f(u) + f(l)).
-    Without cross and gram, the first two columns of levels and the score alone.
-    """
-    v = np.ones(len(X)) if weights is None else weights
-    x = X - shift
-    s = x @ beta + (0.0 if offset is None else offset)
-    ends = np.concatenate([[-np.inf], theta, [np.inf]])
-    u, low = ends[y + 1] - s, ends[y] - s
-    if np.abs(s).max() > 300.0 or np.abs(theta).max() > 300.0:
-        return np.nan
-    above, below = 1.0 / (1.0 + np.exp(u)), 1.0 / (1.0 + np.exp(-low))
-    f_u, f_l = above * (1.0 - above), below * (1.0 - below)
-    np.add.at(levels, y, (np.column_stack([above, below, f_u, f_l]) * v[:, None])[:, : levels.shape[1]])
-    score -= (v * (above - below)) @ x
-    if gram is not None:
-        np.add.at(cross, y + 1, x * (v * f_u)[:, None])
-        np.add.at(cross, y, x * (v * f_l)[:, None])
-        gram += (x * (v * (f_u + f_l))[:, None]).T @ x
-    return float(v @ (np.logaddexp(0.0, -u) + np.logaddexp(0.0, low)))
-
-
-def logit_widths(theta, counts, levels, below):
-    """Twin of `ordstat.compiled.cumulative.logit_widths`: what the widths of inner levels add, once a level."""
-    d, inner = np.diff(theta), counts[1:-1]
-    levels[1:-1, :2] += (inner / np.expm1(d))[:, None]
-    below[:] = -inner * np.exp(d) / np.expm1(d) ** 2
-    levels[1:-1, 2:] -= below[:, None]
-    return float(inner @ np.log(-np.expm1(-d)))
-
-
-def accumulate(X, y, shift, parts, levels, score, cross, gram):
-    """Twin of `ordstat.compiled.cumulative.accumulate`: the same sums for any link, from given row quantities."""
-    x = X - shift
-    c, r_u, r_l = parts[5:]
-    np.add.at(levels, y, parts[:5].T)
-    score -= c @ x
-    np.add.at(cross, y + 1, -x * r_u[:, None])
-    np.add.at(cross, y, -x * r_l[:, None])
-    gram -= (x * (r_u + r_l)[:, None]).T @ x
-
-
 def best_cut(order, distinct, u, slack):
     """Twin of `ordstat.compiled.weak.best_cut`: the cut with the largest |sum_n u_n sign(x_nd - t)|, by column."""
     total = u.sum()
@@ -154,22 +81,6 @@ def best_cut(order, distinct, u, slack):
             if abs(values[place]) > best[0] + slack:
                 best = (abs(values[place]), column, int(place), 1.0 if values[place] > 0 else -1.0)
     return best
-
-
-def probit_rows(y, weights, eta, theta, parts):
-    """Twin of `ordstat.compiled.cumulative.probit_rows`: row quantities of the probit."""
-    v = np.ones(len(y)) if weights is None else weights
-    ends = np.concatenate([[-np.inf], theta, [np.inf]])
-    u, low = ends[y + 1] - eta, ends[y] - eta
-    finite = np.concatenate([u[np.isfinite(u)], low[np.isfinite(low)]])
-    if np.abs(finite).max() > 6.0:
-        return np.nan
-    p = np.where(u + low <= 0.0, norm.cdf(u) - norm.cdf(low), norm.sf(low) - norm.sf(u))
-    a, b = norm.pdf(u) / p, norm.pdf(low) / p
-    u, low = np.where(np.isinf(u), 0.0, u), np.where(np.isinf(low), 0.0, low)
-    c = a - b
-    parts[:] = v * np.stack([a, b, a * (u + a), b * (b - low), a * b, c, -a * (u + c), b * (low + c)])
-    return float(v @ np.log(p))
 
 
 def climb(projections, moves, u, slack, scores, steps):
@@ -370,101 +281,3 @@ def gain_ratio_cut(X, label, w, min_cases):
         if gain > 1e-11 * total and gain >= mean - 1e-11 * total and gain / split > ratio + 1e-11:
             chosen, ratio = (d, low, high), gain / split
     return chosen
-
-
-def accumulate_terms(w, columns, ends, places, score, curvature, alpha, pairs, cross, rest, gram, local):
-    """Twin of `ordstat.compiled.terms.accumulate_terms`: by row, the outer products of its Jacobian's lines."""
-    M = len(places)
-    for i in range(len(w)):
-        groups = [np.zeros_like(columns[i]) for _ in ends[1:]]
-        for group, (first, last) in zip(groups, pairwise(ends), strict=True):
-            group[first:last] = columns[i, first:last]
-        for g, one in enumerate(groups):
-            rest += score[M + g, i] * one
-            for h, other in enumerate(groups if curvature is not None else ()):
-                gram += curvature[M + g, M + h, i] * np.outer(one, other)
-        for a, k in enumerate(places[:, i]):
-            alpha[k] += score[a, i] * w[i]
-            if curvature is None:
-                continue
-            for g, one in enumerate(groups):
-                cross[k] += curvature[a, M + g, i] * np.outer(w[i], one)
-            for b, other in enumerate(places[:, i]):
-                block = curvature[a, b, i] * np.outer(w[i], w[i])
-                if not local:
-                    pairs[k, other] += block
-                elif a == b:
-                    pairs[0, k] += block
-                elif a < b and k != other:
-                    pairs[1, other] += block
-
-
-def interval_terms(a, b, c, W, r_u, r_l, h_ul, s, upper, lower, width, score, curvature):
-    """Twin of `ordstat.compiled.terms.interval_terms`."""
-    u, lo, d = (np.where(np.isinf(end), 0.0, end) for end in (upper, lower, width))
-    e = np.where(np.isinf(upper), -b * lo, np.where(np.isinf(lower), a * u, c * u + b * d))
-    score[:] = s * a, -s * b, -s * c, -e
-    if curvature is None:
-        return
-    rows = (
-        (-s * s * (r_u - h_ul), -s * s * h_ul, s * s * r_u, s * (r_u * u - h_ul * d + a)),
-        (-s * s * (r_l - h_ul), s * s * r_l, s * (r_l * lo + h_ul * d - b)),
-        (s * s * W, -s * (r_u * u + r_l * lo + c)),
-        (-(r_u * u * u + r_l * lo * lo - h_ul * d * d + e),),
-    )
-    for i, row in enumerate(rows):
-        for j, values in enumerate(row, i):
-            curvature[i, j] = curvature[j, i] = values
-
-
-def logit_interval(u, lo, d, out):
-    """Twin of `ordstat.compiled.terms.logit_interval`: log p is log(1 - e^-d) - log(1 + e^-u) - log(1 + e^lo)."""
-    with np.errstate(over="ignore"):
-        g = 1.0 / np.expm1(d)
-        narrow = np.where(d < 1.0, np.log(-np.expm1(-np.minimum(d, 1.0))), np.log1p(-np.exp(-np.maximum(d, 1.0))))
-        log_p = narrow - np.logaddexp(0.0, -u) - np.logaddexp(0.0, lo)
-        above, below = np.exp(-np.logaddexp(0.0, u)), np.exp(-np.logaddexp(0.0, -lo))
-        f_u, f_l = above * np.exp(-np.logaddexp(0.0, -u)), below * np.exp(-np.logaddexp(0.0, lo))
-    out[:] = log_p, above + g, below + g, above - below, f_u + f_l, -f_u, -f_l, g * (1.0 + g)
-
-
-def interval_ends(theta_u, theta_l, width, H, s, y, last, out):
-    """Twin of `ordstat.compiled.terms.interval_ends`."""
-    top, bottom = y == last, y == 0
-    out[0] = np.where(top, np.inf, s * (theta_u - H))
-    out[1] = np.where(bottom, -np.inf, s * (theta_l - H))
-    out[2] = np.where(top | bottom, np.inf, s * width)
-
-
-def _ao_mass(u, lo, d, lam):
-    """D, the rise of the cumulative hazard H(t) = log(1 + lambda e^t) / lambda, its logarithm, and lambda H(lo)."""
-    rise_l = np.logaddexp(0.0, lo + np.log(lam))
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        log_rise = np.where(np.isneginf(lo), u, lo - rise_l + np.log(np.expm1(d))) + np.log(lam)
-        mass = np.where(np.isposinf(u), np.inf, np.logaddexp(0.0, log_rise) / lam)
-        log_mass = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(mass))
-    return mass, log_mass, rise_l
-
-
-def aranda_ordaz_log(u, lo, d, lam, out):
-    """Twin of `ordstat.compiled.terms.aranda_ordaz_log`."""
-    mass, log_mass, rise_l = _ao_mass(u, lo, d, lam)
-    with np.errstate(divide="ignore"):
-        inner = np.where(mass < 1e-8, log_mass - 0.5 * np.minimum(mass, 1.0), np.log(-np.expm1(-mass)))
-    out[:] = inner - rise_l / lam
-
-
-def aranda_ordaz_interval(u, lo, d, lam, out):
-    """Twin of `ordstat.compiled.terms.aranda_ordaz_interval`: a = f(u) / p, b = f(lo) / p and their slopes."""
-    aranda_ordaz_log(u, lo, d, lam, out[0])
-    top = np.isposinf(u)
-    hazards, survivals = [], []
-    for t in (np.where(top, 0.0, u), lo):
-        rise = np.logaddexp(0.0, t + np.log(lam))
-        hazards.append(np.exp(t - rise))
-        survivals.append(np.exp(-rise / lam))
-    p = np.exp(out[0])
-    a, b = np.where(top, 0.0, hazards[0] * survivals[0] / p), hazards[1] * survivals[1] / p
-    s_u, s_l = (1.0 - (1.0 + lam) * h for h in hazards)
-    h_uu, h_ll = a * (s_u - a), -b * (s_l + b)
-    out[1:] = a, b, a - b, -(h_uu + 2.0 * a * b + h_ll), h_uu + a * b, h_ll + a * b, a * b

@@ -1,66 +1,82 @@
-"""Plain NumPy twins of `ordstat.compiled.sums`, made of those in `twins.py`."""
+"""Plain NumPy twins of `ordstat.compiled.sums`."""
 
 from __future__ import annotations
 
 import numpy as np
-from twins import accumulate_terms, aranda_ordaz_interval, interval_ends, interval_terms, logit_interval
+
+from ordstat.likelihood.links import LINKS
 
 
-def aranda_ordaz_lambda(u, lo, lam):
-    """Derivatives of log p by lambda, by u and lambda, by lo and lambda, and twice by lambda: (4, n).
-
-    log p = -H(lo) + log(1 - exp(-D)), D = H(u) - H(lo), H(t) = log(1 + lambda e^t) / lambda, h = H'.
-    """
-    top, bottom = np.isposinf(u), np.isneginf(lo)
-    parts = []
-    for t, infinite in ((np.where(top, 0.0, u), top), (np.where(bottom, 0.0, lo), bottom)):
-        H, h = np.logaddexp(0.0, t + np.log(lam)) / lam, 1.0 / (np.exp(-t) + lam)
-        H_1 = (h - H) / lam
-        parts.append([np.where(infinite, 0.0, each) for each in (H, h, H_1, -(h * h + 2.0 * H_1) / lam)])
-    (H_u, h_u, first_u, second_u), (H_l, h_l, first_l, second_l) = parts
-    r = np.where(top, 0.0, 1.0 / np.expm1(np.where(top, 1.0, H_u - H_l)))
-    rise, second_rise = first_u - first_l, second_u - second_l
-    by_u, by_l = -h_u * r * (h_u + (1.0 + r) * rise), h_l * (1.0 + r) * (h_l + r * rise)
-    return r * rise - first_l, by_u, by_l, r * (second_rise - (1.0 + r) * rise**2) - second_l
+def spreads(X, weights, shift, sums, squares):
+    """Twin of `ordstat.compiled.sums.spreads`: sums of columns and of their squares about `shift`."""
+    v = np.ones(len(X)) if weights is None else weights
+    sums += v @ (X - shift)
+    squares += v @ (X - shift) ** 2
 
 
-def standardise(X, mean, deviation, first, out):
-    """Twin of `ordstat.compiled.sums.standardise`."""
-    out[:, first : first + X.shape[1]] = (X - mean) / deviation
+def gather(columns, places, matrix, squares):
+    """Twin of `ordstat.compiled.sums.gather`: columns side by side, and their sums of squares."""
+    for column, place in zip(columns, places, strict=True):
+        matrix[:, place] = column
+        squares[place] += matrix[:, place] @ matrix[:, place]
+
+
+def row_terms(interval, s, upper, lower, width):
+    """Score (4, n) by theta_y, theta_{y-1}, H and tau, and curvature (4, 4, n), from the derivatives of intervals."""
+    a, b, c, W, r_u, r_l, h_ul = interval
+    u, lo, d = (np.where(np.isinf(end), 0.0, end) for end in (upper, lower, width))
+    e = np.where(np.isinf(upper), -b * lo, np.where(np.isinf(lower), a * u, c * u + b * d))
+    rows = (
+        (-s * s * (r_u - h_ul), -s * s * h_ul, s * s * r_u, s * (r_u * u - h_ul * d + a)),
+        (-s * s * (r_l - h_ul), s * s * r_l, s * (r_l * lo + h_ul * d - b)),
+        (s * s * W, -s * (r_u * u + r_l * lo + c)),
+        (-(r_u * u * u + r_l * lo * lo - h_ul * d * d + e),),
+    )
+    curvature = np.empty((4, 4, s.size))
+    for i, row in enumerate(rows):
+        for j, values in enumerate(row, i):
+            curvature[i, j] = curvature[j, i] = values
+    return np.stack([s * a, -s * b, -s * c, -e]), curvature
 
 
 def interval_sums(
-    columns, p, r, w, pattern, y, weights, offset, scale_offset, last, theta, step, by, lam, farthest, largest,
-    alpha, pairs, cross, rest, gram, second,
+    X, Z, w, pattern, y, weights, offset, scale_offset, mean, inverse, last, theta, step, by, farthest, largest, link,
+    parts, alpha, pairs, cross, rest, gram, second,
 ):  # fmt: skip
-    """Twin of `ordstat.compiled.sums.interval_sums`: the terms of all rows by the twins above, then their sums."""
-    (n, q), tau_end = columns.shape, p + r
-    w = np.ones((n, 1)) if w is None else w
-    H = columns[:, :p] @ by[:p] + (0.0 if offset is None else offset)
-    tau = columns[:, p:tau_end] @ by[p:tau_end] + (0.0 if scale_offset is None else scale_offset)
-    first = 0 if pattern is None else pattern * last
+    """Twin of `ordstat.compiled.sums.interval_sums`: by row, the outer products of the lines of its Jacobian."""
+    (n, p), (count, m) = X.shape, theta.shape
+    z = np.zeros((n, 0)) if Z is None else Z * inverse[p:]
+    x, w = (X - mean[:p]) * inverse[:p], np.ones((n, 1)) if w is None else w
+    H = x @ by[:p] + (0.0 if offset is None else offset)
+    tau = z @ by[p:] + (0.0 if scale_offset is None else scale_offset)
+    v, s, first = np.ones(n) if weights is None else weights, np.exp(-tau), 0 if pattern is None else pattern * last
     high, low = first + np.minimum(y, last - 1), first + np.maximum(y - 1, 0)
-    s, ends, parts = np.exp(-tau), np.empty((3, n)), np.empty((8, n))
     theta_u, theta_l, width = ((w * table[k]).sum(axis=1) for table, k in ((theta, high), (theta, low), (step, high)))
-    interval_ends(theta_u, theta_l, width, H, s, y, last, ends)
-    if not (np.all(ends[2] > 0.0) and np.all(s <= farthest) and np.all(np.abs(tau) <= largest)):
-        return np.nan
-    if lam == 1.0 and q == tau_end:
-        logit_interval(*ends, parts)
-    else:
-        aranda_ordaz_interval(*ends, lam, parts)
-    log_p, a, b, c, W, r_u, r_l, h_ul = parts
-    size = 4 + q - tau_end
-    score, curvature = np.empty((size, n)), np.empty((size, size, n))
-    interval_terms(a, b, c, W, r_u, r_l, h_ul, s, *ends, score[:4], curvature[:4, :4])
-    if q > tau_end:
-        by_lam, u_lam, l_lam, lam_lam = aranda_ordaz_lambda(*ends[:2], lam)
-        finite = (np.where(np.isinf(end), 0.0, end) for end in ends[:2])
-        moved = sum(end * part for end, part in zip(finite, (u_lam, l_lam), strict=True))
-        score[4] = by_lam
-        curvature[4] = curvature[:, 4] = -s * u_lam, -s * l_lam, s * (u_lam + l_lam), moved, -lam_lam
-    sums = alpha, pairs, cross, rest, gram
-    places, groups = np.stack([high, low]), np.array([0, p, *range(tau_end, q + 1)])
-    weighted = curvature * weights if second else None
-    accumulate_terms(w, columns, groups, places, score * weights, weighted, *sums, True)
-    return float(weights @ log_p)
+    top, bottom = y == last, y == 0
+    ends = np.where(top, np.inf, s * (theta_u - H)), np.where(bottom, -np.inf, s * (theta_l - H))
+    width = np.where(top | bottom, np.inf, s * width)
+    if parts is None:
+        if not (np.all(width > 0.0) and np.all(s <= farthest) and np.all(np.abs(tau) <= largest)):
+            return np.nan
+        at = LINKS[{1: "logit", 2: "probit"}[link]].interval(*ends, width)
+        parts = np.stack([at.log_p, at.a, at.b, at.c, at.W, at.r_u, at.r_l, at.h_ul])
+    score, curvature = row_terms(parts[1:], s, *ends, width)
+    size = count * m
+    for i in range(n):
+        J = np.zeros((4, size + by.size))
+        J[0, high[i] * m : (high[i] + 1) * m] = 0.0 if top[i] else w[i]
+        J[1, low[i] * m : (low[i] + 1) * m] = 0.0 if bottom[i] else w[i]
+        J[2, size : size + p], J[3, size + p :] = x[i], z[i]
+        total = v[i] * score[:, i] @ J
+        alpha += total[:size].reshape(count, m)
+        rest += total[size:]
+        if second:
+            info = J.T @ (v[i] * curvature[:, :, i]) @ J
+            blocks = info[:size, :size].reshape(count, m, count, m)
+            for k in range(count):
+                pairs[0, k] += blocks[k, :, k]
+                if k + 1 < count:
+                    pairs[1, k] += blocks[k + 1, :, k]
+            cross += info[:size, size:].reshape(cross.shape)
+            gram += info[size:, size:]
+    return float(v @ parts[0])

@@ -93,7 +93,7 @@ class Adjacent(Family):
         return by_ratio, first, (first * covariances - by_ratio * second).sum(axis=1)
 
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
-        """By theta_m s^3 T_m, T by differences of fourth order; by H minus their sum, by tau as s and all eta shrink."""
+        """By theta_m s^3 T_m, T by differences; by H minus their sum, by tau as s and all eta shrink."""
         eta, s = predictor.eta(), predictor.s
         T = np.zeros_like(eta)
         for m, unit in enumerate(np.eye(eta.shape[1])):

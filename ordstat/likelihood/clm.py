@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from .._typing import FloatArray, Progress
+from .._typing import Progress
 from ..checks import number, one_of, one_spelled, whole
 from ..exceptions import DataError, OptionError
 from ..fit import BallGeometry, Certificate, Geometry, Trace

@@ -17,6 +17,7 @@ from .._typing import FloatArray, IntArray
 from ..exceptions import DataError
 from ..formula.sample import Rows, sums_by
 
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelRows:
     """Columns of n rows.

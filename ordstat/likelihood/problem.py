@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
-from ..formula.sample import Rows, Sample
+from ..formula.sample import Sample
 from ..judging.costs import CostMatrix
 from ..newton import Blocks, Evaluation, Factor
 from .columns import Columns, survey

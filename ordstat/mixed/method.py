@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._typing import FloatArray
 from ..checks import is_whole, require_memory
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
@@ -16,7 +15,7 @@ from ..judging.costs import CostMatrix
 from ..judging.evaluation import LikelihoodMethod
 from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit
-from ..likelihood.problem import Problem
+from ..likelihood.problem import CovarianceMatrix
 from .over_groups import over_population
 
 #: The largest number of quadrature nodes.
@@ -100,8 +99,7 @@ def with_random_effects(
     known : dict
         The fields of the fit that random effects leave as they are.
     """
-    from .estimate import Covariance, marginal_of, mixed_estimate
-    from .profile import MarginalAtEstimates
+    from .estimate import MarginalAtEstimates, marginal_of, mixed_estimate
 
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
     problem = found.problem
@@ -111,7 +109,7 @@ def with_random_effects(
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
     rule = problem.rule(here.fixed, found.family, cost, tuple(term.modes for term in marginal.terms))
     size = here.model.n_fixed
-    information = Covariance(marginal.covariance[:size, :size])
+    information = CovarianceMatrix(marginal.covariance[:size, :size])
     rounding = 2.0**-53 * np.abs(here.model.to_user) @ np.abs(here.at.psi[:size])
     facts = () if penalty is None else (("penalty", GAMMA),)
     certificate = Certificate(

@@ -12,11 +12,11 @@ from scipy.special import log_softmax, softmax
 from .._typing import FloatArray, IntArray
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostMatrix
+from ..likelihood.estimate import Estimation
 from ..likelihood.family import Cumulative
 from ..likelihood.links import LINKS
 from ..likelihood.problem import Problem
 from ..likelihood.rule import LikelihoodRule
-from ..likelihood.estimate import Estimation
 from ..newton import Loss, minimum
 
 #: Thresholds shown in a line of text.

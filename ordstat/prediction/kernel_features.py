@@ -13,8 +13,7 @@ from scipy.sparse import csr_array
 from .._typing import AnyArray, FloatArray, IntArray
 from ..fit import KernelExpansion, LinearPotential, MarginFit
 from ..formula.sample import CACHED, Rows, row_blocks
-from ..likelihood.family import Cumulative
-from ..likelihood.family import RowTerms
+from ..likelihood.family import Cumulative, RowTerms
 from ..likelihood.predictor import Predictor
 from ..newton import Blocks, Evaluation, Optimum, maximise
 from ..svm.gram import centred

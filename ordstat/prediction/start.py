@@ -11,8 +11,8 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, row_blocks
 from ..judging.costs import CostMatrix
 from ..judging.folds import held_weights, part_of_rows
-from ..likelihood.family import Cumulative
 from ..likelihood.estimate import Estimation
+from ..likelihood.family import Cumulative
 from ..likelihood.penalty import Ridge
 from ..likelihood.problem import Problem
 from ..threads import Team

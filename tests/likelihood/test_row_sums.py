@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from ordstat.formula.sample import Rows, Sample
+from ordstat.likelihood.estimate import follow
 from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.links import LINKS
-from ordstat.likelihood.newton import Evaluation
 from ordstat.likelihood.problem import Problem
-from ordstat.likelihood.rows import TermRows
-from ordstat.likelihood.start import follow
+from ordstat.newton import Evaluation
 
 N, K = 2500, 5
 
@@ -38,65 +37,77 @@ def make(nominal: str, parts: tuple[str, ...]) -> Sample:
     return Sample(rows=rows, y=rng.integers(0, K, N), n_levels=K, weights=weights)
 
 
-def by_terms(rows: TermRows) -> TermRows:
-    """The same likelihood, without patterns and under a name for which there is no compiled pass."""
-    link = replace(rows.family.link, name="another")
-    own = replace(rows.rows, patterns=None)
-    return replace(rows, observed=replace(rows.observed, rows=own, family=Cumulative(link)))
+def by_terms(problem: Problem) -> Problem:
+    """The same likelihood as that of a family whose P(y <= k) might depend on all thresholds."""
+
+    class General(Cumulative):
+        local = False
+
+    return replace(problem, family=General(problem.family.link))
+
+
+def by_numpy(problem: Problem) -> Problem:
+    """The same likelihood under a name for which there is no compiled pass."""
+    return problem.at_link(replace(problem.family.link, name="another"))
 
 
 def same(one: Evaluation | None, other: Evaluation | None) -> None:
     assert one is not None and other is not None
     assert one.loglik == pytest.approx(other.loglik, rel=1e-13)
-    np.testing.assert_allclose(one.score_alpha, other.score_alpha, rtol=1e-11, atol=1e-9)
-    np.testing.assert_allclose(one.score_rest, other.score_rest, rtol=1e-11, atol=1e-9)
-    np.testing.assert_allclose(one.information.dense(), other.information.dense(), rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(one.score, other.score, rtol=1e-10, atol=1e-8)
+    np.testing.assert_allclose(one.information.dense(), other.information.dense(), rtol=1e-10, atol=1e-8)
 
 
-@pytest.mark.parametrize("link", ["logit", "cloglog"])
+@pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("parts", [(), ("scale", "weights"), ("offset", "scale_offset")], ids=str)
 @pytest.mark.parametrize("nominal", ["none", "factor", "sums", "numbers"])
 def test_sums(nominal: str, parts: tuple[str, ...], link: str) -> None:
     problem = Problem.of(make(nominal, parts), Cumulative(LINKS[link]))
-    rows, rng = problem.term_rows, np.random.default_rng(4)
-    assert (rows.rows.patterns is not None) == (nominal in ("factor", "sums"))
-    alpha, rest = problem.start()
-    alpha[:, 1:] = 0.1 * rng.uniform(size=(K - 1, alpha.shape[1] - 1))
-    rest = rest + 0.2 * rng.normal(size=rest.size)
-    found = rows.evaluate(alpha, rest)
-    same(found, by_terms(rows).evaluate(alpha, rest))
+    x, rng = problem.start(), np.random.default_rng(4)
+    effects = np.ones(x.size, dtype=bool)
+    effects[: (K - 1) * problem.rows.shape[1] : problem.rows.shape[1]] = False
+    x[effects] += 0.05 * rng.normal(size=np.count_nonzero(effects))
+    found = problem.evaluate(x)
     assert found is not None
-    same(rows.slope(alpha, rest, found.information), found)
-    same(by_terms(rows).slope(alpha, rest, found.information), found)
+    for other in (problem, by_terms(problem), by_numpy(problem)):
+        same(found, other.evaluate(x))
+        same(other.evaluate(x, found.information), found)
 
 
 @pytest.mark.parametrize("nominal", ["none", "factor", "numbers"])
 def test_outside_the_domain(nominal: str) -> None:
     problem = Problem.of(make(nominal, ("scale",)), Cumulative(LINKS["logit"]))
-    alpha, rest = problem.start()
-    assert problem.term_rows.inside(alpha, rest)
-    for a, b in ((alpha[::-1].copy(), rest), (alpha, rest + 300.0)):
-        assert problem.term_rows.evaluate(a, b) is None
-        assert not problem.term_rows.inside(a, b)
+    x, m = problem.start(), problem.rows.shape[1]
+    size = (K - 1) * m
+    beyond = [np.append(x[:size].reshape(K - 1, m)[::-1], x[size:]), np.append(x[:size], x[size:] + 300.0)]
     if nominal != "none":
-        alpha[1, 1] += 9.0
-        assert problem.term_rows.evaluate(alpha, rest) is None
-        assert not problem.term_rows.inside(alpha, rest)
+        beyond.append(x + 9.0 * (np.arange(x.size) == m + 1))
+    for point in beyond:
+        assert problem.evaluate(point) is None and by_terms(problem).evaluate(point) is None
 
 
 def test_steep_rows_take_the_terms() -> None:
-    """Where the inverse scale makes predictors too large for the compiled pass, the terms decide."""
+    """Where the inverse scale makes predictors too large for the compiled pass, NumPy decides."""
     problem = Problem.of(make("none", ("scale",)), Cumulative(LINKS["logit"]))
-    alpha, rest = problem.start()
-    rest[-1] = -20.0
-    one, other = problem.term_rows.evaluate(alpha, rest), by_terms(problem.term_rows).evaluate(alpha, rest)
+    x = problem.start()
+    x[-1] = -20.0
+    one, other = problem.evaluate(x), by_terms(problem).evaluate(x)
     assert (one is None) == (other is None)
     if one is not None:
         same(one, other)
 
 
+def test_scores_too_large_for_the_compiled_pass_take_numpy() -> None:
+    problem = Problem.of(make("none", ()), Cumulative(LINKS["logit"]))
+    x = problem.start()
+    x[K - 1 :] += 400.0
+    one, other = problem.evaluate(x), by_terms(problem).evaluate(x)
+    assert one is not None and other is not None and np.isfinite(one.loglik)
+    assert one.loglik == pytest.approx(other.loglik, rel=1e-13)
+
+
 def test_a_search_on_some_rows_hands_over_its_optimum() -> None:
-    """From its information all rows take one step more (`start.py`)."""
+    """From its information all rows take one step more (`estimate.py`)."""
     problem = Problem.of(make("none", ("scale",)), Cumulative(LINKS["logit"]))
     reached = follow(problem, problem.start(), 50)
     assert reached.optimum is not None
@@ -105,11 +116,10 @@ def test_a_search_on_some_rows_hands_over_its_optimum() -> None:
 
 def test_a_log_likelihood_beyond_all_numbers_is_outside() -> None:
     """log P(y <= 0) of the loglog link is -exp(-theta), a number at theta = -690, and 1e9 rows of it are none."""
-    rows = Rows(X=np.zeros((2, 1)), scale=np.array([[0.0], [1.0]]))
+    rows = Rows(X=np.array([[0.0], [1.0]]))
     sample = Sample(rows=rows, y=np.array([0, 1]), n_levels=2, weights=np.array([1e9, 1.0]))
-    scaled = np.array([[0.0, 0.0], [0.0, 1.0]]), 1, 1, np.ones((2, 1))
-    weighted = TermRows.of(sample, scaled, Cumulative(LINKS["loglog"]), None)
-    assert weighted.evaluate(np.array([[-690.0]]), np.zeros(2)) is None
-    found = weighted.evaluate(np.array([[-9.0]]), np.zeros(2))
+    problem = Problem.of(sample, Cumulative(LINKS["loglog"]))
+    assert problem.evaluate(np.array([-690.0, 0.0])) is None
+    found = problem.evaluate(np.array([-9.0, 0.0]))
     assert found is not None
     assert found.loglik == pytest.approx(-1e9 * np.exp(9.0), rel=1e-9)

@@ -150,7 +150,7 @@ def test_the_programme_is_never_needed_where_it_is_not_run(seed: int) -> None:
         sample = make(n=int(rng.integers(15, 80)), seed=int(rng.integers(1 << 30)))
         sample = with_column(sample, (rng.random(sample.n) < 0.1).astype(float))
         problem = Problem.of(sample, Cumulative(LINKS[link]))
-        X, _, _ = problem.scaled()
+        X = problem.rows.model_rows(slice(None)).x
         expected = separates(X, problem.sample.y, problem.sample.n_levels)
         found = fit(sample, link)
         assert (found.separation is not None) == expected

@@ -13,11 +13,9 @@ from scipy.integrate import quad
 
 from ordstat._typing import FloatArray
 from ordstat.formula.build import build
-from ordstat.likelihood.family import Cumulative
-from ordstat.likelihood.family import Family
+from ordstat.likelihood.family import Cumulative, Family
 from ordstat.likelihood.links import LINKS, Link
 from ordstat.likelihood.problem import Problem
-from ordstat.likelihood.user_scale import in_order
 from ordstat.mixed.estimate import objective_of
 from ordstat.mixed.model import MixedModel
 from ordstat.mixed.search import zero_effects
@@ -52,8 +50,8 @@ def model_of(
     formula, data, arguments, threshold = case
     problem = Problem.of(build(formula, load_data(data)[::every], **arguments).sample, family(link), None, threshold)
     model = MixedModel.of(problem)
-    alpha, rest = problem.start()
-    fixed = in_order(alpha.reshape(-1, problem.user_scale().G.shape[0]), rest)
+    alpha, rest = problem.user.parted(problem.start())
+    fixed = np.concatenate([alpha.T.reshape(-1), rest])
     psi = np.concatenate([fixed, model.start_phi()])
     moves = np.where(np.arange(psi.size) < alpha.size, 0.01, 0.1)
     return model, psi + moves * np.random.default_rng(1).standard_normal(psi.size)

@@ -19,7 +19,7 @@ def _moved_rows(link, u, lo, d, move):
     """The link's interval terms at ends that moved, and the third derivatives there."""
     upper, lower = u - move, lo - move
     at = LINKS[MIXED_LINKS[link]].interval(upper, lower, d)
-    return at, curvature_slopes(LINKS[MIXED_LINKS[link]], upper, lower, d, at)
+    return at, curvature_slopes(LINKS[MIXED_LINKS[link]], upper, lower, d)
 
 
 def full_terms(link, u, lo, d, s, shift, out):
