@@ -322,7 +322,7 @@ def maximise(
     while True:
         if at.information is not current:
             current, age = at.information, 0.0
-            information, factor, damping = positive_factor(current)
+            information, factor, damping = positive_factor(current if held is None else _within(current, held))
         step, score = factor.solve(at.score), at.score
         if held is not None:
             turned = factor.solve(held)
@@ -363,6 +363,14 @@ def maximise(
         tolerance=tolerance,
         message=message,
     )
+
+
+def _within(blocks: Blocks, held: FloatArray) -> Blocks:
+    """The matrix; where it is indefinite, with so much of held held' that its sign within the plane decides."""
+    if blocks.factor() is not None:
+        return blocks
+    dense = blocks.dense()
+    return Blocks.of_dense(dense + 10.0 * np.abs(np.diag(dense)).max() / (held @ held) * np.outer(held, held))
 
 
 def positive_factor(blocks: Blocks) -> tuple[Blocks, Factor, float]:

@@ -237,7 +237,7 @@ def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray
 # ------------------------------------------------------------------------------------------ estimates
 
 #: Log-scale effects, per deviation, that still move by this, or have this standard error, have no finite estimate.
-_MOVING, _ENDLESS = 1e-2, 50.0
+_MOVING, _ENDLESS = 5e-3, 50.0
 #: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
 _FLAT = 1e-6
 #: Part of a parameter along flat directions, above which the likelihood does not determine it.

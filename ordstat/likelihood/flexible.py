@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import factorial
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
@@ -99,6 +100,11 @@ def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArr
         log_D = np.where(log_rise < -30.0, log_rise - np.log(lam), np.log(D))
         inner = np.where(D < 1e-8, log_D - 0.5 * np.minimum(D, 1.0), log1mexp(np.clip(D, 1e-300, 1e300)))
     return np.asarray(inner - below / lam)
+
+
+def _ao_change(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> tuple[FloatArray, FloatArray]:
+    grown = np.exp(lo) * np.expm1(d) / (1.0 + lam * np.exp(lo))
+    return d - (1.0 + 1.0 / lam) * np.log1p(lam * grown), (1.0 + lam) * grown / (1.0 + lam * np.exp(u))
 
 
 def _ao_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
@@ -219,6 +225,10 @@ def _slope(t: FloatArray, lam: float) -> FloatArray:
         return -t if lam == 0.0 else -np.expm1(lam * t) / lam
 
 
+def _lg_change(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> tuple[FloatArray, FloatArray]:
+    return _log_density(u, lam) - _log_density(lo, lam), _slope(lo, lam) - _slope(u, lam)
+
+
 def _lg_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
     with np.errstate(over="ignore", invalid="ignore"):
         e = np.exp(lam * m)
@@ -227,36 +237,37 @@ def _lg_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
 
 # ---------------------------------------------------------------------------------------------- links
 
-#: (t, lambda) -> (n,), and the first four derivatives of log f.
-Curve = Callable[[FloatArray, float], FloatArray]
-Bends = Callable[[FloatArray, float], tuple[FloatArray, ...]]
-LogIntervals = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]
+#: From t and lambda, or from u, lo, d and lambda.
+OfPoints, OfIntervals = Callable[[FloatArray, float], Any], Callable[[FloatArray, FloatArray, FloatArray, float], Any]
 
 
 def _interval(
-    u: FloatArray, lo: FloatArray, d: FloatArray, lam: float, log_p: LogIntervals, log_density: Curve, bends: Bends
+    *ends: FloatArray, lam: float, log_p: OfIntervals, log_density: OfPoints, bends: OfPoints, change: OfIntervals
 ) -> Interval:
-    """log p and its derivatives from the log density and its derivatives."""
-    log_p_here, log_u, log_l = log_p(u, lo, d, lam), log_density(u, lam), log_density(lo, lam)
+    """log p and its derivatives, from the log density and its four derivatives.
+
+    `change` gives log f(u) - log f(lo) and f'/f at lo less that at u, where both ends are finite.
+    """
+    (u, lo, d), logs = ends, log_p(*ends, lam)
     with np.errstate(over="ignore", invalid="ignore"):
-        a, b = np.exp(log_u - log_p_here), np.exp(log_l - log_p_here)
-        inner = np.where(log_l > log_u, b * np.expm1(log_u - log_l), -a * np.expm1(log_l - log_u))
-        c = np.where(np.isinf(d), a - b, inner)
-        s_u, s_l = bends(u, lam)[0], bends(lo, lam)[0]
-        direct = assemble(log_p_here, a, b, c, s_u, s_l, np.where(np.isinf(d), 0.0, s_l - s_u))
+        a, b = np.exp(log_density(u, lam) - logs), np.exp(log_density(lo, lam) - logs)
+        ratio, gap = change(u, lo, d, lam)
+        inner = np.where(ratio < 0.0, b * np.expm1(ratio), -a * np.expm1(-ratio))
+        c, gap = np.where(np.isinf(d), a - b, inner), np.where(np.isinf(d), 0.0, gap)
+        direct = assemble(logs, a, b, c, bends(u, lam)[0], bends(lo, lam)[0], gap)
     return with_series(direct, u, d, partial(bends, lam=lam))
 
 
 def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
-    interval = partial(_interval, lam=lam, log_p=ao_log, log_density=_ao_log_density, bends=_ao_bends)
+    interval = partial(_interval, lam=lam, log_p=ao_log, log_density=_ao_log_density, bends=_ao_bends, change=_ao_change)
     curves = (partial(curve, lam=lam) for curve in (ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log))
     return Link("aranda-ordaz", *curves, interval, "", lam)
 
 
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
-    interval = partial(_interval, lam=lam, log_p=lg_log, log_density=_log_density, bends=_lg_bends)
+    interval = partial(_interval, lam=lam, log_p=lg_log, log_density=_log_density, bends=_lg_bends, change=_lg_change)
     curves = (partial(curve, lam=lam) for curve in (lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log))
     return Link("log-gamma", *curves, interval, "log-gamma", lam)
 

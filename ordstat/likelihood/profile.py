@@ -16,8 +16,8 @@ from .problem import UserScale
 
 #: Newton steps to one maximum, halvings of each, and steps outwards from the estimate.
 _STEPS, _HALVINGS, _OUTWARDS = 30, 20, 40
-#: Largest score at a maximum.
-_TOLERANCE = 1e-3
+#: Largest score at a maximum, and the Newton decrement where rounding forbids a smaller one.
+_TOLERANCE, _ROUGHLY = 1e-3, 1e-8
 #: Steps from the estimate beyond which a profile is flat.
 _FAR = 1e3
 #: A part of the way that is not worth another attempt to follow the profile there.
@@ -206,4 +206,4 @@ class ProfileLikelihood:
             found = maximise(self.objective, x, tol=_TOLERANCE, max_iter=_STEPS, total_weight=weight, at=at, held=a)
         except DataError:  # where the information overflows
             return None
-        return found if found.converged else None
+        return found if found.converged or found.decrements[-1] <= _ROUGHLY else None

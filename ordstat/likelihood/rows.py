@@ -182,8 +182,10 @@ class LikelihoodRows:
         """(8, n) log p and its derivatives of some of the rows; None outside the domain."""
         p = self.location.mean.size
         predictor = self.model_rows(some).at(alpha, rest[:p], rest[p:])
+        if not _inside(predictor, rest[:p]):
+            return None
         u, lo, d = predictor.ends(self.sample.y[some])
-        if not (np.all(d > 0.0) and _inside(predictor, rest[:p])):
+        if not np.all(d > 0.0):
             return None
         interval = self.family.link.interval(u, lo, d)
         return np.stack([getattr(interval, field.name) for field in fields(Interval)])

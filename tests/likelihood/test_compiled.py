@@ -58,7 +58,7 @@ def test_interval_sums(link: int, patterns: int, shape: tuple[int, int, int], se
         0.2 * rng.normal(size=n) if r else None,
     )
     columns = np.append(np.full(p, 5.0), np.zeros(r)), rng.uniform(0.5, 1.5, q), last
-    by = 0.1 * rng.normal(size=q)
+    by = 0.05 * rng.normal(size=q)
     parts = np.abs(rng.normal(size=(8, n)))
     y = by_row[4]
     parts[1, y == last] = parts[2, y == 0] = 0.0

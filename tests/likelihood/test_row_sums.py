@@ -66,7 +66,7 @@ def test_sums(nominal: str, parts: tuple[str, ...], link: str) -> None:
     x, rng = problem.start(), np.random.default_rng(4)
     effects = np.ones(x.size, dtype=bool)
     effects[: (K - 1) * problem.rows.shape[1] : problem.rows.shape[1]] = False
-    x[effects] += 0.05 * rng.normal(size=np.count_nonzero(effects))
+    x[effects] += 0.02 * rng.normal(size=np.count_nonzero(effects))
     found = problem.evaluate(x)
     assert found is not None
     for other in (problem, by_terms(problem), by_numpy(problem)):
