@@ -527,7 +527,7 @@ def minimum(
             loss = evaluate(tie @ z)
             return Evaluation(-loss.value, -tie.T @ loss.gradient, Blocks.of_dense(tie.T @ loss.hessian @ tie))
 
-        start = np.linalg.lstsq(tie, v, rcond=None)[0] if n_thresholds else v  # means of tied thresholds
+        start = np.asarray(np.linalg.lstsq(tie, v, rcond=None)[0], dtype=np.float64)  # means of tied thresholds
         optimum = maximise(tied, start, tol=flat, max_iter=_MOST_STEPS, total_weight=1.0, rounding=rounding)
         v = tie @ optimum.x
         path += (-optimum.logliks).tolist()

@@ -231,7 +231,7 @@ def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray
     moved[: t * m : m] += problem.user.c * (new_median - ratio * median)
     n_scale = problem.rows.scale.mean.size
     moved[x.size - n_scale :] = x[x.size - n_scale :]
-    return moved
+    return np.asarray(moved)
 
 
 # ------------------------------------------------------------------------------------------ estimates

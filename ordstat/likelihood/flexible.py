@@ -238,7 +238,8 @@ def _lg_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
 # ---------------------------------------------------------------------------------------------- links
 
 #: From t and lambda, or from u, lo, d and lambda.
-OfPoints, OfIntervals = Callable[[FloatArray, float], Any], Callable[[FloatArray, FloatArray, FloatArray, float], Any]
+OfPoints = Callable[[FloatArray, float], Any]
+OfIntervals = Callable[[FloatArray, FloatArray, FloatArray, float], Any]
 
 
 def _interval(
@@ -258,18 +259,23 @@ def _interval(
     return with_series(direct, u, d, partial(bends, lam=lam))
 
 
+def _at(lam: float, cdf: OfPoints, sf: OfPoints, pdf: OfPoints, ppf: OfPoints) -> tuple[Any, Any, Any, Any]:
+    return partial(cdf, lam=lam), partial(sf, lam=lam), partial(pdf, lam=lam), partial(ppf, lam=lam)
+
+
 def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
-    interval = partial(_interval, lam=lam, log_p=ao_log, log_density=_ao_log_density, bends=_ao_bends, change=_ao_change)
-    curves = (partial(curve, lam=lam) for curve in (ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log))
-    return Link("aranda-ordaz", *curves, interval, "", lam)
+    interval = partial(
+        _interval, lam=lam, log_p=ao_log, log_density=_ao_log_density, bends=_ao_bends, change=_ao_change
+    )
+    return Link("aranda-ordaz", *_at(lam, ao_cdf, ao_sf, ao_pdf, ao_ppf), partial(ao_log, lam=lam), interval, "", lam)
 
 
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
     interval = partial(_interval, lam=lam, log_p=lg_log, log_density=_log_density, bends=_lg_bends, change=_lg_change)
-    curves = (partial(curve, lam=lam) for curve in (lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log))
-    return Link("log-gamma", *curves, interval, "log-gamma", lam)
+    curves = _at(lam, lg_cdf, lg_sf, lg_pdf, lg_ppf)
+    return Link("log-gamma", *curves, partial(lg_log, lam=lam), interval, "log-gamma", lam)
 
 
 def mirrored(link: Link) -> Link:

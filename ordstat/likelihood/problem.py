@@ -193,8 +193,8 @@ class Problem:
             sample = sample.take(used)
         sample, present, counts = _levels_present(sample)
         rows = sample.rows
-        q = 0 if rows.nominal is None else rows.nominal.shape[1]
-        both = survey(np.ascontiguousarray(rows.X if q == 0 else np.hstack([rows.nominal, rows.X])), sample.weights)
+        wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
+        both, q = survey(np.ascontiguousarray(wide), sample.weights), wide.shape[1] - rows.X.shape[1]
         scale = survey(np.zeros((sample.n, 0)) if rows.scale is None else rows.scale, sample.weights)
         nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
         kept = replace(
@@ -316,7 +316,7 @@ class Problem:
         if rows.offset is not None:
             theta = theta + np.average(rows.offset, weights=weights)
         if self.structure is not None:
-            theta = np.linalg.lstsq(self.structure.jacobian, theta, rcond=None)[0]
+            theta = np.asarray(np.linalg.lstsq(self.structure.jacobian, theta, rcond=None)[0], dtype=np.float64)
         x, m = np.zeros(self.n_parameters), self.user.G.shape[0]
         x[: theta.size * m : m] = theta
         if self.flexible is not None:
@@ -341,7 +341,7 @@ class Problem:
     @property
     def n_parameters(self) -> int:
         """How many parameters are estimated."""
-        return self.user.c.size * self.user.G.shape[0] + self.user.scale.size
+        return int(self.user.c.size * self.user.G.shape[0] + self.user.scale.size)
 
     def from_user(self, values: FloatArray) -> FloatArray:
         """Coordinates from the parameters on the user's scale, in their order.

@@ -154,7 +154,8 @@ class LikelihoodRows:
         by_row, columns = self._arrays
         tables = alpha, np.diff(alpha, axis=0, prepend=0.0)
         if self._patterns is not None:  # every pattern has thresholds of its own until the sums are complete
-            tables = tuple(np.ascontiguousarray((self._patterns[0] @ table.T).reshape(-1, 1)) for table in tables)
+            theta, step = (np.ascontiguousarray((self._patterns[0] @ table.T).reshape(-1, 1)) for table in tables)
+            tables = theta, step
         limits = _FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE
         given, second = (*columns, *tables, rest, *limits), information is None
         sums, loglik = _zeros(tables[0].shape, rest.size), np.nan
