@@ -535,8 +535,11 @@ def minimum(
         if regrouped is None or len(path) > _MOST_STEPS:
             break
         group = regrouped
-    largest = float(np.abs(optimum.at.score).max(initial=0.0))
-    return Minimum(coef=v[:D], theta=v[D:], objective=np.array(path), gradient=largest)
+    largest, theta = float(np.abs(optimum.at.score).max(initial=0.0)), v[D:]
+    rising = np.maximum.accumulate(theta)
+    if np.allclose(theta, rising, rtol=1e-13, atol=1e-13):  # equal but for rounding
+        theta = rising
+    return Minimum(coef=v[:D], theta=theta, objective=np.array(path), gradient=largest)
 
 
 def _regrouped(theta: FloatArray, gradient: FloatArray, group: IntArray, slack: float) -> IntArray | None:

@@ -237,13 +237,14 @@ def _lg_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
 
 # ---------------------------------------------------------------------------------------------- links
 
-#: From t and lambda, or from u, lo, d and lambda.
-OfPoints = Callable[[FloatArray, float], Any]
-OfIntervals = Callable[[FloatArray, FloatArray, FloatArray, float], Any]
-
 
 def _interval(
-    *ends: FloatArray, lam: float, log_p: OfIntervals, log_density: OfPoints, bends: OfPoints, change: OfIntervals
+    *ends: FloatArray,
+    lam: float,
+    log_p: Callable[..., FloatArray],
+    log_density: Callable[..., FloatArray],
+    bends: Callable[..., tuple[FloatArray, ...]],
+    change: Callable[..., tuple[FloatArray, FloatArray]],
 ) -> Interval:
     """log p and its derivatives, from the log density and its four derivatives.
 
@@ -259,23 +260,25 @@ def _interval(
     return with_series(direct, u, d, partial(bends, lam=lam))
 
 
-def _at(lam: float, cdf: OfPoints, sf: OfPoints, pdf: OfPoints, ppf: OfPoints) -> tuple[Any, Any, Any, Any]:
-    return partial(cdf, lam=lam), partial(sf, lam=lam), partial(pdf, lam=lam), partial(ppf, lam=lam)
+def _curves(lam: float, *curves: Callable[..., FloatArray]) -> Any:
+    """The functions at one lambda."""
+    return (partial(curve, lam=lam) for curve in curves)
 
 
 def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
+    cdf, sf, pdf, ppf, log_p = _curves(lam, ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log)
     interval = partial(
         _interval, lam=lam, log_p=ao_log, log_density=_ao_log_density, bends=_ao_bends, change=_ao_change
     )
-    return Link("aranda-ordaz", *_at(lam, ao_cdf, ao_sf, ao_pdf, ao_ppf), partial(ao_log, lam=lam), interval, "", lam)
+    return Link("aranda-ordaz", cdf, sf, pdf, ppf, log_p, interval, "", lam)
 
 
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
+    cdf, sf, pdf, ppf, log_p = _curves(lam, lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log)
     interval = partial(_interval, lam=lam, log_p=lg_log, log_density=_log_density, bends=_lg_bends, change=_lg_change)
-    curves = _at(lam, lg_cdf, lg_sf, lg_pdf, lg_ppf)
-    return Link("log-gamma", *curves, partial(lg_log, lam=lam), interval, "log-gamma", lam)
+    return Link("log-gamma", cdf, sf, pdf, ppf, log_p, interval, "log-gamma", lam)
 
 
 def mirrored(link: Link) -> Link:

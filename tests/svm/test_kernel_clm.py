@@ -109,8 +109,8 @@ def test_derivatives_are_those_of_differences(link):
     point = np.concatenate([[-1.0, 0.1, 0.9], np.random.default_rng(1).normal(size=3) * 0.4])
 
     def at(values):
-        found = rows.evaluate(values[:3, None], values[3:])
-        return found, np.concatenate([found.score_alpha[:, 0], found.score_rest])
+        found = rows.evaluate(values)
+        return found, found.score
 
     found, score = at(point)
     step = 1e-5 * np.eye(6)
@@ -126,7 +126,7 @@ def test_evidence_is_the_integral_of_the_likelihood(link, penalty):
     """One column, two levels: the sum over a grid of (theta, b) of likelihood times prior, against Laplace."""
     rows = rows_of(n=150, p=1, link=link, n_levels=2, penalty=penalty)
     optimum = rows.maximum(rows.start(), 1e-8, 50)
-    theta, b = (np.linspace(centre - 2.0, centre + 2.0, 401) for centre in (optimum.alpha[0, 0], optimum.rest[0]))
+    theta, b = (np.linspace(centre - 2.0, centre + 2.0, 401) for centre in optimum.x)
     loglik = np.empty((theta.size, b.size))
     for j, slope in enumerate(b):
         eta = theta[:, None] - (rows.F[:, 0] * slope + rows.offset)
@@ -160,7 +160,7 @@ def test_all_rows_as_landmarks_are_the_exact_route(frame, kernel):
             variance=features.variance(np.ones(120)),
         )
         losses.append(Evidence(rows)(0.2))
-        b = rows.at(0.2).maximum(rows.start(), 1e-9, 100).rest
+        b = rows.at(0.2).maximum(rows.start(), 1e-9, 100).x[-features.values.shape[1] :]
         H.append(kernel(x[:7] * 0.9, features.anchors) @ (features.coef @ b) + features.constants @ b)
     np.testing.assert_allclose(H[0], H[1], atol=1e-5)
     assert losses[0] == pytest.approx(losses[1], abs=1e-6)
