@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -231,7 +231,9 @@ def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
     parts: dict[str, Any] = {name: sum_of(getattr(rows, name), getattr(tangent, name)) for name in names}
     if rows.random is not None and tangent.random is not None:
         pairs = zip(rows.random.terms, tangent.random.terms, strict=True)
-        parts["random"] = RandomRows(tuple(replace(term, z=sum_of(term.z, slope.z)) for term, slope in pairs))
+        parts["random"] = RandomRows(
+            tuple(replace(term, z=cast(FloatArray, sum_of(term.z, slope.z))) for term, slope in pairs)
+        )
     return replace(rows, **parts)
 
 
@@ -245,7 +247,7 @@ def steps_along(rule: LikelihoodRule, rows: Rows, tangent: Rows, further: FloatA
         slope = here.s[:, None] * (along.thresholds() - rule.alpha[:, 0] - along.H[:, None])
         slope = np.abs(slope - along.tau[:, None] * here.eta())
     speed = np.where(np.isfinite(slope), slope, 0.0).max(axis=1) + further
-    return np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0)
+    return np.asarray(np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0))
 
 
 #: Distance of the points in units of the deviation: the error of five points is of the order of its fourth power.
