@@ -135,9 +135,9 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
     The latter is as good as a Newton step: the information of the part is as near that of all rows as the point is.
     """
     x = rough.x + rough.step
-    at = problem.evaluate(x, rough.information)
+    at = problem.evaluate(x, rough.information) if problem.rows.cheap_scores else None
     if at is None:
-        return _first_inside(problem, rough.x)
+        return _first_inside(problem, x, rough.x)
     step = rough.factor.solve(at.score / ratio)
     short = float(step @ at.score) <= _LONGEST**2 * float(problem.counts.sum())
     return _first_inside(problem, *([x + step] if short else []), x)
@@ -277,7 +277,10 @@ class Estimation:
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),
-            shared_steps=self.penalty is None and problem.structure is None and problem.many_rows,
+            shared_steps=self.penalty is None
+            and problem.structure is None
+            and problem.many_rows
+            and problem.rows.cheap_scores,
             at=at if self.penalty is None else None,
         )
         return Estimate(self, problem, optimum)

@@ -105,6 +105,11 @@ class LikelihoodRows:
         """(K-1, m) of alpha."""
         return self.sample.n_levels - 1, 1 + self.nominal.mean.size
 
+    @property
+    def cheap_scores(self) -> bool:
+        """Whether a pass for the score alone costs much less than one with the information."""
+        return self.family.link.name in _COMPILED or not self.family.local or self.flexible is not None
+
     def model_rows(self, some: slice | IntArray) -> ModelRows:
         """The scaled columns of some of the rows."""
         rows = ModelRows.of(self.sample.rows.take(some))
