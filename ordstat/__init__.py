@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from .comparison import compare as compare
     from .estimator import OrdinalClassifier as OrdinalClassifier
     from .imputation import ordfit_mi as ordfit_mi
-    from .inference.planning import power_ordinal as power_ordinal
-    from .inference.planning import sample_size_ordinal as sample_size_ordinal
+    from .inference.power import power_ordinal as power_ordinal
+    from .inference.power import sample_size_ordinal as sample_size_ordinal
     from .inference.pooling import pool as pool
     from .judging.tuned_costs import macro_cost as macro_cost
     from .judging.tuned_costs import threshold_cost as threshold_cost
@@ -98,7 +98,7 @@ _LATER = {
     "describe_ordinal": "report.describe",
     "load": "persistence",
     "ordfit_mi": "imputation",
-    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.planning"),
+    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.power"),
     "pool": "inference.pooling",
     "table": "report.table",
     "C45": "trees.c45",
