@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import fraction, generator, jobs, whole
+from ..checks import fraction, generator, jobs, reporter, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.errors import deviations, drawn_weights
@@ -19,7 +19,6 @@ from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import cluster_codes
 from ..likelihood.unavailable import check_available
-from ..progress import reporter
 from ..report.frames import NotedFrame
 
 _T = TypeVar("_T")

@@ -25,9 +25,9 @@ from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.flexible import FLEXIBLE
 from ..likelihood.parameters import listed
 from ..likelihood.unavailable import check_available
-from ..predictions import updated
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
+from ..results import updated
 from .wald import chi2_tail
 
 if TYPE_CHECKING:

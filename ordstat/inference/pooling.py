@@ -19,7 +19,7 @@ from ..likelihood.parameters import Parameters, spread
 from ..likelihood.standard_errors import symmetric_limits, two_sided
 from ..report.cells import count
 from ..report.frames import NotedFrame
-from ..report.render import SCREEN, Report, Summary, Table, as_text
+from ..report.render import Report, Summary, Table, as_text
 from ..report.sections import shortened
 from .comparison import check_same_rows, described, estimated_places, further, nested_in
 from .summary import TITLES
@@ -513,7 +513,7 @@ class PooledResults:
         return pool(fits, None if self.df_complete == _smallest_df(self.fits) else self.df_complete)
 
     def __repr__(self) -> str:
-        return as_text(self.report(), SCREEN, SCREEN)
+        return as_text(self.report())
 
     if not TYPE_CHECKING:
 

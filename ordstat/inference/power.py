@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._typing import FloatArray, Progress
-from ..checks import did_you_mean, generator, mapping, number, whole
+from ..checks import did_you_mean, generator, mapping, number, reporter, whole
 from ..checks import fraction as share_of_one
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
@@ -26,7 +26,6 @@ from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import rule_at
 from ..likelihood.unavailable import check_available
-from ..progress import reporter
 from .comparison import estimated_places, unstarted
 from .predictions import drawn_codes
 from .wald import chi2_tail, linear_hypotheses, wald_test

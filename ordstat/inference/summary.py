@@ -14,8 +14,8 @@ from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance, threshold_values
 from ..likelihood.unavailable import why_unavailable
 from ..report.cells import few_decimals, p_in_words, ratio_decimals
-from ..report.render import SCREEN, Line, Part, Report, Summary, Table, width_of
-from ..report.screen import learnt, shown_part
+from ..report.frames import SCREEN
+from ..report.render import Line, Part, Report, Summary, Table
 from ..report.sections import (
     alert_notes,
     certificate_text,
@@ -23,8 +23,10 @@ from ..report.sections import (
     error_figures,
     error_tables,
     fractional,
+    learnt,
     one_row,
     shared_tables,
+    shown_part,
     threshold_table,
 )
 from .proportionality import score_row
@@ -277,7 +279,7 @@ def _brief(block: Table | Line, ratios: Table | None) -> Table | Line:
     title = f"{short.title}; {SHORT[name]} = {name}"
     formats |= dict.fromkeys(columns, ratio_decimals(columns))
     wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
-    if width_of(wide) <= SCREEN:
+    if wide.grid.width <= SCREEN:
         return wide
     return replace(wide, frame=wide.frame.drop(columns=limits))  # the limits of the ratio are their exponents
 

@@ -141,11 +141,10 @@ def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> LikelihoodRule:
     """
     rule = cast(LikelihoodRule, fit.rule)
     change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
-    alpha, beta, zeta, lam = np.split(change, np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size]))
+    alpha, beta, zeta, _ = np.split(change, np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size]))
     family = rule.family
     if fit.n_lambda:
-        link = link_of(rule.link.name, cast(float, rule.link.lam) + float(lam[0]))
-        family = family.at(cast(Link, link))
+        family = family.at(cast(Link, link_of(rule.link.name, float(estimates[-1]))))
     alpha = rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T
     return replace(rule, family=family, alpha=alpha, beta=rule.beta + beta, zeta=rule.zeta + zeta)
 
