@@ -287,8 +287,8 @@ _SEPARATED = (
 )
 _WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
 _NOT_NESTED = (
-    "no p-value for {}: the larger model has the lower likelihood (a local maximum), or terms are coded otherwise, so "
-    "that neither model contains the other."
+    "no p-value for {}: the larger model has the lower likelihood (a local maximum), or terms are coded otherwise "
+    "there, so that this model is not nested in it."
 )
 _THE_SAME = "no test of {}: other columns take over the effect, so that the model stays the same."
 _TITLES = {
@@ -467,7 +467,7 @@ def refit_table(
         _SEPARATED: [name for name, model in models.items() if model.separated],
         _WITHOUT_MAXIMUM: unfinished + [name for name, model in fits.items() if np.isnan(model.loglik)],
         _NOT_NESTED: list(table.index[not_nested]),
-        _THE_SAME: list(table.index[(df == 0.0) & (lrt == 0.0)]) if test is not None else [],
+        _THE_SAME: list(fits) if test is not None and not (df[1:].any() or lrt[1:].any()) else [],
     }
     texts = [text.format(first_few(names, MOST_TERMS)) for text, names in notes.items() if names]
     return NotedFrame.of(table, texts, title or _TITLES[sign])

@@ -226,13 +226,13 @@ class PooledResults:
         """Rubin's rules over the estimated parameters, as arrays."""
         estimated, complete = ~self.fits[0].fit.aliased, self.df_complete
         if all(fit.bias_reduced is not None for fit in self.fits):  # CR2: no more than Satterthwaite's
-            each = [fit.coefficient_table["df"].to_numpy()[estimated] for fit in self.fits]
+            each = [fit.coefficient_columns["df"][estimated] for fit in self.fits]
             complete = np.minimum(complete, np.min(each, axis=0))
         Q = np.array([fit.fit.coefficients[estimated] for fit in self.fits])
         return Pooled(Q, np.array([fit.fixed_covariance for fit in self.fits]), complete)
 
     @cached_property
-    def table(self) -> pd.DataFrame:
+    def _columns(self) -> pd.DataFrame:
         """(P, 7) estimates, standard errors, t, degrees of freedom, p-values, riv and fmi, by parameter."""
         rules, first = self.pooled, self.fits[0]
         t = rules.estimate / rules.std_error
@@ -267,7 +267,7 @@ class PooledResults:
     @property
     def params(self) -> pd.Series:
         """(P,) means of the estimates, named as those of each fit; NaN where aliased."""
-        return self.table["estimate"].copy()
+        return self._columns["estimate"].copy()
 
     @property
     def coef(self) -> pd.Series:
@@ -282,27 +282,27 @@ class PooledResults:
     @property
     def se(self) -> pd.Series:
         """(P,) standard errors: the variance within data sets and that between them."""
-        return self.table["std_error"].copy()
+        return self._columns["std_error"].copy()
 
     @property
     def df(self) -> pd.Series:
         """(P,) degrees of freedom of the t distribution [Barnard & Rubin 1999]."""
-        return self.table["df"].copy()
+        return self._columns["df"].copy()
 
     @property
     def riv(self) -> pd.Series:
         """(P,) relative increase in variance due to nonresponse."""
-        return self.table["riv"].copy()
+        return self._columns["riv"].copy()
 
     @property
     def fmi(self) -> pd.Series:
         """(P,) fraction of missing information."""
-        return self.table["fmi"].copy()
+        return self._columns["fmi"].copy()
 
     @property
     def p_values(self) -> pd.Series:
         """(P,) two-sided p-values of estimate / standard error; of no interest for thresholds."""
-        return self.table["p_value"].copy()
+        return self._columns["p_value"].copy()
 
     def vcov(self) -> pd.DataFrame:
         """Covariance of the estimated (not aliased) parameters: U + (1 + 1/m) B of Rubin's rules."""
@@ -317,8 +317,8 @@ class PooledResults:
         level : float in (0, 1)
         """
         fraction("level", level)
-        numbers = (self.table[name].to_numpy() for name in ("estimate", "std_error"))
-        limits = symmetric_limits(*numbers, level, self.table["df"].to_numpy())
+        numbers = (self._columns[name].to_numpy() for name in ("estimate", "std_error"))
+        limits = symmetric_limits(*numbers, level, self._columns["df"].to_numpy())
         frame = pd.DataFrame(dict(zip(("lower", "upper"), limits, strict=True)), index=self.parameters.names)
         return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g} %")
 
@@ -444,7 +444,7 @@ class PooledResults:
         if exponentiate:
             effects = self.parameters.of("nominal", "location", "scale")
             numbers[effects] = np.exp(numbers[effects])
-        frame = self.table.assign(estimate=numbers[:, 0]).rename_axis("term").reset_index()
+        frame = self._columns.assign(estimate=numbers[:, 0]).rename_axis("term").reset_index()
         frame.insert(6, "conf_low", numbers[:, 1])
         frame.insert(7, "conf_high", numbers[:, 2])
         frame["coef_type"] = self.parameters.kinds

@@ -241,7 +241,7 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
     """Thresholds with standard errors, by the delta method where a structure makes them of other parameters."""
     jacobian, thresholds = r.fit.jacobian, r.thresholds
     if jacobian is None:
-        errors: FloatArray = r.coefficient_table["std_error"].to_numpy()[: thresholds.size]
+        errors: FloatArray = r.coefficient_columns["std_error"][: thresholds.size]
     else:
         own = r.fixed_covariance[: jacobian.shape[1], : jacobian.shape[1]]
         errors = np.sqrt(np.einsum("ki,ij,kj->k", jacobian, own, jacobian))

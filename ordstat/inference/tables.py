@@ -26,7 +26,7 @@ def tidy_parameters(
 ) -> pd.DataFrame:
     """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type."""
     flag("conf_int", conf_int), flag("exponentiate", exponentiate)
-    columns = {name: values.to_numpy() for name, values in r.coefficient_table.items()}
+    columns = dict(r.coefficient_columns)
     low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
     numbers = np.column_stack([r.fit.limits, low, high])
     if exponentiate:

@@ -146,8 +146,8 @@ class FittedLikelihood(FittedRanker):
         return self.params.iloc[self.parameters.of("nominal", "location", "scale")]
 
     @cached_property
-    def coefficient_table(self) -> pd.DataFrame:
-        """(P, 4) standard errors, statistics, their degrees of freedom and two-sided p-values, by parameter."""
+    def coefficient_columns(self) -> dict[str, FloatArray]:
+        """(P,) std_error, statistic (estimate / error), df of t, and two-sided p_value of each parameter."""
         fit = self.fit
         information = fit.information
         if self.own_covariance.name == "model":
@@ -161,23 +161,25 @@ class FittedLikelihood(FittedRanker):
             bread = information.covariance()
             df = spread(self.bias_reduced.t_df(bread, np.eye(len(bread))), fit)
         statistic = fit.coefficients / errors
-        columns = {"std_error": errors, "statistic": statistic, "df": df, "p_value": two_sided(statistic, df)}
-        return pd.DataFrame(columns, index=self.parameters.names)
+        return {"std_error": errors, "statistic": statistic, "df": df, "p_value": two_sided(statistic, df)}
 
     @property
     def se(self) -> pd.Series:
         """(P,) standard errors of `params`: cluster-robust where the fit has clusters; NaN of infinite estimates."""
-        return self.coefficient_table["std_error"].copy()
+        return self._column("std_error")
 
     @property
     def z_values(self) -> pd.Series:
         """(P,) estimate / standard error."""
-        return self.coefficient_table["statistic"].copy()
+        return self._column("statistic")
 
     @property
     def p_values(self) -> pd.Series:
         """(P,) two-sided p-values of the z-values, under CR2 and survey designs by t; of no interest for thresholds."""
-        return self.coefficient_table["p_value"].copy()
+        return self._column("p_value")
+
+    def _column(self, name: str) -> pd.Series:
+        return pd.Series(self.coefficient_columns[name].copy(), index=self.parameters.names, name=name)
 
     @cached_property
     def own_covariance(self) -> Covariance:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,12 +31,17 @@ if TYPE_CHECKING:
     from ..report.render import Report, Summary
 
 
+def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
+    """statsmodels' name of confint(level=1 - alpha)."""
+    return confidence_limits(r, level=1.0 - alpha)
+
+
 #: statsmodels' names of what a likelihood fit has under others.
 STATSMODELS: Mapping[str, Callable[[Any], Any]] = {
     "bse": lambda r: r.se,
     "tvalues": lambda r: r.z_values,
     "pvalues": lambda r: r.p_values,
-    "conf_int": lambda r: lambda alpha=0.05: r.confint(level=1.0 - alpha),
+    "conf_int": lambda r: MethodType(conf_int, r),
     "cov_params": lambda r: r.vcov,
     "llf": lambda r: r.loglik,
 }

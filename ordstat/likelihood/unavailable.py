@@ -5,12 +5,9 @@ Random effects have a table of their own, `REFUSED` in `mixed/results.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..exceptions import UnavailableError
-
-if TYPE_CHECKING:
-    from .fitted import FittedLikelihood
 
 #: What a fit may have -> that in words, with the reason.
 MODIFIERS = {
@@ -49,7 +46,7 @@ REFUSED = {
 }
 
 
-def why_unavailable(r: FittedLikelihood, question: str) -> str:
+def why_unavailable(r: Any, question: str) -> str:
     """Why a fit does not answer a question of `REFUSED`, and what to ask instead; empty if it answers."""
     rows, covariance = r.design.sample.rows, r.own_covariance
     present = {
@@ -71,7 +68,7 @@ def why_unavailable(r: FittedLikelihood, question: str) -> str:
     return ""
 
 
-def check_available(r: FittedLikelihood, question: str) -> None:
+def check_available(r: Any, question: str) -> None:
     """Refuse a question that a fit does not answer.
 
     Raises

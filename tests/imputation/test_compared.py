@@ -63,7 +63,7 @@ def test_degrees_of_freedom_under_cr2_are_those_of_each_parameter():
     """Barnard and Rubin's formula with Satterthwaite's in the place of those of complete data."""
     frames = [frame.assign(g=np.arange(len(frame)) % 9) for frame in FRAMES]
     pooled = ordfit_mi("y ~ x1 + x2", frames, vcov={"cluster": "g", "type": "CR2"})
-    complete = np.min([fit.coefficient_table["df"] for fit in pooled.fits], axis=0)
+    complete = np.min([fit.coefficient_columns["df"] for fit in pooled.fits], axis=0)
     assert (complete < 8).all() and pooled.df_complete == 8
     m, lam = len(frames), (pooled.riv / (1.0 + pooled.riv)).to_numpy()
     observed = (complete + 1) / (complete + 3) * complete * (1 - lam)
