@@ -317,8 +317,8 @@ class PooledResults:
         level : float in (0, 1)
         """
         fraction("level", level)
-        numbers = (self._columns[name].to_numpy() for name in ("estimate", "std_error"))
-        limits = symmetric_limits(*numbers, level, self._columns["df"].to_numpy())
+        estimate, error, df = (self._columns[name].to_numpy() for name in ("estimate", "std_error", "df"))
+        limits = symmetric_limits(estimate, error, level, df)
         frame = pd.DataFrame(dict(zip(("lower", "upper"), limits, strict=True)), index=self.parameters.names)
         return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g} %")
 

@@ -53,7 +53,8 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
         parm, level = None, parm
     one_of("type", type, ("wald", "profile"))
     fraction("level", level)
-    names, chosen, reasons = _names(r), positions(r, parm), {}
+    names, chosen = _names(r), positions(r, parm)
+    reasons: dict[tuple[str, str], str] = {}
     if type == "wald":
         limits = tidy_parameters(r, level=level)[["conf_low", "conf_high"]].to_numpy()[chosen]
         notes, title = list(of_errors(r)), f"Wald limits, {100 * level:g} %"

@@ -23,7 +23,7 @@ MODIFIERS = {
     "binary": "2 levels of the response, which have one threshold",
 }
 _NOMINAL = "test() of the fit with nominal='~ x'"
-_FREED = f"nominal_test(), or {_NOMINAL}"
+_FREED = f"{_NOMINAL}, or nominal_test()"
 #: Question -> what it does not go with, and what to ask instead.
 REFUSED = {
     "aic": ("survey", "anova() of this fit alone"),
