@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from .comparison import compare
     from .estimator import OrdinalClassifier
     from .imputation import ordfit_mi
-    from .inference.power import power_ordinal, sample_size_ordinal
     from .inference.pooling import pool
+    from .inference.power import power_ordinal, sample_size_ordinal
     from .judging.tuned_costs import macro_cost, threshold_cost, tuned_cost
     from .likelihood.clm import AdjacentCategory, CumulativeLink
     from .online.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
