@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from .comparison import compare
     from .estimator import OrdinalClassifier
     from .imputation import ordfit_mi
-    from .inference.planning import power_ordinal, sample_size_ordinal
     from .inference.pooling import pool
+    from .inference.power import power_ordinal, sample_size_ordinal
     from .judging.tuned_costs import macro_cost, threshold_cost, tuned_cost
     from .likelihood.clm import AdjacentCategory, CumulativeLink
     from .online.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
@@ -74,7 +74,7 @@ __all__ = [
 #: Modules of the names that are imported when they are used: a script pays for the methods it fits.
 _MODULES = {
     **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
-    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.planning"),
+    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.power"),
     **dict.fromkeys(("macro_cost", "threshold_cost", "tuned_cost"), "judging.tuned_costs"),
     **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "reduction.encoding"),
     **dict.fromkeys(("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),

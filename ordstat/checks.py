@@ -432,6 +432,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "predict_proba": ".predict(newdata, type='prob')",
         "feature_importances_": ".importance()",
         "poTest": ".score_test(), or .brant()",
+        **dict.fromkeys(("mcfadden", "nagelkerke", "prsquared", "llnull", "llr", "llr_pvalue"), ".glance()"),
     },
 }
 

@@ -42,6 +42,7 @@ OF_LIKELIHOOD = frozenset((
 INTERNAL = frozenset((
     "alerts", "augments", "bias_reduced", "by_median", "calibrated", "check_parts", "check_rows", "covariance",
     "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
+    "coefficient_columns", "fixed_covariance",
     "importance_kinds", "issued", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at",
     "margin_frame", "new_predictions", "new_sample", "no_bounds", "no_margins", 
     "other_names",
@@ -49,9 +50,8 @@ INTERNAL = frozenset((
     "random_parameters", "random_part", "robust", "rule", "summary_data", "target", "threshold_names", "trace",
     "training", "training_errors", "training_margins", "training_note", "z_values",
     # figures of glance() and discrimination(), columns of tables
-    "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "kind", "lr_chi2", "lr_df",
-    "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "t_df", "threshold_se", "title", "whole_covariance",
-    "without_aic",
+    "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "kind", "null_loglik", "title",
+    "whole_covariance", "without_aic",
 ))  # fmt: skip
 
 

@@ -14,13 +14,12 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import one_of
 from ..exceptions import DataWarning, warn
 from ..formula.sample import Rows
-from ..inference.comparison import Joint, by_estimated, degrees_of_freedom, joint_test
+from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_test, wald_test
 from ..likelihood.derivatives import QUANTITIES, Quantity, involved
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.rule import crossed_rows, report_crossing
 from ..likelihood.standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
-from ..likelihood.wald import wald_test
 from ..mixed.over_groups import Predicted
 from ..mixed.predictions import chosen_effects, effects_words, predicted_by, predicted_covariance
 from ..report.warnings import without_end
@@ -152,7 +151,7 @@ class Averager:
         r = results if vcov is None else with_covariance(results, vcov)
         notes = () if r.fit.separation is None else tuple(without_end(r.fit, r.parameters, scale in _ENDLESS))
         if r.fit.marginal is None and re is None:
-            return cls(r, scale, Predicted(r.rule), rule_covariance(r.fit, r.rule, r._covariance(None)), notes)
+            return cls(r, scale, Predicted(r.rule), rule_covariance(r.fit, r.rule, r.fixed_covariance), notes)
         effects = chosen_effects(r, scale, re)
         predicted = predicted_by(r, scale, effects)
         return cls(r, scale, predicted, predicted_covariance(r, predicted), (*effects_words(effects, scale), *notes))

@@ -13,7 +13,7 @@ from .._typing import FloatArray
 from ..checks import mapping
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.comparison import Joint, by_estimated, joint_frame, joint_test
+from ..inference.wald import Joint, by_estimated, joint_frame, joint_test
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from ..likelihood.standard_errors import infinite_parameters

@@ -14,7 +14,7 @@ from .._typing import IntArray
 from ..checks import one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.comparison import Joint, joint_frame
+from ..inference.wald import Joint, joint_frame
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from ..likelihood.standard_errors import normal_quantile

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import fraction, generator, jobs, one_of, reporter, whole
+from ..checks import fraction, generator, jobs, reporter, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.errors import deviations, drawn_weights
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.parameters import cluster_codes, refuse_survey
-from ..likelihood.standard_errors import symmetric_limits
+from ..likelihood.parameters import cluster_codes
+from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
-from .predictions import WORDS, check_simulated, simulated_sample
 
 _T = TypeVar("_T")
+#: Stands for infinity in a quantile.
+_HUGE = 1e300
 #: What became of a replicate.
 FINE, FAILED, SEPARATED, INCOMPLETE = "", "failed", "separated", "incomplete"
 #: Makes a sample from a fit.
@@ -31,7 +32,7 @@ _WORDS = {
     FAILED: "could not be fitted (a single level left, or no convergence) and are left out",
     SEPARATED: "have infinite estimates (separation): these count as infinite in percentile limits and are left out of "
     "standard errors, and those not determined are left out of both",
-    INCOMPLETE: "lack a level or a column of the fit: what belongs to it is left out",
+    INCOMPLETE: "lack a level or a column of the fit, and its parameters are left out",
 }
 
 
@@ -62,31 +63,25 @@ class Bootstrap:
     @property
     def se(self) -> pd.Series:
         """Standard deviation of the finite replicates."""
-        return self._series(deviations(self.replicates.to_numpy()), "std_error")
+        return pd.Series(deviations(self.replicates.to_numpy()), index=self.estimate.index, name="std_error")
 
     @property
     def bias(self) -> pd.Series:
         """Mean of the finite replicates less the estimate."""
-        values = self.replicates.to_numpy()
-        finite = np.isfinite(values)
-        with np.errstate(invalid="ignore"):
-            means = np.where(finite, values, 0.0).sum(axis=0) / finite.sum(axis=0)
-        return self._series(means - self.estimate.to_numpy(), "bias")
+        finite = self.replicates.where(np.isfinite(self.replicates))
+        return (finite.mean() - self.estimate).rename("bias")
 
-    def confint(self, level: float = 0.95, type: str = "percentile") -> pd.DataFrame:
-        """Confidence limits, columns lower and upper.
+    def confint(self, level: float = 0.95) -> pd.DataFrame:
+        """Percentile limits, columns lower and upper: quantiles of the replicates [Davison and Hinkley 1997, ch. 5].
 
         Parameters
         ----------
         level : float in (0, 1)
-        type : {"percentile", "basic", "normal"}
-            Quantiles of the replicates; those mirrored at the estimate; the estimate less its bias plus and minus the
-            normal quantile times the standard error [Davison and Hinkley 1997, ch. 5].
 
         Raises
         ------
         OptionError
-            Another type, or a level outside (0, 1).
+            A level outside (0, 1).
 
         Examples
         --------
@@ -96,35 +91,25 @@ class Bootstrap:
         [1.9, 3.5]
         """
         fraction("level", level)
-        one_of("type", type, ("percentile", "basic", "normal"))
-        estimate = self.estimate.to_numpy(dtype=np.float64)
-        if type == "normal":
-            values = np.column_stack(symmetric_limits(estimate - self.bias.to_numpy(), self.se.to_numpy(), level))
-        else:
-            tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
-            values = np.array([_quantiles(column, tails) for column in self.replicates.to_numpy().T])
-            if type == "basic":
-                with np.errstate(invalid="ignore"):
-                    values = (2.0 * estimate[:, None] - values)[:, ::-1]
-        frame = pd.DataFrame(values, index=self.estimate.index, columns=["lower", "upper"])
-        return NotedFrame.of(frame, self.notes, f"Bootstrap limits, {type}, {100 * level:g} %")
+        tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
+        limits = [_quantiles(column, tails) for column in self.replicates.to_numpy().T]
+        frame = pd.DataFrame(limits, index=self.estimate.index, columns=["lower", "upper"])
+        return NotedFrame.of(frame, self.notes, f"Bootstrap percentile limits, {100 * level:g} %")
 
     @property
     def notes(self) -> list[str]:
-        """How many replicates were not like the others, in words."""
+        """How many replicates differ from the others, and how."""
         counts = self.status.value_counts()
         return [
             f"{counts[why]} of {len(self.status)} replicates {words}." for why, words in _WORDS.items() if why in counts
         ]
 
-    def tidy(self, level: float = 0.95, type: str = "percentile") -> pd.DataFrame:
+    def tidy(self, level: float = 0.95) -> pd.DataFrame:
         """The estimates with their bias, standard errors and limits: one row a parameter, names of R's broom.
 
         Parameters
         ----------
         level : float in (0, 1)
-        type : {"percentile", "basic", "normal"}
-            As in `confint`.
 
         Examples
         --------
@@ -133,14 +118,15 @@ class Bootstrap:
         >>> fit.bootstrap(20, seed=1).tidy().columns.tolist()
         ['term', 'estimate', 'bias', 'std_error', 'conf_low', 'conf_high']
         """
-        return NotedFrame.of(self._table(level, type)).tidy()
+        return self._table(level).tidy()
 
-    def _table(self, level: float = 0.95, type: str = "percentile") -> NotedFrame:
-        limits = self.confint(level, type)
-        frame = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se}).join(limits)
+    def _table(self, level: float = 0.95) -> NotedFrame:
+        frame = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
+        frame = frame.join(self.confint(level))
         title = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
-        notes = f"Limits: {type}, {100 * level:g} %."
-        return NotedFrame.of(frame, [notes, *self.notes], title, {"bias": "estimate"})
+        return NotedFrame.of(
+            frame, [f"Percentile limits, {100 * level:g} %.", *self.notes], title, {"bias": "estimate"}
+        )
 
     def __repr__(self) -> str:
         return repr(self._table())
@@ -148,21 +134,14 @@ class Bootstrap:
     def _repr_html_(self) -> str:
         return str(self._table()._repr_html_())
 
-    def _series(self, values: FloatArray, name: str) -> pd.Series:
-        return pd.Series(values, index=self.estimate.index, name=name)
-
 
 def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:
     """Linearly interpolated quantiles, where values may be infinite; those that are NaN are left out."""
-    known = np.sort(values[~np.isnan(values)])
-    if not known.size:
+    values = values[~np.isnan(values)]
+    if not values.size:
         return np.full(tails.size, np.nan)
-    position = tails * (known.size - 1)
-    below = np.floor(position).astype(int)
-    low, high, share = known[below], known[np.minimum(below + 1, known.size - 1)], position - below
-    with np.errstate(invalid="ignore"):
-        between = low + (high - low) * share
-    return np.asarray(np.where((low == high) | (share == 0.0), low, between))
+    quantiles = np.quantile(np.clip(values, -_HUGE, _HUGE), tails)
+    return np.where(np.abs(quantiles) > 1e-100 * _HUGE, np.copysign(np.inf, quantiles), quantiles)
 
 
 def _replicate(
@@ -206,12 +185,12 @@ def _status(original: LikelihoodFit, fit: LikelihoodFit) -> str:
 
 def _statistic(statistic: Callable[[FittedLikelihood], Any], r: FittedLikelihood) -> pd.Series:
     """What the user's function gives, as a series of numbers."""
-    found = statistic(r)
-    if isinstance(found, pd.DataFrame):
-        found = found.stack()
-    if isinstance(found, pd.Series):
-        return found.astype(float)
-    values = np.atleast_1d(np.asarray(found, dtype=np.float64))
+    result = statistic(r)
+    if isinstance(result, pd.DataFrame):
+        result = result.stack()
+    if isinstance(result, pd.Series):
+        return result.astype(float)
+    values = np.atleast_1d(np.asarray(result, dtype=np.float64))
     if values.ndim != 1:
         raise OptionError(f"statistic must return a number, a series or a vector; got shape {values.shape}.")
     return pd.Series(values, index=["statistic"] if values.size == 1 else range(values.size))
@@ -230,19 +209,19 @@ def bootstrapped(
     """Rows or clusters drawn again, or responses simulated where there are random effects, and fits to each draw."""
     whole("n", n, 2)
     jobs(n_jobs)
-    refuse_survey(r.design, "bootstrap", "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')")
+    check_available(r, "bootstrap()")
     draw, clusters, drawn = _drawing(r, cluster)
     chosen = _estimates if statistic is None else statistic
     estimate = _statistic(chosen, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
     replication = partial(_replicate, replace(r, design=replace(r.design, data=None), fitter=None), draw, chosen)
-    found = list(replicated(replication, generators, int(n_jobs), reporter(callback)))
+    status, values = zip(*_replicated(replication, generators, int(n_jobs), reporter(callback)), strict=True)
     nothing = np.full(estimate.size, np.nan)
-    values = np.array([nothing if drawn is None else drawn for _, drawn in found])
+    table = np.array([nothing if of_draw is None else of_draw for of_draw in values])
     return Bootstrap(
         estimate=estimate,
-        replicates=pd.DataFrame(values, columns=estimate.index),
-        status=pd.Series([status for status, _ in found], name="status"),
+        replicates=pd.DataFrame(table, columns=estimate.index),
+        status=pd.Series(status, name="status"),
         clusters=clusters,
         drawn=drawn,
     )
@@ -251,30 +230,50 @@ def bootstrapped(
 def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, int | None, str]:
     """What makes a sample, from how many clusters, and in words what it draws."""
     if r.fit.marginal is not None:
-        check_simulated(r, cluster)
-        return simulated_sample, None, WORDS
+        _check_simulated(r, cluster)
+        return _simulated, None, "responses simulated with new random effects"
     groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
     if groups is None:
         return partial(_redrawn, None), None, "rows"
     count = int(np.unique(groups).size)
-    if count < 2:
-        raise DataError("cluster must hold at least 2 clusters to draw from; got 1.")
     return partial(_redrawn, groups), count, f"{count} clusters"
 
 
-def replicated(
+def _check_simulated(r: FittedLikelihood, cluster: Any) -> None:
+    """OptionError for clusters and case weights, which simulated responses do not go with."""
+    if cluster is not None:
+        raise OptionError(
+            "cluster must be left out where the fit has random effects: every replicate has new effects for all groups "
+            f"and new responses; got {cluster!r}."
+        )
+    weights = r.design.sample.case_weights
+    if np.any(weights != 1.0):
+        raise OptionError(
+            "bootstrap simulates one response a row where the fit has random effects, and a case weight stands for "
+            f"several; got weights up to {weights.max():g}. Fit to data.loc[data.index.repeat(weights)] without "
+            "weights=."
+        )
+
+
+def _simulated(r: FittedLikelihood, rng: np.random.Generator) -> Sample:
+    """The rows of the fit with new random effects and new responses."""
+    drawn = cast(Any, r).simulate(1, rng)["sim_1"]
+    return replace(r.design.sample, y=drawn.cat.codes.to_numpy(dtype=np.intp))
+
+
+def _replicated(
     replication: Callable[[np.random.Generator], _T],
     generators: list[np.random.Generator],
     n_jobs: int,
     callback: Progress | None,
 ) -> Iterator[_T]:
     """The replicates in their order; every one has its own generator, so the number of jobs does not matter."""
-    found: Iterable[_T] = map(replication, generators)
+    replicates: Iterable[_T] = map(replication, generators)
     if n_jobs != 1:
         from joblib import Parallel, delayed
 
-        found = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(replication)(rng) for rng in generators)
-    for step, one in enumerate(found):
+        replicates = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(replication)(rng) for rng in generators)
+    for step, replicate in enumerate(replicates, start=1):
         if callback is not None:
-            callback(step + 1, len(generators), "bootstrap")
-        yield one
+            callback(step, len(generators), "bootstrap")
+        yield replicate

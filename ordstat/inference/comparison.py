@@ -1,119 +1,143 @@
-"""Joint Wald tests, and comparison of nested fits."""
+"""Likelihood-ratio tests: between fits, of single terms dropped and added, and stepwise selection by AIC.
+
+A variance of random effects that is 0 in the smaller model lies at the boundary of the larger one. The statistic of
+one more variance is then 1/2 chi2(0) + 1/2 chi2(1) [Self and Liang 1987], that of one more column, correlated with q
+others, 1/2 chi2(q) + 1/2 chi2(q + 1) [Stram and Lee 1994]. R's anova takes chi2 of all parameters, which is more
+cautious than it needs to be.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import null_space
-from scipy.special import fdtrc
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import one_of
+from ..checks import number, one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
+from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.flexible import FLEXIBLE
-from ..likelihood.parameters import Covariance, refuse_survey
-from ..likelihood.standard_errors import places
-from ..likelihood.wald import chi2_tail, wald_test
-from ..report.cells import MOST_TERMS, first_few, p_in_words
+from ..likelihood.parameters import listed
+from ..likelihood.unavailable import check_available
+from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
-from .boundary import blocks, boundary_test, check_same_rule, random_within
+from ..results import updated
+from .wald import chi2_tail
 
-#: A smaller model may be this much better by rounding of the two log-likelihoods.
-_ROUNDING_COMPARISON = 1e-8
+if TYPE_CHECKING:
+    from ..formula.coding import Marginality
+    from ..formula.design import Design
 
-
-def chi2_frame(names: Iterable[str], tests: Collection[tuple[float, int]]) -> pd.DataFrame:
-    """Statistics and their degrees of freedom, as a frame with p-values."""
-    chisq, df = (np.array([test[place] for test in tests], kind) for place, kind in ((0, float), (1, int)))
-    return pd.DataFrame({"df": df, "chisq": chisq, "p_value": chi2_tail(chisq, df)}, index=list(names))
+#: Negative likelihood ratios below this share of the log-likelihood are rounding.
+_ROUNDING = 1e-8
+#: Criteria as near to each other as this are equal.
+_EQUAL = 1e-7
+#: A likelihood ratio that is 0 but for rounding, by the size of the log-likelihoods.
+_ZERO = 1e-10
+#: A gradient, where estimates are infinite, of a log-likelihood that has not come near its limit.
+_STEEP = 1e-3
+#: The penalty of AIC.
+_AIC = 2.0
+#: What `test=` may be; "Chisq" is R's name of "LR".
+_TESTS = ("LR", "Chisq", None)
+#: The row of the model itself.
+NONE = "<none>"
 
 
 def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) -> FloatArray:
     """Likelihood-ratio statistics, 0 where they are negative, or of no degrees of freedom, by rounding alone."""
-    tiny = np.abs(statistic) <= _ROUNDING_COMPARISON * (1.0 + np.abs(loglik))
+    tiny = np.abs(statistic) <= _ROUNDING * (1.0 + np.abs(loglik))
     return np.asarray(np.where(tiny & ((statistic < 0.0) | (df <= 0.0)), 0.0, statistic))
+
+
+# Between fits
 
 
 def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     """R's anova() of several fits, the smallest first; see `LikelihoodResults.anova`."""
-    check_unpenalised(fits, "anova")
-    ordered = sorted(fits, key=lambda fit: fit.edf)
-    n_par = np.array([fit.edf for fit in ordered])
-    loglik = np.array([fit.loglik for fit in ordered])
-    df = np.append(np.nan, np.diff(n_par).astype(np.float64))
+    for fit in fits:
+        check_same_rows(fits[0], fit)
+        check_available(fit, "anova() of several fits")
+    ordered = sorted(fits, key=lambda fit: fit.fit.edf)
+    n_par, loglik = np.array([(fit.fit.edf, fit.fit.loglik) for fit in ordered]).T
+    df, pairs = np.append(np.nan, np.diff(n_par)), list(pairwise(ordered))
     statistic = without_rounding(np.append(np.nan, 2.0 * np.diff(loglik)), df, loglik)
-    within = np.append(True, [nested_in(small, large) for small, large in pairwise(ordered)])
+    within = np.append(True, [nested_in(small, large) for small, large in pairs])
     nested = within & ~(statistic < 0.0)
-    models = {"no_par": n_par, "aic": 2.0 * n_par - 2.0 * loglik, "loglik": loglik}
+    models = {"no_par": n_par.astype(int), "aic": 2.0 * n_par - 2.0 * loglik, "loglik": loglik}
     tests = {"lr_stat": statistic, "df": df, "p_value": np.where(nested, chi2_tail(statistic, df), np.nan)}
+    if any(fit.fit.marginal is not None for fit in fits):
+        tests |= _at_boundaries(tests, pairs)
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
-    table = _at_boundaries(table, ordered)
     return NotedFrame.of(table, _notes(ordered, within, nested), "Likelihood ratio tests between nested models")
 
 
-def _at_boundaries(table: pd.DataFrame, fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
-    """With p-values by the law at a boundary where random effects differ, beside those of chi-squared."""
-    if all(fit.fit.marginal is None for fit in fits):
-        return table
-    chi2, laws = table["p_value"].to_numpy(), [""]
-    p_values = chi2.copy()
-    for place, (small, large) in enumerate(pairwise(fits), start=1):
-        check_same_rule(small, large)
-        p_value, law = boundary_test(small, large, float(table["lr_stat"].iloc[place])) or (chi2[place], "")
+def _at_boundaries(
+    tests: dict[str, FloatArray], pairs: list[tuple[FittedLikelihood, FittedLikelihood]]
+) -> dict[str, Any]:
+    """P-values by the law at a boundary where random effects differ, beside those of chi-squared."""
+    p_values, laws = tests["p_value"].copy(), [""]
+    for place, (small, large) in enumerate(pairs, start=1):
+        rules = [fit.fit.marginal.quadrature for fit in (small, large) if fit.fit.marginal is not None]
+        if len(set(rules)) > 1:
+            raise OptionError(
+                "anova needs random effects integrated out by the same rule; got "
+                f"quadrature={rules[0]} and {rules[1]}. Fit both with one of them."
+            )
+        p_value, law = _boundary_test(small, large, float(tests["lr_stat"][place])) or (p_values[place], "")
         laws.append(law)
-        if not np.isnan(chi2[place]):
+        if not np.isnan(p_values[place]):
             p_values[place] = p_value
-    return table.assign(p_value=p_values, p_chi2=chi2, law=laws)
+    return {"p_value": p_values, "p_chi2": tests["p_value"], "law": laws}
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:
-    robust = [described(fit) for fit in fits if fit.covariance != "model"]
-    notes = [as_independent(", ".join(map(repr, robust)))] if robust else []
-    notes += [
+    notes = [
         f"{described(fit)!r} does not contain the smaller model before it: they are not nested, no p-value."
         if not contains
         else f"{described(fit)!r} has a lower likelihood than the smaller model before it, a local maximum: no p-value."
         for fit, contains, fine in zip(fits, within, nested, strict=True)
         if not fine
     ]
-    separated = [described(fit) for fit in fits if fit.fit.separation is not None]
-    if separated:
-        notes.append(
-            f"infinite estimates in {', '.join(map(repr, separated))}: the likelihood is its limit, and the "
-            "chi-squared distribution of the statistic is in doubt."
+    separated = ", ".join(repr(described(fit)) for fit in fits if fit.fit.separation is not None)
+    return [*notes, _SEPARATED.format(separated)] if separated else notes
+
+
+def check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:
+    """DataError unless both were fitted to the same responses with the same weights."""
+    if isinstance(other, (list, tuple)):
+        raise OptionError("anova takes the other fits one by one, as in fit1.anova(fit2, fit3); got several in one.")
+    if not isinstance(other, FittedLikelihood):
+        raise OptionError(f"anova compares likelihood fits; {other!r} has no likelihood.")
+    a, b = one.design, other.design
+    if a.sample.n != b.sample.n or not a.index.equals(b.index):
+        raise DataError(
+            f"anova needs models of the same rows: {a.sample.n} rows in {a.formula!r}, {b.sample.n} in {b.formula!r}"
+            f"{' of another index' if a.sample.n == b.sample.n else ''}. Drop the rows with missing values first."
         )
-    return notes
+    if a.levels.values != b.levels.values or not np.array_equal(a.sample.y, b.sample.y):
+        raise DataError(f"anova needs models of the same response; {a.response!r} and {b.response!r} differ.")
+    if not np.array_equal(a.sample.case_weights, b.sample.case_weights):
+        raise DataError(f"anova needs models with the same weights; those of {b.formula!r} are others.")
 
 
-def as_independent(what: str) -> str:
-    """Note shown when likelihood-ratio tests are requested with robust standard errors."""
-    return (
-        f"Likelihood ratios and AIC take rows for independent and the model for true, and {what} has robust standard "
-        "errors, which do not: use test='Wald' with these."
-    )
+def described(fit: FittedLikelihood) -> str:
+    """A fit in one line: its formulas, and the method where it is not the default."""
+    recipe = fit.design.recipe
+    parts = [fit.design.formula]
+    if recipe is not None:
+        parts += [f"{role} = {text}" for role, text in (("nominal", recipe.nominal), ("scale", recipe.scale)) if text]
+    method = repr(fit.method)
+    return ", ".join(parts if method.endswith("()") else [*parts, method])
 
 
-def check_unpenalised(fits: Iterable[FittedLikelihood], name: str) -> None:
-    """OptionError for penalised fits, whose log-likelihoods are not maxima, and for those of a survey design."""
-    for fit in fits:
-        refuse_survey(fit.design, name)
-        check_maximum(fit, name)
-
-
-def check_maximum(fit: FittedLikelihood, name: str) -> None:
-    """OptionError where a penalty keeps a fit from the maximum of the likelihood."""
-    if any(label == "penalty" for label, _ in fit.fit.facts):
-        raise OptionError(
-            f"{name} compares maxima of the likelihood, and {described(fit)!r} is penalised: differences of "
-            "penalised likelihoods have no chi-squared distribution. Fit without the penalty, or use Wald tests "
-            "(test(), anova() of one fit), profile limits, or errors(cv=10)."
-        )
+# Which model contains which
 
 
 def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
@@ -125,7 +149,7 @@ def nested_in(small: FittedLikelihood, large: FittedLikelihood) -> bool:
     return (
         _link_within(small, large)
         and _thresholds_within(small, large)
-        and random_within(small, large)
+        and _random_within(small, large)
         and spanned(joined(a.nominal), joined(b.nominal))
         and spanned(joined(a.X, offset_difference(a.offset, b.offset)), joined(b.X, b.nominal))
         and spanned(joined(a.scale, offset_difference(a.scale_offset, b.scale_offset)), joined(b.scale))
@@ -164,321 +188,392 @@ def joined(*blocks: FloatArray | None) -> FloatArray | None:
 
 def spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
     """Whether the columns are combinations of others and a constant."""
-    if columns is None or (others is not None and columns is others):
+    if columns is None or columns is others:
         return True
-    mean = columns.mean(axis=0)
-    centred = columns - mean
+    centred = columns - columns.mean(axis=0)
     size = np.linalg.norm(centred, axis=0)
     if others is not None and others.shape[1]:
         basis = others - others.mean(axis=0)
         length = np.linalg.norm(basis, axis=0)
         basis = basis / np.where(length > 0.0, length, 1.0)
         centred = centred - basis @ np.linalg.lstsq(basis, centred, rcond=None)[0]
-    left = np.linalg.norm(centred, axis=0)
+    rest = np.linalg.norm(centred, axis=0)
     floor = 1e-12 * np.sqrt(len(columns)) * np.abs(columns).max(axis=0, initial=0.0)
-    return bool(np.all(left <= 1e-7 * size + floor))
+    return bool(np.all(rest <= 1e-7 * size + floor))
 
 
-def described(fit: FittedLikelihood) -> str:
-    """A fit in one line: its formulas, and the method where it is not the default."""
-    recipe = fit.design.recipe
-    parts = [fit.design.formula]
-    if recipe is not None:
-        parts += [f"{role} = {text}" for role, text in (("nominal", recipe.nominal), ("scale", recipe.scale)) if text]
-    method = repr(fit.method)
-    return ", ".join(parts if method.endswith("()") else [*parts, method])
-
-
-def comparable(fits: Sequence[FittedLikelihood]) -> Sequence[FittedLikelihood]:
-    """The fits, if they are of the same rows."""
-    for other in fits[1:]:
-        _check_same_rows(fits[0], other)
-    return fits
-
-
-def _check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:
-    """DataError unless both were fitted to the same responses with the same weights."""
-    if isinstance(other, (list, tuple)):
-        raise OptionError("anova takes the other fits one by one, as in fit1.anova(fit2, fit3); got several in one.")
-    if not hasattr(other, "loglik"):
-        raise OptionError(f"anova compares likelihood fits; {other!r} has no likelihood.")
-    a, b = one.design, other.design
-    if a.sample.n != b.sample.n or not a.index.equals(b.index):
-        raise DataError(
-            f"anova needs models of the same rows: {a.sample.n} rows in {a.formula!r}, {b.sample.n} in {b.formula!r}"
-            f"{' of another index' if a.sample.n == b.sample.n else ''}. Drop the rows with missing values first."
-        )
-    if a.levels.values != b.levels.values or not np.array_equal(a.sample.y, b.sample.y):
-        raise DataError(f"anova needs models of the same response; {a.response!r} and {b.response!r} differ.")
-    if not np.array_equal(a.sample.case_weights, b.sample.case_weights):
-        raise DataError(f"anova needs models with the same weights; those of {b.formula!r} are others.")
-
-
-class Joint(NamedTuple):
-    """A test: a chi-squared statistic on df, or one of F on df and df_resid, where that is finite."""
-
-    statistic: float
-    df: int
-    df_resid: float = np.inf
-
-    @property
-    def p_value(self) -> float:
-        """P-value."""
-        if np.isinf(self.df_resid):
-            return float(chi2_tail(self.statistic, self.df))
-        return float(fdtrc(self.df, self.df_resid, self.statistic))
-
-
-def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
-    """Wald test of L b = r; NaN under CR2 for several hypotheses, with too few clusters, or of infinite estimates.
-
-    Parameters
-    ----------
-    L : (h, P')
-        Of the estimated parameters.
-    difference : (h,) L b - r
-    """
-    if len(L) > r.own_covariance.most_at_once:
-        rank = int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
-        if rank > r.own_covariance.most_at_once:
-            return Joint(float("nan"), rank)
-    statistic, df = wald_test(L, difference, r._covariance(None))
-    if not df:
-        return Joint(statistic, df)
-    if r.bias_reduced is None:
-        eta = r.design_df
-    else:  # one hypothesis, and others that follow from it
-        row = L[[int(np.abs(L).sum(axis=1).argmax())]]
-        eta = float(r.bias_reduced.t_df(r.fit.information.covariance(), row)[0])
-    if np.isinf(eta):
-        return Joint(statistic, df)
-    left = eta - df + 1.0  # of the F statistic that is left of Hotelling's
-    known = left > 0.0 and np.isfinite(statistic)
-    return Joint(statistic * left / (eta * df), df, left) if known else Joint(float("nan"), df)
-
-
-def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
-    """One row a test: df, chisq, p_value; or df, df_resid, F, p_value."""
-    if all(np.isinf(test.df_resid) for test in tests):
-        return chi2_frame(names, [test[:2] for test in tests])
-    df_resid = [test.df_resid if np.isfinite(test.df_resid) else np.nan for test in tests]  # without a test
-    columns = {"df": [t.df for t in tests], "df_resid": df_resid, "F": [t.statistic for t in tests]}
-    return pd.DataFrame(columns | {"p_value": [test.p_value for test in tests]}, index=list(names))
-
-
-def with_words(table: pd.DataFrame, title: str, chosen: Covariance) -> pd.DataFrame:
-    """The table with its title, and notes on tests that have no value."""
-    lacking = table["df"][table["p_value"].isna() & table["df"].notna()]
-    notes = [f"no test of {name}: {chosen.why_no_more}." for name, df in lacking.items() if df > chosen.most_at_once]
-    if others := [str(name) for name, df in lacking.items() if not df > chosen.most_at_once]:
-        why = "estimates are infinite, aliased or missing, or aliased columns take over the effects"
-        notes.append(f"no test of {first_few(others, MOST_TERMS)}: {why}.")
-    return NotedFrame.of(table, notes, f"{title}, {chosen.words}")
-
-
-def zero(r: FittedLikelihood, places: Any) -> Joint:
-    """Test of: these parameters are 0; those that are aliased left out."""
-    estimated = np.flatnonzero(~r.fit.aliased)
-    L = np.eye(estimated.size)[np.isin(estimated, places)]
-    return joint_test(r, L, L @ r.fit.coefficients[estimated])
-
-
-def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
-    """(..., P') derivatives by the estimated parameters, from those by all of the rule (..., F)."""
-    moved = places(r.fit, r.rule)
-    return np.asarray(jacobian[..., : len(moved)] @ moved)
-
-
-def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
-    """(...) those of numbers with derivatives (..., F): Satterthwaite's under CR2, of a survey design its own.
-
-    Infinite where tests are by the normal distribution, and of numbers that depend on no parameter.
-    """
-    if r.bias_reduced is None:
-        return np.full(jacobian.shape[:-1], r.design_df)
-    rows = by_estimated(r, jacobian).reshape(-1, int(np.count_nonzero(~r.fit.aliased)))
-    found = r.bias_reduced.t_df(r.fit.information.covariance(), rows)
-    return np.asarray(found.reshape(jacobian.shape[:-1]))
-
-
-#: What `test=` may be: "auto" is "Wald" beside robust errors, else "LR"; "Chisq" is R's name of "LR".
-TESTS = ("auto", "LR", "Chisq", "Wald")
-_INSTEAD = "Write the hypothesis for .test(), or use test='LR'."
-#: Parts of columns of size 1 below this are rounding.
-_ROUNDING, _TINY = 1e-7, 1e-300
-
-
-def is_wald(test: str, fits: Iterable[FittedLikelihood], also: tuple[str, ...] = ()) -> bool:
-    """Whether these fits are compared by Wald tests: asked for, or one of them has robust standard errors."""
-    one_of("test", test, (*TESTS, *also))
-    return test == "Wald" or (test == "auto" and any(fit.covariance != "model" for fit in fits))
-
-
-def effects_test(r: FittedLikelihood) -> Joint:
-    """Against thresholds only: all nominal, location and scale effects are 0."""
-    effects = r.parameters.of("nominal", "location", "scale")
-    return zero(r, effects)
-
-
-def dropped_by_wald(r: FittedLikelihood, terms: Sequence[str]) -> pd.DataFrame:
-    """Each term's effects are 0; terms that others contain are refused, as the others would take over their effect."""
-    free = r.design.spec.marginality().droppable()
-    for term in terms:
-        if term not in free:
-            raise OptionError(
-                f"drop1 by a Wald test takes terms that no other contains; {term!r} is part of an interaction. Use "
-                "anova(type='III'), or test='LR'."
-            )
-    tests = {}
-    for term in terms:
-        L = _dropped_hypothesis(r, r.design.terms[term])
-        tests[term] = joint_test(r, L, L @ r.fit.coefficients[~r.fit.aliased])
-    return with_words(joint_frame(tests, tests.values()), "Wald tests of dropping single terms", r.own_covariance)
-
-
-def _dropped_hypothesis(r: FittedLikelihood, columns: slice) -> FloatArray:
-    """(h, P') location effects that are 0 without a term, but for what aliased columns of others take over then."""
-    places, estimated = r.parameters.of("location"), np.flatnonzero(~r.fit.aliased)
-    L = np.eye(estimated.size)[np.isin(estimated, places[columns])]
-    own, aliased = np.isin(np.arange(places.size), np.arange(places.size)[columns]), r.fit.aliased[places]
-    if (aliased & ~own).any():
-        L = _not_taken_over(r.design.sample, own & ~aliased, ~own & ~aliased, ~own & aliased) @ L
-    return L
-
-
-def _not_taken_over(sample: Sample, own: BoolArray, others: BoolArray, aliased: BoolArray) -> FloatArray:
-    """(k, h) combinations of the effects of a term's own columns that are 0 wherever aliased columns are in its place.
-
-    Aliased columns are sums of thresholds, nominal effects, other columns and own ones, each of these scaled to 1.
-    """
-    rows, used = sample.rows, sample.case_weights > 0.0
-    columns = joined(np.ones((rows.n, 1)), rows.nominal, rows.X[:, others], rows.X[:, own])
-    assert columns is not None
-    (left, size), (right, _) = (_scaled(part[used]) for part in (columns, rows.X[:, aliased]))
-    first = left.shape[1] - np.count_nonzero(own)
-    carried = np.linalg.lstsq(left, right, rcond=None)[0].T[:, first:]
-    carried = np.where(np.abs(carried) > _ROUNDING, carried, 0.0)
-    return np.asarray(null_space(carried, rcond=_ROUNDING).T * size[first:])
-
-
-def _scaled(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Columns divided by their largest value, and these."""
-    size = np.maximum(np.abs(columns).max(axis=0), _TINY)
-    return columns / size, size
-
-
-def added_by_wald(r: FittedLikelihood, wider: dict[str, FittedLikelihood]) -> pd.DataFrame:
-    """The parameters that each wider fit has more are 0 in it."""
-    tests = {term: zero(fit, further(r, fit)) for term, fit in wider.items()}
-    return with_words(joint_frame(tests, tests.values()), "Wald tests of adding single terms", r.own_covariance)
-
-
-def wald_comparison(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
-    """Each fit against the next larger one: in the larger, what the smaller lacks is 0."""
-    ordered = sorted(fits, key=lambda fit: fit.edf)
-    tests = [_against(small, large) for small, large in pairwise(ordered)]
-    names = [str(place) for place in range(len(ordered))]
-    table = joint_frame(names[1:], tests).reindex(names)
-    table.index = pd.Index([described(fit) for fit in ordered])  # which may be equal
-    table.insert(0, "no_par", [fit.edf for fit in ordered])
-    return with_words(table, "Wald tests between nested models", ordered[-1].own_covariance)
-
-
-def _against(small: FittedLikelihood, large: FittedLikelihood) -> Joint:
-    if large.covariance == "model" and small.covariance != "model":
-        raise OptionError(
-            f"anova tests by the covariance of the larger fit, and {described(large)!r} has that of the model beside "
-            f"{small.own_covariance.words} of the smaller: give both the same, by vcov= or .with_vcov()."
-        )
-    if not nested_in(small, large):
-        raise OptionError(
-            f"anova by a Wald test takes nested models; {described(large)!r} does not contain {described(small)!r}."
-        )
-    if set(blocks(small)) != set(blocks(large)):
-        raise OptionError(
-            f"anova by a Wald test takes models of the same random effects; those of {described(small)!r} and "
-            f"{described(large)!r} differ. Use test='LR', which knows of variances at their boundary."
-        )
-    return zero(large, further(small, large))
-
-
-def further(small: FittedLikelihood, large: FittedLikelihood, instead: str = _INSTEAD) -> IntArray:
-    """Places of the parameters of the larger fit that the smaller lacks.
+def further(small: FittedLikelihood, large: FittedLikelihood) -> IntArray:
+    """Positions of the parameters of the larger fit that the smaller lacks.
 
     Raises
     ------
     OptionError
         The smaller one is the larger at other values than 0 of them, or has another penalty.
     """
-    one, other = ([what for label, what in fit.fit.facts if label == "penalty"] for fit in (small, large))
-    if one != other:
+    if small.method.penalty != large.method.penalty:
         raise OptionError(
-            f"anova takes fits of one penalty, which estimates are drawn together by; {described(small)!r} and "
-            f"{described(large)!r} have others. Fit both with the same penalty=, or without."
+            f"anova takes fits of one penalty; {described(small)!r} and {described(large)!r} have different ones. Fit "
+            "both with the same penalty=, or without."
         )
     fewer, more = estimated_places(small), estimated_places(large)
     a, b = small.design.sample.rows, large.design.sample.rows
     location, scale = offset_difference(a.offset, b.offset), offset_difference(a.scale_offset, b.scale_offset)
-    why = None
-    if odd := [name for name in fewer if name not in more]:
-        why = f"the smaller one has {odd[0]!r}, which the larger lacks"
-    elif "lambda" in more and "lambda" not in fewer:
-        why = "the link of the smaller one is that of the larger at a lambda that is not 0"
-    elif not (spanned(location, joined(a.X, a.nominal)) and spanned(scale, a.scale)):
-        why = "their offsets differ by more than effects of the smaller one take up"
-    if why is not None:
+    renamed = not fewer.keys() <= more.keys() or ("lambda" in more and "lambda" not in fewer)
+    if renamed or not (spanned(location, joined(a.X, a.nominal)) and spanned(scale, a.scale)):
         raise OptionError(
-            f"a Wald test is of parameters that are 0 in the smaller model, and {described(small)!r} is not "
-            f"{described(large)!r} with some at 0 (terms may be coded otherwise): {why}. {instead}"
+            f"anova takes a smaller model that is the larger one with parameters at 0; {described(small)!r} is not "
+            f"{described(large)!r} with some at 0: terms are coded otherwise, or offsets or lambda differ. Write the "
+            "hypothesis for .test()."
         )
     return np.array([place for name, place in more.items() if name not in fewer], dtype=np.intp)
 
 
 def estimated_places(fit: FittedLikelihood) -> dict[str, int]:
     """Positions of the estimated parameters, by name."""
-    places = np.flatnonzero(~fit.fit.aliased)
-    return {fit.parameters.names[place]: int(place) for place in places}
+    return {fit.parameters.names[place]: int(place) for place in np.flatnonzero(~fit.fit.aliased)}
 
 
-def check_likelihood(r: FittedLikelihood, name: str, instead: str) -> None:
-    """OptionError where a question to the likelihood of independent rows is asked beside robust errors."""
-    if r.covariance != "model":
-        raise OptionError(
-            f"{name} takes the rows for independent, and this fit has other standard errors "
-            f"({r.own_covariance.words}): {instead}, or ask .with_vcov('model').{name}()."
+# Random effects
+
+#: Columns whose effects are correlated, and the factors of their group.
+Block = tuple[frozenset[str], frozenset[str]]
+
+
+def _blocks(fit: FittedLikelihood) -> list[Block]:
+    """The random terms of a fit, independent effects one by one."""
+    pairs: list[Block] = []
+    for term in fit.design.random:
+        given = [] if term.root is None else [f"covariance {hash(term.root.tobytes())}"]
+        group = frozenset([*(factor.key for factor in term.part.group.factors), *given])
+        parts = [frozenset(term.names)] if term.correlated else [frozenset([name]) for name in term.names]
+        pairs += [(columns, group) for columns in parts]
+    return pairs
+
+
+def _random_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
+    """Whether the random effects of one model are among those of the other."""
+    wider = _blocks(large)
+    return all(any(group == other and columns <= more for more, other in wider) for columns, group in _blocks(small))
+
+
+def _boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: float) -> tuple[float, str] | None:
+    """The p-value and its law in words; None if the random effects are the same."""
+    fewer, more = _blocks(small), _blocks(large)
+    if set(fewer) == set(more):
+        return None
+    statistic = 0.0 if is_zero(statistic, large.fit.loglik) else statistic
+    df = large.fit.edf - small.fit.edf
+    few, many = (np.array([len(columns) for columns, _ in blocks], dtype=int) for blocks in (fewer, more))
+    added, n_random = many.sum() - few.sum(), sum(q * (q + 1) // 2 for q in many) - sum(q * (q + 1) // 2 for q in few)
+    if added == 0 and n_random == df:
+        return None  # correlations alone: no boundary
+    if added != 1 or n_random != df:
+        return float(chi2_tail(statistic, df)), f"chi2({df}), conservative"
+    q = df - 1
+    lower = float(chi2_tail(statistic, q)) if q else float(statistic == 0.0)
+    return 0.5 * lower + 0.5 * float(chi2_tail(statistic, df)), f"1/2 chi2({q}) + 1/2 chi2({df})"
+
+
+def is_zero(statistic: float, loglik: float) -> bool:
+    """Whether a likelihood ratio is that of a variance of 0, but for rounding."""
+    return statistic <= _ZERO * (1.0 + abs(loglik))
+
+
+# Single terms
+
+_SEPARATED = (
+    "infinite estimates in {}: the likelihood is its limit, and the chi-squared distribution of the statistic is in "
+    "doubt."
+)
+_WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
+_NOT_NESTED = (
+    "no p-value for {}: the larger model has the lower likelihood (a local maximum), or terms are coded otherwise "
+    "there, so that this model is not nested in it."
+)
+_THE_SAME = "no test of {}: other columns take over the effect, so that the model stays the same."
+_TITLES = {
+    -1.0: "Likelihood ratio tests of dropping single terms",
+    1.0: "Likelihood ratio tests of adding single terms",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """Another model of the same rows: its parameters and log-likelihood, NaN where it has no maximum."""
+
+    edf: float = np.nan
+    loglik: float = np.nan
+    separated: bool = False
+
+    def criterion(self, k: float) -> float:
+        """AIC with a penalty of k for each parameter."""
+        return k * self.edf - 2.0 * self.loglik
+
+
+def refit(r: FittedLikelihood, sample: Sample) -> Refit:
+    """The method of a fit on another sample, from its own start; NaN where the sample gives no maximum."""
+    try:
+        fit: LikelihoodFit = unstarted(r).fit(sample, np.random.default_rng(0))
+    except DataError:
+        return Refit()
+    separated = fit.separation is not None
+    # A search that was given up on the way to infinity has not come near the limit.
+    given_up = fit.trace.message.startswith("stopped") or fit.certificate.value > _STEEP
+    if given_up if separated else not fit.certificate.reached:
+        return Refit()
+    return Refit(float(fit.edf), float(fit.loglik), separated)
+
+
+def unstarted(r: FittedLikelihood) -> Any:
+    """The method of a fit for other models: without its starting values, which are those of its own parameters."""
+    return replace(cast(Any, r.method), start=None)
+
+
+def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: str) -> Sample:
+    """The sample with other terms in one formula, coded as in that formula alone.
+
+    Parameters
+    ----------
+    r : LikelihoodResults
+    role : {"formula", "nominal", "scale"}
+    terms : sequence of str
+        All terms that the formula then has, from any formula of the fit.
+    changed : str
+        The term that came or went. Where the columns of the fit do not give the new ones, they are read from the data.
+    """
+    design = r.design
+    columns = design.spec.recoded(design, terms)
+    if columns is not None:
+        changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
+        return replace(design.sample, rows=replace(design.sample.rows, **changes))
+    text = design.spec.marginality().texts[changed]
+    change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
+    return _updated(design, changed, **{role: change}).sample
+
+
+def _updated(old: Design, term: str, **changes: Any) -> Design:
+    """The design with a term put in or taken out; DataError where that changes the rows that are complete."""
+    new = old.updated(**changes)
+    check_complete(old, new, term)
+    return new
+
+
+def check_complete(old: Design, new: Design, term: str) -> None:
+    """DataError where putting in or taking out a term changes the rows that are complete."""
+    if old.sample.n != new.sample.n or not old.index.equals(new.index):
+        raise DataError(
+            f"{term!r} is missing in some of the {max(old.sample.n, new.sample.n)} rows of the fit "
+            f"({min(old.sample.n, new.sample.n)} rows have it): models are compared on the same rows, so drop the rows "
+            "with missing values first."
         )
 
 
-def test_figures(r: FittedLikelihood) -> dict[str, Any]:
-    """The test of all effects for `glance`: likelihood ratio, or Wald beside robust errors and in surveys."""
-    if r.covariance == "model":
-        return {name: getattr(r, name) for name in ("lr_chi2", "lr_df", "lr_p_value")}
-    test = effects_test(r)
-    if r.covariance not in ("CR2", "survey"):
-        return {"wald_chi2": test.statistic, "wald_df": test.df, "wald_p_value": test.p_value}
-    names = ("wald_F", "wald_df", "wald_df_resid", "wald_p_value")
-    return dict(zip(names, (*test, test.p_value), strict=True))
+def dropped_terms(
+    r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = _AIC
+) -> pd.DataFrame:
+    """Each term taken out on its own, as R's drop1()."""
+    check_available(r, "drop1()")
+    terms = r.design.spec.marginality().droppable() if scope is None else terms_in(r, scope, r.design.terms)
+    return refit_table(r, _drop_fits(r, terms), -1.0, test, k)
 
 
-def test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
-    """Name and words of the test of all effects, for the summary."""
-    name = "LR test" if r.covariance == "model" else "Wald F test" if r.covariance in ("CR2", "survey") else "Wald test"
-    if r.edf == r.fit.null_edf:
-        return name, "none: thresholds only"
-    if name == "LR test" and r.method.penalty is not None:
-        return name, "none: a penalised fit is no maximum of the likelihood"
-    test = Joint(r.lr_chi2, r.lr_df) if name == "LR test" else effects_test(r)
-    return name, _words(test, r.own_covariance)
+def _drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
+    """The model without each term."""
+    kept = {term: [other for other in r.design.terms if other != term] for term in terms}
+    return {term: refit(r, coded_anew(r, "formula", others, term)) for term, others in kept.items()}
 
 
-def _words(test: Joint, chosen: Covariance) -> str:
-    if np.isnan(test.statistic):
-        if test.df > chosen.most_at_once:
-            return f"none: {chosen.why_no_more}"
-        if test.df and chosen.survey is not None:
-            return "none: more effects than degrees of freedom of the design"
-        return "none: infinite estimates" if test.df == 0 else "none"
-    p = p_in_words(test.p_value)
-    if np.isinf(test.df_resid):
-        return f"{test.statistic:.4g} on {test.df} df, {p}"
-    return f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
+def added_terms(
+    r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "LR", k: float = _AIC
+) -> pd.DataFrame:
+    """Each term of a scope put in on its own, as R's add1()."""
+    check_available(r, "add1()")
+    texts = _enterable(r, _widest(r, scope))
+    if not texts:
+        raise OptionError(f"scope must have a term that the model lacks; got {scope!r}, and {r.formula!r} has it all.")
+    return refit_table(r, _add_fits(r, texts), 1.0, test, k)
+
+
+def _add_fits(r: FittedLikelihood, texts: dict[str, str]) -> dict[str, Refit]:
+    """The model with each term, given as a formula writes it."""
+    return {term: refit(r, _updated(r.design, term, formula=f"~ . + {text}").sample) for term, text in texts.items()}
+
+
+def _widest(r: FittedLikelihood, scope: Any) -> Marginality:
+    """The terms of the largest model; a dot in its formula stands for the model of `r`."""
+    formula = scope if isinstance(scope, str) else " + ".join(scope)
+    design = r.design.updated(formula=formula if "~" in formula else f"~ . + {formula}")
+    present = [term.text for term in r.design.random]
+    for term in design.random:
+        if term.text not in present:
+            raise _not_fixed(term.text, "with")
+    return design.spec.marginality()
+
+
+def _not_fixed(term: str, how: str) -> OptionError:
+    """For a random term in a scope; fits with and without it are compared."""
+    return OptionError(
+        f"scope must hold fixed effects; got the random term {term}. Fit {how} it by update(), and compare the fits "
+        "by anova(), which uses the law of a variance at its boundary."
+    )
+
+
+def terms_in(r: FittedLikelihood, scope: Any, available: Iterable[str]) -> list[str]:
+    """The terms of a scope, in a formula or by their names; OptionError for one that is not available."""
+    names, asked = list(available), listed(scope)
+    if isinstance(scope, str) and "~" in scope:
+        by_factors = {factors: term for term, factors in r.design.spec.marginality().factors.items()}
+        asked = [by_factors.get(factors, term) for term, factors in _widest(r, scope).factors.items()]
+    for term in asked:
+        if term not in names:
+            if isinstance(term, str) and "|" in term:
+                raise _not_fixed(term, "without")
+            raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(names)}.")
+    return asked
+
+
+def _enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
+    """Terms of the largest model that may enter (the terms they contain are in the model), with their texts."""
+    present = set(r.design.spec.marginality().factors.values())
+    lacking = {term: factors for term, factors in wide.factors.items() if factors not in present}
+    return {
+        term: wide.texts[term]
+        for term, factors in lacking.items()
+        if not any(other < factors for other in lacking.values())
+    }
+
+
+def refit_table(
+    r: FittedLikelihood, fits: dict[str, Refit], sign: float, test: str | None, k: float, title: str = ""
+) -> pd.DataFrame:
+    """One row for each model; `sign` is +1 where terms were added and -1 where they were dropped.
+
+    With a title the table has the log-likelihoods too.
+    """
+    one_of("test", test, _TESTS)
+    base = Refit(r.fit.edf, r.fit.loglik, r.fit.separation is not None)
+    models = {NONE: base, **fits}
+    edf, logliks = np.array([(model.edf, model.loglik) for model in models.values()]).T
+    df = sign * (edf - base.edf) + 0.0  # no -0.0
+    lrt = without_rounding(2.0 * sign * (logliks - base.loglik), df, logliks)
+    df[0] = lrt[0] = np.nan
+    not_nested = ((df > 0.0) & (lrt < 0.0)) | ((df <= 0.0) & (lrt != 0.0))
+    columns = {"df": df} | ({"loglik": logliks} if title else {}) | {"aic": k * edf - 2.0 * logliks}
+    if test is not None:
+        columns |= {"lrt": lrt, "p_value": np.where(not_nested, np.nan, chi2_tail(lrt, df))}
+    table = NotedFrame(columns, index=list(models))
+    unfinished = [] if r.certificate.reached or base.separated else [NONE]
+    notes = {
+        _SEPARATED: [name for name, model in models.items() if model.separated],
+        _WITHOUT_MAXIMUM: unfinished + [name for name, model in fits.items() if np.isnan(model.loglik)],
+        _NOT_NESTED: list(table.index[not_nested]),
+        _THE_SAME: list(fits) if test is not None and not (df[1:].any() or lrt[1:].any()) else [],
+    }
+    texts = [text.format(first_few(names, MOST_TERMS)) for text, names in notes.items() if names]
+    return NotedFrame.of(table, texts, title or _TITLES[sign])
+
+
+# Stepwise selection
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """The result of `step`.
+
+    Attributes
+    ----------
+    fit : LikelihoodResults
+        The model at which no single term improves the criterion.
+    trace : pandas.DataFrame
+        One row for each step: change ("+ term", "- term"), df, loglik, edf, aic (with the penalty k).
+    """
+
+    fit: FittedLikelihood
+    trace: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"{self._noted()!r}\n{self.fit!r}"
+
+    def _repr_html_(self) -> str:
+        return self._noted()._repr_html_()
+
+    def _noted(self) -> NotedFrame:
+        notes = [*self.trace.attrs.get("notes", ()), f"Chosen: {self.fit.formula}"]
+        return NotedFrame.of(self.trace.set_index("change"), notes, "Steps")
+
+
+def stepwise(
+    r: FittedLikelihood,
+    scope: Any = None,
+    *,
+    direction: str | None = None,
+    k: float = _AIC,
+    max_steps: int = 1000,
+) -> Selection:
+    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0."""
+    check_available(r, "step()")
+    number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
+    lower, upper = _limits(r, scope)
+    chosen = direction or ("backward" if upper is None else "both")
+    one_of("direction", chosen, ("both", "backward", "forward"))
+    if upper is None and chosen == "forward":
+        raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
+    wanted = upper if chosen != "backward" else None
+    steps = [("", r)]
+    for _ in range(max_steps):
+        best = _best_change(r, lower, wanted, chosen != "forward", k)
+        if best is None:
+            break
+        change, formula = best
+        changed = updated(r, formula, method=unstarted(r))
+        check_complete(r.design, changed.design, change[2:])
+        r = changed
+        steps.append((change, r))
+    return Selection(r, _trace(steps, k))
+
+
+def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Marginality | None]:
+    """Factors of the terms that must stay, and the terms of the largest model; dots stand for the first one."""
+    limits = scope if isinstance(scope, dict) else {"upper": scope}
+    if unknown := set(limits) - {"lower", "upper"}:
+        raise OptionError(f"scope takes the keys 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
+    lower, upper = limits.get("lower"), limits.get("upper")
+    must = set() if lower is None else set(r.design.updated(formula=lower).spec.marginality().factors.values())
+    return must, None if upper is None else _widest(r, upper)
+
+
+def _best_change(
+    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, drop: bool, k: float
+) -> tuple[str, str] | None:
+    """The single term whose coming or going lowers the criterion most, and the formula that does it.
+
+    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
+    """
+    marginality = r.design.spec.marginality()
+    terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]
+    fits = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in _drop_fits(r, terms).items()}
+    now = k * r.fit.edf - 2.0 * r.fit.loglik
+    idle = [change for change, fit in fits.items() if fit.edf == r.fit.edf and fit.criterion(k) < now + _EQUAL]
+    if idle:
+        return idle[-1]
+    if upper is not None:
+        texts = _enterable(r, upper)
+        fits |= {(f"+ {term}", f"~ . + {texts[term]}"): fit for term, fit in _add_fits(r, texts).items()}
+    finite = {change: fit.criterion(k) for change, fit in fits.items() if np.isfinite(fit.loglik)}
+    best = min(finite, key=finite.__getitem__, default=None)
+    return best if best is not None and finite[best] < now - _EQUAL else None
+
+
+def _trace(steps: list[tuple[str, FittedLikelihood]], k: float) -> pd.DataFrame:
+    edf, loglik = np.array([(fit.fit.edf, fit.fit.loglik) for _, fit in steps]).T
+    frame = pd.DataFrame(
+        {
+            "change": [change for change, _ in steps],
+            "df": np.append(np.nan, np.diff(edf)),
+            "loglik": loglik,
+            "edf": edf.astype(int),
+            "aic": k * edf - 2.0 * loglik,
+        }
+    )
+    notes = [] if k == _AIC else [f"aic: with a penalty of {k:g} for each parameter."]
+    return NotedFrame.of(frame, notes, "Steps, from the model given to the one chosen")

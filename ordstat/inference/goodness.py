@@ -1,23 +1,30 @@
-"""Goodness of fit."""
+"""Goodness of fit, and how well a model tells ranks apart."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import one_of, whole
-from ..exceptions import ConvergenceWarning, DataError, OptionError, warn
+from ..exceptions import ConvergenceWarning, DataError, warn
+from ..formula.sample import Sample, row_blocks
+from ..judging.costs import merged
+from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d, spearman
+from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.parameters import refuse_survey
-from ..likelihood.wald import chi2_tail
+from ..likelihood.rule import LikelihoodRule
+from ..likelihood.unavailable import check_available
+from ..report.cells import MISSING, short_p_value
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.warnings import not_reached
-from .comparison import check_likelihood
-from .residuals import finite_only, penalised
+from .summary import no_rounding, test_figures
+from .wald import chi2_tail
 
 _NAMES = {
     "hosmer-lemeshow": "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)",
@@ -64,19 +71,10 @@ class GoodnessOfFit(Reported):
 def goodness_of_fit(r: FittedLikelihood, test: str = "hosmer-lemeshow", groups: int | None = None) -> GoodnessOfFit:
     """Test the model against departures that nobody named."""
     one_of("test", test, _NAMES)
-    refuse_survey(r.design, "gof", "test() of terms added to the model")
-    check_likelihood(r, "gof", "use test() of terms added to the model, a Wald test then")
+    check_available(r, "gof()")
+    if test == "hosmer-lemeshow":
+        check_available(r, "gof(test='hosmer-lemeshow')")
     n_groups = 10 if groups is None else whole("groups", groups, 3)
-    finite_only(r, "gof()")
-    if r.fit.marginal is not None:
-        raise OptionError("gof() treats rows as independent, and this fit has random effects: use residuals().")
-    if penalised(r):
-        raise OptionError("gof() compares with the maximum of the likelihood: fit without penalty=.")
-    structured = r.fit.jacobian is not None or r.fit.n_lambda
-    if test == "hosmer-lemeshow" and (r.design.nominal_names or r.design.scale_names or structured):
-        raise OptionError(
-            "test='hosmer-lemeshow' is defined for flexible thresholds and location effects alone: use test='lipsitz'."
-        )
     sample, probabilities = r.design.sample, r.rule.probabilities(r.design.sample.rows, r.fit.scores)
     K, weights = sample.n_levels, sample.case_weights
     codes = score_groups(probabilities @ np.arange(1.0, K + 1.0), weights, n_groups)
@@ -138,3 +136,123 @@ def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntA
             + (f"Use groups={formed} or fewer." if formed > 2 else "No test by groups is possible.")
         )
     return np.asarray(groups[inverse].astype(np.intp))
+
+
+# Discrimination
+
+#: Tests of all effects, which take the rows as independent.
+_TESTS = ["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]
+
+
+class Discrimination(pd.Series):
+    """The series of `discrimination`, printed without powers of ten."""
+
+    @property
+    def _constructor(self) -> type[Discrimination]:
+        return Discrimination
+
+    def __repr__(self) -> str:
+        names = [str(name) for name in self.index]
+        shown = [short_p_value(v) if n.endswith("p_value") else f"{v:.4g}" for n, v in zip(names, self, strict=True)]
+        width = max(map(len, names), default=0)
+        lines = zip(names, shown, strict=True)
+        return "\n".join(f"{name:<{width}}  {MISSING if text == 'nan' else text:>9}" for name, text in lines)
+
+
+#: exp() of more is infinite.
+_LARGEST_LOG = 709.0
+
+
+def discrimination_series(r: FittedLikelihood) -> pd.Series:
+    """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score."""
+    fit, sample, covariance = r.fit, r.design.sample, r.own_covariance
+    weights, K = sample.case_weights, sample.n_levels
+    n, df = float(weights.sum()), int(np.count_nonzero(~fit.aliased)) - fit.null_edf
+    lr = 2.0 * (fit.loglik - fit.null_loglik)
+    shares = np.bincount(sample.y, weights, K) / n
+    effective = n * (1.0 - float((shares**3).sum()))
+    middle, median = middle_code(K), max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
+    above, over_median, rps, mean = _probability_figures(r, (middle, median))
+    order = fit.scores if sample.rows.one_scale else mean
+    pairs = PairOrder.of(sample.y, order).counts(weights)
+    distinct = np.unique(merged(order), return_inverse=True)[1].astype(np.intp)  # as codes, in their order
+    g = gini_mean_difference(fit.scores, weights)
+    tests = dict.fromkeys(_TESTS, np.nan) if covariance.name == "survey" else test_figures(r)
+    if covariance.name == "model":
+        score = score_chi2(fit, sample)
+        tests |= {"score_chi2": score, "score_p_value": float(chi2_tail(score, df))}
+    values = tests | {
+        "cox_snell": no_rounding(-float(np.expm1(-lr / n))),
+        "nagelkerke": no_rounding(float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n))),
+        "mcfadden": no_rounding(1.0 - fit.loglik / fit.null_loglik),
+        "r2_n_p": -float(np.expm1(-max(lr - df, 0.0) / n)),
+        "n_effective": effective,
+        "r2_effective": -float(np.expm1(-lr / effective)),
+        "r2_effective_p": -float(np.expm1(-max(lr - df, 0.0) / effective)),
+        "g": g,
+        "gr": math.inf if g > _LARGEST_LOG else math.exp(g),
+        "gp": gini_mean_difference(above, weights),
+        "pdm": float(np.average(np.abs(over_median - 0.5), weights=weights)),
+        "rho": spearman(sample.y, distinct, weights),
+        "c_index": concordance(pairs),
+        "somers_d": somers_d(pairs),
+        "gamma": ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant),
+        "tau_a": ratio(pairs.concordant - pairs.discordant, 0.5 * _pairs(n)),
+        f"brier_at_{r.levels[middle]}": float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
+        "rps": float(np.average(rps, weights=weights)),
+    }
+    return Discrimination(values, name="value", dtype=np.float64)
+
+
+def _probability_figures(
+    r: FittedLikelihood, cuts: tuple[int, int]
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """(N,) P(rank code >= cut) at two cuts, ranked probability scores and expected ranks, some rows at a time."""
+    sample = r.design.sample
+    parts, ranks = [], np.arange(sample.n_levels, dtype=np.float64)
+    for rows in row_blocks(sample.n, sample.n_levels):
+        probabilities = r.rule.probabilities(sample.rows.take(rows), r.fit.scores[rows])
+        above = (probabilities[:, cut:].sum(axis=1) for cut in cuts)
+        parts.append(
+            np.stack([*above, ranked_probability_scores(probabilities, sample.y[rows]), probabilities @ ranks])
+        )
+    first, second, rps, mean = np.concatenate(parts, axis=1)
+    return first, second, rps, mean
+
+
+def middle_code(n_levels: int) -> int:
+    """The code that P(Y >= middle level) asks for."""
+    return n_levels // 2
+
+
+def _pairs(total: float) -> float:
+    """Ordered pairs of different cases, 0 where there is hardly more than one case."""
+    return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
+
+
+def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
+    """Mean |a - b| over the pairs of different cases; NaN where the weights sum to 1 or less.
+
+    Examples
+    --------
+    >>> gini_mean_difference(np.array([0.0, 1.0, 3.0]), np.ones(3))
+    2.0
+    """
+    order = np.argsort(values)
+    v, w = values[order] - values[order[0]], weights[order]
+    total = float(w.sum())
+    below = np.cumsum(w) - w
+    return ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
+
+
+def score_chi2(fit: LikelihoodFit, sample: Sample) -> float:
+    """Score test of beta = 0 at thresholds alone, by the observed information there; NaN with other parts."""
+    rows = sample.rows
+    kept: BoolArray = ~fit.aliased[fit.n_alpha : fit.n_alpha + fit.n_beta]
+    others = (rows.nominal, rows.scale, rows.offset, rows.scale_offset, fit.jacobian)
+    if any(other is not None for other in others) or fit.n_lambda or not kept.any():
+        return float("nan")
+    counts = np.bincount(sample.y, sample.case_weights, sample.n_levels)
+    theta = cast(LikelihoodRule, fit.rule).family.start(counts[counts > 0.0] / counts.sum())
+    columns = replace(sample, rows=replace(rows, X=np.ascontiguousarray(rows.X[:, kept])))
+    return float(fit.likelihood.score_statistic(columns, np.append(theta, np.zeros(int(kept.sum())))))

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
+from scipy.special import chdtrc, fdtrc
 
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from ..checks import fraction, number
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import Parameters, spread
+from ..likelihood.standard_errors import symmetric_limits, two_sided
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary, Table, as_text
 from ..report.sections import shortened
-from .comparison import comparable, described, estimated_places, further, nested_in
+from .comparison import check_same_rows, described, estimated_places, further, nested_in
+from .summary import TITLES
 from .wald import JOINT, linear_hypotheses
 
 
@@ -118,8 +120,7 @@ def small_sample_df(df_complete: float | FloatArray) -> FloatArray:
     return nu * (1.0 - 2.0 / (nu + 3.0))
 
 
-@dataclass(frozen=True)
-class FTest:
+class FTest(NamedTuple):
     """A pooled test: its F statistic on df and df_denom degrees of freedom, and the relative increase in variance."""
 
     statistic: float
@@ -223,18 +224,30 @@ class PooledResults:
     @cached_property
     def pooled(self) -> Pooled:
         """Rubin's rules over the estimated parameters, as arrays."""
-        estimated = ~self.fits[0].fit.aliased
-        return Pooled(
-            Q=np.array([fit.fit.coefficients[estimated] for fit in self.fits]),
-            U=np.array([fit.vcov().to_numpy() for fit in self.fits]),
-            df_complete=self._complete(estimated),
-        )
+        estimated, complete = ~self.fits[0].fit.aliased, self.df_complete
+        if all(fit.bias_reduced is not None for fit in self.fits):  # CR2: no more than Satterthwaite's
+            each = [fit.coefficient_columns["df"][estimated] for fit in self.fits]
+            complete = np.minimum(complete, np.min(each, axis=0))
+        Q = np.array([fit.fit.coefficients[estimated] for fit in self.fits])
+        return Pooled(Q, np.array([fit.fixed_covariance for fit in self.fits]), complete)
 
-    def _complete(self, estimated: BoolArray) -> float | FloatArray:
-        """Complete-data degrees of freedom; under CR2 of each parameter, no more than Satterthwaite's."""
-        if any(fit.bias_reduced is None for fit in self.fits):
-            return self.df_complete
-        return np.asarray(np.minimum(self.df_complete, np.min([fit.t_df[estimated] for fit in self.fits], axis=0)))
+    @cached_property
+    def _columns(self) -> pd.DataFrame:
+        """(P, 7) estimates, standard errors, t, degrees of freedom, p-values, riv and fmi, by parameter."""
+        rules, first = self.pooled, self.fits[0]
+        t = rules.estimate / rules.std_error
+        columns = {
+            "estimate": rules.estimate,
+            "std_error": rules.std_error,
+            "statistic": t,
+            "df": rules.df,
+            "p_value": two_sided(t, rules.df),
+            "riv": rules.riv,
+            "fmi": rules.fmi,
+        }
+        return pd.DataFrame(
+            {name: spread(values, first.fit) for name, values in columns.items()}, index=self.parameters.names
+        )
 
     @property
     def parameters(self) -> Parameters:
@@ -254,11 +267,11 @@ class PooledResults:
     @property
     def params(self) -> pd.Series:
         """(P,) means of the estimates, named as those of each fit; NaN where aliased."""
-        return self._series(self.pooled.estimate, "estimate")
+        return self._columns["estimate"].copy()
 
     @property
     def coef(self) -> pd.Series:
-        """Those of nominal, location and scale effects."""
+        """Means of nominal, location and scale effects."""
         return self.params.iloc[self.parameters.of("nominal", "location", "scale")]
 
     @property
@@ -269,33 +282,27 @@ class PooledResults:
     @property
     def se(self) -> pd.Series:
         """(P,) standard errors: the variance within data sets and that between them."""
-        return self._series(self.pooled.std_error, "std_error")
+        return self._columns["std_error"].copy()
 
     @property
     def df(self) -> pd.Series:
         """(P,) degrees of freedom of the t distribution [Barnard & Rubin 1999]."""
-        return self._series(self.pooled.df, "df")
+        return self._columns["df"].copy()
 
     @property
     def riv(self) -> pd.Series:
         """(P,) relative increase in variance due to nonresponse."""
-        return self._series(self.pooled.riv, "riv")
+        return self._columns["riv"].copy()
 
     @property
     def fmi(self) -> pd.Series:
         """(P,) fraction of missing information."""
-        return self._series(self.pooled.fmi, "fmi")
-
-    @property
-    def t_values(self) -> pd.Series:
-        """(P,) estimate / standard error."""
-        return self._series(self.pooled.estimate / self.pooled.std_error, "statistic")
+        return self._columns["fmi"].copy()
 
     @property
     def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of the t-values; of no interest for thresholds."""
-        t = np.abs(self.pooled.estimate / self.pooled.std_error)
-        return self._series(2.0 * stdtr(self.pooled.df, -t), "p_value")
+        """(P,) two-sided p-values of estimate / standard error; of no interest for thresholds."""
+        return self._columns["p_value"].copy()
 
     def vcov(self) -> pd.DataFrame:
         """Covariance of the estimated (not aliased) parameters: U + (1 + 1/m) B of Rubin's rules."""
@@ -309,13 +316,11 @@ class PooledResults:
         ----------
         level : float in (0, 1)
         """
-        half = stdtrit(self.pooled.df, 0.5 + fraction("level", level) / 2.0) * self.pooled.std_error
-        limits = {"lower": self.pooled.estimate - half, "upper": self.pooled.estimate + half}
-        frame = pd.DataFrame({name: self._series(values, name) for name, values in limits.items()})
+        fraction("level", level)
+        estimate, error, df = (self._columns[name].to_numpy() for name in ("estimate", "std_error", "df"))
+        limits = symmetric_limits(estimate, error, level, df)
+        frame = pd.DataFrame(dict(zip(("lower", "upper"), limits, strict=True)), index=self.parameters.names)
         return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g} %")
-
-    def _series(self, values: FloatArray, name: str) -> pd.Series:
-        return pd.Series(spread(values, self.fits[0].fit), index=self.parameters.names, name=name)
 
     def test(self, hypotheses: str) -> pd.DataFrame:
         """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".
@@ -402,7 +407,8 @@ class PooledResults:
         """
         if not isinstance(other, PooledResults):
             raise OptionError(
-                f"anova compares pooled fits with pooled fits; got {_shown(other)}. Give pool(...) of the others."
+                f"anova compares pooled fits with pooled fits; got a {type(other).__name__}. Give pool(...) of the "
+                "other fits."
             )
         if self.n_imputations != other.n_imputations:
             raise OptionError(
@@ -410,10 +416,15 @@ class PooledResults:
                 f"{other.n_imputations} fits."
             )
         small, large = sorted((self, other), key=lambda pooled: pooled.fits[0].edf)
-        pairs = list(zip(small.fits, large.fits, strict=True))
-        for pair in pairs:
-            _check_nested(*pair)
-            places = further(*pair, "Write the hypothesis for .test().")
+        for pair in zip(small.fits, large.fits, strict=True):
+            check_same_rows(*pair)
+            if not nested_in(*pair) or pair[0].edf == pair[1].edf:
+                names = " and ".join(repr(described(fit)) for fit in pair)
+                raise OptionError(
+                    f"anova needs a smaller and a larger model, fitted to the same imputed data sets: {names} are not "
+                    "nested."
+                )
+            places = further(*pair)
         estimated = np.flatnonzero(~large.fits[0].fit.aliased)
         test = d1(large.pooled.combined(np.eye(estimated.size)[np.isin(estimated, places)]))
         return _table_tests([test], [f"{described(small.fits[0])} against {described(large.fits[0])}"])
@@ -433,21 +444,12 @@ class PooledResults:
         if exponentiate:
             effects = self.parameters.of("nominal", "location", "scale")
             numbers[effects] = np.exp(numbers[effects])
-        columns = {
-            "term": self.parameters.names,
-            "estimate": numbers[:, 0],
-            "std_error": self.se.to_numpy(),
-            "statistic": self.t_values.to_numpy(),
-            "df": self.df.to_numpy(),
-            "p_value": self.p_values.to_numpy(),
-            "conf_low": numbers[:, 1],
-            "conf_high": numbers[:, 2],
-            "riv": self.riv.to_numpy(),
-            "fmi": self.fmi.to_numpy(),
-            "coef_type": self.parameters.kinds,
-        }
+        frame = self._columns.assign(estimate=numbers[:, 0]).rename_axis("term").reset_index()
+        frame.insert(6, "conf_low", numbers[:, 1])
+        frame.insert(7, "conf_high", numbers[:, 2])
+        frame["coef_type"] = self.parameters.kinds
         title = "Pooled parameters" + "; exponents of all but thresholds" * exponentiate
-        return NotedFrame.of(pd.DataFrame(columns), (), title)
+        return NotedFrame.of(frame, (), title)
 
     def report(self, level: float = 0.95) -> Report:
         """The summary as data.
@@ -501,7 +503,11 @@ class PooledResults:
         OptionError
             data= is no list of as many frames.
         """
-        frames = [None] * self.n_imputations if data is None else _frames(data, self.n_imputations)
+        m = self.n_imputations
+        frames = [None] * m if data is None else data
+        if not isinstance(frames, (list, tuple)) or len(frames) != m:
+            got = len(data) if isinstance(data, (list, tuple)) else f"a {type(data).__name__}"
+            raise OptionError(f"data of a pooled update must be a list of {m} imputed data frames; got {got}.")
         pairs = zip(self.fits, frames, strict=True)
         fits = [cast(Any, fit).update(formula, data=frame, **changes) for fit, frame in pairs]
         return pool(fits, None if self.df_complete == _smallest_df(self.fits) else self.df_complete)
@@ -520,8 +526,8 @@ class PooledResults:
 
 def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
     """The fits, if they are two or more likelihood fits of one model with finite estimates."""
-    if not isinstance(fits, Iterable) or isinstance(fits, (str, dict)):
-        raise OptionError(f"fits must be a list of fits, one for each imputed frame; got {_shown(fits)}.")
+    if not isinstance(fits, (list, tuple)) and not isinstance(fits, Iterator):
+        raise OptionError(f"fits must be a list of fits, one for each imputed frame; got a {type(fits).__name__}.")
     given = tuple(fits)
     for k, fit in enumerate(given, start=1):
         require_likelihood(fit, f"fit {k} of {len(given)}")
@@ -535,18 +541,12 @@ def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
     return given
 
 
-def _shown(given: Any) -> str:
-    """A value in one line."""
-    text = repr(given)
-    return text if "\n" not in text and len(text) <= 200 else f"a {type(given).__name__}"
-
-
 def require_likelihood(fit: Any, which: str) -> None:
     """OptionError unless it is a likelihood fit."""
     if not isinstance(fit, FittedLikelihood):
         raise OptionError(
             f"Rubin's rules pool estimates by their standard errors, which likelihood fits have ('clm', 'acat', "
-            f"'probit', ...); {which} is {_shown(fit)}. Average the predictions of other methods over their fits."
+            f"'probit', ...); {which} is {repr(fit)[:200]}. Average the predictions of other methods over their fits."
         )
     if fit.fit.marginal is not None:
         raise OptionError(f"{which} has random effects, and pooling of these is not available: pool() takes others.")
@@ -577,9 +577,9 @@ def _require_one_model(fits: tuple[FittedLikelihood, ...]) -> None:
     for k, fit in enumerate(fits, start=1):
         for what, of, remedy in _COMMON:
             if of(fit) != of(fits[0]):
-                shown = [described(one) if what == "model" else of(one) for one in (fits[0], fit)]
+                first, other = (described(each) if what == "model" else of(each) for each in (fits[0], fit))
                 raise OptionError(
-                    f"fits must have the same {what}: fit 1 has {shown[0]!r}, fit {k} has {shown[1]!r}. {remedy}"
+                    f"fits must have the same {what}: fit 1 has {first!r}, fit {k} has {other!r}. {remedy}"
                 )
         if odd := sorted(estimated_places(fit).keys() ^ names):
             holder, other = (1, k) if odd[0] in names else (k, 1)
@@ -610,31 +610,13 @@ def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
     return NotedFrame.of(frame, (), "D1: Wald test, pooled")
 
 
-def _check_nested(small: FittedLikelihood, large: FittedLikelihood) -> None:
-    """OptionError for models that are not nested on the same rows."""
-    comparable([small, large])
-    if not nested_in(small, large):
-        raise OptionError(
-            f"anova needs nested models, fitted to the same imputed data sets: {described(small)!r} and "
-            f"{described(large)!r} are not nested."
-        )
-    if large.edf == small.edf:
-        raise OptionError(f"anova needs a smaller and a larger model; {described(small)!r} and the other are alike.")
-
-
 #: A FMI beyond this asks for more imputations than are usual.
 _HIGH = 0.5
 _FORMATS = {"df": ".1f", "p": "p", "FMI": ".2f"}
 _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
 
 
-_TITLES = {
-    "location": "Location effects (positive = higher response)",
-    "nominal": "Nominal effects, by threshold (positive = lower response)",
-    "scale": "Scale effects on the log scale (positive = wider distribution)",
-    "lambda": "Parameter of the link",
-    "threshold": "Thresholds",
-}
+_TITLES = TITLES | {"threshold": "Thresholds"}
 
 
 def _table(r: PooledResults, kind: str, level: float) -> Table:
@@ -707,24 +689,11 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     return PooledResults(given, float(df))
 
 
-def _frames(data: Any, m: int) -> list[Any]:
-    """The data sets of a list."""
-    if isinstance(data, (str, dict, pd.DataFrame)) or not isinstance(data, Iterable):
-        raise OptionError(
-            f"data of a pooled update must be a list of {m} imputed data frames; got a {type(data).__name__}. "
-            "Fit to one frame by ordfit(), or .fits[0].update(data=...)."
-        )
-    frames = list(data)
-    if len(frames) != m:
-        raise OptionError(f"data of a pooled update must be a list of {m} imputed data frames; got {len(frames)}.")
-    return frames
-
-
 def _smallest_df(fits: Iterable[FittedLikelihood]) -> float:
     """The smallest complete-data degrees of freedom of some fits, at least 1."""
     smallest = np.inf
     for fit in fits:
-        cluster = fit.own_covariance.cluster
-        residual = fit.df_residual if cluster is None else np.unique(cluster).size - 1.0
+        clusters = fit.own_covariance.n_clusters
+        residual = clusters - 1.0 if clusters else fit.df_residual
         smallest = min(smallest, max(residual, 1.0) if fit.design.survey is None else fit.design_df)
     return smallest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from .._typing import FloatArray, IntArray
 from ..checks import fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
-from ..formula.sample import Rows, Sample, row_blocks
+from ..formula.sample import Rows, row_blocks
 from ..judging.costs import CostMatrix
 from ..likelihood.derivatives import QUANTITIES, Chain, score_errors, standard_errors
 from ..likelihood.fitted import FittedLikelihood, of_errors, with_covariance
@@ -19,7 +19,6 @@ from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     UNCERTAIN,
     depends_on_infinite,
-    drawn_rules,
     limits_between,
     logit_limits,
     predicted,
@@ -28,10 +27,10 @@ from ..likelihood.standard_errors import (
 )
 from ..report.frames import NotedFrame
 from ..results import known_type, prediction, unknown_type
-from .comparison import degrees_of_freedom
+from .wald import degrees_of_freedom
 
-#: Of scores and predictors, which have no end where estimates are infinite.
-STOPPED = "What depends on infinite estimates stands where the search stopped, in the order of its limits."
+#: Note on scores and predictors, which have no limit where estimates are infinite.
+STOPPED = "Values that depend on infinite estimates are those where the search stopped."
 
 
 def prediction_with_errors(
@@ -42,19 +41,13 @@ def prediction_with_errors(
     se: bool = False,
     interval: str | None = None,
     level: float = 0.95,
-    method: str = "delta",
-    draws: int = 1000,
-    seed: int | np.random.Generator = 0,
     vcov: Any = None,
     cost: Any = None,
     re: str | None = None,
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for."""
     one_of("interval", interval, ("confidence", None))
-    if re is not None:
-        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
-    one_of("method", method, ("delta", "simulation"))
-    whole("draws", draws, 2)
+    _check_no_effects(re)
     fraction("level", level)
     if cost is not None:
         return _prediction_under(r, newdata, type, cost)
@@ -70,20 +63,17 @@ def prediction_with_errors(
     rule, rows = r.rule, target.rows
     chosen = r if vcov is None else with_covariance(r, vcov)
     covariance, estimate = rule_covariance(r.fit, rule, chosen.vcov().to_numpy()), predicted(rule, rows, type)
-    if method == "delta":
-        if type == "score":
-            errors = score_errors(rule, rows, covariance)[:, None]
-        else:
-            errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
-        found = [errors, *_limits(rule, rows, type, estimate, errors, level, _delta_df(chosen, rows, type))]
+    if type == "score":
+        errors = score_errors(rule, rows, covariance)[:, None]
     else:
-        drawn = list(drawn_rules(rule, covariance, draws, generator(seed)))
-        found = list(_simulated(drawn, rows, type, estimate, level))
+        errors = standard_errors(rule, rows, QUANTITIES[type], covariance)
+    lower, upper = _limits(rule, rows, type, estimate, errors, level, _delta_df(chosen, rows, type))
     unknown = depends_on_infinite(r.fit, rule, rows, type)
-    std_error, lower, upper = found if unknown is None else [np.where(unknown, np.nan, table) for table in found]
+    if unknown is not None:
+        errors, lower, upper = (np.where(unknown, np.nan, table) for table in (errors, lower, upper))
     tables = {"estimate": estimate}
     if se:
-        tables["std_error"] = std_error
+        tables["std_error"] = errors
     if interval is not None:
         tables |= {"lower": lower, "upper": upper}
     columns = prediction_columns(r, type, list(tables))
@@ -137,15 +127,9 @@ def _limits(
     return symmetric_limits(value, error, level, df)
 
 
-def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: FloatArray, level: float) -> FloatArray:
-    """(3, n, M) deviation and quantiles of the predictions at drawn parameters."""
-    tail = 0.5 - level / 2.0
-    tables = np.empty((3, *estimate.shape))
-    for part in row_blocks(rows.n, len(drawn) * estimate.shape[1]):
-        values = np.stack([predicted(one, rows.take(part), type) for one in drawn])
-        tables[0, part] = values.std(axis=0, ddof=1)
-        tables[1:, part] = np.quantile(values, [tail, 1.0 - tail], axis=0)
-    return tables
+def _check_no_effects(re: str | None) -> None:
+    if re is not None:
+        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
 
 
 def simulated(
@@ -157,8 +141,7 @@ def simulated(
 ) -> pd.DataFrame:
     """Responses drawn from the fitted probabilities."""
     whole("n", n, 1)
-    if re is not None:
-        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
+    _check_no_effects(re)
     target = r.target(newdata)
     rule, rng = r.rule, generator(seed)
     shares = rng.random((int(n), target.rows.n))
@@ -182,29 +165,3 @@ def drawn_codes(probabilities: FloatArray, shares: FloatArray) -> IntArray:
     for k in range(ends.shape[1]):
         codes += shares >= ends[:, k]
     return codes
-
-
-#: What is drawn, in words.
-WORDS = "responses simulated with new random effects"
-
-
-def check_simulated(r: FittedLikelihood, cluster: Any) -> None:
-    """OptionError for clusters, and for weights, of whose rows each has a response of its own."""
-    if cluster is not None:
-        raise OptionError(
-            "cluster must be left out where the fit has random effects: every replicate has new effects for all groups "
-            f"and new responses; got {cluster!r}."
-        )
-    weights = r.design.sample.case_weights
-    if np.any(weights != 1.0):
-        raise OptionError(
-            "bootstrap simulates one response a row where the fit has random effects, and a case weight stands for "
-            f"several; got weights up to {weights.max():g}. Fit to data.loc[data.index.repeat(weights)] without "
-            "weights=."
-        )
-
-
-def simulated_sample(r: FittedLikelihood, rng: np.random.Generator) -> Sample:
-    """The rows of the fit with new random effects and new responses."""
-    drawn = cast(Any, r).simulate(1, rng)["sim_1"]
-    return replace(r.design.sample, y=drawn.cat.codes.to_numpy(dtype=np.intp))

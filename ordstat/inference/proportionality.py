@@ -10,27 +10,26 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..exceptions import OptionError
 from ..formula.sample import Rows, Sample
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.parameters import refuse_survey
+from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
-from ..likelihood.wald import chi2_tail, equality_contrasts, stacked_covariance, wald_test
+from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
-from .comparison import check_likelihood, check_maximum, check_unpenalised, chi2_frame, joined
-from .single_terms import coded_anew, fitted, refit_table, terms_in, unstarted
+from .comparison import coded_anew, joined, refit, refit_table, terms_in, unstarted
+from .wald import chi2_frame, wald_test
 
 _ONE_THRESHOLD = "The response has 2 levels, and so one threshold: there is no other whose effects could differ."
+_REFITS = "Likelihood ratio tests of freeing the effects of single terms"
 
 OMNIBUS = "omnibus"
 
 
 def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
     """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold."""
-    _check_refits(r, "nominal")
-    terms = _scope(r, [*r.design.terms, *r.design.scale_terms], r.design.nominal_terms, scope)
-    table = _extended(r, "nominal", r.design.nominal_terms, terms)
+    check_available(r, "nominal_test()")
+    table = _extended(r, "nominal", r.design.nominal_terms, [*r.design.terms, *r.design.scale_terms], scope)
     if r.design.sample.n_levels == 2:
         table.attrs["notes"] = [_ONE_THRESHOLD, *table.attrs["notes"]]
     return table
@@ -38,39 +37,17 @@ def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None)
 
 def scale_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
     """Likelihood-ratio tests of equal scale: each location term given an effect on the log scale too."""
-    _check_refits(r, "scale")
-    terms = _scope(r, r.design.terms, r.design.scale_terms, scope)
-    return _extended(r, "scale", r.design.scale_terms, terms)
+    check_available(r, "scale_test()")
+    return _extended(r, "scale", r.design.scale_terms, r.design.terms, scope)
 
 
-def _extended(r: FittedLikelihood, role: str, old: Iterable[str], terms: Iterable[str]) -> pd.DataFrame:
-    """Tests of the model against those with each term in the nominal or scale formula too."""
-    fits = {term: fitted(r, coded_anew(r, role, [*old, term], term)) for term in terms}
-    return refit_table(r, fits, 1.0, "Chisq", 2.0, loglik=True)
-
-
-def _check_refits(r: FittedLikelihood, role: str) -> None:
-    wald = f"test() of the fit with {role}='~ x'"
-    refuse_survey(r.design, f"{role}_test", wald)
-    check_maximum(r, f"{role}_test")
-    check_likelihood(r, f"{role}_test", f"use {wald}")
-
-
-def _scope(r: FittedLikelihood, terms: Iterable[str], taken: Iterable[str], scope: Any) -> list[str]:
-    """Terms to test: all that are not there already, or the ones asked for."""
-    known, taken = list(dict.fromkeys(terms)), set(taken)
-    asked = known if scope is None else terms_in(r, scope, known)
-    return [term for term in asked if term not in taken]
-
-
-def _with_margins(r: FittedLikelihood, terms: Iterable[str]) -> BoolArray:
-    """(D,) which location columns belong to some terms or the terms that these contain."""
-    chosen = np.zeros(len(r.design.names), dtype=bool)
-    margins = r.design.spec.marginality()
-    for term in terms:
-        for name in margins.margins_of(term):
-            chosen[r.design.terms[name]] = True
-    return chosen
+def _extended(
+    r: FittedLikelihood, role: str, present: Iterable[str], candidates: Iterable[str], scope: Any
+) -> pd.DataFrame:
+    """Tests of the model against those with each further term in the nominal or scale formula too."""
+    terms = list(dict.fromkeys(candidates)) if scope is None else terms_in(r, scope, candidates)
+    fits = {term: refit(r, coded_anew(r, role, [*present, term], term)) for term in terms if term not in set(present)}
+    return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS)
 
 
 # Score test
@@ -78,84 +55,53 @@ def _with_margins(r: FittedLikelihood, terms: Iterable[str]) -> BoolArray:
 
 def score_tests(r: FittedLikelihood) -> pd.DataFrame:
     """Score tests of proportional odds: is an effect the same at every threshold? Nothing is fitted again."""
-    _check_score_test(r)
-    chosen = {term: _with_margins(r, [term]) for term in r.design.terms}
-    rows = {**{name: _score_row(r, columns) for name, columns in chosen.items()}, OMNIBUS: _score_row(r)}
-    table = chi2_frame(rows, rows.values())
+    check_available(r, "score_test()")
+    freed = {term: _with_margins(r, term) for term in r.design.terms} | {OMNIBUS: np.ones(len(r.design.names), bool)}
+    table = chi2_frame(freed, [score_row(r, columns) for columns in freed.values()])
     return NotedFrame.of(table, _untested(r, table), "Score tests of equal effects at all thresholds")
 
 
-def omnibus_score_test(r: FittedLikelihood) -> tuple[float, int, float]:
-    """Statistic, degrees of freedom and p-value of the last row of `score_tests`.
-
-    Raises
-    ------
-    OptionError
-        As there.
-    """
-    _check_score_test(r)
-    statistic, df = _score_row(r)
-    return statistic, df, float(chi2_tail(statistic, df))
-
-
-def _check_score_test(r: FittedLikelihood) -> None:
-    refuse_survey(r.design, "score_test")
-    check_likelihood(r, "score_test", "use test() of the fit with nominal='~ x'")
-    _check_proportional(r, "score_test")
-    if r.fit.jacobian is not None or r.fit.n_lambda:
-        raise OptionError("score_test takes flexible thresholds and a link without a parameter: use nominal_test().")
-    if r.method.penalty is not None:
-        raise OptionError("score_test takes estimates of maximum likelihood; these are penalised.")
+def _with_margins(r: FittedLikelihood, term: str) -> BoolArray:
+    """(D,) which location columns belong to a term or the terms that it contains."""
+    chosen = np.zeros(len(r.design.names), dtype=bool)
+    for name in r.design.spec.marginality().margins_of(term):
+        chosen[r.design.terms[name]] = True
+    return chosen
 
 
 def _untested(r: FittedLikelihood, table: pd.DataFrame) -> list[str]:
     """Why terms have no score test."""
     if r.fit.separation is not None:
-        return [
-            "no test: the response is separated, and where estimates have no end the score vanishes whatever holds."
-        ]
-    lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
+        return ["no test: the response is separated, and the score vanishes at infinite estimates."]
+    lacking = ", ".join(str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq))
     why = "the information of the model with an effect at each threshold is not positive definite; use nominal_test()."
-    return [f"no test of {', '.join(lacking)}: {why}"] if lacking else []
+    return [f"no test of {lacking}: {why}"] if lacking else []
 
 
-def _score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[float, int]:
-    """Score statistic of giving some location columns, or all, an effect of their own at each threshold.
+def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[float, int]:
+    """Score statistic of giving some location columns, or all, an effect at each threshold, and its df.
 
-    None where estimates have no end: there the score vanishes whatever the model.
+    NaN for infinite estimates, where the score vanishes whatever the model.
     """
-    estimated = ~r.fit.aliased[r.parameters.of("location")]
+    fit, parameters, rows = r.fit, r.parameters, r.design.sample.rows
+    estimated = ~fit.aliased[parameters.of("location")]
     freed = estimated if columns is None else columns & estimated
-    kept = estimated & ~freed
-    rows, K = r.design.sample.rows, r.design.sample.n_levels
-    wider = replace(
-        rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=joined(_estimated(r, "nominal"), rows.X[:, freed])
+    kept, K = estimated & ~freed, r.design.sample.n_levels
+    df = int(freed.sum()) * (K - 2)
+    if fit.separation is not None:
+        return float("nan"), df
+    alpha, beta, zeta = (
+        fit.coefficients[parameters.of(*kinds)] for kinds in (("threshold", "nominal"), ("location",), ("scale",))
     )
-    if r.fit.separation is not None:
-        return float("nan"), int(freed.sum()) * (K - 2)
-    coefficients = r.fit.coefficients
-    beta = coefficients[r.parameters.of("location")]
-    zeta = coefficients[r.parameters.of("scale")]
-    alpha = coefficients[r.parameters.of("threshold", "nominal")]
     point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])
-    sample = replace(r.design.sample, rows=replace(wider, scale=_estimated(r, "scale")))
-    return r.fit.likelihood.score_statistic(sample, point), int(freed.sum()) * (K - 2)
-
-
-def _estimated(r: FittedLikelihood, part: str) -> FloatArray | None:
-    """Columns of the nominal or scale effects that are not aliased."""
-    columns = getattr(r.design.sample.rows, part)
-    if columns is None:
-        return None
-    aliased = r.fit.aliased[r.parameters.of(part)].reshape(columns.shape[1], -1)[:, 0]
-    return np.ascontiguousarray(columns[:, ~aliased])
-
-
-def _check_proportional(r: FittedLikelihood, name: str) -> None:
-    if r.design.sample.n_levels < 3:
-        raise OptionError(f"{name} compares thresholds; a response of 2 levels has one.")
-    if not r.design.names:
-        raise OptionError(f"{name} tests location effects; {r.design.formula!r} has none.")
+    nominal, scale = rows.nominal, rows.scale
+    if nominal is not None:
+        nominal = nominal[:, ~fit.aliased[parameters.of("nominal")].reshape(nominal.shape[1], -1)[:, 0]]
+    if scale is not None:
+        scale = np.ascontiguousarray(scale[:, ~fit.aliased[parameters.of("scale")]])
+    nominal = joined(nominal, rows.X[:, freed])
+    wider = replace(rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=nominal, scale=scale)
+    return fit.likelihood.score_statistic(replace(r.design.sample, rows=wider), point), df
 
 
 # Brant's test
@@ -163,25 +109,15 @@ def _check_proportional(r: FittedLikelihood, name: str) -> None:
 
 def brant_tests(r: FittedLikelihood) -> pd.DataFrame:
     """Brant's test of proportional odds: are the K-1 separate regressions of "above level k" parallel?"""
-    check_unpenalised([r], "brant")
-    check_likelihood(r, "brant", "use test() of the fit with nominal='~ x'")
-    _check_proportional(r, "brant")
+    check_available(r, "brant()")
     r.family.require_latent("brant")
-    rows = r.design.sample.rows
-    others = (rows.nominal, rows.scale, rows.scale_offset, r.fit.jacobian)
-    if any(part is not None for part in others) or r.fit.n_lambda:
-        raise OptionError(
-            "brant takes a model of location effects with flexible thresholds and a link without a parameter: use "
-            "nominal_test()."
-        )
     estimated = ~r.fit.aliased[r.parameters.of("location")]
-    X = np.ascontiguousarray(rows.X[:, estimated])
-    fits, notes = _binary_fits(r, replace(rows, X=X))
+    X = np.ascontiguousarray(r.design.sample.rows.X[:, estimated])
+    fits, notes = _binary_fits(r, replace(r.design.sample.rows, X=X))
     place = np.cumsum(estimated) - 1
-    columns = {term: place[found][estimated[found]] for term, found in r.design.terms.items()}
+    columns = {term: place[of_term][estimated[of_term]] for term, of_term in r.design.terms.items()}
     columns[OMNIBUS] = np.arange(X.shape[1])
-    untested = dict.fromkeys(columns, (np.nan, 0))
-    table = chi2_frame(untested, untested.values()) if notes else _brant_frame(r, X, fits, columns)
+    table = chi2_frame(columns, [(np.nan, 0)] * len(columns)) if notes else _brant_frame(r, X, fits, columns)
     lacking = [str(name) for name, chisq in table["chisq"].items() if np.isnan(chisq)]
     if lacking and not notes:
         notes = [
@@ -210,13 +146,50 @@ def _brant_frame(
     sample: Sample = r.design.sample
     link = cast(LikelihoodRule, fits[0].rule).link
     eta = np.column_stack([fit.coefficients[0] - fit.scores for fit in fits])
-    covariance = stacked_covariance(link, np.hstack([np.ones((sample.n, 1)), -X]), eta, sample.case_weights)
+    covariance = _stacked_covariance(link, np.hstack([np.ones((sample.n, 1)), -X]), eta, sample.case_weights)
     estimates = np.concatenate([fit.coefficients for fit in fits])
-    rows = {}
-    for name, chosen in columns.items():
-        L = equality_contrasts(len(fits), 1 + X.shape[1], 1 + chosen)
-        rows[name] = wald_test(L, L @ estimates, covariance)
-    table = chi2_frame(rows, rows.values())
+    differences = np.column_stack([np.ones((len(fits) - 1, 1)), -np.eye(len(fits) - 1)])  # first less each other fit
+    L = {name: np.kron(differences, np.eye(1 + X.shape[1])[1 + chosen]) for name, chosen in columns.items()}
+    table = chi2_frame(L, [wald_test(rows, rows @ estimates, covariance) for rows in L.values()])
     slopes = {f"at {name}": fit.coefficients[1:] for name, fit in zip(r.threshold_names, fits, strict=True)}
     table.attrs["coefficients"] = slopes
     return table
+
+
+def _stacked_covariance(link: Link, X: FloatArray, eta: FloatArray, weights: FloatArray) -> FloatArray:
+    """Joint covariance of the estimates of K-1 binary regressions of the same rows.
+
+    With F_k = F(eta_k) and f_k = F'(eta_k), rows (1, -x), A_k = sum v f_k^2 / (F_k (1 - F_k)) x x' and, for k <= l,
+    M_kl = sum v f_k f_l F_k (1 - F_l) / (F_k (1 - F_k) F_l (1 - F_l)) x x': blocks A_k^-1 M_kl A_l^-1
+    [Brant 1990, eq. for the logit link, where f = F (1 - F)].
+
+    Parameters
+    ----------
+    link : Link
+    X : (N, 1 + p)
+        Derivatives of eta_k by (theta_k, beta_k).
+    eta : (N, K-1)
+        theta_k - x'beta_k of each binary fit.
+    weights : (N,)
+
+    Returns
+    -------
+    ((K-1) (1+p), (K-1) (1+p)), regression by regression
+    """
+    n_cuts, width = eta.shape[1], X.shape[1]
+    below, above, density = link.cdf(eta), link.sf(eta), link.pdf(eta)
+    flat, infinite = eta.reshape(-1), np.full(eta.size, np.inf)
+    upper, lower = link.interval(infinite, flat, infinite), link.interval(flat, -infinite, infinite)
+    slope = (upper.b + lower.a).reshape(eta.shape)  # f / F + f / (1 - F), accurate in the tails too
+    inverse = [np.linalg.inv(_gram(X, weights * slope[:, k] * density[:, k])) for k in range(n_cuts)]
+    full = np.empty((n_cuts, width, n_cuts, width))
+    for k in range(n_cuts):
+        for other in range(k, n_cuts):
+            middle = _gram(X, weights * slope[:, k] * slope[:, other] * below[:, k] * above[:, other])
+            block = inverse[k] @ middle @ inverse[other]
+            full[k, :, other], full[other, :, k] = block, block.T
+    return full.reshape(n_cuts * width, n_cuts * width)
+
+
+def _gram(X: FloatArray, weights: FloatArray) -> FloatArray:
+    return np.asarray((X * weights[:, None]).T @ X)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import generator, one_of
-from ..exceptions import DataError
 from ..formula.sample import Sample, row_blocks
 from ..likelihood.family import RowTerms, lambda_terms
 from ..likelihood.fit import LikelihoodFit
@@ -19,6 +19,7 @@ from ..likelihood.flexible import FLEXIBLE
 from ..likelihood.parameters import spread
 from ..likelihood.predictor import Jacobian, ModelRows
 from ..likelihood.rule import LikelihoodRule
+from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from ..report.sections import certificate_text, shortened
@@ -28,22 +29,17 @@ def row_terms(rule: LikelihoodRule, sample: Sample, n_lambda: int = 0, second: b
     """Log-probabilities of the observed levels with their derivatives; by lambda too where it was estimated."""
     predictor, link = rule.predictor(sample.rows), rule.link
     if n_lambda and link.lam is not None:
-        found = lambda_terms(rule.family, FLEXIBLE[link.name], link.lam, predictor, sample.y, second)
+        terms = lambda_terms(rule.family, FLEXIBLE[link.name], link.lam, predictor, sample.y, second)
     else:
-        found = rule.family.terms(predictor, sample.y, second)
-    assert found is not None
-    return found
+        terms = rule.family.terms(predictor, sample.y, second)
+    assert terms is not None
+    return terms
 
 
 def jacobian_of(fit: LikelihoodFit, sample: Sample, terms: RowTerms) -> Jacobian:
     """From the parameters of a fit to the predictors of the terms."""
     count = fit.rule.n_levels - 1
     return Jacobian(ModelRows.of(sample.rows), terms.places, count, fit.on_flexible_scale(), fit.n_lambda)
-
-
-def surrogate(rule: LikelihoodRule, sample: Sample, rng: np.random.Generator) -> FloatArray:
-    """What stands for the latent error of each row, drawn given its level; see `Family.latent_residuals`."""
-    return rule.family.latent_residuals(rule.predictor(sample.rows), sample.y, rng.random(sample.n))
 
 
 def probability_scale(rule: LikelihoodRule, sample: Sample) -> FloatArray:
@@ -87,8 +83,10 @@ RESIDUAL_TYPES = ("surrogate", *FIXED)
 
 
 def residuals(rule: LikelihoodRule, sample: Sample, type: str, rng: np.random.Generator) -> FloatArray:
-    """(N,) residuals of one of `RESIDUAL_TYPES`; `rng` serves "surrogate" alone."""
-    return surrogate(rule, sample, rng) if type == "surrogate" else FIXED[type](rule, sample)
+    """(N,) residuals of one of `RESIDUAL_TYPES`; `rng` draws a latent error of each row for "surrogate"."""
+    if type != "surrogate":
+        return FIXED[type](rule, sample)
+    return rule.family.latent_residuals(rule.predictor(sample.rows), sample.y, rng.random(sample.n))
 
 
 #: Doubles held at once beside the output.
@@ -97,8 +95,7 @@ _BUFFER = 1 << 20
 _ALONE = 1e-10
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RowInfluence:
+class RowInfluence(NamedTuple):
     """Figures of every row.
 
     Attributes
@@ -218,30 +215,16 @@ class Influence(Reported):
 
 def influence_of(r: FittedLikelihood) -> Influence:
     """Leverage, dfbeta and Cook's distance of every row."""
-    finite_only(r, "influence()")
-    found = influence(r.rule, r.fit, r.design.sample)
+    check_available(r, "influence()")
+    rows = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
     errors = spread(np.sqrt(r.fit.information.variances()), r.fit)
     return Influence(
-        hat=pd.Series(found.leverage, index=index, name="hat"),
-        dfbeta=pd.DataFrame(found.dfbeta, index=index, columns=names),
-        dfbetas=pd.DataFrame(found.dfbeta / errors, index=index, columns=names),
-        cooks=pd.Series(found.cook, index=index, name="cooks"),
+        hat=pd.Series(rows.leverage, index=index, name="hat"),
+        dfbeta=pd.DataFrame(rows.dfbeta, index=index, columns=names),
+        dfbetas=pd.DataFrame(rows.dfbeta / errors, index=index, columns=names),
+        cooks=pd.Series(rows.cook, index=index, name="cooks"),
     )
-
-
-def finite_only(r: FittedLikelihood, what: str) -> None:
-    """Refuse a separated fit."""
-    if r.fit.separation is not None:
-        raise DataError(
-            f"{what} needs finite estimates, and the response of this fit is separated (see .alerts()): merge levels, "
-            "drop the column, or use a penalty."
-        )
-
-
-def penalised(r: FittedLikelihood) -> bool:
-    """Whether the estimates maximise something else than the likelihood."""
-    return any(label == "penalty" for label, _ in r.fit.facts)
 
 
 #: Formats of the columns that say how exact an estimate is.
@@ -291,7 +274,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues."""
     fit, covariance = r.fit, r.fit.information.covariance()
     gradient, error = _left_over(r, covariance)
-    if penalised(r):
+    if "penalty" in dict(fit.facts):
         gradient[:] = error[:] = np.nan
     with np.errstate(divide="ignore"):
         decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .._typing import FloatArray
 from ..fit import count_above
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.parameters import own_covariance
-from ..report.render import Part, Report, Summary, Table
+from ..likelihood.parameters import own_covariance, threshold_values
+from ..likelihood.unavailable import why_unavailable
+from ..report.cells import few_decimals, p_in_words, ratio_decimals
+from ..report.frames import SCREEN
+from ..report.render import Line, Part, Report, Summary, Table
 from ..report.sections import (
     alert_notes,
     certificate_text,
@@ -18,55 +23,116 @@ from ..report.sections import (
     error_figures,
     error_tables,
     fractional,
+    learnt,
     one_row,
     shared_tables,
     shown_part,
+    threshold_table,
 )
-from .comparison import test_figures, test_of_effects
-from .tables import effect_tables, screen_tables, threshold_estimates
+from .proportionality import score_row
+from .tables import tidy_parameters
+from .wald import Joint, chi2_tail, zero_test
 
-#: What a fit tells of its likelihood, in the order of a table.
-_FIGURES = ("nobs", "edf", "df_residual", "loglik", "null_loglik", "aic", "bic")
+#: What the tables of estimates are called, by the kind of the parameters.
+TITLES = {
+    "location": "Location effects (positive = higher response)",
+    "nominal": "Nominal effects, by threshold (positive = lower response)",
+    "scale": "Scale effects on the log scale (positive = wider distribution of the response)",
+    "threshold": "Parameters of the thresholds",
+    "lambda": "Parameter of the link",
+}
+#: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
+_EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
+_SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
+#: What stands at the head of a column of ratios.
+SHORT = {
+    "odds ratio": "OR",
+    "adjacent odds ratio": "AOR",
+    "hazard ratio": "HR",
+    "reversed hazard ratio": "RHR",
+    "exp(estimate)": "exp",
+}
+
+
+# Figures of the whole fit
 
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     """One row of figures of the whole fit."""
+    return one_row(_figures(r) | error_figures(r) | {"converged": r.certificate.reached})
+
+
+def _figures(r: FittedLikelihood) -> dict[str, Any]:
+    """Likelihood, criteria, the test of all effects and R2s, as far as the fit has them.
+
+    Differences of a weighted log-likelihood have no chi-squared distribution, and surveys no AIC [Lumley and Scott
+    2015].
+    """
+    fit, n = r.fit, float(r.fit.n_obs)
+    null, gain = fit.null_loglik, 2.0 * (fit.loglik - fit.null_loglik)
+    mcfadden = no_rounding(1.0 - fit.loglik / null)
     if r.design.survey is not None:
-        own = _survey_figures(r)
-    else:
-        own = {name: getattr(r, name) for name in _FIGURES}
-        if r.without_aic:
-            own |= {"aic": np.nan, "bic": np.nan}
-        if r.fit.marginal is None:
-            own |= test_figures(r) | {name: getattr(r, name) for name in ("mcfadden", "nagelkerke")}
-    return one_row(own | error_figures(r) | {"converged": r.certificate.reached})
+        known = {"nobs": n, "edf": fit.edf, "design_df": r.design_df, "pseudo_loglik": fit.loglik}
+        return {**known, "mcfadden": mcfadden, **test_figures(r)}
+    criteria = {"aic": np.nan, "bic": np.nan} if r.without_aic else {"aic": r.aic, "bic": r.bic}
+    figures = {"nobs": n, "edf": fit.edf, "df_residual": n - fit.edf, "loglik": fit.loglik, "null_loglik": null}
+    if fit.marginal is not None:
+        return figures | criteria
+    nagelkerke = no_rounding(float(np.expm1(-gain / n) / np.expm1(2.0 * null / n)))
+    return figures | criteria | test_figures(r) | {"mcfadden": mcfadden, "nagelkerke": nagelkerke}
 
 
-def _survey_figures(r: FittedLikelihood) -> dict[str, Any]:
-    """What `glance` shows: differences of a weighted log-likelihood have no chi-squared distribution, and there is no
-    AIC [Lumley and Scott 2015]."""
-    return {
-        "nobs": r.nobs,
-        "edf": r.edf,
-        "design_df": r.design_df,
-        "pseudo_loglik": r.loglik,
-        "mcfadden": r.mcfadden,
-        **test_figures(r),
-    }
+def no_rounding(share: float) -> float:
+    """An R2, exactly 0 where it is rounding.
+
+    Examples
+    --------
+    >>> no_rounding(-2e-16), no_rounding(0.25)
+    (0.0, 0.25)
+    """
+    return 0.0 if abs(share) < 1e-13 else share
 
 
-def _survey_header(r: FittedLikelihood) -> tuple[tuple[str, Any], ...]:
-    """Pairs of the summary's header in place of those of a likelihood."""
-    survey = r.design.survey
-    assert survey is not None
-    return (
-        ("Survey design", survey.words),
-        ("Parameters", r.edf),
-        ("Pseudo log-lik.", f"{r.loglik:.4f} (weights of mean 1)"),
-        test_of_effects(r),
-        ("McFadden R2", f"{r.mcfadden:.4f}"),
-        ("Std. errors", r.own_covariance.words),
-    )
+def effects_test(r: FittedLikelihood) -> Joint:
+    """Test that all effects are 0: by likelihood ratio, or by Wald under another covariance than the model's."""
+    if r.own_covariance.name != "model":
+        return zero_test(r, r.parameters.of("nominal", "location", "scale"))
+    gain = float("nan") if r.without_aic else 2.0 * (r.fit.loglik - r.fit.null_loglik)
+    return Joint(gain, r.fit.edf - r.fit.null_edf)
+
+
+def test_figures(r: FittedLikelihood) -> dict[str, Any]:
+    """The test of all effects for `glance`."""
+    test, name = effects_test(r), r.own_covariance.name
+    if name in ("CR2", "survey"):
+        parts = ("wald_F", "wald_df", "wald_df_resid", "wald_p_value")
+        return dict(zip(parts, (*test, test.p_value), strict=True))
+    kind = "lr" if name == "model" else "wald"
+    return {f"{kind}_chi2": test.statistic, f"{kind}_df": test.df, f"{kind}_p_value": test.p_value}
+
+
+def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
+    """Name and words of the test of all effects, for the summary."""
+    covariance = r.own_covariance
+    name = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}.get(covariance.name, "Wald test")
+    if r.fit.edf == r.fit.null_edf:
+        return name, "none: thresholds only"
+    if name == "LR test" and r.without_aic:
+        return name, f"none: {r.without_aic}"
+    test = effects_test(r)
+    if np.isnan(test.statistic):
+        if test.df > covariance.most_at_once:
+            return name, f"none: {covariance.why_no_more}"
+        if test.df and covariance.survey is not None:
+            return name, "none: more effects than degrees of freedom of the design"
+        return name, "none: infinite estimates" if test.df == 0 else "none"
+    p = p_in_words(test.p_value)
+    if np.isinf(test.df_resid):
+        return name, f"{test.statistic:.4g} on {test.df} df, {p}"
+    return name, f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
+
+
+# All of the summary
 
 
 def likelihood_summary(
@@ -74,14 +140,14 @@ def likelihood_summary(
 ) -> Summary:
     """The summary: its text is str(), its tables are in `.tables`."""
     report = likelihood_report(r, bool(exponentiate), level)
-    return shown_part(r, section, report, screen_tables(r, report, exponentiate, level))
+    return shown_part(r, section, report, _screen_tables(r, report, exponentiate) if section is None else [])
 
 
 def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: float = 0.95) -> Report:
     """All of the summary as data."""
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
     header, random, notes = r.random_part(level)
-    tables: list[Table | Part] = [*random, *effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
+    tables: list[Table | Part] = [*random, *_effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
     return Report(
         title=r.title,
         header=(*data_header(r), *_fit_header(r, header), ("Certificate", certificate_text(r.certificate, r.trace))),
@@ -92,24 +158,30 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
 
 
 def _fit_header(r: FittedLikelihood, random: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
-    if r.design.survey is not None:
-        return _survey_header(r)
-    size = ("Parameters", f"{r.edf}, residual df {r.df_residual:g}"), ("Log-likelihood", f"{r.loglik:.4f}")
+    survey, words, figures = r.design.survey, r.own_covariance.words, _figures(r)
+    if survey is not None:
+        return (
+            ("Survey design", survey.words),
+            ("Parameters", r.fit.edf),
+            ("Pseudo log-lik.", f"{r.fit.loglik:.4f} (weights of mean 1)"),
+            _test_of_effects(r),
+            ("McFadden R2", f"{figures['mcfadden']:.4f}"),
+            ("Std. errors", words),
+        )
+    edf, left, loglik = r.fit.edf, figures["df_residual"], r.fit.loglik
+    size = ("Parameters", f"{edf}, residual df {left:g}"), ("Log-likelihood", f"{loglik:.4f}")
+    criteria = f"none: {r.without_aic}" if r.without_aic else f"{figures['aic']:.2f}, {figures['bic']:.2f}"
     if random:
-        return (*size, _criteria(r), *random)
-    (criteria, words), (test, result) = _criteria(r), test_of_effects(r)
-    switched = r.covariance == "model" and own_covariance(r.design).name != "model"
+        return (*size, ("AIC, BIC", criteria), *random)
+    test, result = _test_of_effects(r)
+    switched = r.own_covariance.name == "model" and own_covariance(r.design).name != "model"
     return (
         *size,
-        *([(f"{criteria}, {test}", words)] if words == result else [(criteria, words), (test, result)]),
-        ("McFadden R2", f"{r.mcfadden:.4f}"),
-        ("Nagelkerke R2", f"{r.nagelkerke:.4f}"),
-        ("Std. errors", "not robust, " * switched + r.own_covariance.words),
+        *([(f"AIC, BIC, {test}", result)] if criteria == result else [("AIC, BIC", criteria), (test, result)]),
+        ("McFadden R2", f"{figures['mcfadden']:.4f}"),
+        ("Nagelkerke R2", f"{figures['nagelkerke']:.4f}"),
+        ("Std. errors", "not robust, " * switched + words),
     )
-
-
-def _criteria(r: FittedLikelihood) -> tuple[str, str]:
-    return "AIC, BIC", f"none: {r.without_aic}" if r.without_aic else f"{r.aic:.2f}, {r.bic:.2f}"
 
 
 def _threshold_rule(r: FittedLikelihood) -> str:
@@ -124,3 +196,102 @@ def _threshold_rule(r: FittedLikelihood) -> str:
         "Margins, errors at a margin and bounds belong to the threshold rule (the level is the number of thresholds "
         f"below the score); it gives the level of predict() for {agreement} training rows."
     )
+
+
+# Estimates
+
+
+def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:
+    """Every kind of effects in full, and the ratios of the location effects if `exponentiate`."""
+    tests = ["z" if np.isinf(r.design_df) else "t", "p"] if r.bias_reduced is None else ["t", "df", "p"]
+    limits = [f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"]
+    tidy = tidy_parameters(r, level=level).set_index("term").rename_axis(None).drop(columns="coef_type")
+    tidy = tidy.set_axis(["estimate", "std. error", *tests, *limits], axis=1)
+    formats = {"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"}
+    tables: list[Table] = []
+    for kind, title in TITLES.items():
+        rows = r.parameters.of(kind)
+        if rows.size and (kind != "threshold" or r.fit.jacobian is not None):
+            tables.append(Table(title=title, frame=tidy.iloc[rows], formats=formats))
+    if exponentiate and r.design.names:
+        tables.insert(1, _ratios(r, tables[0].frame))
+    return tables
+
+
+def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
+    """Odds ratios or what the link has in their place, with limits, from the table of location effects."""
+    name, sign, title = _ratio(r)
+    with np.errstate(over="ignore"):  # infinite, of a large coefficient
+        limits = np.sort(np.exp(sign * effects.iloc[:, -2:].to_numpy()), axis=1)
+        columns = {name: np.exp(sign * effects["estimate"].to_numpy())}
+    frame = pd.DataFrame(columns | dict(zip(effects.columns[-2:], limits.T, strict=True)), index=effects.index)
+    return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
+
+
+def _ratio(r: FittedLikelihood) -> tuple[str, float, str]:
+    return _SCALED if _scaled(r) else r.family.ratios.get(r.family.link.name, _EXPONENT)
+
+
+def _scaled(r: FittedLikelihood) -> bool:
+    rows = r.design.sample.rows
+    return rows.scale is not None or rows.scale_offset is not None
+
+
+def threshold_estimates(r: FittedLikelihood) -> Table:
+    """Thresholds with standard errors, by the delta method where a structure makes them of other parameters."""
+    jacobian, thresholds = r.fit.jacobian, r.thresholds
+    if jacobian is None:
+        errors: FloatArray = r.coefficient_columns["std_error"][: thresholds.size]
+    else:
+        own = r.fixed_covariance[: jacobian.shape[1], : jacobian.shape[1]]
+        errors = np.sqrt(np.einsum("ki,ij,kj->k", jacobian, own, jacobian))
+        errors = np.where(np.isnan(threshold_values(r.fit)), np.nan, errors)
+    return threshold_table(pd.DataFrame({"threshold": thresholds, "std. error": errors}))
+
+
+# One screen
+
+
+def _screen_tables(r: FittedLikelihood, report: Report, exponentiate: bool | None) -> list[Table | Line]:
+    """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
+    blocks = learnt(report)
+    tables = {block.title: block for block in blocks if isinstance(block, Table)}
+    has_ratio = r.family.link.name in r.family.ratios and not _scaled(r)
+    ratios = None
+    if r.design.names and (has_ratio if exponentiate is None else exponentiate):
+        ratios = _ratios(r, tables[TITLES["location"]].frame)
+        blocks = [block for block in blocks if isinstance(block, Line) or block.title != ratios.title]
+    return [*(_brief(block, ratios) for block in blocks), *_proportionality(r)]
+
+
+def _brief(block: Table | Line, ratios: Table | None) -> Table | Line:
+    """A table of effects with few digits, and the ratios at its right where its rows have them."""
+    if isinstance(block, Line) or "estimate" not in block.frame:
+        return block
+    frame = block.frame.rename(columns={"std. error": "SE"})
+    errors = frame["SE"].fillna(frame["estimate"].abs())
+    formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats, "p": "p3"}
+    short = replace(block, frame=frame, formats=formats)
+    if ratios is None or not frame.index.equals(ratios.frame.index):
+        return short
+    name, *limits = map(str, ratios.frame)
+    columns = ratios.frame.set_axis([SHORT[name], *map(" {}".format, limits)], axis=1)
+    title = f"{short.title}; {SHORT[name]} = {name}"
+    formats |= dict.fromkeys(columns, ratio_decimals(columns))
+    wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
+    if wide.grid.width <= SCREEN:
+        return wide
+    return replace(wide, frame=wide.frame.drop(columns=limits))  # the limits of the ratio are their exponents
+
+
+def _proportionality(r: FittedLikelihood) -> list[Line]:
+    """The score test of equal effects at all thresholds, where the fit has one."""
+    if r.fit.marginal is not None or why_unavailable(r, "score_test()"):
+        return []
+    chisq, df = score_row(r)
+    p_value = float(chi2_tail(chisq, df))
+    if not np.isfinite(p_value):
+        return []
+    odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"
+    tested = "Proportional odds" if odds else "Equal effects at all thresholds"
+    return [Line(items=(f"{tested}, score test: chi2({df}) = {chisq:.2f}, {p_in_words(p_value)}",))]

@@ -1,32 +1,24 @@
-"""Wald tests of linear hypotheses."""
+"""Wald tests by the covariance of one fit: joint tests, linear hypotheses, types I to III, and of all effects."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import chdtrc, fdtrc
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import listed_texts, one_of
 from ..exceptions import OptionError
 from ..formula.constraints import read
 from ..likelihood.fitted import FittedLikelihood, with_covariance
-from ..likelihood.parameters import check_determined
-from ..likelihood.wald import quadratic_form, sequential_contrasts
+from ..likelihood.parameters import Covariance
+from ..likelihood.standard_errors import places
+from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 from ..report.warnings import without_end
-from .comparison import (
-    TESTS,
-    comparable,
-    is_wald,
-    joint_frame,
-    joint_test,
-    likelihood_ratio_tests,
-    wald_comparison,
-    with_words,
-)
 
 if TYPE_CHECKING:
     from ..formula.coding import Marginality
@@ -34,41 +26,184 @@ if TYPE_CHECKING:
 
 #: The row of the joint test.
 JOINT = "joint"
-
-
 #: Other names of a type.
 _ALIASES = {"1": "I", "2": "II", "3": "III", "balanced": "III"}
 #: Contrasts whose coefficients these types test.
 _CODED = {"III": "sum", "baseline": "treatment"}
+#: Eigenvalues of a covariance below this share of the largest are zero: the hypotheses depend on each other.
+_RANK = 1e-10
+#: Pivots of a sum-of-squares matrix below this share of their diagonal are zero: the column adds nothing.
+_PIVOT = 1e-10
 
 
-def analysis_of_variance(r: FittedLikelihood, *others: Any, type: str = "I", test: str = "auto") -> pd.DataFrame:
-    """Tests against other fits (likelihood ratio, or Wald beside robust errors), or of location terms of this one."""
-    if not others:
-        one_of("test", test, TESTS)
-        if test not in ("auto", "Wald"):
-            raise OptionError(
-                f"anova of one fit has Wald tests; got test={test!r}. Give the smaller fits too, or use "
-                f"drop1(test={test!r})."
-            )
-        return wald_anova(r, type)
-    fits = comparable([r, *others])
-    return wald_comparison(fits) if is_wald(test, fits) else likelihood_ratio_tests(fits)
+def chi2_tail(statistic: Any, df: Any) -> FloatArray:
+    """P(chi2 with df degrees of freedom > statistic); NaN where df is 0 or anything is missing."""
+    statistic, df = np.asarray(statistic, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    defined = (df > 0.0) & ~np.isnan(statistic)
+    tail = chdtrc(np.where(defined, df, 1.0), np.maximum(np.where(defined, statistic, 0.0), 0.0))
+    return np.asarray(np.where(defined, tail, np.nan))
+
+
+def wald_test(L: FloatArray, difference: FloatArray, covariance: FloatArray) -> tuple[float, int]:
+    """Chi-squared statistic and degrees of freedom of L b = r.
+
+    Parameters
+    ----------
+    L : (h, P)
+    difference : (h,) L b - r at the estimates
+    covariance : (P, P)
+
+    Returns
+    -------
+    (statistic, df)
+        NaN and 0 where nothing can be tested. df is the rank of the covariance of L b; where hypotheses depend on each
+        other and contradict, the statistic is infinite.
+
+    Examples
+    --------
+    >>> wald_test(np.eye(2), np.array([1.0, 2.0]), np.diag([1.0, 4.0]))
+    (2.0, 2)
+    """
+    variance = quadratic_form(L, covariance)
+    finite = bool(L.size) and np.isfinite(variance).all() and np.isfinite(difference).all()
+    if not finite or np.any(np.diag(variance) < 0.0):
+        return float("nan"), 0
+    size = np.sqrt(np.diag(variance))
+    size = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(variance / np.outer(size, size))
+    kept = values > _RANK * max(float(values[-1]), 0.0)
+    if not kept.any() or values[0] < -_RANK * values[-1]:  # indefinite: no covariance
+        return float("nan"), 0
+    parts = vectors.T @ (difference / size)
+    if np.any(np.abs(parts[~kept]) > 1e-6 * (1.0 + np.abs(parts).max())):
+        return float("inf"), int(kept.sum())
+    return float(np.sum(parts[kept] ** 2 / values[kept])), int(kept.sum())
+
+
+def quadratic_form(L: FloatArray, covariance: FloatArray) -> FloatArray:
+    """(h, h) L V L'; rows of V that L does not use may be NaN."""
+    used = np.any(L != 0.0, axis=0)
+    return np.asarray(L[:, used] @ covariance[np.ix_(used, used)] @ L[:, used].T)
+
+
+class Joint(NamedTuple):
+    """A test: a chi-squared statistic on df, or one of F on df and df_resid, where that is finite."""
+
+    statistic: float
+    df: int
+    df_resid: float = np.inf
+
+    @property
+    def p_value(self) -> float:
+        """P-value."""
+        if np.isinf(self.df_resid):
+            return float(chi2_tail(self.statistic, self.df))
+        return float(fdtrc(self.df, self.df_resid, self.statistic))
+
+
+def joint_test(r: FittedLikelihood, L: FloatArray, difference: FloatArray) -> Joint:
+    """Wald test of L b = r; NaN under CR2 for several hypotheses, with too few clusters, or of infinite estimates.
+
+    Parameters
+    ----------
+    L : (h, P')
+        Of the estimated parameters.
+    difference : (h,) L b - r
+    """
+    if len(L) > r.own_covariance.most_at_once:
+        rank = int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
+        if rank > r.own_covariance.most_at_once:
+            return Joint(float("nan"), rank)
+    statistic, df = wald_test(L, difference, r.fixed_covariance)
+    if not df:
+        return Joint(statistic, df)
+    if r.bias_reduced is None:
+        eta = r.own_covariance.df
+    else:  # one hypothesis, and others that follow from it
+        row = L[[int(np.abs(L).sum(axis=1).argmax())]]
+        eta = float(r.bias_reduced.t_df(r.fit.information.covariance(), row)[0])
+    if np.isinf(eta):
+        return Joint(statistic, df)
+    remaining = eta - df + 1.0  # denominator degrees of freedom of Hotelling's statistic as an F statistic
+    if remaining > 0.0 and np.isfinite(statistic):
+        return Joint(statistic * remaining / (eta * df), df, remaining)
+    return Joint(float("nan"), df)
+
+
+def chi2_frame(names: Iterable[str], tests: Collection[tuple[float, int]]) -> pd.DataFrame:
+    """Statistics and their degrees of freedom, as a frame with p-values."""
+    frame = pd.DataFrame(list(tests), index=list(names), columns=["chisq", "df"]).astype({"chisq": float, "df": int})
+    return frame[["df", "chisq"]].assign(p_value=chi2_tail(frame["chisq"], frame["df"]))
+
+
+def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
+    """One row a test: df, chisq, p_value; or df, df_resid, F, p_value."""
+    if all(np.isinf(test.df_resid) for test in tests):
+        return chi2_frame(names, [test[:2] for test in tests])
+    rows = [
+        (test.df, test.df_resid if np.isfinite(test.df_resid) else np.nan, test.statistic, test.p_value)
+        for test in tests
+    ]
+    return pd.DataFrame(rows, index=list(names), columns=["df", "df_resid", "F", "p_value"])
+
+
+def zero_test(r: FittedLikelihood, positions: Any) -> Joint:
+    """Test that these parameters are 0, without those that are aliased."""
+    estimated = np.flatnonzero(~r.fit.aliased)
+    L = np.eye(estimated.size)[np.isin(estimated, positions)]
+    return joint_test(r, L, L @ r.fit.coefficients[estimated])
+
+
+def effects_test(r: FittedLikelihood) -> Joint:
+    """Test that all nominal, location and scale effects are 0."""
+    return zero_test(r, r.parameters.of("nominal", "location", "scale"))
+
+
+def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
+    """(..., P') derivatives by the estimated parameters, from those by all of the rule (..., F)."""
+    to_rule = places(r.fit, r.rule)
+    return np.asarray(jacobian[..., : len(to_rule)] @ to_rule)
+
+
+def degrees_of_freedom(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
+    """(...) degrees of freedom of numbers with derivatives (..., F): Satterthwaite's under CR2, else the design's.
+
+    Infinite where tests are by the normal distribution, and of numbers that depend on no parameter.
+    """
+    if r.bias_reduced is None:
+        return np.full(jacobian.shape[:-1], r.own_covariance.df)
+    rows = by_estimated(r, jacobian).reshape(-1, int(np.count_nonzero(~r.fit.aliased)))
+    df = r.bias_reduced.t_df(r.fit.information.covariance(), rows)
+    return np.asarray(df.reshape(jacobian.shape[:-1]))
+
+
+# Terms of one fit
 
 
 def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
     kind = _ALIASES.get(str(type), str(type))
     one_of("type", kind, ("I", "II", *_CODED))
-    design, marginality = r.design, r.design.spec.marginality()
-    places = r.parameters.of("location")
-    estimated = ~r.fit.aliased[places]
-    onto = np.eye(r.fit.aliased.size)[places][:, ~r.fit.aliased]  # from contrasts of location effects
+    positions = r.parameters.of("location")
+    estimated = ~r.fit.aliased[positions]
+    to_parameters = np.eye(r.fit.aliased.size)[positions][:, ~r.fit.aliased]  # from contrasts of location effects
     beta = r.fit.coefficients[~r.fit.aliased]
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    rows = [L @ onto for L in contrasts(r, kind, marginality, estimated)]
-    table = joint_frame(design.terms, [joint_test(r, L, L @ beta) for L in rows])
-    return with_words(table, f"Wald tests of type {kind}", r.own_covariance)
+    rows = [L @ to_parameters for L in contrasts(r, kind, r.design.spec.marginality(), estimated)]
+    table = joint_frame(r.design.terms, [joint_test(r, L, L @ beta) for L in rows])
+    return NotedFrame.of(
+        table, _untested(table, r.own_covariance), f"Wald tests of type {kind}, {r.own_covariance.words}"
+    )
+
+
+def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:
+    """Why tests in a table have no value."""
+    lacking = table["df"][table["p_value"].isna()]
+    most = covariance.most_at_once
+    notes = [f"no test of {name}: {covariance.why_no_more}." for name, df in lacking.items() if df > most]
+    if others := [str(name) for name, df in lacking.items() if df <= most]:
+        notes.append(f"no test of {first_few(others, MOST_TERMS)}: estimates are infinite, aliased or missing.")
+    return notes
 
 
 def _sequential_contrasts(
@@ -78,12 +213,37 @@ def _sequential_contrasts(
     design, sample = r.design, r.design.sample
     centred = sample.X - np.average(sample.X, axis=0, weights=sample.case_weights)
     gram = (centred * sample.case_weights[:, None]).T @ centred
-    found = []
+    contrasts = []
     for term, columns in design.terms.items():
-        own = np.arange(columns.start, columns.stop)
+        positions = np.arange(columns.start, columns.stop)
         order = np.arange(estimated.size) if kind == "I" else _containing_last(term, marginality, design)
-        found.append(sequential_contrasts(gram, own[estimated[own]], order[estimated[order]]))
-    return found
+        contrasts.append(sequential_contrasts(gram, positions[estimated[positions]], order[estimated[order]]))
+    return contrasts
+
+
+def sequential_contrasts(gram: FloatArray, columns: IntArray, order: IntArray) -> FloatArray:
+    """(h, p) contrasts of some columns adjusted for the columns before them in `order` and ignoring those after.
+
+    The rows of the unit upper triangle U in X'X = U'DU: row j says which combination of coefficients column j's part
+    outside the span of the columns before it carries [Searle 1971, sec. 5.2; SAS type I].
+
+    Parameters
+    ----------
+    gram : (p, p)
+        Products of centred columns (the intercept swept out).
+    columns : (h,) wanted, among `order`
+    order : (q,) columns of the model in the order in which they enter
+    """
+    left = gram[np.ix_(order, order)].copy()
+    size = np.diag(left).copy()
+    contrasts = np.zeros(gram.shape)
+    for j in range(order.size):
+        if left[j, j] <= _PIVOT * size[j]:
+            continue
+        contrasts[order[j], order] = left[j] / left[j, j]
+        left[j + 1 :, j + 1 :] -= np.outer(left[j + 1 :, j], left[j, j + 1 :]) / left[j, j]
+        left[j + 1 :, j] = 0.0
+    return contrasts[columns]
 
 
 def _recoded_contrasts(
@@ -95,16 +255,16 @@ def _recoded_contrasts(
     model: by its columns that are not aliased.
     """
     coded = r.design.spec.hypotheses(_CODED[kind])
-    found = []
+    contrasts = []
     for term, columns in r.design.terms.items():
-        # Known in all cells: nothing is aliased in the term or in those that contain it.
+        # All cells are estimated: nothing is aliased in the term or in those that contain it.
         if coded and all(estimated[r.design.terms[name]].all() for name in (term, *marginality.containing[term])):
-            found.append(coded[term])
+            contrasts.append(coded[term])
         elif marginality.containing[term]:
-            found.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
+            contrasts.append(np.full((columns.stop - columns.start, estimated.size), np.nan))
         else:
-            found.append(np.eye(estimated.size)[columns][estimated[columns]])
-    return found
+            contrasts.append(np.eye(estimated.size)[columns][estimated[columns]])
+    return contrasts
 
 
 def _containing_last(term: str, marginality: Marginality, design: Design) -> IntArray:
@@ -115,20 +275,23 @@ def _containing_last(term: str, marginality: Marginality, design: Design) -> Int
     return np.concatenate(columns)
 
 
+# Linear hypotheses
+
+
 def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vcov: Any = None) -> pd.DataFrame:
     """Wald tests of linear hypotheses on the parameters."""
     index, L, target = linear_hypotheses(r, hypotheses)
     r = r if vcov is None else with_covariance(r, vcov)
-    covariance = r._covariance(None)
     difference = L @ r.fit.coefficients[~r.fit.aliased] - target + r.fit.ends(L)
     tests = [joint_test(r, L[i : i + 1], difference[i : i + 1]) for i in range(len(L))]
-    errors = np.sqrt([quadratic_form(row[None], covariance)[0, 0] for row in L])
+    errors = np.sqrt([quadratic_form(row[None], r.fixed_covariance)[0, 0] for row in L])
     if len(L) > 1:
         tests.append(joint_test(r, L, difference))
         index.append(JOINT)
         difference, errors = np.append(difference, np.nan), np.append(errors, np.nan)
-    found = pd.DataFrame({"difference": difference, "std_error": errors}, index)
-    table = pd.concat([found, joint_frame(index, tests)], axis=1)
+    table = joint_frame(index, tests)
+    table.insert(0, "difference", difference)
+    table.insert(1, "std_error", errors)
     notes = list(without_end(r.fit, r.parameters, True)) if table["p_value"].isna().any() else []
     if tests[-1].df > r.own_covariance.most_at_once:
         notes.append(f"no joint test: {r.own_covariance.why_no_more}.")
@@ -143,18 +306,16 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
     random = r.random_parameters
     if random is not None and (tested := [name for name in random.names if name in text]):
         raise OptionError(
-            f"test must be of fixed parameters; got {tested[0]!r}, whose test is at a boundary. Fit without the random "
-            f"term by update(), and compare the fits by anova(); {random.where_limits(tested[:1])}."
+            f"hypotheses must name fixed parameters; got {tested[0]!r}, which is tested at a boundary. Fit without the "
+            "random term by update(), and compare the fits by anova()."
         )
     names, location = {name: place for place, name in enumerate(r.parameters.names)}, r.parameters.of("location")
     for term, columns in r.design.terms.items():
         if columns.stop - columns.start == 1:
             names.setdefault(term, int(location[columns.start]))
     equations = read(text, names, r.fit.coefficients.size, ("=",))
-    estimated = ~r.fit.aliased
-    for one in equations:
-        check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")
-        if np.any(one.row[~estimated] != 0.0):
-            raise OptionError(f"{one.text!r} names a parameter that is aliased, so not estimated.")
-    L = np.array([one.row for one in equations])[:, estimated]
-    return [one.text for one in equations], L, np.array([one.value for one in equations])
+    for equation in equations:
+        if np.any(equation.row[r.fit.aliased] != 0.0):
+            raise OptionError(f"{equation.text!r} names a parameter that is aliased, so not estimated.")
+    L = np.array([equation.row for equation in equations])[:, ~r.fit.aliased]
+    return [equation.text for equation in equations], L, np.array([equation.value for equation in equations])

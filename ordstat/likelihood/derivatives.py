@@ -157,7 +157,8 @@ class Chain:
     def rows(self) -> Derived:
         """(n, M) outputs and their (n, M, F) Jacobian."""
         by_theta, (w, x, z) = self.by_eta * self.s, (self.columns.w, self.columns.x, self.columns.z)
-        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(*by_theta.shape[:2], -1)
+        n, outputs, count = by_theta.shape
+        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(n, outputs, w.shape[1] * count)
         beta, zeta = by_theta.sum(axis=2)[:, :, None] * x[:, None, :], self._stretched()[:, :, None] * z[:, None, :]
         values = self.quantity.combine(self.curve.T, 1.0).T
         return values, np.concatenate([alpha, -beta, -zeta, *(part[:, :, None] for part in self.by_lambda)], axis=2)

@@ -17,28 +17,23 @@ from ..formula.sample import Rows, Sample
 from ..judging.evaluation import LikelihoodMethod, ProbabilityRule
 from ..report.render import Table
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
-from .discrimination import no_rounding
 from .family import Family
-from .fit import BiasReduced, LikelihoodFit
+from .fit import FEW_CLUSTERS, BiasReduced, LikelihoodFit
 from .parameters import (
     NO_CR2,
     Covariance,
     Parameters,
-    adjusted_scores,
     chosen_covariance,
     covariance_matrix,
-    index_of,
     own_covariance,
     parameters,
-    refuse_survey,
     spread,
     square_frame,
-    threshold_errors,
-    threshold_limits,
+    threshold_values,
 )
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
 from .standard_errors import predicted, two_sided
-from .wald import chi2_tail
+from .unavailable import check_available
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,41 +129,59 @@ class FittedLikelihood(FittedRanker):
     def params(self) -> pd.Series:
         """(P,) thresholds (or the parameters of their structure), then nominal, location and scale effects, then lambda
         of a flexible link, as R's coef(); NaN where aliased, infinite (or NaN) where the response is separated."""
-        return self._series(self.fit.limits, "estimate")
+        return pd.Series(self.fit.limits, index=self.parameters.names, name="estimate")
 
     @property
     def thresholds(self) -> pd.Series:
         """(K-1,) thresholds "low|high", at zero of nominal columns; infinite (or NaN) under separation."""
-        return pd.Series(np.array(threshold_limits(self.fit)), index=self.threshold_names, name="threshold")
-
-    @property
-    def threshold_se(self) -> pd.Series:
-        """(K-1,) standard errors of `thresholds`."""
-        errors = threshold_errors(self.fit, self._standard_errors, lambda: self._covariance(None))
-        return pd.Series(np.array(errors), index=self.threshold_names, name="std_error")
+        fit, names = self.fit, self.threshold_names
+        values = fit.limits[: len(names)]
+        if (full := fit.on_flexible_scale()) is not None:
+            values = threshold_values(fit) + fit.ends(full[: len(names), ~fit.aliased])
+        return pd.Series(values, index=names, name="threshold")
 
     @property
     def coef(self) -> pd.Series:
         """Nominal, location and scale effects; NaN where aliased, infinite (or NaN) where the response is separated."""
         return self.params.iloc[self.parameters.of("nominal", "location", "scale")]
 
+    @cached_property
+    def coefficient_columns(self) -> dict[str, FloatArray]:
+        """(P,) std_error, statistic (estimate / error), df of t, and two-sided p_value of each parameter."""
+        fit = self.fit
+        information = fit.information
+        if self.own_covariance.name == "model":
+            variances = information.variances()
+        else:
+            variances = np.diagonal(self.fixed_covariance)
+        known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
+        errors = np.where(fit.infinite, np.nan, spread(np.sqrt(known), fit))
+        df = np.full(errors.size, self.own_covariance.df)
+        if self.bias_reduced is not None:
+            bread = information.covariance()
+            df = spread(self.bias_reduced.t_df(bread, np.eye(len(bread))), fit)
+        statistic = fit.coefficients / errors
+        return {"std_error": errors, "statistic": statistic, "df": df, "p_value": two_sided(statistic, df)}
+
     @property
     def se(self) -> pd.Series:
         """(P,) standard errors of `params`: cluster-robust where the fit has clusters; NaN of infinite estimates."""
-        return self._series(self._standard_errors, "std_error")
-
-    @cached_property
-    def _standard_errors(self) -> FloatArray:
-        if self.covariance == "model":
-            variances = self.fit.information.variances()
-        else:
-            variances = np.diagonal(self._covariance(None))
-        known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
-        errors = spread(np.sqrt(known), self.fit)
-        errors[self.fit.infinite] = np.nan
-        return errors
+        return self._column("std_error")
 
     @property
+    def z_values(self) -> pd.Series:
+        """(P,) estimate / standard error."""
+        return self._column("statistic")
+
+    @property
+    def p_values(self) -> pd.Series:
+        """(P,) two-sided p-values of the z-values, under CR2 and survey designs by t; of no interest for thresholds."""
+        return self._column("p_value")
+
+    def _column(self, name: str) -> pd.Series:
+        return pd.Series(self.coefficient_columns[name].copy(), index=self.parameters.names, name=name)
+
+    @cached_property
     def own_covariance(self) -> Covariance:
         """The covariance behind standard errors, limits and Wald tests."""
         return own_covariance(self.design) if self.robust is None else self.robust
@@ -214,8 +227,9 @@ class FittedLikelihood(FittedRanker):
         >>> float(fit.vcov({"cluster": "judge"}).loc["temp[T.warm]", "temp[T.warm]"].round(4))
         0.1252
         """
+        chosen = self if type is None else with_covariance(self, type)
         names = np.array(self.parameters.names, dtype=object)[~self.fit.aliased]
-        return square_frame(np.array(self._covariance(type)), list(names))
+        return square_frame(np.array(chosen.fixed_covariance), list(names))
 
     @property
     def random_parameters(self) -> Any:
@@ -232,11 +246,6 @@ class FittedLikelihood(FittedRanker):
         """
         return (), [], ()
 
-    def _covariance(self, choice: Any) -> FloatArray:
-        own = int(np.count_nonzero(~self.fit.aliased))
-        chosen = self if choice is None else with_covariance(self, choice)
-        return chosen.whole_covariance[:own, :own]
-
     @cached_property
     def whole_covariance(self) -> FloatArray:
         """(P' + m, P' + m) of the estimated parameters, and of those of the random effects where there are some."""
@@ -244,40 +253,21 @@ class FittedLikelihood(FittedRanker):
             return self.bias_reduced.covariance(self.fit.information.covariance())
         return covariance_matrix(self.fit, self.own_covariance)
 
+    @property
+    def fixed_covariance(self) -> FloatArray:
+        """(P', P') covariance of the estimated parameters without those of random effects."""
+        count = int(np.count_nonzero(~self.fit.aliased))
+        return self.whole_covariance[:count, :count]
+
     @cached_property
     def bias_reduced(self) -> BiasReduced | None:
         """The adjusted scores behind a CR2 covariance; None under another one, or where estimates are infinite."""
-        if self.covariance != "CR2" or self.fit.separation is not None:
+        cluster = self.own_covariance.cluster
+        if self.own_covariance.name != "CR2" or cluster is None or self.fit.separation is not None:
             return None
-        return adjusted_scores(self.fit, self.own_covariance)
-
-    @cached_property
-    def t_df(self) -> FloatArray:
-        """(P,) degrees of freedom of tests and limits of single parameters: finite under CR2 and survey designs."""
-        if self.bias_reduced is None:
-            return np.full(self.fit.aliased.size, self.design_df)
-        bread = self.fit.information.covariance()
-        return spread(self.bias_reduced.t_df(bread, np.eye(len(bread))), self.fit)
-
-    @property
-    def z_values(self) -> pd.Series:
-        """(P,) estimate / standard error."""
-        return self._series(self.fit.coefficients / self._standard_errors, "statistic")
-
-    @property
-    def p_values(self) -> pd.Series:
-        """(P,) two-sided p-values of the z-values, under CR2 and survey designs by t; of no interest for thresholds."""
-        return self._series(two_sided(self.z_values.to_numpy(), self.t_df), "p_value")
-
-    def _series(self, values: FloatArray, name: str) -> pd.Series:
-        return pd.Series(np.array(values), index=index_of(tuple(self.parameters.names)), name=name)
+        return cast(BiasReduced, self.fit.likelihood.bias_reduced(cluster))
 
     # Likelihood
-
-    @property
-    def nobs(self) -> float:
-        """Number of observations: the sum of the case weights."""
-        return float(self.fit.n_obs)
 
     @property
     def loglik(self) -> float:
@@ -297,46 +287,21 @@ class FittedLikelihood(FittedRanker):
     @property
     def df_residual(self) -> float:
         """nobs - edf."""
-        return self.nobs - self.edf
+        return self.nobs - self.fit.edf
 
     @property
     def aic(self) -> float:
         """-2 loglik + 2 edf, of a maximum of the likelihood of independent rows."""
-        refuse_survey(self.design, "aic")
-        return -2.0 * self.loglik + 2.0 * self.edf
+        return self._criterion("aic", 2.0)
 
     @property
     def bic(self) -> float:
         """-2 loglik + log(nobs) edf, of a maximum of the likelihood of independent rows."""
-        refuse_survey(self.design, "bic")
-        return -2.0 * self.loglik + float(np.log(self.nobs)) * self.edf
+        return self._criterion("bic", float(np.log(self.nobs)))
 
-    @property
-    def lr_chi2(self) -> float:
-        """Likelihood ratio statistic against thresholds only; NaN if penalised or with robust errors."""
-        refuse_survey(self.design, "lr_chi2")
-        return float("nan") if self.without_aic else 2.0 * (self.loglik - self.null_loglik)
-
-    @property
-    def lr_df(self) -> int:
-        """Degrees of freedom of `lr_chi2`."""
-        return self.edf - self.fit.null_edf
-
-    @property
-    def lr_p_value(self) -> float:
-        """P-value of `lr_chi2`; NaN for a model of thresholds only."""
-        return float(chi2_tail(self.lr_chi2, self.lr_df))
-
-    @property
-    def mcfadden(self) -> float:
-        """McFadden's R2, 1 - loglik / null_loglik."""
-        return no_rounding(1.0 - self.loglik / self.null_loglik)
-
-    @property
-    def nagelkerke(self) -> float:
-        """Nagelkerke's R2, (1 - exp(2 (null_loglik - loglik) / n)) / (1 - exp(2 null_loglik / n))."""
-        gain = 2.0 * (self.null_loglik - self.loglik)
-        return no_rounding(float(np.expm1(gain / self.nobs) / np.expm1(2.0 * self.null_loglik / self.nobs)))
+    def _criterion(self, name: str, k: float) -> float:
+        check_available(self, name)
+        return k * self.fit.edf - 2.0 * self.loglik
 
     @property
     def deviance(self) -> float:
@@ -355,16 +320,24 @@ class FittedLikelihood(FittedRanker):
 
     def _covariance_alerts(self) -> list[Alert]:
         """No CR2 covariance beside infinite estimates; few clusters. Raises where there is no covariance at all."""
-        if self.covariance in ("CR2", "survey"):
+        chosen = self.own_covariance
+        if chosen.name in ("CR2", "survey"):
             _ = self.whole_covariance
-        if self.covariance == "CR2" and self.fit.separation is not None:
+        if chosen.name == "CR2" and self.fit.separation is not None:
             return [(SeparationWarning, NO_CR2)]
-        return [(DataWarning, few)] if (few := self.own_covariance.few_clusters) else []
+        if chosen.name != "cluster" or chosen.n_clusters >= FEW_CLUSTERS:
+            return []
+        few = (
+            f"{chosen.n_clusters} clusters are few: below {FEW_CLUSTERS}, cluster-robust standard errors are too small."
+            " Use {'cluster': ..., 'type': 'CR2'}, or a random effect, (1 | g)."
+        )
+        return [(DataWarning, few)]
 
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""
         sample = self.design.sample
-        crossed = (found := crossed_rows(self.rule, sample.rows))[sample.case_weights[found] > 0]
+        crossed = crossed_rows(self.rule, sample.rows)
+        crossed = crossed[sample.case_weights[crossed] > 0]
         if crossed.size == 0:
             return []
         used, labels = int(np.count_nonzero(sample.case_weights)), self.design.index.to_numpy()

@@ -1,10 +1,10 @@
-"""Names of parameters and how they are shown."""
+"""Names of the parameters, and the choice of their covariance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -12,10 +12,10 @@ import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..checks import one_of
-from ..exceptions import DataError, OptionError, UnavailableError
+from ..exceptions import DataError, OptionError
 from ..formula.sample import check_whole_groups
 from ..formula.survey import Survey
-from .fit import FEW_CLUSTERS, WITHOUT_CR2, BiasReduced, LikelihoodFit
+from .fit import WITHOUT_CR2, LikelihoodFit
 from .rule import LikelihoodRule
 
 if TYPE_CHECKING:
@@ -45,29 +45,16 @@ class Parameters:
 
 def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Parameters:
     """Names and kinds of a fit's parameters; `thresholds` are the K-1 names "low|high"."""
-    own = list(fit.threshold_names) or thresholds
-    kinds = {
-        "threshold": own,
-        "nominal": [f"{threshold}.{name}" for name in design.nominal_names for threshold in own],
+    thresholds = list(fit.threshold_names) or thresholds
+    names = {
+        "threshold": thresholds,
+        "nominal": [f"{threshold}.{name}" for name in design.nominal_names for threshold in thresholds],
         "location": list(design.names),
         "scale": [f"scale.{name}" for name in design.scale_names],
         "lambda": ["lambda"] * fit.n_lambda,
     }
-    return Parameters(
-        names=[name for names in kinds.values() for name in names],
-        kinds=[kind for kind, names in kinds.items() for _ in names],
-    )
-
-
-def threshold_limits(fit: LikelihoodFit) -> FloatArray:
-    """(K-1,) `threshold_values`; infinite where separation makes them so, NaN where it leaves them open."""
-    values = threshold_values(fit)
-    if fit.separation is None:
-        return values
-    if fit.jacobian is None:
-        return fit.limits[: values.size]
-    made = np.pad(fit.jacobian, ((0, 0), (0, fit.aliased.size - fit.jacobian.shape[1])))
-    return np.asarray(values + fit.ends(made[:, ~fit.aliased]))
+    kinds = np.repeat(list(names), list(map(len, names.values())))
+    return Parameters(names=list(chain.from_iterable(names.values())), kinds=kinds.tolist())
 
 
 def threshold_values(fit: LikelihoodFit) -> FloatArray:
@@ -77,17 +64,6 @@ def threshold_values(fit: LikelihoodFit) -> FloatArray:
     """
     theta = cast(LikelihoodRule, fit.rule).alpha[:, 0]
     return fit.coefficients[: theta.size] if fit.jacobian is None else np.where(np.isfinite(theta), theta, np.nan)
-
-
-def threshold_errors(fit: LikelihoodFit, errors: FloatArray, covariance: Callable[[], FloatArray]) -> FloatArray:
-    """(K-1,) standard errors of `threshold_values`, by the delta method where a structure makes them of others."""
-    theta = threshold_values(fit)
-    if fit.jacobian is None:
-        return errors[: theta.size]
-    t = fit.jacobian.shape[1]
-    own = covariance()[:t, :t]
-    variances = np.einsum("ki,ij,kj->k", fit.jacobian, own, fit.jacobian)
-    return np.asarray(np.where(np.isnan(theta), np.nan, np.sqrt(variances)))
 
 
 def spread(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
@@ -110,30 +86,11 @@ def listed(names: Any) -> list[Any]:
 
 
 def texts(name: str, given: Any) -> list[str]:
-    """Names as a list; OptionError where they are none."""
-    found = listed(given)
-    if not all(isinstance(one, str) for one in found):
+    """Names as a list; OptionError for anything that is not a text."""
+    names = listed(given)
+    if not all(isinstance(each, str) for each in names):
         raise OptionError(f"{name} must be names of variables; got {given!r}.")
-    return found
-
-
-def not_fixed(term: str, how: str) -> OptionError:
-    """For a random term in the scope of what is of fixed effects; fits with or without it are compared."""
-    return OptionError(
-        f"scope must be of fixed effects; got the random term {term}. Fit {how} it by update(), and compare the fits "
-        "by anova(), which knows the law of a variance at its boundary."
-    )
-
-
-def terms_of(scope: Any, terms: Iterable[str]) -> list[str]:
-    """The terms of a scope; OptionError for one that is not among those of the model."""
-    asked, known = listed(scope), list(terms)
-    for term in asked:
-        if isinstance(term, str) and "|" in term and term not in known:
-            raise not_fixed(term, "without")
-        if term not in known:
-            raise OptionError(f"scope has no term {term!r} of the model; its terms are {', '.join(known)}.")
-    return asked
+    return names
 
 
 def why_confounded(place: int, fit: LikelihoodFit, parameters: Parameters) -> str:
@@ -142,13 +99,6 @@ def why_confounded(place: int, fit: LikelihoodFit, parameters: Parameters) -> st
         f"{parameters.names[place]} is not estimated (NA): the probabilities of the {fit.rule.n_levels} levels "
         "determine it only together with other parameters. Leave it out."
     )
-
-
-def check_determined(places: IntArray, fit: LikelihoodFit, parameters: Parameters, ask: str) -> None:
-    """OptionError where one of some parameters is not determined by the probabilities."""
-    for place in fit.confounded:
-        if place in places:
-            raise OptionError(f"{ask} has no answer: {why_confounded(place, fit, parameters)}")
 
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
@@ -176,6 +126,11 @@ class Covariance:
     given: str | None = None
 
     @property
+    def n_clusters(self) -> int:
+        """G; 0 without clusters."""
+        return 0 if self.cluster is None else int(np.unique(self.cluster).size)
+
+    @property
     def df(self) -> float:
         """Degrees of freedom of t-values and Wald F tests; infinite where they are normal and chi-squared."""
         return float("inf") if self.survey is None else float(self.survey.df)
@@ -187,12 +142,12 @@ class Covariance:
             return self.survey.errors
         if self.cluster is not None:
             kind = "CR2, t by Satterthwaite" if self.name == "CR2" else "cluster-robust"
-            return f"{kind}, {np.unique(self.cluster).size} clusters"
+            return f"{kind}, {self.n_clusters} clusters"
         return "observed information" if self.name == "model" else f"{self.name} sandwich over rows"
 
     @property
     def without_aic(self) -> str:
-        """Why AIC and BIC say nothing beside it; empty where they do."""
+        """Why AIC and BIC mean nothing beside it; empty where they do."""
         if self.survey is not None:
             return "a weighted sample has no likelihood of independent rows"
         if self.cluster is not None:
@@ -204,35 +159,14 @@ class Covariance:
         """How many hypotheses have a joint test: G - 1 of G clusters, whose score sums add up to 0; one under CR2."""
         if self.cluster is None:
             return float("inf")
-        return 1.0 if self.name == "CR2" else np.unique(self.cluster).size - 1.0
-
-    @property
-    def few_clusters(self) -> str:
-        """That there are too few clusters for the sandwich; empty where there are enough, or CR2 corrects for it."""
-        if self.name != "cluster" or self.cluster is None or (groups := np.unique(self.cluster).size) >= FEW_CLUSTERS:
-            return ""
-        return (
-            f"{groups} clusters are few: below {FEW_CLUSTERS}, cluster-robust standard errors are too small. Use "
-            "{'cluster': ..., 'type': 'CR2'}, or a random effect, (1 | g)."
-        )
+        return 1.0 if self.name == "CR2" else self.n_clusters - 1.0
 
     @property
     def why_no_more(self) -> str:
         """Why more than `most_at_once` hypotheses have no joint test."""
         if self.name == "CR2":
             return "CR2 tests one coefficient at a time"
-        return f"{self.most_at_once + 1:g} clusters are too few to test so many effects at once"
-
-    def factor(self, n_obs: float, n_parameters: int) -> float:
-        """Finite-sample factor of the sandwich: n/(n-p) for HC1, G/(G-1) for G clusters, 1 for HC0."""
-        if self.cluster is not None:
-            groups = np.unique(self.cluster).size
-            if groups < 2:
-                raise DataError("cluster-robust standard errors need at least 2 clusters; got 1.")
-            return groups / (groups - 1)
-        if self.name == "HC1":
-            return n_obs / (n_obs - n_parameters) if n_obs > n_parameters else float("nan")
-        return 1.0
+        return f"{self.n_clusters} clusters are too few to test so many effects at once"
 
 
 def own_covariance(design: Design) -> Covariance:
@@ -241,24 +175,6 @@ def own_covariance(design: Design) -> Covariance:
         return Covariance("survey", survey=design.survey)
     cluster = design.sample.cluster
     return Covariance("model") if cluster is None else Covariance("cluster", cluster)
-
-
-def refuse_survey(design: Design, name: str, instead: str = "test(), or anova() of this fit alone") -> None:
-    """UnavailableError where a fit has a survey design, whose rows no likelihood describes.
-
-    Parameters
-    ----------
-    design : Design
-    name : str
-        What was asked for.
-    instead : str
-        What to ask for.
-    """
-    if design.survey is not None:
-        raise UnavailableError(
-            f"{name} rests on the likelihood of independent rows, and this fit has a survey design, for which it has "
-            f"no known distribution: use {instead}."
-        )
 
 
 def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
@@ -276,13 +192,8 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
         raise OptionError(
             f"vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes others. {WITHOUT_CR2}"
         )
-    if design.sample.rows.random is not None:
-        _check_beside_random(chosen, choice, design)
-    return chosen
-
-
-def _check_beside_random(chosen: Covariance, choice: Any, design: Design) -> None:
-    """OptionError for a covariance of independent rows where these have random effects in common."""
+    if design.sample.rows.random is None:
+        return chosen
     if chosen.name not in ("model", "cluster"):
         raise OptionError(
             "vcov must be 'model' or {'cluster': ...}, with whole groups, where the fit has random effects, as rows of "
@@ -290,6 +201,7 @@ def _check_beside_random(chosen: Covariance, choice: Any, design: Design) -> Non
         )
     if chosen.cluster is not None:
         check_whole_groups(design.sample.rows.random, chosen.cluster, [term.text for term in design.random])
+    return chosen
 
 
 def _named_covariance(choice: Any, design: Design) -> Covariance:
@@ -341,6 +253,8 @@ def cluster_codes(given: Any, design: Design) -> IntArray:
     codes, _ = pd.factorize(values)
     if (codes < 0).any():
         raise DataError(f"cluster has a missing value at row {design.index[int(np.argmin(codes))]}.")
+    if not codes.any():
+        raise DataError("cluster must have at least 2 clusters; got 1.")
     return codes.astype(np.intp)
 
 
@@ -351,13 +265,13 @@ def _column_codes(name: str, design: Design) -> IntArray:
             f"The data of the fit are not at hand, so the column {name!r} cannot be read: pass its values, as in "
             f"{{'cluster': data[{name!r}]}}."
         )
-    found = design.updated(cluster=name).sample
-    if found.cluster is None or found.n != design.sample.n:
+    clustered = design.updated(cluster=name).sample
+    if clustered.cluster is None or clustered.n != design.sample.n:
         raise DataError(
-            f"cluster column {name!r} is missing in {design.sample.n - found.n} of the {design.sample.n} rows of the "
-            f"fit: fit with ordfit(..., cluster={name!r}), which leaves them out."
+            f"cluster column {name!r} is missing in {design.sample.n - clustered.n} of the {design.sample.n} rows of "
+            f"the fit: fit with ordfit(..., cluster={name!r}), which leaves them out."
         )
-    return found.cluster
+    return clustered.cluster
 
 
 def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
@@ -365,51 +279,28 @@ def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
     bread = fit.bread()
     if chosen.name == "model":
         return bread
-    if chosen.name == "CR2":  # which infinite estimates have not
+    if chosen.name == "CR2":  # not defined for infinite estimates
         return np.full_like(bread, np.nan)
     unknown = np.isnan(np.diagonal(bread))
-    known = np.where(unknown[:, None] | unknown, 0.0, bread)
-    sandwich = _sandwich(fit, chosen, known)
+    bread = np.where(unknown[:, None] | unknown, 0.0, bread)
+    if chosen.survey is not None:
+        sandwich = chosen.survey.covariance(fit.likelihood, bread)
+    else:
+        meat = fit.likelihood.score_products(chosen.cluster)
+        sandwich = np.asarray(_small_sample_factor(fit, chosen) * (bread @ meat @ bread))
     sandwich[unknown] = sandwich[:, unknown] = np.nan
     return sandwich
 
 
-def _sandwich(fit: LikelihoodFit, chosen: Covariance, bread: FloatArray) -> FloatArray:
-    if chosen.survey is not None:
-        return chosen.survey.covariance(fit.likelihood, bread)
-    meat = fit.likelihood.score_products(chosen.cluster)
-    factor = chosen.factor(fit.n_obs, fit.edf)
-    return np.asarray(factor * (bread @ meat @ bread))
-
-
-def adjusted_scores(fit: LikelihoodFit, chosen: Covariance) -> BiasReduced:
-    """The clusters of a CR2 covariance.
-
-    Raises
-    ------
-    OptionError
-        One cluster, infinite estimates, or a penalty.
-    """
-    assert chosen.cluster is not None
-    chosen.factor(fit.n_obs, 0)  # refuses a single cluster
-    if fit.separation is not None or any(label == "penalty" for label, _ in fit.facts):
-        raise OptionError(
-            "vcov='CR2' takes finite estimates of maximum likelihood; these are penalised or "
-            f"infinite (see .alerts()). {WITHOUT_CR2}"
-        )
-    return cast(BiasReduced, fit.likelihood.bias_reduced(chosen.cluster))
+def _small_sample_factor(fit: LikelihoodFit, chosen: Covariance) -> float:
+    """n / (n - p) for HC1, G / (G - 1) for G clusters, 1 for HC0."""
+    if chosen.cluster is not None:
+        return chosen.n_clusters / (chosen.n_clusters - 1)
+    if chosen.name == "HC1":
+        return fit.n_obs / (fit.n_obs - fit.edf) if fit.n_obs > fit.edf else float("nan")
+    return 1.0
 
 
 def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
     """A matrix with the same names on both sides."""
-    return pd.DataFrame(matrix, index=index_of(tuple(names)), columns=index_of(tuple(names)))
-
-
-def index_of(names: tuple[str, ...]) -> pd.Index:
-    """The names as an index, which takes longer to make than what it is of: one of its own for whoever renames it."""
-    return _index_of(names).view()
-
-
-@lru_cache(maxsize=64)
-def _index_of(names: tuple[str, ...]) -> pd.Index:
-    return pd.Index(list(names))
+    return pd.DataFrame(matrix, index=names, columns=names)

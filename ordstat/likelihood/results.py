@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,38 +22,28 @@ if TYPE_CHECKING:
     from ..effects.margins import MarginalEffects
     from ..effects.means import Emmeans
     from ..inference.bootstrap import Bootstrap
+    from ..inference.comparison import Selection
     from ..inference.goodness import GoodnessOfFit
     from ..inference.power import SimulatedPower
     from ..inference.residuals import Convergence, Influence
-    from ..inference.single_terms import Selection
     from ..plots.likelihood import LikelihoodPlots
     from ..report.frames import NotedFrame
     from ..report.render import Report, Summary
 
 
 def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
-    """statsmodels' name of confint(1 - alpha)."""
+    """statsmodels' name of confint(level=1 - alpha)."""
     return confidence_limits(r, level=1.0 - alpha)
-
-
-def cov_params(r: FittedLikelihood) -> pd.DataFrame:
-    """statsmodels' name of vcov()."""
-    return r.vcov()
 
 
 #: statsmodels' names of what a likelihood fit has under others.
 STATSMODELS: Mapping[str, Callable[[Any], Any]] = {
-    "bse": attrgetter("se"),
-    "tvalues": attrgetter("z_values"),
-    "pvalues": attrgetter("p_values"),
+    "bse": lambda r: r.se,
+    "tvalues": lambda r: r.z_values,
+    "pvalues": lambda r: r.p_values,
     "conf_int": lambda r: MethodType(conf_int, r),
-    "cov_params": lambda r: MethodType(cov_params, r),
-    "df_resid": attrgetter("df_residual"),
-    "llf": attrgetter("loglik"),
-    "llnull": attrgetter("null_loglik"),
-    "llr": attrgetter("lr_chi2"),
-    "llr_pvalue": attrgetter("lr_p_value"),
-    "prsquared": attrgetter("mcfadden"),
+    "cov_params": lambda r: r.vcov,
+    "llf": lambda r: r.loglik,
 }
 
 
@@ -209,8 +198,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> fit.confint("temp", type="profile").round(3).to_numpy().tolist()
         [[1.51, 3.595]]
         """
-        from ..inference.tables import confidence_limits
-
         return confidence_limits(self, parm, level, type)
 
     def profile(
@@ -282,7 +269,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         Bootstrap
-            `.replicates`, `.se`, `.bias`, `.confint(level, type)`, and `.notes` on replicates that failed or are
+            `.replicates`, `.se`, `.bias`, `.confint(level)`, and `.notes` on replicates that failed or are
             separated.
 
         Raises
@@ -312,9 +299,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         se: bool = False,
         interval: str | None = None,
         level: float = 0.95,
-        method: str = "delta",
-        draws: int = 1000,
-        seed: int | np.random.Generator = 0,
         vcov: Any = None,
         cost: Any = None,
         re: str | None = None,
@@ -334,16 +318,11 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         se : bool
             Add the standard errors.
         interval : "confidence", optional
-            Add confidence limits (of the probability, score or expected rank, not of the response itself).
+            Add confidence limits (of the probability, score or expected rank, not of the response itself) by the delta
+            method: for probabilities (and the expected rank, as a share of 1..K) on the logit scale, so that they stay
+            in range; symmetric for the other types.
         level : float in (0, 1)
             Confidence level of the limits.
-        method : {"delta", "simulation"}
-            Delta method: limits of probabilities (and of the expected rank, as a share of 1..K) are formed on the
-            logit scale and taken back, so they stay in range; symmetric for the other types. Simulation: deviation
-            and quantiles of the predictions at parameters drawn from their asymptotic normal distribution.
-        draws : int
-        seed : int or numpy.random.Generator
-            Seed of the simulation.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         cost : str or K x K matrix, optional
@@ -351,7 +330,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         re : {"mode", "zero", "marginal"}, optional
             Random effects, where the fit has some: at their conditional modes (groups that the fit has seen), at
             zero, or averaged over all groups (the population). Left out: the modes of groups that the fit has seen,
-            averages over the effects of others, as `errors(newdata)` has them. Errors are by the delta method alone.
+            averages over the effects of others, as `errors(newdata)` has them.
 
         Returns
         -------
@@ -385,18 +364,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         from ..inference.predictions import prediction_with_errors
 
         return prediction_with_errors(
-            self,
-            newdata,
-            type,
-            se=se,
-            interval=interval,
-            level=level,
-            method=method,
-            draws=draws,
-            seed=seed,
-            vcov=vcov,
-            cost=cost,
-            re=re,
+            self, newdata, type, se=se, interval=interval, level=level, vcov=vcov, cost=cost, re=re
         )
 
     def effects(
@@ -876,9 +844,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return hypothesis_tests(self, hypotheses, vcov=vcov)
 
-    def anova(self, *others: Any, type: str = "I", test: str = "auto") -> pd.DataFrame:
-        """Tests against other fits (likelihood ratio, or Wald beside robust errors), or of the location terms of this
-        one.
+    def anova(self, *others: Any, type: str = "I") -> pd.DataFrame:
+        """Likelihood-ratio tests against other fits, or Wald tests of the location terms of this one.
 
         Parameters
         ----------
@@ -889,17 +856,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             all. Where it is part of an interaction, "III" tests the average of its effect over the levels of the other
             factors, as SAS, car with sum contrasts and R's ordinal since 2025 ("balanced" is another name of it), and
             "baseline" its effect at their first levels, which R's ordinal called type III before.
-        test : {"auto", "LR", "Chisq", "Wald"}
-            Against other fits: "auto" is "Wald", by the covariance of the larger fit, where one has robust or
-            cluster-robust errors, whose rows the likelihood ratio would take for independent; else "LR" ("Chisq").
 
         Returns
         -------
         pandas.DataFrame
-            With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value
-            (Wald tests: no_par, df, chisq, p_value). Where a
-            fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of p_value: a
-            variance that is 0 in the smaller model is at its boundary.
+            With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
+            Where a fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of
+            p_value: a variance that is 0 in the smaller model is at its boundary.
             Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
             design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested
             and of infinite estimates.
@@ -908,11 +871,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         ------
         DataError
             The fits are not of the same rows.
-        OptionError
-            A likelihood ratio of a penalised fit, whose log-likelihood is no maximum (also `drop1`, `add1`, `step`,
-            `nominal_test`, `scale_test` and `brant`). By Wald tests, which robust errors and test="Wald" give, fits
-            of one penalty are compared, and those of different penalties refused. A Wald test of a smaller model that
-            is not the larger one with parameters at 0: other offsets, another lambda, terms coded otherwise.
+        UnavailableError
+            Others beside robust standard errors, a survey design or a penalty, which have no likelihood ratio (also
+            `drop1`, `add1`, `step`, `nominal_test`, `scale_test` and `brant`).
 
         Notes
         -----
@@ -929,9 +890,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> fit.anova(type="III").round(3)["chisq"].to_dict()
         {'temp': 22.417, 'contact': 10.275}
         """
-        from ..inference.wald import analysis_of_variance
+        from ..inference.comparison import likelihood_ratio_tests
+        from ..inference.wald import wald_anova
 
-        return analysis_of_variance(self, *others, type=type, test=test)
+        return likelihood_ratio_tests([self, *others]) if others else wald_anova(self, type)
 
     def joint_tests(
         self,
@@ -992,27 +954,30 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return joint_tests(self, by, at=at, cov_keep=cov_keep, cov_reduce=cov_reduce, data=data, vcov=vcov)
 
     def drop1(
-        self, scope: str | Sequence[str] | None = None, *, test: str | None = "auto", k: float = 2.0
+        self, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = 2.0
     ) -> pd.DataFrame:
         """Each term taken out on its own, as R's drop1().
 
         Parameters
         ----------
         scope : str or sequence of str, optional
-            Location terms, or their formula, "~ x1 + x2"; all that are part of no other term if not given. What is
-            left is coded as its formula asks: without a factor that is part of an interaction, the interaction takes
-            over its effect, and df is 0.
-        test : {"auto", "LR", "Chisq", "Wald", None}
-            Likelihood-ratio tests ("LR", "Chisq"), Wald tests by the covariance of the fit, or the criterion alone.
-            "auto": Wald tests beside robust or cluster-robust errors and in surveys, else likelihood ratios.
+            Location terms, or their formula, "~ x1 + x2"; all that are part of no other term if not given. The other
+            terms are coded as their formula asks: without a factor that is part of an interaction, the interaction
+            takes over its effect, and df is 0.
+        test : {"LR", "Chisq", None}
+            Likelihood-ratio tests, or the criterion alone.
         k : float
             Penalty of a parameter in the criterion (2: AIC, log(n): BIC).
 
         Returns
         -------
         pandas.DataFrame
-            Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum. Wald tests:
-            a row a term; columns df, chisq, p_value.
+            Rows "<none>" and the terms; columns df, aic, lrt, p_value. NaN where a model has no maximum.
+
+        Raises
+        ------
+        UnavailableError
+            Robust standard errors, a survey design or a penalty: use `anova(type="II")`.
 
         Notes
         -----
@@ -1026,13 +991,11 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> fit.drop1()["lrt"].round(3).to_dict()
         {'<none>': nan, 'temp': 26.928, 'contact': 11.043}
         """
-        from ..inference.single_terms import dropped_terms
+        from ..inference.comparison import dropped_terms
 
         return dropped_terms(self, scope, test=test, k=k)
 
-    def add1(
-        self, scope: str | Sequence[str], *, test: str | None = "auto", k: float = 2.0, data: Any = None
-    ) -> pd.DataFrame:
+    def add1(self, scope: str | Sequence[str], *, test: str | None = "LR", k: float = 2.0) -> pd.DataFrame:
         """Each term of a scope put in on its own, as R's add1().
 
         Parameters
@@ -1040,8 +1003,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         scope : str or sequence of str
             A formula, "~ . + x3 + x4", or terms. Terms enter whose margins are in the model.
         test, k : see `drop1`
-        data : data frame, optional
-            The data of the fit if not given.
 
         Returns
         -------
@@ -1054,6 +1015,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             A term is missing in some rows of the fit, or the data are not at hand or have changed.
         OptionError
             The model has all terms of the scope already.
+        UnavailableError
+            As `drop1`.
 
         Examples
         --------
@@ -1064,9 +1027,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         <none>   NaN  194.027     NaN      NaN
         contact  1.0  184.984  11.043    0.001
         """
-        from ..inference.single_terms import added_terms
+        from ..inference.comparison import added_terms
 
-        return added_terms(self, scope, test=test, k=k, data=data)
+        return added_terms(self, scope, test=test, k=k)
 
     def step(
         self, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
@@ -1103,7 +1066,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> ordfit("rating ~ temp * contact", wine).step().trace["change"].tolist()
         ['', '- temp:contact']
         """
-        from ..inference.single_terms import stepwise
+        from ..inference.comparison import stepwise
 
         return stepwise(self, scope, direction=direction, k=k, max_steps=max_steps)
 
@@ -1333,11 +1296,26 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Returns
         -------
         pandas.Series, or pandas.DataFrame where there are random effects
-            lr_chi2, lr_df, lr_p_value; score_chi2, score_p_value (all NaN with a survey design, those
-            of the likelihood ratio for penalised fits; beside robust or
-            cluster-robust errors the Wald test of `glance` in their place); cox_snell, nagelkerke,
-            mcfadden; r2_n_p, n_effective, r2_effective, r2_effective_p; g, gr, gp; pdm; rho; c_index, somers_d, gamma,
-            tau_a; brier_at_<level>, rps. `ordstat.likelihood.discrimination.discrimination` says what each is.
+            A row of weight w counts as w cases. n is the sum of the weights, p the number of effects, LR the likelihood
+            ratio against thresholds only, H the score. Rows are ordered by H or, under nominal or scale effects, by the
+            expected rank. NaN where an index has no meaning.
+
+            lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with robust errors the Wald test of
+            `glance`; NaN with a survey design.
+            score_chi2, score_p_value: score test of all effects; NaN with anything but location effects, flexible
+            thresholds and a known link.
+            cox_snell, nagelkerke, mcfadden: 1 - exp(-LR / n); the same over its largest value; 1 - loglik / null
+            loglik.
+            r2_n_p, r2_effective, r2_effective_p: 1 - exp(-(LR - p) / n), 0 where LR < p; `cox_snell` and this one with
+            the effective sample size in place of n.
+            n_effective: n (1 - sum of p_k^3), p_k the shares of the levels [Whitehead 1993].
+            g, gr, gp: Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
+            pdm: mean of |P(Y >= median level) - 1/2|; of the second level where the median is the lowest.
+            rho: Spearman's correlation of that order and the ranks.
+            c_index, somers_d, gamma, tau_a: of the pairs of cases of different ranks, by that order: concordant plus
+            half the ties; concordant less discordant; the same among pairs without ties; the same among all pairs.
+            brier_at_<level>, rps: mean squared error of P(Y >= middle level); mean ranked probability score.
+
             The Brier score here is that of one question, whether the response reaches the middle level (rms calls it
             Brier); the "Brier score" of `errors` is over all levels. With random effects a table: c_index, somers_d,
             gamma, Brier score, rps and the share of the latent variance explained, at the modes, for groups not seen
@@ -1350,7 +1328,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> fit.discrimination()[["nagelkerke", "c_index", "brier_at_3", "rps"]].round(3).tolist()
         [0.403, 0.774, 0.177, 0.44]
         """
-        from ..inference.discrimination import discrimination_series
+        from ..inference.goodness import discrimination_series
 
         return discrimination_series(self)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from ..checks import fraction
 from ..formula.sample import Rows
 from .derivatives import QUANTITIES, involved, score_involved
 from .fit import LikelihoodFit
-from .flexible import FLEXIBLE, link_of
+from .flexible import link_of
 from .links import Link
 from .rule import LikelihoodRule
 
@@ -124,28 +124,11 @@ def logit_limits(
 def limits_between(
     low: float, high: float, value: FloatArray, std_error: FloatArray, level: float, df: Any = math.inf
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of a value in [low, high], by the logit of its place between the ends."""
+    """Limits of a value in [low, high], by the logit of its share of the range."""
     width = high - low
     share = (value - low) / width
     lower, upper = logit_limits(share, 1.0 - share, std_error / width, level, df)
     return low + width * lower, low + width * upper
-
-
-def drawn_rules(
-    rule: LikelihoodRule, covariance: FloatArray, draws: int, rng: np.random.Generator
-) -> Iterator[LikelihoodRule]:
-    """The rule at parameters drawn from their asymptotic normal distribution.
-
-    Parameters
-    ----------
-    rule : LikelihoodRule
-    covariance : (P, P) of all its parameters
-    draws : int
-    rng : numpy.random.Generator
-    """
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return (moved_rule(rule, root @ rng.standard_normal(values.size)) for _ in range(draws))
 
 
 def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> LikelihoodRule:
@@ -158,32 +141,12 @@ def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> LikelihoodRule:
     """
     rule = cast(LikelihoodRule, fit.rule)
     change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
-    n = change.size - fit.n_lambda
-    moved = moved_rule(rule, np.pad(change[:n], (0, rule.n_parameters - n)))
-    if not fit.n_lambda:
-        return moved
-    return replace(moved, family=rule.family.at(cast(Link, link_of(rule.link.name, float(estimates[n])))))
-
-
-def moved_rule(rule: LikelihoodRule, change: FloatArray) -> LikelihoodRule:
-    """The rule with (F,) added to its parameters."""
-    ends = np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size])
-    alpha, beta, zeta, lam = np.split(change, ends)
-    return replace(
-        rule,
-        family=rule.family.at(_moved(rule.link, lam)),
-        alpha=rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T,
-        beta=rule.beta + beta,
-        zeta=rule.zeta + zeta,
-    )
-
-
-def _moved(link: Link, change: FloatArray) -> Link:
-    """The link with its parameter changed; on the log scale where the parameter is positive."""
-    if link.lam is None:
-        return link
-    family, step = FLEXIBLE[link.name], float(change[0])
-    return family.at(link.lam * math.exp(step / link.lam) if family.relative else link.lam + step)
+    alpha, beta, zeta, _ = np.split(change, np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size]))
+    family = rule.family
+    if fit.n_lambda:
+        family = family.at(cast(Link, link_of(rule.link.name, float(estimates[-1]))))
+    alpha = rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T
+    return replace(rule, family=family, alpha=alpha, beta=rule.beta + beta, zeta=rule.zeta + zeta)
 
 
 _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {

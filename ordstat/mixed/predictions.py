@@ -46,11 +46,9 @@ def mixed_prediction(
     se: bool = False,
     interval: str | None = None,
     level: float = 0.95,
-    method: str = "delta",
     vcov: Any = None,
     cost: Any = None,
     re: str | None = None,
-    **simulation: Any,
 ) -> pd.Series | pd.DataFrame:
     """`predict` of a fit with random effects.
 
@@ -62,8 +60,8 @@ def mixed_prediction(
         At the modes, groups that the fit has not seen, where `re` asks for these.
     """
     one_of("interval", interval, ("confidence", None))
-    if method != "delta" or vcov is not None:
-        raise OptionError("method and vcov must be left out where the fit has random effects.")
+    if vcov is not None:
+        raise OptionError(f"vcov must be left out where the fit has random effects; got {vcov!r}. Use .with_vcov().")
     fraction("level", level)
     if re is not None:
         one_of("re", re, EFFECTS)
@@ -288,7 +286,7 @@ def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
 def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArray:
     """(F + n_phi, F + n_phi) of the parameters of a prediction; those at a boundary are held there."""
     if not predicted.n_phi:
-        return rule_covariance(r.fit, predicted.rule, r._covariance(None))
+        return rule_covariance(r.fit, predicted.rule, r.fixed_covariance)
     own, F, whole = places(r.fit, predicted.rule), predicted.rule.n_parameters, r.whole_covariance
     size, n_phi = own.shape[1], predicted.n_phi
     held = np.isnan(np.diag(whole))

@@ -19,15 +19,15 @@ from ..fit import Fit
 from ..fitted import Target
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import Sample
-from ..inference.boundary import is_zero
+from ..inference.comparison import is_zero
+from ..inference.goodness import middle_code
+from ..inference.wald import chi2_tail
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d
 from ..judging.evaluation import Learner
-from ..likelihood.discrimination import middle_code
 from ..likelihood.fit import Marginal
 from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
-from ..likelihood.wald import chi2_tail
 from ..plots.likelihood import MixedPlots
 from ..report.cells import p_in_words
 from ..report.frames import NotedFrame
@@ -39,21 +39,17 @@ from .predictions import mixed_prediction, simulated_effects
 
 _ROWS = "it treats rows as independent, and rows of a group are not"
 _MARGINS = "margins are distances from thresholds, and random effects move these by group", "errors(cv=)"
-_NULL = "it compares with a likelihood without any effects", "discrimination(), which has R2s"
 
 #: Name of a method or property -> why a fit with random effects does not have it, and what to use instead.
 REFUSED = {
     "score_test": (_ROWS, "nominal_test() or scale_test(), which fit again"),
     "brant": (_ROWS, "nominal_test()"),
+    "gof": (_ROWS, "residuals()"),
     "influence": (_ROWS, "update(data=) without a group, which fits again"),
     "power": (_ROWS, "simulate() from the fit, and fit to the draws"),
     "bounds": (_ROWS, "errors(cv=)"),
     "margins": _MARGINS,
     "delta_errors": _MARGINS,
-    "lr_chi2": (_NULL[0], "anova() with the fit to compare with"),
-    "lr_p_value": (_NULL[0], "anova() with the fit to compare with"),
-    "mcfadden": _NULL,
-    "nagelkerke": _NULL,
 }
 
 #: Variance of the latent distributions; that of the cauchit is infinite.

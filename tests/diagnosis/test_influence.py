@@ -11,7 +11,7 @@ from likelihood.samples import PARTS, make
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit
-from ordstat.exceptions import DataError, SeparationWarning
+from ordstat.exceptions import OptionError, SeparationWarning
 from ordstat.formula.sample import Rows, Sample
 from ordstat.inference.residuals import influence, jacobian_of, row_terms
 from ordstat.likelihood.clm import CumulativeLink
@@ -139,5 +139,5 @@ def test_separated_fits_are_refused() -> None:
     data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3], "x": [0.0, 1, 2, 3, 4, 5]})
     with pytest.warns(SeparationWarning):
         fit = ordfit("y ~ x", data)
-    with pytest.raises(DataError, match="separated"):
+    with pytest.raises(OptionError, match="separated"):
         fit.influence()

@@ -58,22 +58,6 @@ def test_errors_are_those_of_finite_differences(fit, type: str) -> None:
     )
 
 
-def test_draws_agree_with_the_delta_method(fit, request) -> None:
-    if "flexible" in request.node.callspec.id:
-        pytest.skip("far from linear in an estimated lambda: its errors are checked by differences above")
-    new = load_data("sim500").head(4)
-    for type in ("prob", "score", "mean"):
-        wanted = {"type": type, "se": True, "interval": "confidence", "draws": 3000}
-        a, b = (fit.predict(new, method=method, **wanted) for method in ("delta", "simulation"))
-        pd.testing.assert_frame_equal(a[["estimate"]], b[["estimate"]])
-        np.testing.assert_allclose(b["std_error"], a["std_error"], rtol=0.1)
-        width = (a["upper"] - a["lower"]).to_numpy()
-        np.testing.assert_array_less(np.abs(b["lower"].to_numpy() - a["lower"].to_numpy()), 0.15 * width + 1e-12)
-    again = fit.predict(new, type="prob", se=True, method="simulation", draws=50, seed=4)
-    pd.testing.assert_frame_equal(again, fit.predict(new, type="prob", se=True, method="simulation", draws=50, seed=4))
-    assert not again.equals(fit.predict(new, type="prob", se=True, method="simulation", draws=50, seed=5))
-
-
 def test_limits_by_hand() -> None:
     fit = ordfit("y ~ x1 + f", data=load_data("sim500"))
     new = load_data("sim500").head(5)

@@ -53,12 +53,6 @@ def voters() -> LikelihoodResults:
         (lambda f: f.power("temp", callback=3), r"^callback must be a function of step, total and message; got 3"),
         (lambda f: power_ordinal(["a", "b"], 2, 100), r"^probabilities must be two or more positive numbers"),
         (lambda f: power_ordinal([[0.1], [0.2, 0.7]], 2, 100), r"^probabilities must be two or more positive numbers"),
-        (
-            lambda f: power_ordinal([0.5, 0.5], 2, 100, simulations=""),
-            r"^simulations must be a whole number, 0 or more",
-        ),
-        (lambda f: power_ordinal([0.5, 0.5], 2, 100, simulations=None), r"^simulations must be a whole number"),
-        (lambda f: power_ordinal([0.5, 0.5], 2, 100, simulations=0.0), r"^simulations must be a whole number"),
     ],
 )
 def test_other_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -> None:

@@ -14,10 +14,10 @@ SOME = [FRAMES[k] for k in (0, 2, 3, 4, 5)]
 def test_wald_tests_refuse_other_hypotheses():
     """With offset x2 the smaller model is the larger at x2 = 1, with a link of its own at a lambda that is not 0."""
     large = pool(fits("y ~ x1 + x2"))
-    with pytest.raises(OptionError, match=r"offsets differ by more .* take up\. Write the hypothesis"):
+    with pytest.raises(OptionError, match=r"offsets or lambda differ\. Write the hypothesis"):
         large.anova(pool(fits("y ~ x1", offset="x2")))
     flexible = pool(fits("y ~ x1 + x2 + g", SOME, link="aranda-ordaz"))
-    with pytest.raises(OptionError, match=r"at a lambda that is not 0\. Write the hypothesis"):
+    with pytest.raises(OptionError, match=r"offsets or lambda differ\. Write the hypothesis"):
         flexible.anova(pool(fits("y ~ x1 + g", SOME)))
 
 
@@ -63,7 +63,7 @@ def test_degrees_of_freedom_under_cr2_are_those_of_each_parameter():
     """Barnard and Rubin's formula with Satterthwaite's in the place of those of complete data."""
     frames = [frame.assign(g=np.arange(len(frame)) % 9) for frame in FRAMES]
     pooled = ordfit_mi("y ~ x1 + x2", frames, vcov={"cluster": "g", "type": "CR2"})
-    complete = np.min([fit.t_df for fit in pooled.fits], axis=0)
+    complete = np.min([fit.coefficient_columns["df"] for fit in pooled.fits], axis=0)
     assert (complete < 8).all() and pooled.df_complete == 8
     m, lam = len(frames), (pooled.riv / (1.0 + pooled.riv)).to_numpy()
     observed = (complete + 1) / (complete + 3) * complete * (1 - lam)

@@ -34,7 +34,7 @@ def test_equal_data_sets_have_no_spread():
 
 def test_one_estimate_by_d1_is_its_t_test(pooled):
     row = pooled.test("x2 = 0").iloc[0]
-    assert row["F"] == pytest.approx(pooled.t_values["x2"] ** 2, rel=1e-12)
+    assert row["F"] == pytest.approx((pooled.params / pooled.se)["x2"] ** 2, rel=1e-12)
     assert row["p_value"] == pytest.approx(pooled.p_values["x2"], rel=1e-9)
 
 
@@ -50,7 +50,7 @@ def test_thresholds_of_a_structure_are_pooled():
     both = pool(given)
     assert np.allclose(both.thresholds, np.mean([fit.thresholds for fit in given], axis=0))
     wider = both.update(threshold="flexible")
-    with pytest.raises(OptionError, match=r"the smaller one has 'central', which the larger lacks\. Write the hypo"):
+    with pytest.raises(OptionError, match=r"terms are coded otherwise, .* Write the hypothesis"):
         both.anova(wider)
 
 
@@ -212,7 +212,6 @@ def test_update_takes_as_many_frames(pooled):
     others = [frame.assign(x1=frame["x1"] + 0.1 * k) for k, frame in enumerate(FRAMES)]
     moved = pooled.update(data=others)
     assert np.allclose(moved.vcov(), pool(fits("y ~ x1 + x2 + g", others)).vcov(), rtol=1e-10)
-    assert pooled.update(data=FRAMES[::-1]).se.equals(pooled.update(data=iter(FRAMES[::-1])).se)
     for data, got in ((FRAMES[0], "a DataFrame"), (FRAMES[:5], "5"), (3, "a int"), ({"y": [1]}, "a dict")):
         with pytest.raises(OptionError, match=f"data of a pooled update must be a list of 6 .* frames; got {got}"):
             pooled.update(data=data)

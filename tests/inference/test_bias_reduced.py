@@ -44,12 +44,16 @@ def test_two_levels_against_clubsandwich(binary):
 
 
 def test_single_coefficients_are_tested_and_several_are_not(binary):
-    for table in (binary.drop1(), binary.anova(type="III"), binary.test("temp = 0, contact = 0, x = 0").iloc[:3]):
+    for table in (
+        binary.anova(type="II"),
+        binary.anova(type="III"),
+        binary.test("temp = 0, contact = 0, x = 0").iloc[:3],
+    ):
         np.testing.assert_allclose(table["p_value"], BY_R["p_value"].iloc[1:], rtol=1e-7)
         np.testing.assert_allclose(table["df_resid"], BY_R["df"].iloc[1:], rtol=1e-7)
     why = "CR2 tests one coefficient at a time"
-    for table in (binary.test("temp = 0, contact = 0").loc[["joint"]], binary.anova(binary.update("~ x")).iloc[1:]):
-        assert table["p_value"].isna().all() and why in table.attrs["notes"][0]
+    table = binary.test("temp = 0, contact = 0")
+    assert np.isnan(table.loc["joint", "p_value"]) and why in table.attrs["notes"][0]
     assert binary.glance()["wald_F"].isna().all() and why in " ".join(str(binary.summary()).split())
 
 

@@ -197,11 +197,6 @@ def test_limits_that_cannot_be_had(arguments, match):
         wine_fit().confint(**arguments)
 
 
-def test_profiles_know_no_sandwich():
-    with pytest.raises(OptionError, match="HC1 covariance"):
-        wine_fit(vcov="HC1").confint(type="profile")
-
-
 def test_a_profile_with_lambda_is_the_highest_over_lambda() -> None:
     """The coefficient held by an offset; the best of many lambdas, then of those about it."""
     rng = np.random.default_rng(0)

@@ -123,11 +123,10 @@ def test_wider_models_are_refits():
     [
         ({"formula": "yb ~ x1", "data": "two"}, "brant", "2 levels"),
         ({"formula": "yb ~ x1", "data": "two"}, "score_test", "2 levels"),
-        ({"formula": "rating ~ 1"}, "score_test", "has none"),
+        ({"formula": "rating ~ 1"}, "score_test", "no location effects"),
         ({"nominal": "~ contact", "formula": "rating ~ temp"}, "brant", "nominal_test"),
-        ({"threshold": "equidistant"}, "score_test", "flexible thresholds"),
-        ({"threshold": "equidistant"}, "brant", "flexible thresholds"),
-        ({"penalty": 1.0}, "score_test", "penalised"),
+        ({"threshold": "equidistant"}, "score_test", "structured thresholds"),
+        ({"threshold": "equidistant"}, "brant", "structured thresholds"),
     ],
 )
 def test_where_there_is_nothing_to_test(arguments, test, match):

@@ -9,7 +9,7 @@ from reference_cases import load_data
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.inference.single_terms import coded_anew
+from ordstat.inference.comparison import coded_anew
 
 
 @pytest.fixture(scope="module")
@@ -175,15 +175,6 @@ def test_models_of_other_rows_are_refused(sim):
         fewer.step(k=1e4)
 
 
-@pytest.mark.parametrize("test", ["drop1", "nominal_test", "scale_test", "brant", "step", "anova", "add1"])
-def test_penalised_likelihoods_are_refused(sim, test):
-    fit = ordfit("y ~ x1 + x2", data=sim, penalty=1.0)
-    arguments = {"anova": (ordfit("y ~ x1", data=sim),), "add1": ("~ . + x3",)}
-    with pytest.raises(OptionError, match=f"{test} compares maxima of the likelihood, and 'y ~ x1"):
-        getattr(fit, test)(*arguments.get(test, ()))
-    assert fit.anova()["p_value"].notna().all()
-
-
 def test_models_that_are_not_nested_have_no_p_value(sim):
     one, other = ordfit("y ~ x1", data=sim), ordfit("y ~ x4 + x3", data=sim)
     table = one.anova(other)
@@ -201,7 +192,7 @@ def test_models_that_are_not_nested_have_no_p_value(sim):
     [
         (lambda r: r.anova(type="IV"), r"'I', 'II', 'III', 'baseline'; got 'IV'"),
         (lambda r: r.drop1("x9"), "no term 'x9'"),
-        (lambda r: r.drop1(test="F"), "one of 'auto', 'LR', 'Chisq', 'Wald'"),
+        (lambda r: r.drop1(test="F"), "one of 'LR', 'Chisq', None"),
         (lambda r: r.step(direction="forward"), "needs scope="),
         (lambda r: r.step(direction="up"), "one of 'both', 'backward', 'forward'"),
         (lambda r: r.step({"most": "~ x1"}), "'lower' and 'upper'"),
@@ -247,7 +238,6 @@ def test_more_columns_than_rows() -> None:
     assert (table["df"].iloc[1:] == 0.0).all() and table["p_value"].isna().all()
     assert "no test of x0, x1" in str(table) and "other columns take over the effect" in " ".join(str(table).split())
     assert "no test of x0: other columns" in " ".join(str(fit.drop1("x0")).split())
-    wald = fit.drop1(test="Wald")
-    assert wald["p_value"].isna().all() and len(wald.attrs["notes"]) == 1 and "and 18 more:" in str(wald)
-    assert len(fit.anova().attrs["notes"]) == 1
+    wald = fit.anova()
+    assert wald["p_value"].isna().all() and len(wald.attrs["notes"]) == 1
     assert not any("no test" in note for note in fit.update("y ~ x0 + x1").drop1().attrs["notes"])

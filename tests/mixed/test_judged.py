@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import OptionError, UnavailableError
+from ordstat.exceptions import UnavailableError
 from ordstat.mixed.results import REFUSED
 
 WINE = datasets.load("wine")
@@ -40,11 +40,6 @@ def test_discrimination_at_the_modes_in_the_population_and_within_groups() -> No
     np.testing.assert_allclose(
         found.loc["r2_latent", ["population", "modes"]], [fixed / total, (fixed + variance) / total]
     )
-
-
-def test_goodness_of_fit_needs_independent_rows() -> None:
-    with pytest.raises(OptionError, match="treats rows as independent, and this fit has random effects"):
-        ordfit(FORMULA, WINE).gof()
 
 
 @pytest.mark.parametrize("name", REFUSED)

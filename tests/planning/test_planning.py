@@ -54,26 +54,6 @@ def test_size_gives_the_power_asked_for() -> None:
     assert power_ordinal(P, 1.8, found.groups).power == pytest.approx(0.9, abs=0.003)
 
 
-@pytest.mark.parametrize("simulations", [500, pytest.param(2000, marks=pytest.mark.slow)])
-def test_simulation_agrees_with_the_formula_near_one(simulations: int) -> None:
-    formula = power_ordinal(P, 1.6, 300)
-    simulated = power_ordinal(P, 1.6, 300, simulations=simulations, seed=1)
-    assert simulated.power == pytest.approx(formula.power, abs=4.0 * np.sqrt(0.25 / simulations))
-    assert f"{simulations} simulated data sets" in repr(simulated)
-    again = power_ordinal(P, 1.6, 300, simulations=50, seed=1)
-    assert again.power == power_ordinal(P, 1.6, 300, simulations=50, seed=1).power
-
-
-def test_simulated_groups_average_to_the_probabilities() -> None:
-    from ordstat.inference.planning import _both
-
-    both = _both(np.array(P), 1.8, (80, 160))
-    np.testing.assert_allclose(both.T @ [80 / 240, 160 / 240], P, rtol=1e-12)
-    below = np.cumsum(both, axis=1)[:, :-1]
-    odds = below / (1 - below)
-    np.testing.assert_allclose(odds[0] / odds[1], 1.8, rtol=1e-10)
-
-
 def test_the_text() -> None:
     assert repr(power_ordinal(P, 1.8, 200)).splitlines() == [
         "Power 0.628 for an odds ratio of 1.8 with 200 rows (100 and 100)",
@@ -109,7 +89,6 @@ def test_plans_far_from_what_the_formula_is_for_say_so():
     told = "is for odds ratios near 1 and many rows"
     assert told in repr(sample_size_ordinal(probabilities, odds_ratio=15.0, power=0.9))
     assert told in repr(power_ordinal(probabilities, odds_ratio=2.0, n=20))
-    assert told not in repr(power_ordinal(probabilities, odds_ratio=2.0, n=20, simulations=10))
     assert told not in repr(sample_size_ordinal(probabilities, odds_ratio=1.8, power=0.9))
 
 

@@ -7,9 +7,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import optimize
+from scipy.special import expit
 
 from ordstat import DataError, OptionError, datasets, ordfit, power_ordinal
-from ordstat.inference.planning import _both
 from ordstat.likelihood.standard_errors import rule_at
 
 WINE = datasets.load("wine")
@@ -17,8 +18,11 @@ P = np.array([0.2, 0.3, 0.3, 0.2])
 
 
 def two_groups() -> pd.DataFrame:
-    """Counts in the shares of two groups with an odds ratio of 1.8, as rows."""
-    both = np.round(1000 * _both(P, 1.8, (100, 100))).astype(int)
+    """Counts in the shares of two groups with an odds ratio of 1.8, as rows; the shares are P on average."""
+    total, below = np.log(1.8), np.cumsum(P)[:-1]
+    cuts = [optimize.brentq(lambda c, p=p: expit([c, c - total]).mean() - p, -9.0, 9.0) for p in below]
+    shares = np.diff(expit([cuts, np.array(cuts) - total]), prepend=0.0, append=1.0)
+    both = np.round(1000 * shares).astype(int)
     rows = [(k, g) for g in (0, 1) for k, count in enumerate(both[g]) for _ in range(count)]
     return pd.DataFrame(rows, columns=["y", "group"])
 
@@ -76,8 +80,10 @@ def test_refused(call, message: str) -> None:
 
 
 def test_clusters_and_crossed_thresholds_are_refused() -> None:
-    with pytest.raises(OptionError, match="independent rows"):
-        ordfit("rating ~ temp + contact", WINE, cluster="judge").power("temp")
+    plain = ordfit("rating ~ temp", WINE)
+    for fit in (plain.update(cluster="judge"), plain.with_vcov({"cluster": "judge"})):
+        with pytest.raises(OptionError, match=r"fits with clusters, whose rows are drawn together\. Use simulate"):
+            fit.power("temp", simulations=2)
     rng = np.random.default_rng(0)
     x = rng.normal(size=600)
     y = np.digitize(x + np.exp(0.7 * x) * rng.logistic(size=600), [-1, 0, 1]) + 1
@@ -98,9 +104,3 @@ def test_a_stated_lambda_is_the_one_of_the_link() -> None:
     np.testing.assert_allclose(rule.cum_probabilities(flexible.design.sample.rows)[:, :4], 1 / (1 + np.exp(-eta)))
     with pytest.raises(OptionError, match=r"lam must lie between 0 and .* with aranda-ordaz; got -1"):
         flexible.power("contact", effect={"lambda": -1.0}, simulations=2)
-
-
-def test_clusters_of_the_covariance_are_no_independent_rows() -> None:
-    fit = ordfit("rating ~ contact", WINE).with_vcov({"cluster": "judge"})
-    with pytest.raises(OptionError, match="independent rows; those of this fit come in clusters"):
-        fit.power("contact", simulations=2)

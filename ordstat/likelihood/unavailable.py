@@ -1,0 +1,80 @@
+"""What cannot be asked of a likelihood fit, why, and what to ask instead.
+
+Random effects have a table of their own, `REFUSED` in `mixed/results.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..exceptions import UnavailableError
+
+#: What a fit may have -> that in words, with the reason.
+MODIFIERS = {
+    "survey": "a survey design, whose rows have no likelihood",
+    "clusters": "clusters, whose rows are drawn together",
+    "robust": "robust standard errors, as it takes the rows as independent (see also .with_vcov('model'))",
+    "penalty": "a penalty, as it needs the maximum of the likelihood",
+    "infinite": "a separated response, as it needs finite estimates (fit with penalty=, or merge levels)",
+    "nominal": "nominal effects",
+    "scale": "scale effects",
+    "structure": "structured thresholds, or a link with a parameter",
+    "location": "no location effects",
+    "binary": "2 levels of the response, which have one threshold",
+}
+_NOMINAL = "test() of the fit with nominal='~ x'"
+_FREED = f"{_NOMINAL}, or nominal_test()"
+#: Question -> what it does not go with, and what to ask instead.
+REFUSED = {
+    "aic": ("survey", "anova() of this fit alone"),
+    "bic": ("survey", "anova() of this fit alone"),
+    "anova() of several fits": ("survey robust penalty", "anova() of the largest fit alone, or test()"),
+    "drop1()": ("survey robust penalty", "anova(type='II')"),
+    "add1()": ("survey robust penalty", "update() with the terms, and anova(type='II')"),
+    "step()": ("survey robust penalty", "anova(type='II')"),
+    "nominal_test()": ("survey robust penalty", _NOMINAL),
+    "scale_test()": ("survey robust penalty", "test() of the fit with scale='~ x'"),
+    "score_test()": ("survey robust penalty binary location structure", _FREED),
+    "brant()": ("survey robust penalty binary location nominal scale structure", _FREED),
+    "gof()": ("survey robust penalty infinite", "test() of terms added to the model"),
+    "gof(test='hosmer-lemeshow')": ("nominal scale structure", "gof(test='lipsitz')"),
+    "influence()": ("infinite", "update(data=) without the row"),
+    "profile()": ("survey robust", "confint()"),
+    "confint(type='profile')": ("survey robust", "confint(type='wald')"),
+    "bootstrap()": ("survey", "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')"),
+    "power()": ("survey clusters", "simulate(), and fits to the draws"),
+}
+
+
+def why_unavailable(r: Any, question: str) -> str:
+    """Why a fit does not answer a question of `REFUSED`, and what to ask instead; empty if it answers."""
+    rows, covariance = r.design.sample.rows, r.own_covariance
+    present = {
+        "survey": r.design.survey is not None,
+        "clusters": r.design.sample.cluster is not None or covariance.cluster is not None,
+        "robust": covariance.name not in ("model", "survey"),
+        "penalty": "penalty" in dict(r.fit.facts),
+        "infinite": r.fit.separation is not None,
+        "nominal": rows.nominal is not None,
+        "scale": rows.scale is not None or rows.scale_offset is not None,
+        "structure": r.fit.jacobian is not None or r.fit.n_lambda > 0,
+        "location": not r.design.names,
+        "binary": len(r.levels) == 2,
+    }
+    modifiers, instead = REFUSED[question]
+    for name in modifiers.split():
+        if present[name]:
+            return f"{question} is not available for fits with {MODIFIERS[name]}. Use {instead}."
+    return ""
+
+
+def check_available(r: Any, question: str) -> None:
+    """Refuse a question that a fit does not answer.
+
+    Raises
+    ------
+    UnavailableError
+        With the reason, and what to ask instead.
+    """
+    if why := why_unavailable(r, question):
+        raise UnavailableError(why)
