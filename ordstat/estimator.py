@@ -22,12 +22,10 @@ from .api import fit_design
 from .checks import generator
 from .exceptions import DataError, DataWarning, FormulaError, OptionError
 from .fit import CostRule, GapRule, Rule, expected_costs
-from .formula.build import Encoding, build, from_arrays, refuse_text
-from .formula.constraints import constrained
-from .formula.design import Design
-from .formula.factors import variables
+from .formula.design import Design, build, constrained, from_arrays
 from .formula.parse import parse_formula
 from .formula.sample import Rows, Sample
+from .formula.spec import Encoding, refuse_text
 from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
@@ -543,7 +541,7 @@ def _group_columns(random: Any) -> list[str]:
             f"random must hold random terms alone, such as '(1 | judge)'; got {random!r}. The other columns of X are "
             "the fixed effects."
         )
-    return sorted(set().union(*(variables(factor.tree) for term in part.random for factor in term.group.factors)))
+    return sorted(set().union(*(factor.names for term in part.random for factor in term.group.factors)))
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -11,7 +11,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import listed_texts, one_of
 from ..exceptions import OptionError
-from ..formula.constraints import read
+from ..formula.parse import read_relations
 from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.parameters import check_determined
 from ..likelihood.wald import quadratic_form, sequential_contrasts
@@ -150,7 +150,7 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
     for term, columns in r.design.terms.items():
         if columns.stop - columns.start == 1:
             names.setdefault(term, int(location[columns.start]))
-    equations = read(text, names, r.fit.coefficients.size, ("=",))
+    equations = read_relations(text, names, r.fit.coefficients.size, ("=",))
     estimated = ~r.fit.aliased
     for one in equations:
         check_determined(np.flatnonzero(one.row), r.fit, r.parameters, f"test of {one.text!r}")

@@ -9,7 +9,7 @@ from reference_cases import case_names, load_case, load_data
 
 from ordstat import DataWarning, datasets, ordfit
 from ordstat.exceptions import DataError, OrdstatError
-from ordstat.formula.build import build, from_arrays
+from ordstat.formula.design import build, from_arrays
 
 FORMULA = (
     "y ~ ns(age, df=3)*f + bs(x1, df=4) + poly(x2, 2):g + scale(x3) + C(g, Sum) + factor(w) + I(x1 > 0) + offset(x4)"
