@@ -115,6 +115,8 @@ def contrast(given: Any, base: Any = None) -> Contrast:
     return Contrast(kind=kind, base=base)
 
 
+#: Numbers of a model matrix below which no memory is checked.
+_MANY_NUMBERS = 100_000
 #: Name and values of a column of a model matrix.
 Named = tuple[str, AnyArray]
 
@@ -186,7 +188,7 @@ def fit_coding(
         return Coding(expression.label, ("",) if value.ndim == 1 else _numbered(value.shape[1])), []
     factor = factor_of(value, expression.label)
     counts = np.bincount(factor.codes[factor.codes >= 0], minlength=len(factor.levels))
-    kept, unused = [], []
+    kept, unused = list[Any](), list[Any]()
     for level, count in zip(factor.levels, counts, strict=True):
         (kept if count or not isinstance(value, Factor) else unused).append(level)  # a condition keeps both levels
     levels = tuple(kept)
@@ -211,7 +213,7 @@ def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
     R's rule: a factor is coded by contrasts where the term without it is empty (the intercept) or lies within an
     earlier term.
     """
-    flags = []
+    flags = list[tuple[bool, ...]]()
     having: dict[str, int] = {}  # per factor the earlier terms that have it, as bits
     for position, term in enumerate(terms):
         keys = term.keys
@@ -282,7 +284,7 @@ def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[st
 def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:
     """An error for more columns than a formula may give, or the memory may hold."""
     total = sum(widths)
-    if not total:
+    if total <= MAX_COLUMNS and n * total < _MANY_NUMBERS:
         return
     largest = f"{max(widths):,} of them come from {shown(terms[widths.index(max(widths))].label)}"
     if total > MAX_COLUMNS:
@@ -401,7 +403,7 @@ def hypotheses(part: Part, codings: Mapping[str, Coding], contrasts: Contrasts) 
     change[1:] += same
     if not np.allclose(S @ change, now.matrix, rtol=0.0, atol=1e-8 * np.abs(now.matrix).max()):
         return {}
-    return {term: change[1:][columns] for term, columns in other.terms.items()}
+    return {term: np.asarray(change[1:][columns]) for term, columns in other.terms.items()}
 
 
 def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:

@@ -21,20 +21,20 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def as_frame(data: Any) -> pd.DataFrame:
-    """The data as a pandas frame; a pandas frame comes back as it is, and nothing is ever written to it."""
-    if isinstance(data, pd.DataFrame):
-        return data
+    """The data as a pandas frame whose column names are texts; nothing is ever written to the data."""
+    frame = data
+    package = type(data).__module__.split(".")[0]
     if isinstance(data, Mapping):
         try:
-            return pd.DataFrame(dict(data))
+            frame = pd.DataFrame(dict(data))
         except ValueError as error:
             raise DataError(f"data= must have values of one length in every column: {error}.") from error
-    package = type(data).__module__.split(".")[0]
-    if package == "pyarrow" and hasattr(data, "to_pandas"):
-        frame: pd.DataFrame = data.to_pandas()
-        return frame
-    if package == "polars" and hasattr(data, "get_columns"):
-        return _from_polars(data)
+    elif package == "pyarrow" and hasattr(data, "to_pandas"):
+        frame = data.to_pandas()
+    elif package == "polars" and hasattr(data, "get_columns"):
+        frame = _from_polars(data)
+    if isinstance(frame, pd.DataFrame):
+        return frame if frame.columns.inferred_type == "string" else frame.rename(columns=str)
     hint = "; call .collect() first" if hasattr(data, "collect") else ""
     if isinstance(data, str) and "~" in data:
         hint = "; the formula comes first, ordfit(formula, data)"
@@ -67,15 +67,11 @@ def suggest(name: str, names: Iterable[Any]) -> str:
 
 
 def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
-    """The column of that name, matched as text if it is not a string; DataError says what needs it."""
-    key: Any = name
+    """The column of that name; DataError says what needs it."""
     if name not in frame.columns:
-        matches = [column for column in frame.columns if str(column) == name]
-        if not matches:
-            raise DataError(f"The data have no column {name!r}, needed for {role}; {suggest(name, frame.columns)}")
-        key = matches[0]
+        raise DataError(f"The data have no column {name!r}, needed for {role}; {suggest(name, frame.columns)}")
     check_printable([name], "The column name")
-    column: Any = frame[key]
+    column: Any = frame[name]
     if isinstance(column, pd.DataFrame):
         raise DataError(f"The data have {column.shape[1]} columns named {name!r}; rename them so that {role} is clear.")
     series: pd.Series = column
@@ -87,11 +83,6 @@ def check_printable(names: Iterable[Any], where: str) -> None:
     for name in names:
         if isinstance(name, str) and _CONTROL.search(name):
             raise DataError(f"{where} {name!r} has a control character; rename it.")
-
-
-def has_column(frame: pd.DataFrame, name: str) -> bool:
-    """Whether the frame has a column of that name."""
-    return name in frame.columns or any(str(column) == name for column in frame.columns)
 
 
 def row_name(index: pd.Index, position: int) -> str:
@@ -240,7 +231,7 @@ def factor_of(value: Value, label: str) -> Factor:
         return Factor(codes=value.astype(np.intp), levels=(False, True))
     codes, levels = pd.factorize(value, sort=True)
     whole = levels.dtype.kind in "iu" or bool(np.all(np.isfinite(levels) & (levels == np.floor(levels))))
-    return Factor(codes=codes.astype(np.intp), levels=tuple((levels.astype(int) if whole else levels).tolist()))
+    return Factor(codes=codes.astype(np.intp), levels=tuple(map(int if whole else float, levels.tolist())))
 
 
 def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any]]:
@@ -289,7 +280,7 @@ class Columns:
         self._categorical: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
-        return name in self._columns or has_column(self.frame, name)
+        return name in self.frame.columns
 
     def column(self, name: str, role: str = "the model") -> Column:
         """A column that must be there; DataError says what needs it."""

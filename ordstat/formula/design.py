@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -18,7 +18,6 @@ from .columns import (
     Columns,
     Value,
     as_frame,
-    has_column,
     read,
     refuse,
     row_name,
@@ -26,7 +25,7 @@ from .columns import (
     suggest,
     take,
 )
-from .factors import Interpreter, contrast_of
+from .factors import Interpreter, contrast_of, read_relations
 from .inputs import (
     Response,
     check_costs,
@@ -49,7 +48,6 @@ from .parse import (
     parse_expression,
     parse_formula,
     parse_one_sided,
-    read_relations,
     split_formula,
     substitute_dot,
     uses_dot,
@@ -62,11 +60,7 @@ from .survey import Survey, SurveyDesign, survey_of
 ZERO_WEIGHT = "(weight 0)"
 #: Sums of squares below this have lost digits.
 _LEAST = 1e-290
-#: Arguments that a call shows, and the longest value that it writes out.
-_SHOWN = (
-    "nominal", "scale", "weights", "offset", "cluster", "costs", "design", "levels", "subset", "cov", "contrasts",
-    "constraints", "na_action", "interactions",
-)  # fmt: skip
+#: The longest value of an argument that a call writes out.
 _LONGEST = 60
 _SIGNS = {"+": ">=", "-": "<="}
 _CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x1 <= 2 * x2']"
@@ -136,13 +130,12 @@ class Recipe:
         "nominal='~ z', levels=['low', 'high']"
         """
         shown = []
-        for name in _SHOWN:
-            value = getattr(self, name)
-            if value is None or (name == "na_action" and value == "omit"):
-                continue
+        for argument in fields(self)[1:]:
+            value = getattr(self, argument.name)
             text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else "..."
-            if text not in ("{}", "[]", "()"):
-                shown.append(f"{name}={text if len(text) <= _LONGEST and chr(10) not in text else '...'}")
+            if value is None or text in ("{}", "[]", "()", repr(argument.default)) or argument.name == "as_categories":
+                continue
+            shown.append(f"{argument.name}={text if len(text) <= _LONGEST and chr(10) not in text else '...'}")
         return ", ".join(shown)
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
@@ -433,12 +426,7 @@ def from_arrays(
     X: Any,
     y: Any,
     *,
-    levels: Sequence[Any] | None = None,
     weights: Any = None,
-    names: Sequence[str] | None = None,
-    cluster: Any = None,
-    costs: Any = None,
-    response: str = "y",
     gaps: bool = False,
     encoding: Encoding | None = None,
     keep_levels: bool = False,
@@ -448,17 +436,10 @@ def from_arrays(
     Parameters
     ----------
     X : (N, D) array or frame of numbers, all finite
-    y : (N,) labels
-    levels : sequence, optional
-        Labels in order, lowest first; without it labels must be numbers, booleans or an ordered categorical.
+        Columns of an array are named x1, x2, ...
+    y : (N,) numbers, booleans or an ordered categorical
     weights : (N,), optional
         Case weights >= 0; rows of weight 0 are left out.
-    names : sequence of D str, optional
-        Column names; those of a frame, else x1, x2, ...
-    cluster : (N,), optional
-    costs : (N, K), optional
-    response : str
-        Label of the response.
     gaps : bool
         Whether X may have missing values, NaN.
     encoding : Encoding, optional
@@ -470,52 +451,38 @@ def from_arrays(
     --------
     >>> import numpy as np
     >>> from ordstat.formula.design import from_arrays
-    >>> design = from_arrays(np.eye(3), ["low", "high", "low"], levels=["low", "high"])
+    >>> design = from_arrays(np.eye(3), [1, 3, 1])
     >>> design.sample.y, design.names
     (array([0, 1, 0]), ('x1', 'x2', 'x3'))
     """
     matrix, index, columns = numeric_matrix(X, None)
-    n, width = matrix.shape
-    if names is not None and len(names) != width:
-        raise DataError(f"names= must have a name for each of the {width} columns; got {len(names)}.")
     with np.errstate(invalid="ignore", over="ignore"):
         finite = np.isfinite(matrix.sum())  # one sum in place of a look at every value
     wrong: Any = [] if finite else np.argwhere(np.isinf(matrix) if gaps else ~np.isfinite(matrix))
     if len(wrong):
         row, column = (int(k) for k in wrong[0])
         must = "finite or missing (NaN)" if gaps else "finite"
-        raise DataError(
-            f"X is {matrix[row, column]:g} in {row_name(index, row)}, column {column}; all values must be {must}."
-        )
-    series = y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))
-    labels = read_response(read(series), response, None if levels is None else check_levels(levels))
-    if labels.codes.size != n:
-        raise DataError(f"y must have a value for each of the {n} rows of X; got {labels.codes.size}.")
+        value = f"{matrix[row, column]:g} in {row_name(index, row)}, column {column}"
+        raise DataError(f"X is {value}; all values must be {must}.")
+    labels = read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y", None)
+    if labels.codes.size != len(matrix):
+        raise DataError(f"y must have a value for each of the {len(matrix)} rows of X; got {labels.codes.size}.")
     refuse(labels.codes < 0, index, "y", "missing", ": leave them out.")
-    given = {
-        role: (None, read(values_of(np.asarray(values), role, index)))
-        for role, values in (("weights", weights), ("cluster", cluster))
-        if values is not None
-    }
+    given = {} if weights is None else {"weights": (None, read(values_of(np.asarray(weights), "weights", index)))}
     encoding = encoding or Encoding({})
-    named = names or columns or [f"x{j + 1}" for j in range(width)]
-    chosen = tuple(str(name) for name in named)
+    names = tuple(str(name) for name in columns or [f"x{j + 1}" for j in range(matrix.shape[1])])
 
     def model(take_rows: Callable[[Any], Any], n: int, kept: Levels) -> tuple[Rows, dict[str, Any]]:
-        spec = ArraySpec(
-            columns=columns, response_name=response, levels=kept.values, names=chosen, gaps=gaps, encoding=encoding
-        )
         return Rows(X=take_rows(matrix)), {
-            "names": chosen,
-            "terms": {name: slice(j, j + 1) for j, name in enumerate(chosen)},
-            "formula": f"{response} ~ {' + '.join(chosen) if width <= 10 else '.'}",
-            "categories": encoding.counts(chosen),
+            "names": names,
+            "terms": {name: slice(j, j + 1) for j, name in enumerate(names)},
+            "formula": f"y ~ {' + '.join(names) if len(names) <= 10 else '.'}",
+            "categories": encoding.counts(names),
             "notes": [],
-            "spec": spec,
+            "spec": ArraySpec(columns=columns, levels=kept.values, names=names, gaps=gaps, encoding=encoding),
         }
 
-    costs = None if costs is None else np.asarray(costs, dtype=float)
-    return _design(index, labels, {}, given, model, costs=costs, keep_levels=keep_levels)
+    return _design(index, labels, {}, given, model, keep_levels=keep_levels)
 
 
 def _design(
@@ -651,8 +618,8 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
     if isinstance(recipe.offset, str):
         read_offset = parse_expression if is_arithmetic(recipe.offset, Columns(frame)) else column_expression
         location = replace(location, offsets=(*location.offsets, read_offset(recipe.offset)))
-    sides: dict[str, Part] = {}
-    for role in ("nominal", "scale"):
+    sides: dict[str, Part | None] = {"nominal": None, "scale": None}
+    for role in sides:
         if (text := getattr(recipe, role)) is None:
             continue
         if not isinstance(text, str):
@@ -666,7 +633,13 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
             "design= must be left out if the formula has random effects, whose likelihood is that of all rows. Give "
             "the groups as clusters of the design in place of a random term, or weights= for numbers of equal rows."
         )
-    spec = FormulaSpec(location=location, response_name=response, na_action=recipe.na_action, **sides)
+    spec = FormulaSpec(
+        location=location,
+        response_name=response,
+        na_action=recipe.na_action,
+        nominal=sides["nominal"],
+        scale=sides["scale"],
+    )
     key = column_expression(response).key
     if key in spec.factors or key in spec.groups:
         raise FormulaError(f"The response {response!r} stands on the right of the formula too; take it out.")
@@ -683,7 +656,7 @@ def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.D
         coding = contrast_of(parse_expression(kind).tree) if call else contrast(kind)
         if name in keys:
             coded[keys[name]] = coding
-        elif name in used or (isinstance(name, str) and "(" not in name and not has_column(frame, name)):
+        elif name in used or (isinstance(name, str) and "(" not in name and name not in frame.columns):
             end = "." if name in used else f" and no column; {suggest(name, [*labels, *frame.columns])}"
             known = f"which is no factor of the model ({shown_labels(labels)})"
             raise FormulaError(f"contrasts= names {name!r}, {known}{end}")

@@ -5,20 +5,32 @@ from __future__ import annotations
 import ast
 import inspect
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..checks import whole
+from ..checks import did_you_mean, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from ..words import advice
 from .coding import Contrast, contrast
 from .columns import Columns, Factor, Value, factor_of, shown_labels, suggest
-from .parse import CONSTANTS, Expression, dotted_name, literal, said, shown, source, unquoted
+from .parse import (
+    CONSTANTS,
+    Expression,
+    dotted_name,
+    literal,
+    parse_expression,
+    said,
+    shown,
+    source,
+    unquoted,
+)
 
 LARGEST = float(np.finfo(float).max)
 CODED = ("C", "factor", "ordered")
@@ -108,9 +120,10 @@ def fit_cr(
     if df is not None:
         whole("df", df, 3, min(int(np.unique(x[(x >= low) & (x <= high)]).size) - cyclic, MAX_KNOTS))
     else:
-        knots = np.unique(_inner_knots(knots, (low, high))).tolist()
-        if cyclic and len(knots) < 2:  # formulaic's columns are wrong there
-            raise FormulaError(f"cc() must have 2 inner knots or more; got {len(knots)}.")
+        inner = sorted(set(_inner_knots(knots, (low, high))))
+        if cyclic and len(inner) < 2:  # formulaic's columns are wrong there
+            raise FormulaError(f"cc() must have 2 inner knots or more; got {len(inner)}.")
+        knots = inner
     options = {"df": df, "knots": knots, "lower_bound": low, "upper_bound": high, "cyclic": cyclic}
     spline = FromFormulaic(options, {})
     spline(x)  # learns the knots
@@ -489,3 +502,78 @@ _COMPARISONS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], Any], Callable
     ast.Lt: (operator.lt, operator.gt), ast.LtE: (operator.le, operator.ge),
     ast.Gt: (operator.gt, operator.lt), ast.GtE: (operator.ge, operator.le),
 }  # fmt: skip
+
+
+# Relations between coefficients: hypotheses and constraints
+
+
+class Relation(NamedTuple):
+    """row'b = value, or <= or >=, for the (P,) parameters b."""
+
+    text: str
+    row: FloatArray
+    sign: str
+    value: float
+
+
+def read_relations(text: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> list[Relation]:
+    """The relations between commas or line ends.
+
+    Parameters
+    ----------
+    text : str
+        Numbers, names, + - * / and parentheses. Names may hold any characters: the longest that fits is taken.
+    names : mapping of name to place
+    size : int
+        P.
+    signs : sequence of str
+        Those allowed among "=", "<=" and ">=".
+
+    Raises
+    ------
+    OptionError
+        A relation that cannot be read, is not linear, or contains no parameter.
+
+    Examples
+    --------
+    >>> relation = read_relations("2 * x1 - x2 <= 3", {"x1": 0, "x2": 1}, 2, ("<=", ">="))[0]
+    >>> relation.row.tolist(), relation.sign, relation.value
+    ([2.0, -1.0], '<=', 3.0)
+    """
+    patterns = []
+    for name in sorted(names, key=len, reverse=True):
+        patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
+    anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
+    code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
+    pieces = [piece.strip() for piece in re.split(r"[,\n]", code) if piece.strip()]
+    if not pieces:
+        raise OptionError(f"the text of a relation must not be empty; got {text!r}.")
+    return [_relation(piece, names, size, signs) for piece in pieces]
+
+
+def _relation(code: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> Relation:
+    """A relation from its values at b = 0, at each unit vector and at a random b, which tells whether it is linear."""
+    columns = {f"parameter_{place}_": name for name, place in names.items()}
+    text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
+    known = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
+    left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
+    sign = " ".join(rest[::2]).replace("==", "=")
+    points = np.vstack([np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)])
+    try:
+        difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
+        if unknown := sorted(difference.names - set(columns)):
+            hint = did_you_mean(unknown[0], names)
+            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {known}")
+        if sign not in signs:
+            raise OptionError(f"{text!r}: expected {' or '.join(map(repr, signs))}, got {sign or 'no sign'!r}.")
+        frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
+        values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
+    except (FormulaError, DataError):
+        problem = f"expected a sum of numbers times parameters. {known}"
+        raise OptionError(f"{text!r} cannot be read: {problem}") from None
+    if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
+        raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
+    row = values[1:-1] - values[0]
+    if not row.any():
+        raise OptionError(f"{text!r} does not depend on any parameter.")
+    return Relation(text, row, sign, -float(values[0]))

@@ -1,10 +1,10 @@
-"""Formula text to terms in R's order, and relations between named coefficients."""
+"""Formula text to terms in R's order."""
 
 from __future__ import annotations
 
 import ast
+import math
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import accumulate
@@ -12,11 +12,7 @@ from keyword import iskeyword
 from operator import or_
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .._typing import FloatArray
-from ..checks import did_you_mean
-from ..exceptions import FormulaError, OptionError
+from ..exceptions import FormulaError
 from ..words import advice
 
 MAX_CHARACTERS, MAX_TERMS, MAX_COLUMNS = 100_000, 10_000, 100_000
@@ -31,7 +27,7 @@ _SHOWN = 200
 FORM = "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +"
 NO_DOLLAR = "columns stand by their names alone, without 'data$' before them."
 #: Names that stand for a value where the data have no such column.
-CONSTANTS = {"TRUE": True, "FALSE": False, "pi": float(np.pi)}
+CONSTANTS = {"TRUE": True, "FALSE": False, "pi": math.pi}
 
 #: A name, with the marks of other scripts that follow a letter.
 NAME = r"[^\W\d](?:\w|[^\x00-\xbf\xd7\xf7\u2000-\u2bff\u3000-\u303f])*"
@@ -55,9 +51,6 @@ _TOKEN = re.compile(
 _CALL = re.compile(r"\s*\(|\[")
 _ATTRIBUTE = re.compile(rf"\.{NAME}")
 _BRACKETS = re.compile(rf"{TEXT}|[\[\](){{}}]", re.DOTALL)
-_RELATION_TOKEN = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[-+*/()<>=]|\s")
-_SIGN = re.compile(r"[<>]=?|==?")
-_WORD = re.compile(r"[\w.|\[\]:]+")
 
 
 def shown(text: str) -> str:
@@ -660,121 +653,3 @@ def _meant(symbol: str) -> str:
         **dict.fromkeys("<>=!", "; put conditions inside I(), as in I(x > 40)"),
     }
     return meant.get(symbol, "")
-
-
-# Relations between coefficients: hypotheses and constraints
-
-
-class Relation(NamedTuple):
-    """row'b = value, or <= or >=, for the (P,) parameters b."""
-
-    text: str
-    row: FloatArray
-    sign: str
-    value: float
-
-
-def read_relations(text: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> list[Relation]:
-    """The relations between commas or line ends.
-
-    Parameters
-    ----------
-    text : str
-        Numbers, names, + - * / and parentheses. Names may hold any characters: the longest that fits is taken.
-    names : mapping of name to place
-    size : int
-        P.
-    signs : sequence of str
-        Those allowed among "=", "<=" and ">=".
-
-    Raises
-    ------
-    OptionError
-        A relation that cannot be read, is not linear, or contains no parameter.
-
-    Examples
-    --------
-    >>> relation = read_relations("2 * x1 - x2 <= 3", {"x1": 0, "x2": 1}, 2, ("<=", ">="))[0]
-    >>> relation.row.tolist(), relation.sign, relation.value
-    ([2.0, -1.0], '<=', 3.0)
-    """
-    relations, start, place, code = [], 0, 0, ""
-    text_and_end = f"{text}\n"
-    while place < len(text_and_end):
-        name, token = _name_at(text, place, names), _RELATION_TOKEN.match(text_and_end, place)
-        if name is not None:
-            code, place = f"{code} p{names[name]} ", place + len(name)
-        elif text_and_end[place] in ",\n":
-            if code.strip():
-                relations.append(_relation(text[start:place].strip(), code, names, size, signs))
-            start, place, code = place + 1, place + 1, ""
-        elif token is not None:
-            code, place = code + token.group(), token.end()
-        else:
-            word = _WORD.match(text, place)
-            symbol = word.group() if word else text[place:]
-            problem = f"expected a number or a parameter, got {symbol!r}.{did_you_mean(symbol, names)}"
-            raise OptionError(f"{text!r}: {problem} {_parameters(names)}")
-    if not relations:
-        raise OptionError(f"the text of a relation must not be empty; got {text!r}.")
-    return relations
-
-
-def _parameters(names: Mapping[str, int]) -> str:
-    return f"The parameters are {', '.join(names)}." if names else "There are no parameters."
-
-
-def _name_at(text: str, place: int, names: Mapping[str, int]) -> str | None:
-    """The longest parameter name that starts here and is not part of a longer word."""
-    if place and (text[place - 1].isalnum() or text[place - 1] == "_"):
-        return None
-    fitting = [name for name in names if text.startswith(name, place)]
-    for name in sorted(fitting, key=len, reverse=True):
-        following = text[place + len(name) : place + len(name) + 1]
-        inside_word = following.isalnum() or (following != "" and following in "_[|.")
-        if not inside_word or not (name[-1].isalnum() or name[-1] == "_"):
-            return name
-    return None
-
-
-def _relation(text: str, code: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> Relation:
-    found = _SIGN.findall(code)
-    sign = "=" if found == ["=="] else " ".join(found)
-    if sign not in signs:
-        raise OptionError(f"{text!r}: expected {' or '.join(map(repr, signs))}, got {sign or 'no sign'!r}.")
-    try:
-        left, right = (_linear(ast.parse(side.strip(), mode="eval").body, size) for side in _SIGN.split(code))
-    except OptionError as error:
-        raise OptionError(f"{text!r} {error}") from None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        expected = f"expected a sum of numbers times parameters. {_parameters(names)}"
-        raise OptionError(f"{text!r} cannot be read: {expected}") from None
-    difference = left - right
-    if not np.any(difference[:-1]):
-        raise OptionError(f"{text!r} does not depend on any parameter.")
-    return Relation(text, difference[:-1], sign, -float(difference[-1]))
-
-
-def _linear(node: Any, size: int) -> FloatArray:
-    """(P + 1,) coefficients of the parameters, and the constant."""
-    value = np.zeros(size + 1)
-    if isinstance(node, ast.Name):
-        value[int(node.id[1:])] = 1.0
-    elif isinstance(node, ast.Constant):
-        value[-1] = float(node.value)  # type: ignore[arg-type]
-    elif isinstance(node, ast.UnaryOp):
-        value = _linear(node.operand, size) * (-1.0 if isinstance(node.op, ast.USub) else 1.0)
-    elif isinstance(node, ast.BinOp):
-        left, right = _linear(node.left, size), _linear(node.right, size)
-        if isinstance(node.op, (ast.Add, ast.Sub)):
-            return left + right if isinstance(node.op, ast.Add) else left - right
-        if isinstance(node.op, ast.Mult) and np.any(right[:-1]):
-            left, right = right, left
-        if np.any(right[:-1]) or not isinstance(node.op, (ast.Mult, ast.Div)):
-            raise OptionError("is not linear in the parameters.")
-        if right[-1] == 0.0:
-            raise OptionError("multiplies or divides by zero.")
-        value = left * right[-1] if isinstance(node.op, ast.Mult) else left / right[-1]
-    else:
-        raise SyntaxError
-    return value

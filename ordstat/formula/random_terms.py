@@ -13,7 +13,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Coding, Named, full_codings, stack, term_columns
-from .columns import Value, as_frame, factor_of, find_column, has_column, matched, shown_labels
+from .columns import Value, as_frame, factor_of, find_column, matched, shown_labels
 from .parse import RandomPart
 from .sample import RandomColumns, RandomRows
 
@@ -92,7 +92,7 @@ class RandomTerm:
         """In words the first column of the group that shares no label of the fit with new data; empty without such."""
         frame = as_frame(data)
         for factor, known in zip(self.part.group.factors, self.levels, strict=True):
-            if isinstance(factor.tree, ast.Name) and has_column(frame, factor.label):
+            if isinstance(factor.tree, ast.Name) and factor.label in frame.columns:
                 labels = [*find_column(frame, factor.label, "a group").dropna().unique()]
                 if labels and set(labels).isdisjoint(known):
                     first = f"{factor.label!r} has {shown_labels(known, 3)} in the fit"
@@ -102,7 +102,7 @@ class RandomTerm:
     def apart(self, data: Any, complete: BoolArray) -> IntArray:
         """(n,) whole numbers below n, equal for complete rows with the same labels; all different without columns."""
         frame, names = as_frame(data), self.group_columns
-        if not all(has_column(frame, name) for name in names):
+        if not all(name in frame.columns for name in names):
             return np.arange(int(complete.sum()))
         labels = pd.DataFrame({name: find_column(frame, name, "a group")[complete] for name in names})
         numbers = labels.groupby(names, dropna=False, sort=False, observed=True).ngroup()

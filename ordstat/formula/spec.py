@@ -22,7 +22,6 @@ from .columns import (
     as_frame,
     factor_of,
     find_column,
-    has_column,
     read,
     recode,
     refuse,
@@ -182,14 +181,14 @@ class FormulaSpec:
         complete = np.ones(len(frame), dtype=bool)
         if (X := self._plain_matrix(frame)) is not None:
             return NewRows(rows=Rows(X=X), complete=complete, index=frame.index)
-        absent = [name for name in self.columns if not has_column(frame, name)]
+        absent = [name for name in self.columns if name not in frame.columns]
         if absent:
             raise DataError(
                 f"The new data have no column {shown_labels(absent)}; the model needs {shown_labels(self.columns, 60)}."
             )
         interpreter = Interpreter(Columns(frame, self.declared, self.categories), dict(self.states))
         known = [  # groups whose columns are missing are new ones
-            term.text not in without and all(has_column(frame, name) for name in term.group_columns)
+            term.text not in without and all(name in frame.columns for name in term.group_columns)
             for term in self.random
         ]
         expressions = self.factors | self.offsets
@@ -241,7 +240,7 @@ class FormulaSpec:
     def costs(self, data: Any, n_levels: int) -> FloatArray | None:
         """(N, K) costs in new data; None unless the fit named one column per level, and the data have them."""
         frame, names = as_frame(data), self.cost_names
-        if names is None or len(names) != n_levels or not all(has_column(frame, name) for name in names):
+        if names is None or len(names) != n_levels or not all(name in frame.columns for name in names):
             return None
         return cost_matrix(list(names), frame, None, frame.index)
 
@@ -374,7 +373,6 @@ class ArraySpec:
     ----------
     columns : tuple or None
         Labels by which columns of a frame are found; None matches by position.
-    response_name : str
     levels : tuple
     names : tuple of str
         Names of the columns.
@@ -385,7 +383,6 @@ class ArraySpec:
     """
 
     columns: tuple[Any, ...] | None
-    response_name: str
     levels: tuple[Any, ...]
     names: tuple[str, ...]
     gaps: bool = False
@@ -400,11 +397,11 @@ class ArraySpec:
         return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
 
     def response(self, data: Any) -> IntArray:
-        """(N,) codes of labels given as an array, or of the response column of a frame."""
-        if isinstance(data, pd.DataFrame):
-            data = find_column(data, self.response_name, "the response")
-        labels = data if isinstance(data, pd.Series) else pd.Series(np.asarray(data))
-        return known_codes(read(labels), self.response_name, self.levels)
+        """(N,) codes of labels given as an array, or of the column "y" of a frame."""
+        labels = (
+            find_column(data, "y", "the response") if isinstance(data, pd.DataFrame) else pd.Series(np.asarray(data))
+        )
+        return known_codes(read(labels), "y", self.levels)
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns of categories."""

@@ -11,7 +11,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import listed_texts, one_of
 from ..exceptions import OptionError
-from ..formula.parse import read_relations
+from ..formula.factors import read_relations
 from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.parameters import check_determined
 from ..likelihood.wald import quadratic_form, sequential_contrasts
