@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..checks import did_you_mean, whole
+from ..checks import advice, did_you_mean, whole
 from ..exceptions import DataError, FormulaError, OptionError
-from ..words import advice
 from .coding import Contrast, contrast
 from .columns import Columns, Factor, Value, factor_of, shown_labels, suggest
 from .parse import (

@@ -107,6 +107,7 @@ def check_levels(levels: Any) -> tuple[Any, ...]:
     unordered = isinstance(levels, (str, bytes, set, frozenset, Mapping)) or not isinstance(levels, Iterable)
     if unordered or not all(isinstance(label, Hashable) for label in levels):
         kind = "a set has no order" if isinstance(levels, (set, frozenset)) else f"got {brief(levels)}"
+        kind = "got a mapping; rename the labels in the data first" if isinstance(levels, Mapping) else kind
         raise DataError(f"levels= must be a list of labels in order, lowest first; {kind}.")
     labels = tuple(plain(label) for label in levels)
     if any(label is None or label is pd.NA or label != label for label in labels):

@@ -12,8 +12,8 @@ from keyword import iskeyword
 from operator import or_
 from typing import Any, NamedTuple
 
+from ..checks import advice
 from ..exceptions import FormulaError
-from ..words import advice
 
 MAX_CHARACTERS, MAX_TERMS, MAX_COLUMNS = 100_000, 10_000, 100_000
 #: Parentheses inside each other, bars of random terms and conditions, the largest exponent as in (a + b)^2.
