@@ -12,8 +12,7 @@ import pandas as pd
 from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
-from .formula.build import build
-from .formula.design import Design
+from .formula.design import Design, build
 from .formula.inputs import check_cost_labels, shape_of
 from .formula.survey import SurveyDesign
 from .likelihood.parameters import chosen_covariance

@@ -14,8 +14,7 @@ from ._typing import FloatArray, Progress
 from .api import split_cost
 from .checks import did_you_mean, generator, jobs, labelled, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
-from .formula.build import build
-from .formula.design import Design
+from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
 from .judging.compared import Comparison, Contestant, Judged, failure_notes, fold_notes
 from .judging.costs import CostMatrix

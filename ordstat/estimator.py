@@ -23,9 +23,9 @@ from .api import fit_design
 from .checks import generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
-from .formula.build import Encoding, from_arrays, refuse_text
-from .formula.constraints import constrained
+from .formula.design import constrained, from_arrays
 from .formula.sample import Rows, Sample
+from .formula.spec import Encoding, refuse_text
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
 from .method import Method

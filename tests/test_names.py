@@ -11,7 +11,7 @@ import ordstat
 from ordstat import CumulativeLink, OrdinalClassifier, datasets, ordfit
 from ordstat.checks import canonical
 from ordstat.exceptions import FormulaError, OptionError
-from ordstat.formula.contrasts import contrast
+from ordstat.formula.coding import contrast
 from ordstat.likelihood.flexible import LINK_NAMES
 from ordstat.likelihood.predictor import THRESHOLDS
 from ordstat.registry import METHODS, resolve

@@ -1,118 +1,197 @@
-"""R's rule for coding factors, and the columns of terms."""
+"""Contrasts of factors, R's rule for coding them, and the columns of terms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, product
 from math import prod
 from operator import and_
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray, IntArray
-from ..checks import check_memory
+from .._typing import AnyArray, FloatArray
+from ..checks import canonical, check_memory, is_whole
+from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
-from .columns import Factor, Value, factor_of, recode
-from .contrasts import Contrast, stack
-from .factors import MAX_COLUMNS, Expression, shown
-from .frames import shown_labels
-from .parse import Part, Term
+from .columns import Factor, Value, factor_of, recode, shown_labels, suggest
+from .parse import MAX_COLUMNS, Expression, Part, Term, shown
 
-#: Times that the columns of a design are held in memory at once.
-_COPIES = 3
+#: (K, K-1) matrix and what each column adds to the factor's name, from the K levels.
+Contrasts = Callable[..., tuple[FloatArray, tuple[str, ...]]]
+
+
+def treatment(levels: tuple[Any, ...], base: Any = None) -> tuple[FloatArray, tuple[str, ...]]:
+    """Indicators of all levels but the base (the first) [R: contr.treatment]."""
+    if base is not None and base not in levels:
+        by_place = is_whole(base) and 1 <= base <= len(levels)
+        hint = f" R's base={base} is {levels[base - 1]!r} here." if by_place else ""
+        raise FormulaError(
+            f"The base level of a contrast must be one of {shown_labels(levels)}; got base level {base!r}.{hint}"
+        )
+    omitted = 0 if base is None else levels.index(base)
+    kept = (*levels[:omitted], *levels[omitted + 1 :])
+    return np.delete(np.eye(len(levels)), omitted, axis=1), tuple([f"[T.{level}]" for level in kept])
+
+
+def deviation(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+    """Level against the mean of all; the last level is -1 throughout [R: contr.sum]."""
+    k = len(levels)
+    return np.vstack([np.eye(k - 1), -np.ones(k - 1)]), tuple(f"[S.{level}]" for level in levels[:-1])
+
+
+def polynomial(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+    """Orthonormal polynomials of the equally spaced levels [R: contr.poly]."""
+    k = len(levels)
+    q, r = np.linalg.qr(np.vander(np.arange(k) - (k - 1) / 2, increasing=True))
+    names = [".L", ".Q", ".C", *(f"^{degree}" for degree in range(4, k))]
+    return (q * np.sign(np.diag(r)))[:, 1:], tuple(names[: k - 1])
+
+
+def _of_formulaic(name: str, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+    from formulaic.transforms import contrasts
+
+    kind = getattr(contrasts, f"{name}Contrasts")()
+    suffix = kind.get_factor_format(levels, reduced_rank=True).removeprefix("{name}")
+    columns = kind.get_coding_column_names(levels, reduced_rank=True)
+    matrix = kind.get_coding_matrix(levels, reduced_rank=True)
+    return matrix.to_numpy(dtype=float), tuple(suffix.format(field=column) for column in columns)
+
+
+KINDS: dict[str, Contrasts] = {
+    "treatment": treatment,
+    "sum": deviation,
+    "helmert": partial(_of_formulaic, "Helmert"),  # level against the mean of those before it
+    "poly": polynomial,
+    "diff": partial(_of_formulaic, "Diff"),  # level against the one before it [R: MASS::contr.sdif]
+    "sdif": partial(_of_formulaic, "Diff"),
+    "sas": partial(_of_formulaic, "SAS"),  # indicators of all levels but the last
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """A coding of a factor by name, or by an explicit matrix.
+
+    Attributes
+    ----------
+    kind : str
+        A key of `KINDS`; not read if a matrix is given.
+    base : label or None
+        Base level of treatment contrasts.
+    matrix : (K, m) or None
+    """
+
+    kind: str = "treatment"
+    base: Any = None
+    matrix: FloatArray | None = None
+
+    def coding(self, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+        """The (K, m) matrix for these levels and the names of its columns."""
+        if self.matrix is None:
+            return KINDS[self.kind](levels) if self.base is None else KINDS[self.kind](levels, base=self.base)
+        k, matrix = len(levels), np.asarray(self.matrix, dtype=float)
+        if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
+            raise FormulaError(
+                f"A contrast matrix must have one finite row per level, {k} here; got shape {matrix.shape}."
+            )
+        return matrix, tuple(f"[{j + 1}]" for j in range(matrix.shape[1]))
+
+
+def contrast(given: Any, base: Any = None) -> Contrast:
+    """A contrast from its name (R's "contr.sum", formulaic's "Sum", "sum") or a matrix."""
+    if isinstance(given, Contrast):
+        return given
+    if not isinstance(given, str):
+        return Contrast(matrix=np.asarray(given, dtype=float))
+    name = given.lower().removeprefix("contr.")
+    kind = canonical(name, KINDS)
+    if kind is None:
+        raise FormulaError(f"{given!r} is no known contrast; {suggest(name, KINDS)}")
+    if base is not None and kind != "treatment":
+        raise FormulaError(f"A base level must go with treatment contrasts; got {given!r}.")
+    return Contrast(kind=kind, base=base)
+
+
+#: Numbers of a model matrix below which no memory is checked.
+_MANY_NUMBERS = 100_000
 #: Name and values of a column of a model matrix.
 Named = tuple[str, AnyArray]
 
 
-@dataclass(frozen=True)
-class NumberCoding:
-    """A factor of the formula that is a number, or the m columns of a spline or polynomial."""
-
-    label: str
-    width: int | None = None
-
-    def count(self, full: bool) -> int:
-        """The number of columns; `full` is ignored."""
-        return 1 if self.width is None else self.width
-
-    def columns(self, value: Value, full: bool) -> list[Named]:
-        """The columns; `full` is ignored."""
-        if isinstance(value, Factor):
-            raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown_labels(value.levels)}.")
-        if self.width is None:
-            return [(self.label, value)]
-        return [(f"{self.label}[{j + 1}]", value[:, j]) for j in range(self.width)]
-
-
 @dataclass(frozen=True, eq=False)
-class FactorCoding:
-    """A categorical factor with its levels and contrast.
+class Coding:
+    """How a factor of the formula becomes columns.
 
     Attributes
     ----------
     label : str
-    levels : tuple
-    matrix : (K, m)
-        Contrasts; used where the factor's margin is in the model.
     suffixes : tuple of str
-        What each contrast adds to the name.
+        What each column adds to the name.
+    levels : tuple
+        Those of a categorical factor; empty if it is a number, or the columns of a spline or polynomial.
+    matrix : (K, m) or None
+        Contrasts; used where the factor's margin is in the model.
     whole : bool
-        Whether it is one column of codes in a term of its own.
+        Whether the factor is one column of codes in a term of its own.
     ordered : bool
         Whether its levels were declared to be in order.
     """
 
     label: str
-    levels: tuple[Any, ...]
-    matrix: FloatArray
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...] = ("",)
+    levels: tuple[Any, ...] = ()
+    matrix: FloatArray | None = None
     whole: bool = False
     ordered: bool = False
 
-    def count(self, full: bool) -> int:
-        """The number of columns."""
-        return len(self.levels) if full else len(self.suffixes)
+    def count(self, full: bool, alone: bool) -> int:
+        """The number of columns, coded by all levels if `full`, in a term of one factor if `alone`."""
+        return 1 if self.whole and alone else len(self.levels) if full and self.levels else len(self.suffixes)
 
-    def columns(self, value: Value, full: bool) -> list[Named]:
-        """Indicators of all levels if `full`, else the contrasts; NaN where missing."""
+    def columns(self, value: Value, full: bool, alone: bool) -> list[Named]:
+        """The columns; NaN where missing."""
+        if not self.levels:
+            if isinstance(value, Factor):
+                shown = shown_labels(value.levels)
+                raise DataError(f"{self.label!r} was numeric at the fit; the new data hold {shown}.")
+            columns = [value] if value.ndim == 1 else value.T
+            return [(self.label + suffix, column) for suffix, column in zip(self.suffixes, columns, strict=True)]
         codes = recode(value, self.levels, self.label)
-        if full:
+        if self.whole and alone:
+            made = [(self.label, codes.astype(np.float64))]
+        elif full:
             made = [(f"{self.label}[{level}]", codes == code) for code, level in enumerate(self.levels)]
         else:
-            made = [(self.label + suffix, self._contrast(codes, j)) for j, suffix in enumerate(self.suffixes)]
+            assert self.matrix is not None
+            made = []
+            for suffix, weights in zip(self.suffixes, self.matrix.T, strict=True):
+                (chosen,) = np.nonzero(weights)
+                indicator = chosen.size == 1 and weights[chosen[0]] == 1.0  # one comparison is faster
+                made.append((self.label + suffix, codes == chosen[0] if indicator else np.append(weights, 0.0)[codes]))
         missing = codes < 0
         return [(name, np.where(missing, np.nan, column)) for name, column in made] if missing.any() else made
-
-    def _contrast(self, codes: IntArray, j: int) -> AnyArray:
-        weights = self.matrix[:, j]
-        (chosen,) = np.nonzero(weights)
-        if chosen.size == 1 and weights[chosen[0]] == 1:  # an indicator: one comparison
-            return np.asarray(codes == chosen[0])
-        return np.append(weights, 0.0)[codes]
-
-
-Coding = NumberCoding | FactorCoding
 
 
 def fit_coding(
     expression: Expression, value: Value, contrast: Contrast | None, whole: bool = False
-) -> tuple[Coding, tuple[Any, ...]]:
+) -> tuple[Coding, list[Any]]:
     """The coding of an evaluated factor, and its levels without rows, which it leaves out as R's clm does.
 
-    With `whole` a factor whose contrasts nobody asked for is one column of codes where it stands alone.
+    With `whole` a factor without contrasts of the user is one column of codes where it stands alone.
     """
     if isinstance(value, np.ndarray) and value.dtype != bool:
         if contrast is not None:
             raise DataError(f"contrasts= names {expression.label!r}, which is numeric; write C({expression.label}).")
-        return NumberCoding(expression.label, None if value.ndim == 1 else value.shape[1]), ()
+        return Coding(expression.label, ("",) if value.ndim == 1 else _numbered(value.shape[1])), []
     factor = factor_of(value, expression.label)
-    there = factor.codes[factor.codes >= 0] if (factor.codes < 0).any() else factor.codes
-    found = np.flatnonzero(np.bincount(there, minlength=len(factor.levels))).tolist()
-    kept = set(found) if isinstance(value, Factor) else {0, 1}  # a condition keeps both
-    levels = tuple(level for code, level in enumerate(factor.levels) if code in kept)
-    unused = tuple(level for code, level in enumerate(factor.levels) if code not in kept)
+    counts = np.bincount(factor.codes[factor.codes >= 0], minlength=len(factor.levels))
+    kept, unused = list[Any](), list[Any]()
+    for level, count in zip(factor.levels, counts, strict=True):
+        (kept if count or not isinstance(value, Factor) else unused).append(level)  # a condition keeps both levels
+    levels = tuple(kept)
     if len(levels) < 2:
         raise DataError(
             f"{expression.label!r} has one level only in the rows used, {shown_labels(levels)}: drop the term."
@@ -121,7 +200,11 @@ def fit_coding(
     check_memory(8.0 * len(levels) ** 2, what, "join levels, or give each its random effect, as in (1 | group)")
     asked = factor.contrast or contrast
     matrix, suffixes = (asked or Contrast()).coding(levels)
-    return FactorCoding(expression.label, levels, matrix, suffixes, whole and asked is None, factor.ordered), unused
+    return Coding(expression.label, suffixes, levels, matrix, whole and asked is None, factor.ordered), unused
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"[{j + 1}]" for j in range(count))
 
 
 def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
@@ -130,15 +213,19 @@ def full_codings(terms: Sequence[Term]) -> list[tuple[bool, ...]]:
     R's rule: a factor is coded by contrasts where the term without it is empty (the intercept) or lies within an
     earlier term.
     """
-    flags = []
+    flags = list[tuple[bool, ...]]()
     having: dict[str, int] = {}  # per factor the earlier terms that have it, as bits
     for position, term in enumerate(terms):
-        keys = [factor.key for factor in term.factors]
-        earlier = [having.get(key, 0) for key in keys]
-        before = list(accumulate(earlier, and_, initial=-1))
-        after = list(accumulate(reversed(earlier), and_, initial=-1))[::-1]
-        flags.append(tuple(len(keys) > 1 and not before[i] & after[i + 1] for i in range(len(keys))))
-        having |= {key: bits | 1 << position for key, bits in zip(keys, earlier, strict=True)}
+        keys = term.keys
+        if len(keys) == 1:
+            flags.append((False,))
+        else:
+            earlier = [having.get(key, 0) for key in keys]
+            before = list(accumulate(earlier, and_, initial=-1))
+            after = list(accumulate(reversed(earlier), and_, initial=-1))[::-1]
+            flags.append(tuple([not before[i] & after[i + 1] for i in range(len(keys))]))
+        for key in keys:
+            having[key] = having.get(key, 0) | 1 << position
     return flags
 
 
@@ -146,98 +233,88 @@ def term_columns(
     term: Term, full: Sequence[bool], values: Mapping[str, Value], codings: Mapping[str, Coding]
 ) -> list[Named]:
     """Columns of one term: products of its factors' columns, the first factor varying fastest."""
-    if (alone := _whole(term, codings)) is not None:
-        codes = recode(values[term.factors[0].key], alone.levels, alone.label)
-        return [(alone.label, np.where(codes < 0, np.nan, codes))]
-    blocks = [
-        codings[factor.key].columns(values[factor.key], flag) for factor, flag in zip(term.factors, full, strict=True)
-    ]
+    blocks = []
+    for key, flag in zip(term.keys, full, strict=True):
+        blocks.append(codings[key].columns(values[key], flag, len(full) == 1))
     if len(blocks) == 1:
         return blocks[0]
     columns = []
     for combination in product(*reversed(blocks)):
-        parts = combination[::-1]
-        product_of_all = prod((array for _, array in parts), start=np.float64(1.0))
-        columns.append((":".join(name for name, _ in parts), np.asarray(product_of_all)))
+        names, arrays = zip(*combination[::-1], strict=True)
+        columns.append((":".join(names), np.asarray(prod(arrays, start=np.float64(1.0)))))
     return columns
 
 
-def _whole(term: Term, codings: Mapping[str, Coding]) -> FactorCoding | None:
-    """The coding of a term that is one factor as one column of codes; None of other terms."""
-    coding = codings[term.factors[0].key]
-    return coding if len(term.factors) == 1 and isinstance(coding, FactorCoding) and coding.whole else None
+class Assembled(NamedTuple):
+    """A model matrix with its names, the columns of each term, its columns' sums of squares (D,).
 
-
-def _size(term: Term, full: Sequence[bool], codings: Mapping[str, Coding]) -> int:
-    """The number of columns of a term."""
-    flags = zip(term.factors, full, strict=True)
-    return 1 if _whole(term, codings) else prod(codings[factor.key].count(flag) for factor, flag in flags)
-
-
-def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings: Mapping[str, Coding], n: int) -> None:
-    """An error for more columns than a formula may give, or the memory may hold; they are counted, not formed."""
-    sizes = [_size(term, full, codings) for term, full in zip(terms, fulls, strict=True)]
-    if not sizes:
-        return
-    largest = f"{max(sizes):,} of them come from {shown(terms[sizes.index(max(sizes))].label)}"
-    if sum(sizes) > MAX_COLUMNS:
-        raise FormulaError(
-            f"The formula gives {sum(sizes):,} columns, and may give at most {MAX_COLUMNS:,}; {largest}: "
-            "leave out interactions, or join levels."
-        )
-    what = f"The formula gives {sum(sizes):,} columns for {n:,} rows; {largest}. They"
-    check_memory(_COPIES * 8.0 * n * sum(sizes), what, "leave out interactions, or join levels")
-
-
-def column_categories(part: Part, codings: Mapping[str, Coding]) -> IntArray | None:
-    """(D,) numbers of the categories that columns are codes of, 0 of others; None where there are no such columns.
-
-    Codes of levels in order, and of two levels, are numbers.
+    `categories` (D,) are the numbers of categories without an order that columns are codes of, 0 for other columns.
     """
-    found = list[int]()
-    for term, full in zip(part.terms, full_codings(part.terms), strict=True):
-        whole = _whole(term, codings)
-        unordered = whole is not None and not whole.ordered and len(whole.levels) > 2
-        found += [len(whole.levels)] if whole and unordered else [0] * _size(term, full, codings)
-    return np.array(found, dtype=np.intp) if any(found) else None
-
-
-@dataclass(frozen=True, eq=False)
-class Assembled:
-    """A model matrix with its names, the columns of each term, and its columns' sums of squares (D,)."""
 
     matrix: FloatArray
     names: tuple[str, ...]
     terms: dict[str, slice]
     squares: FloatArray
+    categories: list[int]
 
 
-#: The matrix of a part that is not there.
-NOTHING = Assembled(np.empty((0, 0)), (), {}, np.empty(0))
-
-
-def assemble(part: Part, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:
-    """The (n, columns) matrix of one part."""
+def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:
+    """The (n, columns) matrix of one part; columns are counted before they are made."""
+    terms = () if part is None else part.terms
+    fulls, widths = full_codings(terms), list[int]()
+    for term, full in zip(terms, fulls, strict=True):
+        width = 1
+        for key, flag in zip(term.keys, full, strict=True):
+            width *= codings[key].count(flag, len(full) == 1)
+        widths.append(width)
+    _check_size(terms, widths, n)
     columns: list[Named] = []
     slices: dict[str, slice] = {}
-    fulls = full_codings(part.terms)
-    _check_size(part.terms, fulls, codings, n)
-    for term, full in zip(part.terms, fulls, strict=True):
-        start = len(columns)
+    categories: list[int] = []
+    for term, full, width in zip(terms, fulls, widths, strict=True):
+        slices[term.label] = slice(len(columns), len(columns) + width)
         columns += term_columns(term, full, values, codings)
-        slices[term.label] = slice(start, len(columns))
+        coding = codings[term.keys[0]]
+        unordered = len(full) == 1 and coding.whole and not coding.ordered and len(coding.levels) > 2
+        categories += [len(coding.levels) if unordered else 0] * width
     matrix, squares = stack([array for _, array in columns], n)
-    return Assembled(matrix, tuple(name for name, _ in columns), slices, squares)
+    return Assembled(matrix, tuple([name for name, _ in columns]), slices, squares, categories)
 
 
-#: Contrast matrix and column names of some levels.
-Contrasts = Callable[[tuple[Any, ...]], tuple[FloatArray, tuple[str, ...]]]
-#: What the columns of a term are, whatever formula it stands in: its factors, and which are coded by all levels.
-Block = frozenset[tuple[str, bool]]
+def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:
+    """An error for more columns than a formula may give, or the memory may hold."""
+    total = sum(widths)
+    if total <= MAX_COLUMNS and n * total < _MANY_NUMBERS:
+        return
+    largest = f"{max(widths):,} of them come from {shown(terms[widths.index(max(widths))].label)}"
+    if total > MAX_COLUMNS:
+        raise FormulaError(
+            f"The formula gives {total:,} columns, and may give at most {MAX_COLUMNS:,}; {largest}: "
+            "leave out interactions, or join levels."
+        )
+    what = f"The formula gives {total:,} columns for {n:,} rows; {largest}. They"
+    check_memory(3 * 8.0 * n * total, what, "leave out interactions, or join levels")  # three copies at once
+
+
+def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
+    """(n, D) C-contiguous float64 of D columns of numbers or booleans, and their sums of squares (D,).
+
+    Examples
+    --------
+    >>> stack([np.array([1.0, 2.0]), np.array([True, False])], 2)
+    (array([[1., 1.],
+           [2., 0.]]), array([5., 1.]))
+    """
+    matrix, squares = np.empty((n, len(columns))), np.zeros(len(columns))
+    numbers = [column if column.dtype in (np.float64, np.bool_) else column.astype(np.float64) for column in columns]
+    gather(numbers, np.arange(len(columns)), matrix, squares)
+    return matrix, squares
+
+
+# Terms in each other, and the same model under other contrasts
+
 #: Entries of a change of coding are known to this share of the largest.
 _ROUNDING = 1e-12
-#: What a change of coding may leave unexplained.
-_LEFT = 1e-8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -260,7 +337,7 @@ class Marginality:
 
     def droppable(self) -> list[str]:
         """Terms that are part of no other term."""
-        return [term for term, own in self.factors.items() if not any(own < other for other in self.factors.values())]
+        return [term for term, keys in self.factors.items() if not any(keys < other for other in self.factors.values())]
 
     def margins_of(self, term: str) -> list[str]:
         """The terms that a term contains, and the term itself."""
@@ -269,70 +346,32 @@ class Marginality:
 
 def marginality(part: Part, others: Iterable[Part], codings: Mapping[str, Coding]) -> Marginality:
     """The marginality of a formula's location part; `others` are the parts beside it."""
-    categorical = {key for key, coding in codings.items() if isinstance(coding, FactorCoding)}
-    keys = {term.label: frozenset(factor.key for factor in term.factors) for term in part.terms}
-    return Marginality(
-        texts={term.label: term.text for one in (*others, part) for term in one.terms},
-        factors=keys,
-        containing={
-            inner: tuple(outer for outer, other in keys.items() if own < other and other - own <= categorical)
-            for inner, own in keys.items()
-        },
-    )
+    categorical = {key for key, coding in codings.items() if coding.levels}
+    factors = {term.label: frozenset(term.keys) for term in part.terms}
+    containing = {
+        inner: tuple(outer for outer, other in factors.items() if keys < other and other - keys <= categorical)
+        for inner, keys in factors.items()
+    }
+    texts = {term.label: term.text for side in (*others, part) for term in side.terms}
+    return Marginality(texts=texts, factors=factors, containing=containing)
 
 
-#: A part, the columns of each of its terms, and its matrix of the rows of a fit.
-Coded = tuple[Part, Mapping[str, slice], FloatArray]
+def recoded(coded: Sequence[tuple[Part, Mapping[str, slice], FloatArray]], labels: Iterable[str]) -> FloatArray | None:
+    """(N, m) columns of a formula of some terms alone, from those of parts, their terms' columns and matrices.
 
-
-def recoded(coded: Sequence[Coded], codings: Mapping[str, Coding], labels: Iterable[str]) -> FloatArray | None:
-    """(N, m) columns of a formula of some terms alone, from those of the parts that are coded already.
-
-    A factor's coding depends on the terms beside it: one that is coded by contrasts, because another term has the rest
-    of them, is coded by all its levels when that term goes. None where the columns at hand do not span the new ones.
-
-    Parameters
-    ----------
-    coded : sequence of Coded
-    codings : mapping of factor key to Coding
-    labels : iterable of str
-        Terms of any of the parts.
+    None if a factor of these terms would be coded otherwise: by all its levels if a term that goes had the rest.
     """
-    known = {term.label: term for part, _, _ in coded for term in part.terms}
-    terms = sorted((known[label] for label in labels), key=lambda term: len(term.factors))
+    terms = {term.label: term for part, _, _ in coded for term in part.terms}
     blocks = {
-        _block(term, full): matrix[:, slices[term.label]]
+        (term, full): matrix[:, slices[term.label]]
         for part, slices, matrix in coded
         for term, full in zip(part.terms, full_codings(part.terms), strict=True)
     }
-    new = [np.zeros((len(coded[0][2]), 0))]
-    for term, full in zip(terms, full_codings(terms), strict=True):
-        columns = blocks.get(_block(term, full))
-        if columns is None:
-            columns = _combined(coded, codings, term, full)
-        if columns is None:
-            return None
-        new.append(columns)
-    return np.hstack(new)
-
-
-def _block(term: Term, full: Sequence[bool]) -> Block:
-    return frozenset(zip((factor.key for factor in term.factors), full, strict=True))
-
-
-def _combined(
-    coded: Sequence[Coded], codings: Mapping[str, Coding], term: Term, full: Sequence[bool]
-) -> FloatArray | None:
-    """Columns of a term in some coding as combinations of a constant and of all columns; None where they are none."""
-    values, n = _grids([other for part, _, _ in coded for other in part.terms], codings)
-    old = np.hstack([assemble(part, values, codings, n).matrix for part, _, _ in coded])
-    new = np.column_stack([column for _, column in term_columns(term, full, values, codings)])
-    change = _change(old, new)
-    if np.abs(_with_constant(old) @ change - new).max() > _LEFT * np.abs(new).max():
+    chosen = sorted((terms[label] for label in labels), key=lambda term: len(term.factors))
+    columns = [blocks.get(block) for block in zip(chosen, full_codings(chosen), strict=True)]
+    if any(block is None for block in columns):
         return None
-    used = change[1:].any(axis=1)
-    found = change[0] + np.hstack([matrix for _, _, matrix in coded])[:, used] @ change[1:][used]
-    return np.where(np.abs(found) < _ROUNDING * np.abs(found).max(axis=0), 0.0, found)  # scales grow with exp(found)
+    return np.hstack([np.zeros((len(coded[0][2]), 0)), *(block for block in columns if block is not None)])
 
 
 def hypotheses(part: Part, codings: Mapping[str, Coding], contrasts: Contrasts) -> dict[str, FloatArray]:
@@ -340,48 +379,31 @@ def hypotheses(part: Part, codings: Mapping[str, Coding], contrasts: Contrasts) 
 
     They are the rows of Q in X = 1 q' + S Q for the columns S that these contrasts would give. Where columns depend on
     each other, so that there are many Q, it is one near that of columns which do not change: a term whose columns stay
-    what they are is tested by its own coefficients. Empty where there is no Q, as the other coding would be another
-    model (interactions whose margins are not in it).
+    what they are is tested by its own coefficients. Empty without a Q, if the other coding would be another model
+    (interactions whose margins are not in it).
     """
     if not part.terms:
         return {}
-    new = {key: _with_contrasts(coding, contrasts) for key, coding in codings.items()}
+    other_codings = dict(codings)
+    for key, coding in codings.items():
+        if coding.levels:
+            matrix, suffixes = contrasts(coding.levels)
+            other_codings[key] = replace(coding, matrix=matrix, suffixes=suffixes)
     values, n = _grids(part.terms, codings)
-    now, other = (assemble(part, values, coding, n) for coding in (codings, new))
-    same = _alike(now, other)
-    change = _change(other.matrix, now.matrix - other.matrix @ same)
-    Q = same + change[1:]
-    if not np.allclose(other.matrix @ Q + change[0], now.matrix, rtol=0.0, atol=1e-8 * np.abs(now.matrix).max()):
-        return {}
-    return {term: Q[columns] for term, columns in other.terms.items()}
-
-
-def _alike(now: Assembled, other: Assembled) -> FloatArray:
-    """(D', D) with a one for every column and its counterpart in the other coding, of terms with as many columns."""
+    now, other = (assemble(part, values, coding, n) for coding in (codings, other_codings))
     same = np.zeros((other.matrix.shape[1], now.matrix.shape[1]))
     for term, columns in now.terms.items():
-        ours, theirs = range(columns.start, columns.stop), range(other.terms[term].start, other.terms[term].stop)
-        if len(ours) == len(theirs):
-            same[theirs, ours] = 1.0
-    return same
-
-
-def _with_contrasts(coding: Coding, contrasts: Contrasts) -> Coding:
-    if not isinstance(coding, FactorCoding):
-        return coding
-    matrix, suffixes = contrasts(coding.levels)
-    return replace(coding, matrix=matrix, suffixes=suffixes)
-
-
-def _change(old: FloatArray, new: FloatArray) -> FloatArray:
-    """(1 + D, m) M in new = [1, old] M, by least squares; whole numbers and zeros without rounding."""
-    M = np.linalg.lstsq(_with_constant(old), new, rcond=None)[0]
-    whole = np.rint(M)
-    return np.asarray(np.where(np.abs(M - whole) < _ROUNDING * np.abs(M).max(initial=1.0), whole, M))
-
-
-def _with_constant(columns: FloatArray) -> FloatArray:
-    return np.hstack([np.ones((len(columns), 1)), columns])
+        width, theirs = columns.stop - columns.start, other.terms[term]
+        if theirs.stop - theirs.start == width:
+            same[theirs, columns] = np.eye(width)
+    S = np.hstack([np.ones((n, 1)), other.matrix])
+    change = np.linalg.lstsq(S, now.matrix - other.matrix @ same, rcond=None)[0]
+    whole = np.rint(change)
+    change = np.where(np.abs(change - whole) < _ROUNDING * np.abs(change).max(initial=1.0), whole, change)
+    change[1:] += same
+    if not np.allclose(S @ change, now.matrix, rtol=0.0, atol=1e-8 * np.abs(now.matrix).max()):
+        return {}
+    return {term: np.asarray(change[1:][columns]) for term, columns in other.terms.items()}
 
 
 def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:
@@ -391,25 +413,24 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
     grid of each term's own factors, with all other factors at their first level and all other numbers at 0. Numbers
     have as many random values as tell their products apart, at most as many as there are products in the model.
     """
-    owned = [{factor.key for factor in term.factors} for term in terms]
-    keys = list(dict.fromkeys(factor.key for term in terms for factor in term.factors))
-    n_levels = {key: len(c.levels) if isinstance(c := codings[key], FactorCoding) else 1 for key in keys}
-    widths = {key: 0 if isinstance(c := codings[key], FactorCoding) else c.width or 1 for key in keys}
-    most = 1 + sum(prod(widths[key] or 1 for key in own) for own in owned)
+    members = [set(term.keys) for term in terms]
+    keys = list(dict.fromkeys(key for term in terms for key in term.keys))
+    n_levels = {key: max(len(codings[key].levels), 1) for key in keys}
+    widths = {key: 0 if codings[key].levels else len(codings[key].suffixes) for key in keys}
+    most = 1 + sum(prod(widths[key] or 1 for key in inside) for inside in members)
     grids = []
-    for own in owned:  # all combinations of the term's levels, repeated
-        repeats = min(most, prod(1 + widths[key] for key in own))
-        combinations = product(*(range(n_levels[key] if key in own else 1) for key in keys), range(repeats))
+    for inside in members:  # all combinations of the term's levels, repeated
+        repeats = min(most, prod(1 + widths[key] for key in inside))
+        combinations = product(*(range(n_levels[key] if key in inside else 1) for key in keys), range(repeats))
         grids.append(np.array([levels[:-1] for levels in combinations], dtype=np.intp))
     levels = np.vstack(grids)
     rng = np.random.default_rng(0)
     values: dict[str, Value] = {}
     for place, key in enumerate(keys):
-        coding = codings[key]
-        if isinstance(coding, FactorCoding):
-            values[key] = Factor(codes=levels[:, place], levels=coding.levels)
+        if codings[key].levels:
+            values[key] = Factor(codes=levels[:, place], levels=codings[key].levels)
         else:
-            numbers = rng.standard_normal((len(levels), coding.width or 1))
-            numbers *= np.repeat([key in own for own in owned], [len(grid) for grid in grids])[:, None]
-            values[key] = numbers[:, 0] if coding.width is None else numbers
+            numbers = rng.standard_normal((len(levels), widths[key]))
+            numbers *= np.repeat([key in inside for inside in members], [len(grid) for grid in grids])[:, None]
+            values[key] = numbers[:, 0] if widths[key] == 1 else numbers
     return values, len(levels)

@@ -1,22 +1,119 @@
-"""Columns of a frame as plain values, and data that are probably wrong."""
+"""Data frames of any kind, their columns as plain values, and data that are probably wrong."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, IntArray
+from ..checks import nearest
 from ..exceptions import DataError, FormulaError
-from .contrasts import Contrast
-from .frames import check_printable, find_column, has_column, plain, refuse, shown_labels
 
 TEXT = ("string", "empty")
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
+ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of column name to values"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def as_frame(data: Any) -> pd.DataFrame:
+    """The data as a pandas frame whose column names are texts; nothing is ever written to the data."""
+    frame = data
+    package = type(data).__module__.split(".")[0]
+    if isinstance(data, Mapping):
+        try:
+            frame = pd.DataFrame(dict(data))
+        except ValueError as error:
+            raise DataError(f"data= must have values of one length in every column: {error}.") from error
+    elif package == "pyarrow" and hasattr(data, "to_pandas"):
+        frame = data.to_pandas()
+    elif package == "polars" and hasattr(data, "get_columns"):
+        frame = _from_polars(data)
+    if isinstance(frame, pd.DataFrame):
+        return frame if frame.columns.inferred_type == "string" else frame.rename(columns=str)
+    hint = "; call .collect() first" if hasattr(data, "collect") else ""
+    if isinstance(data, str) and "~" in data:
+        hint = "; the formula comes first, ordfit(formula, data)"
+    elif isinstance(data, pd.Series):
+        hint = "; arrays of inputs and of a response are for OrdinalClassifier().fit(X, y)"
+    raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
+
+
+def _from_polars(data: Any) -> pd.DataFrame:
+    """By narwhals, a dependency of formulaic: polars' own conversion needs pyarrow."""
+    import narwhals as nw
+
+    columns = {}
+    for series in nw.from_native(data, eager_only=True).iter_columns():
+        columns[series.name] = series.to_numpy()
+        if isinstance(series.dtype, nw.Enum):  # an Enum declares its order
+            columns[series.name] = pd.Categorical(series.to_list(), list(series.dtype.categories), ordered=True)
+        elif series.dtype == nw.Categorical:
+            columns[series.name] = pd.Categorical(series.to_list())
+    return pd.DataFrame(columns)
+
+
+def suggest(name: str, names: Iterable[Any]) -> str:
+    """The end of a message about an unknown name: the nearest names, else the first few."""
+    known = [str(other) for other in names]
+    if close := nearest(name, known, most=3):
+        return "did you mean " + " or ".join(repr(other) for other in close) + "?"
+    shown = ", ".join(repr(other) for other in known[:12])
+    return f"there are {shown}{', ...' if len(known) > 12 else ''}." if known else "the data have no columns."
+
+
+def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
+    """The column of that name; DataError says what needs it."""
+    if name not in frame.columns:
+        raise DataError(f"The data have no column {name!r}, needed for {role}; {suggest(name, frame.columns)}")
+    check_printable([name], "The column name")
+    column: Any = frame[name]
+    if isinstance(column, pd.DataFrame):
+        raise DataError(f"The data have {column.shape[1]} columns named {name!r}; rename them so that {role} is clear.")
+    series: pd.Series = column
+    return series
+
+
+def check_printable(names: Iterable[Any], where: str) -> None:
+    """DataError if a name holds a control character, which would reach the terminal; `where` says what it names."""
+    for name in names:
+        if isinstance(name, str) and _CONTROL.search(name):
+            raise DataError(f"{where} {name!r} has a control character; rename it.")
+
+
+def row_name(index: pd.Index, position: int) -> str:
+    """A row in words: its label, and its position if the label is another number."""
+    label = index[position]
+    if isinstance(label, (int, np.integer)) and int(label) == position:
+        return f"row {position}"
+    return f"row {tuple(map(plain, label)) if isinstance(label, tuple) else plain(label)!r} (position {position})"
+
+
+def refuse(bad: BoolArray, index: pd.Index, name: str, value: AnyArray | str, rest: str, where: str = "") -> None:
+    """DataError that names the first of the bad rows, with its value or what is wrong with it, and counts them."""
+    if not bad.any():
+        return
+    place = int(np.argmax(bad))
+    is_what = value if isinstance(value, str) else f"{value[place]:g}"
+    raise DataError(f"{name} is {is_what} in {row_name(index, place)}{where} ({int(bad.sum())} such rows){rest}")
+
+
+def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
+    """Up to `limit` labels as Python writes them."""
+    listed = [repr(plain(label)) for label in labels]
+    return ", ".join(listed[:limit]) + (f", ... ({len(listed)} in all)" if len(listed) > limit else "")
+
+
+def plain(label: Any) -> Any:
+    """A label as a plain Python value, so that it prints and pickles as the user wrote it."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+# Columns as values
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,24 +133,15 @@ class Factor:
     codes: IntArray
     levels: tuple[Any, ...]
     ordered: bool = False
-    contrast: Contrast | None = None
-
-    def take(self, keep: BoolArray) -> Factor:
-        """The rows of a mask."""
-        return replace(self, codes=self.codes[keep])
-
-    def bare(self) -> Factor:
-        """Without rows."""
-        return Factor(codes=self.codes[:0], levels=self.levels, ordered=self.ordered, contrast=self.contrast)
+    contrast: Any = None
 
 
 #: Numbers (N,) or (N, m), a condition (N,) of booleans, or a factor.
 Value = AnyArray | Factor
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A value with its missing rows; None where no row is missing. Entries of missing rows mean nothing."""
+class Column(NamedTuple):
+    """A value with its missing rows, None if no row is missing. Entries of missing rows mean nothing."""
 
     value: Value
     missing: BoolArray | None = None
@@ -61,7 +149,7 @@ class Column:
 
 def take(value: Value, keep: BoolArray) -> Value:
     """The rows of a mask."""
-    return value.take(keep) if isinstance(value, Factor) else value[keep]
+    return replace(value, codes=value.codes[keep]) if isinstance(value, Factor) else value[keep]
 
 
 def with_gaps(value: Value, missing: BoolArray | None) -> Value:
@@ -69,9 +157,7 @@ def with_gaps(value: Value, missing: BoolArray | None) -> Value:
     if missing is None:
         return value
     if isinstance(value, np.ndarray) and value.dtype != bool:
-        found = value.astype(np.float64)
-        found[missing] = np.nan
-        return found
+        return np.where(missing if value.ndim == 1 else missing[:, None], np.nan, value)
     factor = factor_of(value, "the condition")
     return replace(factor, codes=np.where(missing, -1, factor.codes))
 
@@ -86,27 +172,38 @@ def read(column: pd.Series) -> Column:
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        levels = tuple(plain(label) for label in dtype.categories.tolist())
-        return _factor(np.asarray(column.array.codes), levels, str(column.name), bool(dtype.ordered))
-    if pd.api.types.is_bool_dtype(dtype):
-        return _booleans(column)
+        return _factor(np.asarray(column.array.codes), dtype.categories, str(column.name), bool(dtype.ordered))
+    kind = pd.api.types.infer_dtype(column, skipna=True) if dtype.kind == "O" and isinstance(dtype, np.dtype) else ""
+    if pd.api.types.is_bool_dtype(dtype) or kind == "boolean":
+        missing = column.isna().to_numpy()
+        values = column.astype("boolean").to_numpy(dtype=bool, na_value=False)
+        return Column(values, missing if missing.any() else None)
     if pd.api.types.is_complex_dtype(dtype):
         raise DataError(f"Column {column.name!r} holds complex numbers; it must hold real ones.")
     if pd.api.types.is_numeric_dtype(dtype):
         return _numbers(column)
-    return _objects(column)
+    kind = kind or pd.api.types.infer_dtype(column, skipna=True)
+    if kind in TEXT:
+        codes, labels = pd.factorize(column, sort=True)
+        if not len(labels):
+            return Column(np.full(len(column), np.nan), np.ones(len(column), dtype=bool))
+        return _factor(codes, labels, str(column.name))
+    if kind in NUMBERS:
+        try:
+            return _numbers(pd.to_numeric(column).astype(float))
+        except OverflowError as error:
+            raise DataError(f"Column {column.name!r} holds a whole number that is too large; rescale it.") from error
+    raise DataError(
+        f"Column {column.name!r} holds {kind} values; it must hold numbers, booleans, text or categoricals. Convert it "
+        "(dates to a number of days, mixtures with .astype(str) or pd.to_numeric)."
+    )
 
 
-def _factor(codes: IntArray, levels: tuple[Any, ...], name: str, ordered: bool = False) -> Column:
+def _factor(codes: IntArray, labels: Any, name: str, ordered: bool = False) -> Column:
+    levels = tuple(plain(label) for label in (labels if isinstance(labels, tuple) else labels.tolist()))
     check_printable(levels, f"Column {name!r}: the level")
     missing = codes < 0
     return Column(Factor(codes=codes, levels=levels, ordered=ordered), missing if missing.any() else None)
-
-
-def _booleans(column: pd.Series) -> Column:
-    missing = column.isna().to_numpy()
-    values = column.astype("boolean").to_numpy(dtype=bool, na_value=False)
-    return Column(values, missing if missing.any() else None)
 
 
 def _numbers(column: pd.Series) -> Column:
@@ -124,26 +221,6 @@ def _numbers(column: pd.Series) -> Column:
     return Column(values, missing if missing.any() else None)
 
 
-def _objects(column: pd.Series) -> Column:
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind in TEXT:
-        codes, labels = pd.factorize(column, sort=True)
-        if not len(labels):
-            return Column(np.full(len(column), np.nan), np.ones(len(column), dtype=bool))
-        return _factor(codes, tuple(plain(label) for label in labels), str(column.name))
-    if kind == "boolean":
-        return _booleans(column)
-    if kind in NUMBERS:
-        try:
-            return _numbers(pd.to_numeric(column).astype(float))
-        except OverflowError as error:
-            raise DataError(f"Column {column.name!r} holds a whole number that is too large; rescale it.") from error
-    raise DataError(
-        f"Column {column.name!r} holds {kind} values; it must hold numbers, booleans, text or categoricals. Convert it "
-        "(dates to a number of days, mixtures with .astype(str) or pd.to_numeric)."
-    )
-
-
 def factor_of(value: Value, label: str) -> Factor:
     """A factor of numbers (levels sorted) or of a condition (levels False, True)."""
     if isinstance(value, Factor):
@@ -154,11 +231,11 @@ def factor_of(value: Value, label: str) -> Factor:
         return Factor(codes=value.astype(np.intp), levels=(False, True))
     codes, levels = pd.factorize(value, sort=True)
     whole = levels.dtype.kind in "iu" or bool(np.all(np.isfinite(levels) & (levels == np.floor(levels))))
-    return Factor(codes=codes.astype(np.intp), levels=tuple(int(x) if whole else float(x) for x in levels))
+    return Factor(codes=codes.astype(np.intp), levels=tuple(map(int if whole else float, levels.tolist())))
 
 
 def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any]]:
-    """Codes of a factor by other levels, -1 where missing, and those of its labels that are not among them."""
+    """Codes of a factor by other levels, -1 where missing and -2 where unknown, and its labels that are unknown."""
     if factor.levels == levels:
         return factor.codes, []
     position = {level: code for code, level in enumerate(levels)}
@@ -172,7 +249,7 @@ Used = Callable[[], Mapping[str, Sequence[Any]]]
 def recode(value: Value, levels: tuple[Any, ...], name: str, used: Used = dict) -> IntArray:
     """(N,) codes by the levels of a fit, -1 where missing; DataError names levels the fit has not seen.
 
-    `used` gives those that had rows there by name, where not all had.
+    `used` gives the levels that had rows in the fit by name, where they are not all.
     """
     codes, unseen = matched(factor_of(value, name), levels)
     if unseen:
@@ -183,54 +260,53 @@ def recode(value: Value, levels: tuple[Any, ...], name: str, used: Used = dict) 
     return codes
 
 
-@dataclass(frozen=True, eq=False)
 class Columns:
     """The columns of a frame, read once each when first asked for.
 
-    Attributes
+    Parameters
     ----------
     frame : pandas.DataFrame
-    known : mapping of column name to Factor
+    declared : mapping of column name to Factor, optional
         Factor columns of a fit, without rows; their levels hold for this frame too.
     used : callable, optional
         Gives the levels that had rows in the fit, by the name of a factor column.
-    texts : set of str
-        Names of the columns read so far that are no categoricals.
     """
 
-    frame: pd.DataFrame
-    known: Mapping[str, Factor] = field(default_factory=dict)
-    used: Used = dict
-    _read: dict[str, Column] = field(default_factory=dict)
-    texts: set[str] = field(default_factory=set)
+    def __init__(self, frame: pd.DataFrame, declared: Mapping[str, Factor] | None = None, used: Used = dict):
+        self.frame = frame
+        self._declared = declared or {}
+        self._used = used
+        self._columns: dict[str, Column] = {}
+        self._categorical: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
-        return name in self._read or has_column(self.frame, name)
-
-    def __getitem__(self, name: str) -> Column:
-        return self.column(name)
+        return name in self.frame.columns
 
     def column(self, name: str, role: str = "the model") -> Column:
-        """A column that has to be there; DataError says what needs it."""
-        if name not in self._read:
-            found = find_column(self.frame, name, role)
-            column = read(found)
-            if not isinstance(found.dtype, pd.CategoricalDtype):
-                self.texts.add(name)
-            if (declared := self.known.get(name)) is not None:
-                codes = recode(column.value, declared.levels, name, self.used)
-                column = _factor(codes, declared.levels, name, declared.ordered)
-            self._read[name] = column
-        return self._read[name]
+        """A column that must be there; DataError says what needs it."""
+        if name not in self._columns:
+            series = find_column(self.frame, name, role)
+            column = read(series)
+            if isinstance(series.dtype, pd.CategoricalDtype):
+                self._categorical.add(name)
+            if (factor := self._declared.get(name)) is not None:
+                codes = recode(column.value, factor.levels, name, self._used)
+                column = Column(replace(factor, codes=codes), column.missing)
+            self._columns[name] = column
+        return self._columns[name]
 
     def declared(self) -> dict[str, Factor]:
         """The factor columns read so far, without their rows."""
-        values = {name: column.value for name, column in self._read.items()}
-        return {name: v.bare() for name, v in values.items() if isinstance(v, Factor)}
+        factors = {}
+        for name, (value, _) in self._columns.items():
+            if isinstance(value, Factor):
+                factors[name] = replace(value, codes=value.codes[:0])
+        return factors
 
-    @property
-    def n(self) -> int:
-        return len(self.frame)
+    def doubtful(self, names: Iterable[str]) -> list[str]:
+        """A note on each of these columns that holds codes of missing answers, or numbers as text."""
+        notes = (_doubtful(name, self._columns[name], name in self._categorical) for name in names)
+        return [note for note in notes if note]
 
 
 #: Codes of missing answers in surveys; those below 0 too.
@@ -250,38 +326,36 @@ _LEADING = re.compile(r"^\s*[<>≤≥$€£]*\s*([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d
 _FACTORS = {"k": 1e3, "m": 1e6}
 
 
-def doubtful_response(labels: tuple[Any, ...], name: str) -> tuple[str, ...]:
+def _several(word: str, labels: Sequence[Any]) -> str:
+    return f"the {word}{'s' * (len(labels) > 1)} {shown_labels(labels)}"
+
+
+def doubtful_response(labels: tuple[Any, ...], name: str) -> list[str]:
     """Notes on the labels of a response, in their order, whose levels were not given by `levels=`."""
+    texts = [label for label in labels if isinstance(label, str)]
     if labels and all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in labels):
         codes, scale = codes_apart(np.array(labels, dtype=float))
-        if not codes:
-            return ()
-        return (
-            f"Response {name} has the level{'s' * (len(codes) > 1)} {shown_labels(codes)}, away from {scale}: if that "
-            "is a code for a missing answer, leave such rows out, or set it to missing; if not, levels=[...] "
-            "with all levels in order says so.",
-        )
-    texts = [label for label in labels if isinstance(label, str)]
+        return codes and [
+            f"Response {name} has {_several('level', codes)}, away from {scale}: if that is a code for a missing "
+            "answer, leave such rows out, or set it to missing; if not, levels=[...] with all levels in order says so."
+        ]
     notes = []
     if silent := [text for text in texts if _NO_ANSWER.search(text)]:
         notes.append(
-            f"Response {name} has the level{'s' * (len(silent) > 1)} {shown_labels(silent)}, which may not belong to "
-            "the scale. If so, set it to missing, or leave such rows out."
+            f"Response {name} has {_several('level', silent)}, which may not belong to the scale. If so, set it to "
+            "missing, or leave such rows out."
         )
-    if len(texts) == len(labels) and _disordered(texts):
+    matches = [match for text in texts if (match := _LEADING.match(text))]  # such as "1,000-4,999" or "$25k"
+    numbers = [float(m[1].replace(",", "") + (m[2] or "")) * _FACTORS.get((m[3] or "").lower(), 1.0) for m in matches]
+    if len(numbers) == len(labels) and sorted(numbers) not in (numbers, numbers[::-1]):
         notes.append(
             f"Response {name} has levels whose numbers are not in order: {shown_labels(texts, 12)}. "
             "Put the categories in order, or give levels=[...], lowest first."
         )
-    return tuple(notes)
+    return notes
 
 
-def doubtful_columns(columns: Columns, names: Iterable[str]) -> tuple[str, ...]:
-    """Notes on the columns `names` of a formula, one each at most."""
-    return tuple(note for name in names if (note := _column(name, columns[name], name in columns.texts)))
-
-
-def _column(name: str, column: Column, plain_text: bool) -> str:
+def _doubtful(name: str, column: Column, categorical: bool) -> str:
     value = column.value
     rest = "set such values to missing (NaN), or leave these rows out"
     if not isinstance(value, Factor):
@@ -291,15 +365,15 @@ def _column(name: str, column: Column, plain_text: bool) -> str:
         codes, others = codes_apart(seen)
         if not codes:
             return ""
-        what = f"the value{'s' * (len(codes) > 1)} {shown_labels(codes)} in {_rows(np.isin(seen, codes))}"
+        what = f"{_several('value', codes)} in {_rows(np.isin(seen, codes))}"
         why = f"far from the others ({others}): if that is a code for a missing answer, {rest}"
         return f"Column {name} has {what}, {why}."
-    texts = [level for level in value.levels if isinstance(level, str)]
-    silent = [code for code, level in enumerate(value.levels) if isinstance(level, str) and _NO_ANSWER.search(level)]
-    if silent and (rows := np.isin(value.codes, silent)).any():
-        what = f"the level{'s' * (len(silent) > 1)} {shown_labels(value.levels[code] for code in silent)}"
-        return f"Column {name} has {what} in {_rows(rows)}: if that is not an answer, {rest}."
-    if plain_text and len(texts) > _MANY_TEXTS and all(_NUMBER.match(level) for level in texts):
+    texts = {code: level for code, level in enumerate(value.levels) if isinstance(level, str)}
+    silent = {code: level for code, level in texts.items() if _NO_ANSWER.search(level)}
+    if silent and (rows := np.isin(value.codes, [*silent])).any():
+        what = f"{_several('level', [*silent.values()])} in {_rows(rows)}"
+        return f"Column {name} has {what}: if that is not an answer, {rest}."
+    if not categorical and len(texts) > _MANY_TEXTS and all(map(_NUMBER.match, texts.values())):
         return (
             f"Column {name} is text that reads as numbers, and a factor of {len(texts)} levels here: convert it with "
             "pd.to_numeric, or make it a category if a factor is meant."
@@ -307,7 +381,7 @@ def _column(name: str, column: Column, plain_text: bool) -> str:
     return ""
 
 
-def codes_apart(values: AnyArray) -> tuple[list[int], str]:
+def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
     """Codes of missing answers beyond a gap, in order, and the range of the other values, in words.
 
     The gap above is wider than the range of the other values. Below numbers that are never negative a code needs a gap
@@ -316,23 +390,23 @@ def codes_apart(values: AnyArray) -> tuple[list[int], str]:
     if not values.size or not {values.min(), values.max()} & _CODE_SET:
         return [], ""
     usual = np.isin(values, _ALL_CODES)
-    others = values[~usual]
-    if not others.size:
-        others = values[values == values.min()]
+    others = values[~usual] if not usual.all() else values[values == values.min()]
     low, high = float(others.min()), float(others.max())
     codes = sorted({int(code) for code in values[usual]})
     above, below = list[int](), list[int]()
-    for code in (code for code in codes if code > high):
-        if above or _far(code, code - high, low, high):
-            above.append(code)
-        else:
-            high = float(code)
-    for code in (code for code in reversed(codes) if code < low):
-        if below or _far(code, low - code, low, high) or (low >= 0 and low - code > 1 and low < high):
-            below.append(code)
-        else:
-            low = float(code)
-    return sorted(below) + above, f"{low:g} to {high:g}" if low < high else f"{low:g}"
+    for code in codes:
+        if code > high:
+            if above or _far(code, code - high, low, high):
+                above.append(code)
+            else:
+                high = float(code)
+    for code in reversed(codes):
+        if code < low:
+            if below or _far(code, low - code, low, high) or (low - 1 > code and 0 <= low < high):
+                below.append(code)
+            else:
+                low = float(code)
+    return below[::-1] + above, f"{low:g} to {high:g}" if low < high else f"{low:g}"
 
 
 def _far(code: int, gap: float, low: float, high: float) -> bool:
@@ -342,14 +416,3 @@ def _far(code: int, gap: float, low: float, high: float) -> bool:
 
 def _rows(rows: BoolArray) -> str:
     return f"{int(rows.sum())} row{'s' * (int(rows.sum()) > 1)}"
-
-
-def _disordered(texts: list[str]) -> bool:
-    """Whether every text begins with a number, such as "1,000-4,999" or "$25k", and these neither rise nor fall."""
-    matches = [_LEADING.match(text) for text in texts]
-    numbers = [
-        float(match[1].replace(",", "") + (match[2] or "")) * _FACTORS.get((match[3] or "").lower(), 1.0)
-        for match in matches
-        if match is not None
-    ]
-    return len(numbers) == len(texts) and numbers != sorted(numbers) and numbers != sorted(numbers, reverse=True)

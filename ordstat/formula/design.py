@@ -1,53 +1,70 @@
-"""What a formula and a frame become: a sample with its names, and how it was asked for."""
+"""From a formula and a frame, or from arrays, to a Design: a sample with its names, and how it was asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import reduce
-from operator import or_
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import mapping, one_of
+from ..checks import did_you_mean, is_whole, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
-from .coding import Assembled, Coding, FactorCoding, column_categories, fit_coding
-from .columns import Columns, Value, doubtful_columns, take
-from .constraints import constrained, grouped
-from .contrasts import Contrast, contrast
-from .factors import Interpreter, column_expression, contrast_of, parse_expression
-from .frames import as_frame, has_column, row_name, shown_labels, suggest
+from .coding import Assembled, Coding, Contrast, contrast, fit_coding
+from .columns import (
+    Column,
+    Columns,
+    Value,
+    as_frame,
+    read,
+    refuse,
+    row_name,
+    shown_labels,
+    suggest,
+    take,
+)
+from .factors import Interpreter, contrast_of, read_relations
 from .inputs import (
-    Given,
+    Response,
     check_costs,
+    check_levels,
     cluster_codes,
     cost_columns,
     cost_matrix,
-    is_expression,
+    is_arithmetic,
     numbers,
+    read_response,
     subset_mask,
+    used_levels,
+    values_of,
     vector,
     weights_of,
 )
-from .parse import Part, parse_formula, parse_one_sided, split_formula, substitute_dot, uses_dot
+from .parse import (
+    Part,
+    column_expression,
+    parse_expression,
+    parse_formula,
+    parse_one_sided,
+    split_formula,
+    substitute_dot,
+    uses_dot,
+)
 from .random_terms import RandomTerm, fit_random_terms
-from .response import Response, check_levels, read_response, used_levels
 from .sample import Rows, Sample
-from .spec import ArraySpec, FormulaSpec
+from .spec import ArraySpec, Encoding, FormulaSpec, numeric_matrix
 from .survey import Survey, SurveyDesign, survey_of
 
 ZERO_WEIGHT = "(weight 0)"
 #: Sums of squares below this have lost digits.
 _LEAST = 1e-290
-#: Arguments that a call shows, and the longest value that it writes out.
-_SHOWN = (
-    "nominal", "scale", "weights", "offset", "cluster", "costs", "design", "levels", "subset", "cov", "contrasts",
-    "constraints", "na_action", "interactions",
-)  # fmt: skip
+#: The longest value of an argument that a call writes out.
 _LONGEST = 60
+_SIGNS = {"+": ">=", "-": "<="}
+_CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x1 <= 2 * x2']"
+_GROUPS = "interactions must be groups of columns of the data, such as [['x1', 'x2'], ['x3']]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +79,8 @@ class Recipe:
     nominal, scale : str, optional
         One-sided formulas of the effects that differ per threshold, and of the log scale.
     weights, offset, cluster : column name or N values, optional
-        Case weights (rows of weight 0 are left out), a known part of the score, groups of dependent rows. Weights and
-        offset may also be an expression such as "w - 1". A Series must have the index of the data.
+        Case weights (rows of weight 0 are left out), a known part of the score, groups of dependent rows. A Series must
+        have the index of the data.
     costs : list of K column names, or (N, K) values, optional
         A row's own price of each predicted rank.
     design : SurveyDesign, optional
@@ -77,14 +94,14 @@ class Recipe:
     contrasts : mapping of factor to contrast, optional
         "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "diff", "sas", R's names, or a
         (K, m) matrix. That of a column outside the formula is kept for an update.
-    constraints : mapping, list of str, or constraints of an earlier design, optional
-        Signs and orders of coefficients; see `constraints.constrained`.
+    constraints : mapping or list of str, optional
+        Signs and orders of coefficients; see `constrained`.
     na_action : {"omit", "raise", "keep"}
         What to do with rows where a value is missing; "keep" leaves those of location terms to the method.
     as_categories : bool
         Whether a factor without contrasts of the user is one column of codes in a term of one factor.
     interactions : groups of columns of the data, optional
-        Which may interact; see `constraints.grouped`.
+        Which may interact; see `grouped`.
     """
 
     formula: str
@@ -113,39 +130,22 @@ class Recipe:
         "nominal='~ z', levels=['low', 'high']"
         """
         shown = []
-        for name in _SHOWN:
-            value = getattr(self, name)
-            empty = isinstance(value, (dict, list, tuple)) and not value
-            if value is None or empty or (name == "na_action" and value == "omit"):
+        for argument in fields(self)[1:]:
+            value = getattr(self, argument.name)
+            text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else "..."
+            if value is None or text in ("{}", "[]", "()", repr(argument.default)) or argument.name == "as_categories":
                 continue
-            text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else ""
-            shown.append(f"{name}={text if text and len(text) <= _LONGEST and chr(10) not in text else '...'}")
+            shown.append(f"{argument.name}={text if len(text) <= _LONGEST and chr(10) not in text else '...'}")
         return ", ".join(shown)
-
-    def check(self) -> None:
-        """OptionError if a survey design meets arguments that it replaces."""
-        one_of("na_action", self.na_action, ("omit", "raise", "keep"))
-        if self.design is None:
-            return
-        if not isinstance(self.design, SurveyDesign):
-            raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {self.design!r}.")
-        for name, inside in (("weights", "weights"), ("cluster", "clusters")):
-            if getattr(self, name) is not None:
-                raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula."""
-        known = sorted(field.name for field in fields(self))
-        unknown = [name for name in changes if name not in known]
-        if unknown:
-            raise OptionError(f"update must have arguments among {', '.join(known)}; got {', '.join(unknown)}.")
+        names = sorted(field.name for field in fields(self))
+        if unknown := [name for name in changes if name not in names]:
+            raise OptionError(f"update must have arguments among {', '.join(names)}; got {', '.join(unknown)}.")
         given = {name: value for name, value in changes.items() if value is not None}
         if "formula" in given:
-            formula = given["formula"] = updated_formula(self.formula, given["formula"])
-            if self.cov is not None and "cov" not in given:  # covariances of the groups that are left
-                random = () if uses_dot(formula) else parse_formula(formula, ())[1].random
-                groups = {part.group.label for part in random}
-                given["cov"] = {name: K for name, K in self.cov.items() if name in groups} or None
+            given["formula"] = updated_formula(self.formula, given["formula"])
         for role in ("nominal", "scale"):
             old = getattr(self, role)
             if role in given and old is not None:
@@ -308,6 +308,8 @@ class Design:
         """The same with a reference to its data; DataError if they are other data."""
         if self.recipe is None:
             raise DataError("data= must be left out: the fit was made from arrays, without a formula.")
+        if not isinstance(self.recipe, Recipe):  # a forged file may hold anything
+            raise DataError(f"A design must be made from a Recipe; got {type(self.recipe).__name__}.")
         changed = _difference(self, make(self.recipe, data))
         if changed is not None:
             raise DataError(f"data= must be the data of the fit, all rows in their order; they differ: {changed}.")
@@ -340,46 +342,77 @@ def _difference(stored: Design, rebuilt: Design) -> str | None:
     return None if same else "the groups"
 
 
+def build(formula: str, data: Any, **arguments: Any) -> Design:
+    """The sample a formula makes of a frame, with its names and the way to rebuild it.
+
+    Parameters
+    ----------
+    formula : str
+    data : pandas or polars DataFrame, pyarrow Table or mapping of columns
+        Never changed.
+    **arguments
+        Those of `Recipe`.
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    FormulaError, DataError, OptionError
+
+    Notes
+    -----
+    Text columns and unordered categoricals are factors (text in sorted order of its code points); levels without rows
+    are left out, as R's clm does. Booleans are factors with levels False, True. Splines, polynomials and scale() are
+    fitted to all rows of the subset in which their own variable is present, as in R.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ordstat.formula.design import build
+    >>> data = pd.DataFrame({"y": [1, 2, 3, 2, 1], "x": [0.1, 0.5, 0.9, 0.4, None], "f": list("aabbb")})
+    >>> design = build("y ~ x + f", data)
+    >>> design.names, design.levels.values, dict(design.dropped)
+    (('x', 'f[T.b]'), (1, 2, 3), {'x': 1})
+    >>> design.spec.rebuild(data).complete
+    array([ True,  True,  True,  True, False])
+    """
+    return make(Recipe(formula, **arguments), data)
+
+
 def make(recipe: Recipe, data: Any) -> Design:
     """The design of a recipe and some data."""
-    if not isinstance(recipe, Recipe):  # a forged file may hold anything
-        raise DataError(f"A design must be made from a Recipe; got {type(recipe).__name__}.")
-    recipe.check()
+    one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     whole = as_frame(data)
-    survey = None if recipe.design is None else survey_of(recipe.design, whole)
+    survey = None if recipe.design is None else _survey(recipe, whole)
     rows = None if recipe.subset is None else subset_mask(recipe.subset, whole)
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
     frame = whole if rows is None else whole[rows]
-    spec, levels = _parse(recipe, frame)
-    interpreter = Interpreter(Columns(frame), {})
-    values, missing, used = spec.evaluate(spec.factors() | spec.offsets() | spec.groups(), interpreter)
-    contrasts = _contrasts(recipe.contrasts, spec, used, frame)
-    arguments = {
-        "weights": recipe.weights if recipe.design is None else recipe.design.weights,
-        "offset": None if isinstance(recipe.offset, str) else recipe.offset,  # a name is part of the formula
-        "cluster": recipe.cluster,
-    }
-    given = {
-        role: vector(value, role, interpreter, rows, whole.index)
-        for role, value in arguments.items()
-        if value is not None
-    }
-    offset = numbers(given["offset"], "offset", frame.index) if "offset" in given else None
-    declared = levels if recipe.levels is None else recipe.levels
-    response = interpreter.columns.column(spec.response_name, "the response")
+    spec, levels = _formulas(recipe, frame)
+    columns = Columns(frame)
+    interpreter = Interpreter(columns, {})
+    values, missing, used = spec.evaluate(spec.factors | spec.offsets | spec.groups, interpreter)
+    contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, frame)
+    levels = levels if recipe.levels is None else recipe.levels
+    response = columns.column(spec.response_name, "the response")
+    given: dict[str, tuple[Any, Column]] = {}
+    for role in ("weights", "offset", "cluster"):
+        asked = getattr(recipe if recipe.design is None or role != "weights" else recipe.design, role)
+        if asked is not None and (role != "offset" or not isinstance(asked, str)):  # a named offset is in the formula
+            given[role] = asked, vector(asked, role, columns, rows, whole.index)
 
     def model(take_rows: Callable[[Any], Any], n: int, kept: Levels) -> tuple[Rows, dict[str, Any]]:
         complete = {key: take_rows(value) for key, value in values.items()}
         return _model(recipe, replace(spec, levels=kept.values), complete, interpreter, used, contrasts, n)
 
-    design = design_of(
+    design = _design(
         frame.index,
-        read_response(response, spec.response_name, None if declared is None else check_levels(declared)),
+        read_response(response, spec.response_name, None if levels is None else check_levels(levels)),
         missing,
         given,
         model,
-        offset=offset,
         costs=None if recipe.costs is None else cost_matrix(recipe.costs, frame, rows, whole.index),
         survey=survey if survey is None or rows is None else survey.take(rows),
         na_action=recipe.na_action,
@@ -389,14 +422,76 @@ def make(recipe: Recipe, data: Any) -> Design:
     return design if recipe.interactions is None else grouped(design, recipe.interactions)
 
 
-def design_of(
+def from_arrays(
+    X: Any,
+    y: Any,
+    *,
+    weights: Any = None,
+    gaps: bool = False,
+    encoding: Encoding | None = None,
+    keep_levels: bool = False,
+) -> Design:
+    """A design of numeric columns.
+
+    Parameters
+    ----------
+    X : (N, D) array or frame of numbers, all finite
+        Columns of an array are named x1, x2, ...
+    y : (N,) numbers, booleans or an ordered categorical
+    weights : (N,), optional
+        Case weights >= 0; rows of weight 0 are left out.
+    gaps : bool
+        Whether X may have missing values, NaN.
+    encoding : Encoding, optional
+        That gave the columns of categories in X their codes; new rows are encoded alike.
+    keep_levels : bool
+        Keep declared levels without rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ordstat.formula.design import from_arrays
+    >>> design = from_arrays(np.eye(3), [1, 3, 1])
+    >>> design.sample.y, design.names
+    (array([0, 1, 0]), ('x1', 'x2', 'x3'))
+    """
+    matrix, index, columns = numeric_matrix(X, None)
+    with np.errstate(invalid="ignore", over="ignore"):
+        finite = np.isfinite(matrix.sum())  # one sum in place of a look at every value
+    wrong: Any = [] if finite else np.argwhere(np.isinf(matrix) if gaps else ~np.isfinite(matrix))
+    if len(wrong):
+        row, column = (int(k) for k in wrong[0])
+        must = "finite or missing (NaN)" if gaps else "finite"
+        value = f"{matrix[row, column]:g} in {row_name(index, row)}, column {column}"
+        raise DataError(f"X is {value}; all values must be {must}.")
+    labels = read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y", None)
+    if labels.codes.size != len(matrix):
+        raise DataError(f"y must have a value for each of the {len(matrix)} rows of X; got {labels.codes.size}.")
+    refuse(labels.codes < 0, index, "y", "missing", ": leave them out.")
+    given = {} if weights is None else {"weights": (None, read(values_of(np.asarray(weights), "weights", index)))}
+    encoding = encoding or Encoding({})
+    names = tuple(str(name) for name in columns or [f"x{j + 1}" for j in range(matrix.shape[1])])
+
+    def model(take_rows: Callable[[Any], Any], n: int, kept: Levels) -> tuple[Rows, dict[str, Any]]:
+        return Rows(X=take_rows(matrix)), {
+            "names": names,
+            "terms": {name: slice(j, j + 1) for j, name in enumerate(names)},
+            "formula": f"y ~ {' + '.join(names) if len(names) <= 10 else '.'}",
+            "categories": encoding.counts(names),
+            "notes": [],
+            "spec": ArraySpec(columns=columns, levels=kept.values, names=names, gaps=gaps, encoding=encoding),
+        }
+
+    return _design(index, labels, {}, given, model, keep_levels=keep_levels)
+
+
+def _design(
     index: pd.Index,
     response: Response,
     missing: Mapping[str, BoolArray],
-    given: Mapping[str, Given],
+    given: Mapping[str, tuple[Any, Column]],
     model: Callable[[Callable[[Any], Any], int, Levels], tuple[Rows, dict[str, Any]]],
     *,
-    offset: FloatArray | None = None,
     costs: FloatArray | None = None,
     survey: Survey | None = None,
     na_action: str = "omit",
@@ -407,146 +502,164 @@ def design_of(
     Parameters
     ----------
     index : pandas.Index
-        Of all rows, as are the response, the masks `missing`, the arguments `given`, the offset, costs and survey.
+        Of all rows, as are the response, the masks `missing`, the costs, the survey and the arguments `given`: by role
+        what was asked for, and its column.
     model : callable(take, n, levels)
         Makes the n rows, and the other fields of the design; `take` takes those rows of a value.
     keep_levels : bool
         Keep declared levels without rows.
     """
-    weights = weights_of(given["weights"], index) if "weights" in given else None
-    masks: dict[str, BoolArray] = {response.name: np.asarray(response.codes < 0), **missing}
-    for column, names in given.values():
+    weights = weights_of(given["weights"][1], given["weights"][0], index) if "weights" in given else None
+    offset = numbers(given["offset"][1], "offset", index) if "offset" in given else None
+    masks = {response.name: response.codes < 0, **missing}
+    for role, (asked, column) in given.items():
         if column.missing is not None:
-            masks[" + ".join(names)] = column.missing
+            masks[asked if isinstance(asked, str) else role] = column.missing
     if costs is not None:
         masks["costs"] = np.asarray(np.isnan(costs).any(axis=1))
     masks = {name: mask for name, mask in masks.items() if mask.any()}
-    notes = (_missing_note(masks, index, na_action),) if masks else ()
+    kept = np.ones(len(index), dtype=bool)
+    for mask in masks.values():
+        kept &= ~mask
+    notes = [_missing_note(masks, kept, index, na_action)] if masks else []
     if weights is not None and (zero := weights == 0).any():
         masks[ZERO_WEIGHT] = zero
-    rows = ~reduce(or_, masks.values()) if masks else None
-    if not len(index) or (rows is not None and not rows.any()):
-        why = f"; left out for {_counts(masks)}".replace(ZERO_WEIGHT, "weights= of 0") if masks else ""
+        kept &= ~zero
+    dropped = {name: int(mask.sum()) for name, mask in masks.items()}
+    if not kept.any():
+        why = f"; left out for {_counts(dropped)}".replace(ZERO_WEIGHT, "weights= of 0") if masks else ""
         raise DataError(f"No row of the {len(index)} given can be used{why}.")
 
     def take_rows(value: Any) -> Any:
-        return value if rows is None or value is None else take(value, rows)
+        return take(value, kept) if masks and value is not None else value
 
     codes, declared = take_rows(response.codes), response.declared
     used = np.arange(len(declared)) if keep_levels else used_levels(codes, declared, response.name)
-    unused = [label for code, label in enumerate(declared) if code not in set(used.tolist())]
-    levels = Levels(values=tuple(declared[code] for code in used), unused=tuple(unused))
-    model_rows, fields = model(take_rows, codes.size, levels)
+    unused = np.setdiff1d(np.arange(len(declared)), used)
+    levels = Levels(values=tuple([declared[k] for k in used]), unused=tuple([declared[k] for k in unused]))
+    rows, fields = model(take_rows, codes.size, levels)
     if offset is not None:
         offset = take_rows(offset)
-        model_rows = replace(model_rows, offset=offset if model_rows.offset is None else model_rows.offset + offset)
-    cluster = cluster_codes(take_rows(given["cluster"].column.value)) if "cluster" in given else None
+        rows = replace(rows, offset=offset if rows.offset is None else rows.offset + offset)
+    cluster = cluster_codes(take_rows(given["cluster"][1].value)) if "cluster" in given else None
     weights = take_rows(weights)
     if survey is not None:
-        survey = survey if rows is None else survey.take(rows)
+        survey = survey.take(kept)
         survey.check()
         assert weights is not None
         cluster, weights = survey.cluster, np.asarray(weights / weights.mean())  # only their ratios matter
+    categories = fields.pop("categories")
     sample = Sample(
-        rows=model_rows,
+        rows=rows,
         y=np.searchsorted(used, codes),
         n_levels=used.size,
         weights=weights,
         costs=None if costs is None else take_rows(check_costs(costs, len(declared), used, index)),
         cluster=cluster,
-        categories=fields.pop("categories", None),
+        categories=np.array(categories, dtype=np.intp) if any(categories) else None,
     )
+    notes += [*response.notes, *_unused_note(levels.unused, "the response"), *fields.pop("notes")]
     return Design(
         sample=sample,
         levels=levels,
         response=response.name,
         index=take_rows(index),
         n_given=len(index),
-        dropped={name: int(mask.sum()) for name, mask in masks.items()},
+        dropped=dropped,
         survey=survey,
-        notes=(*notes, *response.notes, *_unused_note(levels.unused, "the response"), *fields.pop("notes", ())),
+        notes=tuple(notes),
         **fields,
     )
 
 
-def _missing_note(missing: Mapping[str, BoolArray], index: pd.Index, na_action: str) -> str:
+def _missing_note(masks: Mapping[str, BoolArray], kept: BoolArray, index: pd.Index, na_action: str) -> str:
     """Which values are missing; DataError under na_action="raise"."""
-    incomplete = reduce(or_, missing.values())
-    count = f"{int(incomplete.sum())} of {len(index)} rows"
+    counts = _counts({name: int(mask.sum()) for name, mask in masks.items()})
+    rows = f"{int((~kept).sum())} of {len(index)} rows"
     if na_action == "raise":
-        first = ", ".join(row_name(index, int(position)) for position in np.flatnonzero(incomplete)[:5])
+        first = ", ".join(row_name(index, int(position)) for position in np.flatnonzero(~kept)[:5])
         raise DataError(
-            f"{count} have missing values: {_counts(missing)}; first {first}. "
-            "Fill or drop them, or use na_action='omit'."
+            f"{rows} have missing values: {counts}; first {first}. Fill or drop them, or use na_action='omit'."
         )
-    return f"{count} left out for missing values: {_counts(missing)}."
+    return f"{rows} left out for missing values: {counts}."
 
 
-def _counts(masks: Mapping[str, BoolArray]) -> str:
-    return ", ".join(f"{name} ({int(mask.sum())})" for name, mask in masks.items())
+def _counts(dropped: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in dropped.items())
 
 
-def _unused_note(labels: Collection[Any], of: str) -> tuple[str, ...]:
-    return (f"Levels of {of} without rows were left out: {shown_labels(labels)}.",) if labels else ()
+def _unused_note(labels: Collection[Any], of: str) -> list[str]:
+    return [f"Levels of {of} without rows were left out: {shown_labels(labels)}."] if labels else []
 
 
-def _parse(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
+def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
+    """The survey of all rows; OptionError if it meets arguments that it replaces."""
+    if not isinstance(recipe.design, SurveyDesign):
+        raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {recipe.design!r}.")
+    for name, inside in (("weights", "weights"), ("cluster", "clusters")):
+        if getattr(recipe, name) is not None:
+            raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
+    return survey_of(recipe.design, frame)
+
+
+def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
     """The formulas, and the levels that the left side declares."""
-    for name in ("nominal", "scale"):
-        if not isinstance(text := getattr(recipe, name), str | None):
-            raise FormulaError(f"{name}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}.")
     surveyed = () if recipe.design is None else recipe.design.columns
     named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed, *(cost_columns(recipe.costs) or ()))
-    taken = {name for name in named if isinstance(name, str)}
 
-    def free(text: str) -> tuple[str, ...]:
+    def free(text: str, response: str = "") -> tuple[str, ...]:
         """The columns that a dot stands for."""
-        return tuple(str(name) for name in frame.columns if str(name) not in taken) if uses_dot(text) else ()
+        if not uses_dot(text):
+            return ()
+        taken = {name for name in named if isinstance(name, str)} | {response}
+        return tuple(str(name) for name in frame.columns if str(name) not in taken)
 
-    response, location = parse_formula(recipe.formula, free(recipe.formula))
+    (response, levels), location = parse_formula(recipe.formula, free(recipe.formula))
     if isinstance(recipe.offset, str):
-        text = recipe.offset
-        extra = parse_expression(text) if is_expression(text, frame) else column_expression(text)
-        location = replace(location, offsets=(*location.offsets, extra))
-    taken.add(response.column)
+        read_offset = parse_expression if is_arithmetic(recipe.offset, Columns(frame)) else column_expression
+        location = replace(location, offsets=(*location.offsets, read_offset(recipe.offset)))
     sides: dict[str, Part | None] = {"nominal": None, "scale": None}
     for role in sides:
         if (text := getattr(recipe, role)) is None:
             continue
-        side = sides[role] = parse_one_sided(text, free(text), role)
+        if not isinstance(text, str):
+            raise FormulaError(f"{role}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}.")
+        side = sides[role] = parse_one_sided(text, free(text, response), role)
         if side.random or (role == "nominal" and side.offsets):
             what = "random term" if side.random else "offset()"
             raise FormulaError(f"{role}= must have no {what}: put it in the formula.")
-    spec = FormulaSpec(
-        location=location, nominal=sides["nominal"], scale=sides["scale"], response_name=response.column,
-        na_action=recipe.na_action,
-    )  # fmt: skip
     if location.random and recipe.design is not None:
         raise OptionError(
             "design= must be left out if the formula has random effects, whose likelihood is that of all rows. Give "
             "the groups as clusters of the design in place of a random term, or weights= for numbers of equal rows."
         )
-    if column_expression(response.column).key in spec.factors() | spec.groups():
-        raise FormulaError(f"The response {response.column!r} stands on the right of the formula too; take it out.")
-    return spec, response.levels
+    spec = FormulaSpec(
+        location=location,
+        response_name=response,
+        na_action=recipe.na_action,
+        nominal=sides["nominal"],
+        scale=sides["scale"],
+    )
+    key = column_expression(response).key
+    if key in spec.factors or key in spec.groups:
+        raise FormulaError(f"The response {response!r} stands on the right of the formula too; take it out.")
+    return spec, levels
 
 
 def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.DataFrame) -> dict[str, Contrast]:
     """contrasts= by factor key."""
-    factors = spec.factors().values()
-    keys = {name: factor.key for factor in factors for name in (factor.label, factor.key)}
+    labels = [factor.label for factor in spec.factors.values()]
+    keys = {factor.label: key for key, factor in spec.factors.items()} | {key: key for key in spec.factors}
     coded = {}
     for name, kind in mapping("contrasts", asked, "{'x': 'sum'}").items():
         call = isinstance(kind, str) and "(" in kind
         coding = contrast_of(parse_expression(kind).tree) if call else contrast(kind)
         if name in keys:
             coded[keys[name]] = coding
-        elif name in used or (isinstance(name, str) and "(" not in name and not has_column(frame, name)):
-            names = [factor.label for factor in factors]
-            known = "." if name in used else f" and no column; {suggest(name, [*names, *frame.columns])}"
-            raise FormulaError(
-                f"contrasts= names {name!r}, which is no factor of the model ({shown_labels(names)}){known}"
-            )
+        elif name in used or (isinstance(name, str) and "(" not in name and name not in frame.columns):
+            end = "." if name in used else f" and no column; {suggest(name, [*labels, *frame.columns])}"
+            known = f"which is no factor of the model ({shown_labels(labels)})"
+            raise FormulaError(f"contrasts= names {name!r}, {known}{end}")
     return coded
 
 
@@ -564,51 +677,54 @@ def _model(
     `used` are the columns in `values`, which are complete.
     """
     codings: dict[str, Coding] = {}
-    notes = []
-    if not all(part.intercept for part in spec.parts):
-        notes.append("A formula removes the intercept; it stays, as the thresholds are the intercepts.")
-    factors = spec.factors()
-    predictors = frozenset[str]().union(*(factor.names for factor in factors.values()))
-    notes += doubtful_columns(interpreter.columns, [name for name in used if name in predictors])
-    for key, factor in factors.items():
+    notes = list[str]()
+    for part in spec.parts:
+        if not part.intercept:
+            notes = ["A formula removes the intercept; it stays, as the thresholds are the intercepts."]
+    predictors, needed = set[str](), set[str]()
+    for factor in spec.factors.values():
+        predictors |= factor.names
+    for offset in spec.offsets.values():
+        needed |= offset.names
+    notes += interpreter.columns.doubtful([name for name in used if name in predictors])
+    for key, factor in spec.factors.items():
         codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), recipe.as_categories)
         notes += _unused_note(unused, factor.label)
     spec = replace(spec, codings=codings)
     rows, matrices = spec.matrices(values, n)
-    location, nominal, scale = matrices
     for matrix in matrices:
-        _check_sizes(matrix)
-    random, random_rows, random_notes = fit_random_terms(spec.location.random, values, codings, n, recipe.cov)
-    categorical = tuple(
-        term.label
-        for term in spec.location.terms
-        if all(isinstance(codings[factor.key], FactorCoding) for factor in term.factors)
-    )
-    gaps = np.flatnonzero(np.isnan(location.squares))
-    empty = [location.names[j] for j in gaps if np.isnan(location.matrix[:, j]).all()]
-    notes += [f"Columns without a value in the rows used: {shown_labels(empty)}."] * bool(empty)
-    notes += random_notes
-    notes += [
-        f"{term.text} stands beside fixed effects of {term.group.label}, which leave its intercept no variance: "
-        "take one of them out."
-        for term in spec.location.random
-        if term.columns.intercept and term.group.label in categorical
-    ]
-    outside = [*factors.values(), *spec.offsets().values()]  # new data may lack columns that make groups alone
-    needed = frozenset[str]().union(*(expression.names for expression in outside))
-    grouping = {name for group in spec.groups().values() for name in group.names} - needed
+        _check_squares(matrix)
+    location, nominal, scale = matrices
+    numeric = {key for key, coding in codings.items() if not coding.levels}
+    categorical = tuple([term.label for term in spec.location.terms if numeric.isdisjoint(term.keys)])
+    empty = [location.names[j] for j in np.flatnonzero(np.isnan(location.squares)) if np.isnan(rows.X[:, j]).all()]
+    if empty:
+        notes.append(f"Columns without a value in the rows used: {shown_labels(empty)}.")
+    random: tuple[RandomTerm, ...] = ()
+    if spec.location.random or recipe.cov is not None:
+        random, random_rows, random_notes = fit_random_terms(spec.location.random, values, codings, n, recipe.cov)
+        rows, notes = replace(rows, random=random_rows), notes + random_notes
+        notes += [
+            f"{term.text} stands beside fixed effects of {term.group.label}, which leave its intercept no variance: "
+            "take one of them out."
+            for term in spec.location.random
+            if term.columns.intercept and term.group.label in categorical
+        ]
+    needed |= predictors  # new data may lack columns that make groups alone
+    grouping = {name for group in spec.groups.values() for name in group.names} - needed
+    declared = interpreter.columns.declared()
     spec = replace(
         spec,
-        states=dict(interpreter.states),
-        columns=tuple(name for name in used if name not in grouping),
-        declared={name: factor for name, factor in interpreter.columns.declared().items() if name not in grouping},
+        states=interpreter.states,
+        columns=tuple([name for name in used if name not in grouping]),
+        declared={name: factor for name, factor in declared.items() if name not in grouping},
         cost_names=cost_columns(recipe.costs),
         array_offset=recipe.offset is not None and not isinstance(recipe.offset, str),
         random=random,
     )
-    return replace(rows, random=random_rows), {
+    return rows, {
         "notes": notes,
-        "categories": column_categories(spec.location, codings),
+        "categories": location.categories,
         "formula": recipe.formula,
         "names": location.names,
         "nominal_names": nominal.names,
@@ -622,16 +738,107 @@ def _model(
     }
 
 
-def _check_sizes(part: Assembled) -> None:
+def _check_squares(part: Assembled) -> None:
     """DataError for a column whose squares overflow or vanish, by its name."""
-    squares, matrix = part.squares, part.matrix
-    if np.isnan(squares).any():  # of columns with missing values
-        matrix = np.nan_to_num(matrix)
-        squares = (matrix**2).sum(axis=0)
-    suspects = np.flatnonzero(~((squares > _LEAST) & (squares < np.inf)))
-    bad = [j for j in suspects if matrix[:, j].any()]
-    if bad:
-        raise DataError(
-            f"Column {part.names[bad[0]]!r} reaches {np.abs(matrix[:, bad[0]]).max():g}: rescale it, so that its "
-            "squares neither overflow nor vanish."
+    for j in np.flatnonzero(~((part.squares > _LEAST) & (part.squares < np.inf))):
+        column = np.nan_to_num(part.matrix[:, j])  # missing values make the sum NaN
+        with np.errstate(over="ignore", under="ignore"):
+            square = np.sum(column**2)
+        if column.any() and not _LEAST < square < np.inf:
+            raise DataError(
+                f"Column {part.names[j]!r} reaches {np.abs(column).max():g}: rescale it, so that its squares neither "
+                "overflow nor vanish."
+            )
+
+
+def constrained(design: Design, constraints: Any) -> Design:
+    """The design with restrictions a'w <= 0 on the effects w of its columns.
+
+    Parameters
+    ----------
+    design : Design
+    constraints : mapping of column to "+" or "-", or sequence of str
+        "x1 >= 0", "x1 <= x2", "2 * x1 >= x2 + x3", without a constant; columns under their names in the design, such
+        as "g[T.b]". A mapping also takes their places, counted from 0.
+
+    Raises
+    ------
+    OptionError
+        A constraint that cannot be read, or an unknown column.
+    """
+    names = {name: place for place, name in enumerate(design.names)}
+    texts = [constraints] if isinstance(constraints, str) else constraints
+    if isinstance(constraints, Mapping):
+        if unknown := [sign for sign in constraints.values() if sign not in _SIGNS]:
+            raise OptionError(f"{_CONSTRAINTS}; got the sign {unknown[0]!r}.")
+        for column in constraints:
+            if is_whole(column) and not 0 <= column < len(names):
+                raise OptionError(f"constraints must name columns from 0 to {len(names) - 1}; got {column}.")
+        texts = [
+            f"{design.names[column] if is_whole(column) else column} {_SIGNS[sign]} 0"
+            for column, sign in constraints.items()
+        ]
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")
+    design = replace(design, recipe=design.recipe and replace(design.recipe, constraints=list(texts)))
+    rows = []
+    for relation in [r for text in texts for r in read_relations(text, names, len(names), ("<=", ">="))]:
+        if relation.value != 0.0:
+            raise OptionError(
+                f"constraint {relation.text!r} must compare coefficients with each other or with 0; got the constant "
+                f"{relation.value:g}."
+            )
+        if design.sample.categories is not None and (bad := design.sample.categories * (relation.row != 0)).any():
+            raise OptionError(
+                f"constraint {relation.text!r} is on {design.names[int(np.argmax(bad > 0))]!r}, whose categories have "
+                "no order: make it an ordered categorical (pd.CategoricalDtype(levels, ordered=True)), or take the "
+                "constraint out."
+            )
+        rows.append(relation.row if relation.sign == "<=" else -relation.row)
+    return replace(design, sample=replace(design.sample, restrictions=np.array(rows))) if rows else design
+
+
+def grouped(design: Design, interactions: Any) -> Design:
+    """The design with groups of columns: an effect of several variables joins those of one group.
+
+    Parameters
+    ----------
+    design : Design
+    interactions : list of lists of str
+        Names of columns of the data; one may be in several groups, and those without a group make one more.
+
+    Raises
+    ------
+    OptionError
+        Groups of another kind, an unknown column, or a term of variables without a common group.
+    """
+    variables = design.spec.variables()
+    names = sorted(frozenset().union(*variables.values()))
+    if not isinstance(interactions, (list, tuple)) or not interactions:
+        raise OptionError(f"{_GROUPS}; got {interactions!r}.")
+    for group in interactions:
+        if isinstance(group, str) or not isinstance(group, (list, tuple, set, frozenset)) or not group:
+            raise OptionError(f"{_GROUPS}; got the group {group!r}.")
+        if unknown := [name for name in group if name not in names]:
+            raise OptionError(
+                f"interactions= names {unknown[0]!r}, which is no column of the formula ({shown_labels(names)})."
+                f"{did_you_mean(unknown[0], names)}"
+            )
+    groups = [frozenset(group) for group in interactions]
+    groups += [rest] if (rest := frozenset(names).difference(*groups)) else []
+    for term, inside in variables.items():
+        if not any(inside <= group for group in groups):
+            raise OptionError(
+                f"interactions= has no group with {shown_labels(sorted(inside))}, which the term {term!r} joins: add "
+                "one, or take the term out of the formula."
+            )
+    places = [
+        tuple(
+            place
+            for term, part in design.terms.items()
+            if variables[term] <= group
+            for place in range(part.start, part.stop)
         )
+        for group in groups
+    ]
+    return replace(design, sample=replace(design.sample, groups=tuple(places)))

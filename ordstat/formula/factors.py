@@ -1,4 +1,4 @@
-"""Factors of a formula: read into Python's syntax tree and evaluated without eval."""
+"""Factors of a formula, evaluated without eval, and the functions that formulas have."""
 
 from __future__ import annotations
 
@@ -6,264 +6,35 @@ import ast
 import inspect
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
-from itertools import accumulate
-from keyword import iskeyword
-from typing import Any
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..checks import advice, whole
+from ..checks import advice, did_you_mean, whole
 from ..exceptions import DataError, FormulaError, OptionError
-from .columns import Columns, Factor, Value, factor_of
-from .contrasts import Contrast, contrast
-from .frames import shown_labels, suggest
-from .splines import BSpline, CyclicSpline, NaturalSpline, RegressionSpline
+from .coding import Contrast, contrast
+from .columns import Columns, Factor, Value, factor_of, shown_labels, suggest
+from .parse import (
+    CONSTANTS,
+    Expression,
+    dotted_name,
+    literal,
+    parse_expression,
+    said,
+    shown,
+    source,
+    unquoted,
+)
 
-MAX_CHARACTERS = 100_000
-MAX_TERMS = 10_000
-MAX_COLUMNS = 100_000
-#: Parentheses inside each other, and bars of random terms and conditions.
-MAX_DEPTH, MAX_BARS = 50, 100
-#: Characters of all terms together.
-MAX_LABELS = 1_000_000
-#: Unions and products of terms formed on the way, equal ones too: well below a second of work.
-MAX_STEPS = 2_000_000
-#: Characters of a formula that an error repeats.
-_SHOWN = 200
 LARGEST = float(np.finfo(float).max)
-
-#: Names that stand for a value where the data have no such column.
-CONSTANTS = {"TRUE": True, "FALSE": False, "pi": float(np.pi)}
 CODED = ("C", "factor", "ordered")
-
-#: A name, with the marks of other scripts that follow a letter.
-NAME = r"[^\W\d](?:\w|[^\x00-\xbf\xd7\xf7\u2000-\u2bff\u3000-\u303f])*"
-#: A text in quotes; one that is not closed reaches to the end, so that the search does not start over inside.
-TEXT = r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`"
-_QUOTED = "quoted_name_"
-#: Operators and options of R that Python spells otherwise.
-_R_SPELLING = {
-    "^": "**", "&&": "&", "||": "|", "!": " not ", "%in%": " in ", "%%": "%", "%/%": "//",
-    "Boundary.knots": "boundary_knots",
-}  # fmt: skip
-#: The same where & and | bind less than comparisons, as in R.
-_LOOSE = _R_SPELLING | {"&": " and ", "&&": " and ", "|": " or ", "||": " or "}
-_PIECES = re.compile(rf"{TEXT}|\^|&&?|\|\|?|!(?!=)|%in%|%%|%/%|\bBoundary\.knots\b(?=\s*=)|{NAME}", re.DOTALL)
-
-NO_DOLLAR = "columns stand by their names alone, without 'data$' before them."
-_R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are no names in Python
-_SINGLE_EQUALS = re.compile(r"^[^(=!<>]*=[^=]")
-_WITH_BLANKS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
-
-
-def shown(text: str) -> str:
-    """A formula in quotes for an error, cut short where it is long."""
-    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
-
-
-def too_large(text: str, what: str) -> FormulaError:
-    """The error for a formula that passes a limit; `what` says how."""
-    return FormulaError(
-        f"The formula {shown(text)} {what}. A formula may have at most {MAX_CHARACTERS:,} characters and give at most "
-        f"{MAX_TERMS:,} terms: write down the terms that you need. OrdinalClassifier takes any number of columns, "
-        "without a formula."
-    )
-
-
-def check_text(text: Any) -> None:
-    """FormulaError for a formula that is no text, or that passes a limit."""
-    if not isinstance(text, str):
-        raise FormulaError(f"A formula must be a text such as 'rating ~ temp + contact'; got {type(text).__name__}.")
-    if len(text) > MAX_CHARACTERS:
-        raise too_large(text, f"has {len(text):,} characters")
-    if text.count("|") > MAX_BARS:
-        raise FormulaError(f"The formula {shown(text)} has more than {MAX_BARS} bars '|'.")
-    if text.count("(") + text.count("[") > MAX_DEPTH:
-        steps = ((character in "([") - (character in ")]") for character in text)
-        if max(accumulate(steps)) > MAX_DEPTH:
-            raise FormulaError(f"The formula {shown(text)} has more than {MAX_DEPTH} parentheses inside each other.")
-
-
-@dataclass(frozen=True)
-class Expression:
-    """One factor of a formula.
-
-    Attributes
-    ----------
-    key : str
-        Normal form: two spellings of one factor share it.
-    label : str
-        As the user wrote it.
-    """
-
-    key: str
-    label: str
-
-    @property
-    def tree(self) -> ast.expr:
-        return _tree(self.key)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The columns in it."""
-        return variables(self.tree)
-
-    @property
-    def text(self) -> str:
-        """As a formula writes it: column names of any characters in backticks."""
-        return f"`{self.label}`" if self.key.startswith(_QUOTED) and self.key.isidentifier() else self.label
-
-
-def _python(label: str) -> str:
-    """The text in Python's spelling; conditions need no parentheses, as in R: x > 0 & !z."""
-    tight = _PIECES.sub(lambda piece: _spelled(piece.group(), _R_SPELLING), label)
-    try:
-        if " not " not in tight and not any(map(_compares_joined, ast.walk(_tree(tight)))):
-            return tight
-    except SyntaxError:
-        pass
-    return _PIECES.sub(lambda piece: _spelled(piece.group(), _LOOSE), label).strip()
-
-
-def _spelled(piece: str, spelling: Mapping[str, str]) -> str:
-    if piece[0] == "`":
-        return quoted(piece[1:-1])
-    # Python takes names that look alike for one: such a name gets a stand-in.
-    alike = piece[0] not in "'\"" and (not piece.isascii() or piece.startswith(_QUOTED))
-    return quoted(piece) if alike else spelling.get(piece, piece)
-
-
-def _compares_joined(node: ast.AST) -> bool:
-    """Whether Python takes & and | to bind closer than a comparison beside them: x > (0 & z) > 1."""
-    if not isinstance(node, ast.Compare):
-        return False
-    sides = [side for side in (node.left, *node.comparators) if isinstance(side, ast.BinOp)]
-    return any(isinstance(side.op, (ast.BitAnd, ast.BitOr)) for side in sides)
-
-
-def quoted(name: str) -> str:
-    """A Python identifier that stands for a column of any name."""
-    usable = name.isascii() and name.isidentifier() and not iskeyword(name) and not name.startswith(_QUOTED)
-    return name if usable else _QUOTED + name.encode("utf-8", "surrogatepass").hex()
-
-
-def unquoted(text: str) -> str:
-    """A text with the names behind its stand-ins."""
-    return re.sub(
-        rf"\b{_QUOTED}((?:[0-9a-f]{{2}})+)\b",
-        lambda match: bytes.fromhex(match[1]).decode("utf-8", "surrogatepass"),
-        text,
-    )
-
-
-@lru_cache(maxsize=1024)
-def _tree(code: str) -> ast.expr:
-    return ast.parse(code, mode="eval").body
-
-
-@lru_cache(maxsize=1024)
-def parse_expression(text: str) -> Expression:
-    """The expression in a piece of a formula; ^ is power, backticks quote names, operators may be R's."""
-    check_text(text)
-    label = " ".join(text.split())
-    try:
-        key = ast.unparse(_tree(_python(label)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FormulaError(f"Cannot read {shown(label)} in the formula: {_why(error, label)}") from error
-    return Expression(key, label)
-
-
-def _why(error: Exception, label: str) -> str:
-    """What is wrong with an expression, without Python's line numbers."""
-    why = error.msg.split(". ")[0] if isinstance(error, SyntaxError) else str(error)
-    call = _R_CALL.match(label)
-    if call is not None:
-        return f"{call.group(1)} is R's.{advice('function', call.group(1))}"
-    if "$" in label:
-        return NO_DOLLAR
-    if _SINGLE_EQUALS.match(label):
-        return "values are compared by ==."
-    names = _WITH_BLANKS.search(label)
-    if isinstance(error, SyntaxError) and names is not None:
-        return f"{why}. Put backticks around a name with blanks: `{names.group()[:_SHOWN]}`."
-    return f"{why}."
-
-
-def column_expression(name: str) -> Expression:
-    """A column by its name, whatever characters that has."""
-    return Expression(quoted(name), name)
-
-
-def dotted_name(node: ast.expr) -> str | None:
-    """a.b.c of a chain of attributes, None for anything else."""
-    if isinstance(node, ast.Name):
-        return unquoted(node.id)
-    if isinstance(node, ast.Attribute):
-        head = dotted_name(node.value)
-        return None if head is None else f"{head}.{unquoted(node.attr)}"
-    return None
-
-
-def variables(tree: ast.expr) -> frozenset[str]:
-    """The names in an expression without those of the functions that it calls: columns."""
-    called = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) for part in ast.walk(node.func)}
-    parts = (node for node in ast.walk(tree) if isinstance(node, ast.expr) and id(node) not in called)
-    return frozenset(name for part in parts if (name := dotted_name(part)) is not None)
-
-
-def coded_column(tree: ast.expr) -> str | None:
-    """The column that is a factor of the formula itself or inside C(); None of any other expression."""
-    if isinstance(tree, ast.Call) and dotted_name(tree.func) in CODED and tree.args:
-        tree = tree.args[0]
-    return unquoted(tree.id) if isinstance(tree, ast.Name) else None
-
-
-def literal(node: ast.expr) -> Any:
-    """A constant, a negative number, or a list, tuple or c(...) of them; FormulaError for anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool, type(None))):
-        return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Name):
-        value = literal(node.operand)
-        if isinstance(value, (int, float)):
-            return -value
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return tuple(literal(item) for item in node.elts)
-    if isinstance(node, ast.Call) and dotted_name(node.func) == "c" and not node.keywords:
-        return tuple(literal(item) for item in node.args)
-    if isinstance(node, ast.Name) and node.id in CONSTANTS:
-        return CONSTANTS[node.id]
-    raise FormulaError(f"{said(node)} must be a number, a text or a list of them.")
-
-
-def options(node: ast.Call) -> dict[str, Any]:
-    """Keyword arguments, all literal."""
-    if any(keyword.arg is None for keyword in node.keywords):
-        raise refusal(node)
-    return {str(keyword.arg): literal(keyword.value) for keyword in node.keywords}
-
-
-def source(node: ast.AST) -> str:
-    """The text of a node."""
-    return unquoted(ast.unparse(node))
-
-
-def said(node: ast.AST) -> str:
-    """The text of a node in quotes, for an error."""
-    return shown(source(node))
-
-
-def refusal(node: ast.AST) -> FormulaError:
-    """The error for something outside the language of formulas."""
-    hint = " (conditions are joined by & and |)" if isinstance(node, ast.BitXor) else ""
-    return FormulaError(
-        f"{said(node)} is not allowed in a formula{hint}: it may hold column names, known functions, "
-        "arithmetic, comparisons and literals. Make it a column of the data."
-    )
-
+#: Most knots of a spline, and most columns by df=.
+MAX_KNOTS = 500
 
 #: A fitted transform, the same function of new values as of the old: (N,) to (N,) or (N, m); pickles, prints, compares.
 Transform = Callable[[FloatArray], FloatArray]
@@ -288,41 +59,173 @@ def fit_scale(x: FloatArray, center: bool = True, scale: bool = True) -> Affine:
     middle = float(x.mean()) if center else 0.0
     spread = float(np.sqrt(np.sum((x - middle) ** 2) / max(x.size - 1, 1))) if scale else 1.0
     if not spread > 0:
-        raise DataError(f"the variable must have values that differ; got {x[0]:g} throughout. Drop the term.")
+        raise _constant(x)
     return Affine(center=middle, scale=spread)
 
 
-def fit_center(x: FloatArray) -> Affine:
-    """center(x): less the mean."""
-    return Affine(center=float(x.mean()), scale=1.0)
+def _constant(x: FloatArray) -> DataError:
+    return DataError(f"the variable must have values that differ; got {x[0]:g} throughout. Drop the term.")
 
 
 @dataclass(frozen=True)
-class Polynomial:
-    """poly(x, degree) of R: polynomials orthonormal over the rows of the fit, by their recurrence, or raw powers."""
+class FromFormulaic:
+    """poly(), cr(), cs() or cc() of formulaic, with what it learned from the rows of the fit.
 
-    degree: int
-    recurrence: dict[str, Any]
-    raw: bool = False
+    The columns of a regression spline are 1 at one knot and 0 at the others. They add up to the constant, which the
+    thresholds hold already: the first column is left out.
+    """
+
+    options: dict[str, Any]
+    learned: dict[str, Any]
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        if self.raw:
-            return np.asarray(x[:, None] ** np.arange(1, self.degree + 1))
-        from formulaic.transforms.poly import poly
+        if "degree" in self.options:
+            from formulaic.transforms.poly import poly
 
-        return np.asarray(poly(x, self.degree, _state=self.recurrence))
+            return np.asarray(poly(x, **self.options, _state=self.learned))
+        from formulaic.transforms.cubic_spline import cubic_spline
+
+        columns = cubic_spline(x, **self.options, _state=self.learned)
+        return np.column_stack([columns[knot] for knot in sorted(columns)[1:]])
 
 
-def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial:
+def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> FromFormulaic:
     """poly(x, degree=1, raw=False); the degree is less than the number of distinct values."""
     whole("degree", degree, 1, min(int(np.unique(x).size) - 1, 50))
-    polynomial = Polynomial(degree, {}, raw)
-    polynomial(x)  # writes the recurrence down
+    polynomial = FromFormulaic({"degree": degree, "raw": raw}, {})
+    polynomial(x)  # learns the recurrence
     return polynomial
 
 
+def fit_cr(
+    x: FloatArray,
+    df: int | None = None,
+    knots: Sequence[float] | float | None = None,
+    lower_bound: float | None = None,
+    upper_bound: float | None = None,
+    *,
+    cyclic: bool = False,
+) -> FromFormulaic:
+    """cr(x, df=None, knots=None, lower_bound=None, upper_bound=None): natural cubic regression spline, as in mgcv.
+
+    `df` knots at equally spaced quantiles of the different x; or the inner `knots`.
+    """
+    if (df is None) == (knots is None):
+        raise FormulaError("either df=, the number of columns, or knots=, those between the bounds, must be given.")
+    low = x.min() if lower_bound is None else lower_bound
+    high = x.max() if upper_bound is None else upper_bound
+    if not low < high:
+        raise _constant(x)
+    if df is not None:
+        whole("df", df, 3, min(int(np.unique(x[(x >= low) & (x <= high)]).size) - cyclic, MAX_KNOTS))
+    else:
+        inner = sorted(set(_inner_knots(knots, (low, high))))
+        if cyclic and len(inner) < 2:  # formulaic's columns are wrong there
+            raise FormulaError(f"cc() must have 2 inner knots or more; got {len(inner)}.")
+        knots = inner
+    options = {"df": df, "knots": knots, "lower_bound": low, "upper_bound": high, "cyclic": cyclic}
+    spline = FromFormulaic(options, {})
+    spline(x)  # learns the knots
+    return spline
+
+
+def fit_cc(
+    x: FloatArray,
+    df: int | None = None,
+    knots: Sequence[float] | float | None = None,
+    lower_bound: float | None = None,
+    upper_bound: float | None = None,
+) -> FromFormulaic:
+    """cc(x, ...): as cr(), but meets itself at the bounds with two derivatives, and repeats beyond them."""
+    return fit_cr(x, df, knots, lower_bound, upper_bound, cyclic=True)
+
+
+def _inner_knots(knots: Any, bounds: tuple[float, float]) -> tuple[float, ...]:
+    if np.size(knots) > MAX_KNOTS:
+        raise FormulaError(f"knots must be at most {MAX_KNOTS} numbers; got {np.size(knots):,}.")
+    inner = tuple(sorted(float(knot) for knot in np.atleast_1d(knots)))
+    if not all(bounds[0] < knot < bounds[1] for knot in inner):
+        raise FormulaError(f"the knots must lie inside {bounds}; got {inner}.")
+    return inner
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spline:
+    """bs() and ns() of R's splines, with knots at quantiles of x.
+
+    bs() refuses values outside the boundary knots: a polynomial tail means little there. ns() is a straight line
+    outside; its columns are cubic B-splines projected on the complement of the second derivatives at the boundary.
+    """
+
+    knots: tuple[float, ...]
+    boundary: tuple[float, float]
+    degree: int
+    intercept: bool
+    natural: bool
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        low, high = ends = np.array(self.boundary)
+        if self.natural:
+            basis, slopes = self._basis(np.clip(x, low, high)), self._basis(ends, 1)
+            basis += np.outer(np.minimum(x - low, 0), slopes[0]) + np.outer(np.maximum(x - high, 0), slopes[1])
+            rotation = np.linalg.qr(self._basis(ends, 2).T, mode="complete").Q
+            return np.asarray((basis @ rotation)[:, 2:])
+        if (outside := (x < low) | (x > high)).any():
+            raise DataError(
+                f"bs() was fitted on [{low:g}, {high:g}]; {int(outside.sum())} values lie outside, such as "
+                f"{x[outside][0]:g}: use ns(), which continues as a straight line, or set boundary_knots=[low, high]."
+            )
+        return self._basis(x)
+
+    def _basis(self, x: FloatArray, derivative: int = 0) -> FloatArray:
+        """B-splines within the bounds; at the upper bound they have their limits from below, and so sum to one."""
+        from scipy.interpolate import BSpline
+
+        low, high = self.boundary
+        knots = np.concatenate([np.repeat(low, self.degree + 1), self.knots, np.repeat(high, self.degree + 1)])
+        splines = BSpline(knots, np.eye(knots.size - self.degree - 1), self.degree)
+        return np.asarray(splines(np.minimum(x, np.nextafter(high, low)), derivative))[:, 0 if self.intercept else 1 :]
+
+
+def fit_bs(
+    x: FloatArray,
+    df: int | None = None,
+    knots: Sequence[float] | float | None = None,
+    degree: int = 3,
+    intercept: bool = False,
+    boundary_knots: Sequence[float] | None = None,
+    *,
+    natural: bool = False,
+) -> Spline:
+    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df` counts the columns."""
+    if boundary_knots is not None and np.shape(boundary_knots) != (2,):
+        raise FormulaError(f"boundary_knots must be [low, high]; got {boundary_knots!r}.")
+    low, high = (x.min(), x.max()) if boundary_knots is None else sorted(boundary_knots)
+    if not low < high:
+        raise _constant(x)
+    least = int(intercept) + (1 if natural else whole("degree", degree, 1, 9))
+    if knots is None:
+        most = min(int(np.unique(x).size) + 1, MAX_KNOTS)
+        count = 0 if df is None else whole("df", df, least, most) - least
+        inner = np.quantile(x[(x >= low) & (x <= high)], np.linspace(0, 1, count + 2)[1:-1]).tolist()  # R's type 7
+    else:
+        inner = _inner_knots(knots, (float(low), float(high)))
+    boundary = float(low), float(high)
+    return Spline(knots=tuple(inner), boundary=boundary, degree=degree, intercept=bool(intercept), natural=natural)
+
+
+def fit_ns(
+    x: FloatArray,
+    df: int | None = None,
+    knots: Sequence[float] | float | None = None,
+    intercept: bool = False,
+    boundary_knots: Sequence[float] | None = None,
+) -> Spline:
+    """ns(x, df=None, knots=None, intercept=False, boundary_knots=None)."""
+    return fit_bs(x, df, knots, 3, intercept, boundary_knots, natural=True)
+
+
 def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
-    """log(x, base=e)."""
     return np.log(x) if base is None else np.log(x) / np.log(base)
 
 
@@ -337,15 +240,9 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
 
 #: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
-    "scale": fit_scale,
-    "center": fit_center,
-    "poly": fit_poly,
-    "bs": BSpline.fit,
-    "ns": NaturalSpline.fit,
-    "cr": RegressionSpline.fit,
-    "cs": RegressionSpline.fit,
-    "cc": CyclicSpline.fit,
-}
+    "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_bs, "ns": fit_ns,
+    "cr": fit_cr, "cs": fit_cr, "cc": fit_cc,
+}  # fmt: skip
 
 
 class Interpreter:
@@ -366,30 +263,30 @@ class Interpreter:
     def evaluate(self, expression: Expression) -> tuple[Value, tuple[str, ...], BoolArray | None]:
         """The value, the columns it was made of, and the rows where any of those is missing."""
         self.used = {}
-        try:
-            with np.errstate(all="ignore"):
-                value = self._value(expression.tree)
-        except RecursionError as error:
-            raise FormulaError(f"{shown(expression.label)} has too many parts inside each other.") from error
-        masks = [mask for name in self.used if (mask := self.columns[name].missing) is not None]
-        missing = reduce(operator.or_, masks) if masks else None
+        if expression.key.isidentifier():
+            value = self._lookup(unquoted(expression.key))
+        else:
+            try:
+                with np.errstate(all="ignore"):
+                    value = self._value(expression.tree)
+            except RecursionError as error:
+                raise FormulaError(f"{shown(expression.label)} has too many parts inside each other.") from error
+        missing = None
+        for name in self.used:
+            mask = self.columns.column(name).missing
+            missing = mask if missing is None else missing if mask is None else missing | mask
         if not isinstance(value, Factor):
-            value = self._full(value, expression.label)
+            value = np.asarray(value)
+            if value.dtype.kind not in "biuf":
+                raise FormulaError(f"{expression.label!r} does not evaluate to numbers.")
+            value = np.full(len(self.columns.frame), value) if value.ndim == 0 else value
         return value, tuple(self.used), missing
-
-    def _full(self, value: Any, label: str) -> Value:
-        array = np.asarray(value)
-        if array.dtype.kind not in "biuf":
-            raise FormulaError(f"{label!r} does not evaluate to numbers.")
-        return np.full(self.columns.n, array) if array.ndim == 0 else array
 
     def _value(self, node: ast.expr) -> Any:
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
         if handler is None:
             raise refusal(node)
         return handler(node)
-
-    # names and literals
 
     def _constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, (bool, str)):
@@ -401,24 +298,22 @@ class Interpreter:
     def _name(self, node: ast.Name) -> Any:
         return self._lookup(unquoted(node.id))
 
+    def _attribute(self, node: ast.Attribute) -> Any:
+        name = dotted_name(node)
+        if name is None or name not in self.columns:
+            raise refusal(node)
+        return self._lookup(name)
+
     def _lookup(self, name: str) -> Any:
         if name in self.columns:
             self.used[name] = None
-            return self.columns[name].value
+            return self.columns.column(name).value
         if name in CONSTANTS:
             return CONSTANTS[name]
         if name.startswith("__"):
             raise FormulaError(f"{name!r} is not a column of the data, and such names are not allowed in a formula.")
-        columns = [str(column) for column in self.columns.frame.columns]
-        raise DataError(f"The data have no column {name!r}, needed by the formula; {suggest(name, columns)}")
-
-    def _attribute(self, node: ast.Attribute) -> Any:
-        name = dotted_name(node)
-        if name is not None and name in self.columns:
-            return self._lookup(name)
-        raise refusal(node)
-
-    # operators
+        suggestion = suggest(name, map(str, self.columns.frame.columns))
+        raise DataError(f"The data have no column {name!r}, needed by the formula; {suggestion}")
 
     def _unaryop(self, node: ast.UnaryOp) -> Any:
         operand = self._value(node.operand)
@@ -430,13 +325,12 @@ class Interpreter:
     def _binop(self, node: ast.BinOp) -> Any:
         if type(node.op) not in _OPERATORS:
             raise refusal(node)
-        read, apply = _OPERATORS[type(node.op)]
-        return apply(read(self._value(node.left), node.left), read(self._value(node.right), node.right))
+        left, right = (numeric(self._value(side), side) for side in (node.left, node.right))
+        return _OPERATORS[type(node.op)](left, right)
 
     def _boolop(self, node: ast.BoolOp) -> Any:
-        values = [self._value(part) for part in node.values]
-        join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
-        return reduce(join, [condition(value, part) for value, part in zip(values, node.values, strict=True)])
+        values = [condition(self._value(part), part) for part in node.values]
+        return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, values)
 
     def _compare(self, node: ast.Compare) -> Any:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
@@ -446,47 +340,63 @@ class Interpreter:
         sides = zip(values[:-1], node.ops, values[1:], strict=True)
         return reduce(operator.and_, [compare(left, kind, right, node) for left, kind, right in sides])
 
-    # calls
-
     def _call(self, node: ast.Call) -> Any:
         name = dotted_name(node.func)
-        if name == "I" and len(node.args) == 1 and not node.keywords:
-            return self._value(node.args[0])
-        if name == "Q" and len(node.args) == 1 and not node.keywords:
-            return self._lookup(str(literal(node.args[0])))
-        if name in (*CODED, *FITTED) and not node.args:
+        options = {keyword.arg: keyword.value for keyword in node.keywords}
+        if name in ("I", "Q") and len(node.args) == 1 and not options:
+            return self._value(node.args[0]) if name == "I" else self._lookup(str(literal(node.args[0])))
+        if name not in (*CODED, *FITTED, *ELEMENTWISE):
+            raise unknown_function(node, name)
+        if not node.args:
             raise FormulaError(f"{said(node)} must have a variable in its parentheses.")
+        if None in options:
+            raise refusal(node)
         if name in CODED:
-            return self._coded(node, str(name))
+            return self._coded(node, name, options)
+        values = {str(key): literal(option) for key, option in options.items()}
         if name in ELEMENTWISE:
-            arguments = [numeric(self._value(argument), node) for argument in node.args]
-            return bound(ELEMENTWISE[name], node, *arguments, **options(node))
-        if name in FITTED:
-            return self._fitted(FITTED[name], node)
-        raise unknown_function(node, name)
-
-    def _fitted(self, fit: Callable[..., Transform], node: ast.Call) -> FloatArray:
+            return bound(ELEMENTWISE[name], node, *(numeric(self._value(part), node) for part in node.args), **values)
         x = np.asarray(numeric(self._value(node.args[0]), node.args[0]), dtype=float)
         if x.ndim != 1:
             raise FormulaError(f"{said(node)}: the first argument must be one column of numbers.")
-        key = ast.unparse(node)
+        present, key = np.isfinite(x), ast.unparse(node)
         if key not in self.states:
-            seen = x[np.isfinite(x)]
-            if not seen.size:
+            if not present.any():
                 raise DataError(f"{said(node)}: no row has a value.")
-            self.states[key] = bound(fit, node, seen, *map(literal, node.args[1:]), **options(node))
-        return self.states[key](x)
+            self.states[key] = bound(FITTED[name], node, x[present], *map(literal, node.args[1:]), **values)
+        columns = self.states[key](x[present])
+        if present.all():
+            return columns
+        out = np.full((x.size, *columns.shape[1:]), np.nan)
+        out[present] = columns
+        return out
 
-    def _coded(self, node: ast.Call, name: str) -> Factor:
-        arguments = {str(keyword.arg): keyword.value for keyword in node.keywords}
+    def _coded(self, node: ast.Call, name: str, options: dict[Any, ast.expr]) -> Factor:
         if len(node.args) > 1:
-            arguments["contrast" if name == "C" else "levels"] = node.args[1]
-        if set(arguments) - {"contrast", "contrasts", "levels"} or len(node.args) > 2:
+            options["contrast" if name == "C" else "levels"] = node.args[1]
+        if set(options) - {"contrast", "contrasts", "levels"} or len(node.args) > 2:
             raise FormulaError(f"{said(node)}: the arguments of {name}() must be a variable, contrast= and levels=.")
-        levels = literal(arguments["levels"]) if "levels" in arguments else None
-        coding = arguments.get("contrast", arguments.get("contrasts"))
-        value = as_factor(self._value(node.args[0]), levels, source(node))
-        return value if coding is None else replace(value, contrast=contrast_of(coding))
+        value, label = self._value(node.args[0]), source(node)
+        if not isinstance(value, (Factor, np.ndarray)):
+            raise FormulaError(f"{label!r}: a factor must be made of a column; got {value!r}.")
+        factor = factor_of(value, label)
+        if "levels" in options:
+            levels = literal(options["levels"])
+            levels = levels if isinstance(levels, tuple) else (levels,)
+            if missing := [level for level in factor.levels if level not in levels]:
+                raise DataError(f"{label!r}: the data have values outside levels=: {shown_labels(missing)}.")
+            order = np.array([levels.index(level) for level in factor.levels] + [-1])
+            factor = Factor(codes=order[factor.codes], levels=levels, ordered=factor.ordered)
+        coding = options.get("contrast", options.get("contrasts"))
+        return factor if coding is None else replace(factor, contrast=contrast_of(coding))
+
+
+def refusal(node: ast.AST) -> FormulaError:
+    """The error for something outside the language of formulas."""
+    return FormulaError(
+        f"{said(node)} is not allowed in a formula: it may hold column names, known functions, arithmetic, "
+        "comparisons and literals. Make it a column of the data."
+    )
 
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
@@ -495,11 +405,9 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
         return FormulaError(f"Formulas do not have the function {name!r} of {said(node)}.{hint}")
     if name is None or "__" in name or "." in name:
         return refusal(node)
-    functions = ["I", "Q", *CODED, *FITTED, *ELEMENTWISE, "offset"]
-    return FormulaError(
-        f"Formulas do not have the function {name!r} of {said(node)}; {suggest(name, functions)} "
-        "Make the result a column of the data."
-    )
+    suggestion = suggest(name, ["I", "Q", *CODED, *FITTED, *ELEMENTWISE, "offset"])
+    what = f"Formulas do not have the function {name!r} of {said(node)}; {suggestion}"
+    return FormulaError(f"{what} Make the result a column of the data.")
 
 
 def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any) -> Any:
@@ -516,9 +424,6 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
         raise FormulaError(f"{said(node)}: {error}; the arguments are ({names}).") from error
 
 
-# What operators do with numbers, conditions and factors
-
-
 def numeric(value: Any, node: ast.AST) -> Any:
     """Numbers for arithmetic: conditions count as 0 and 1, factors and text are refused."""
     if isinstance(value, Factor):
@@ -533,12 +438,12 @@ def numeric(value: Any, node: ast.AST) -> Any:
 def condition(value: Any, node: ast.AST) -> Any:
     """Booleans for & | ~."""
     if isinstance(value, bool) or (isinstance(value, np.ndarray) and value.dtype == bool):
-        return value
+        return np.asarray(value)
     raise FormulaError(f"{said(node)} must be true or false in every row, as x > 0 is.")
 
 
-def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> Any:
-    """One comparison, where a factor compares by label (by rank if ordered)."""
+def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> BoolArray:
+    """One comparison; a factor compares by label (by rank if ordered)."""
     if type(kind) not in _COMPARISONS:
         raise refusal(node)
     test, mirrored = _COMPARISONS[type(kind)]
@@ -577,7 +482,7 @@ def among(value: Any, listed: Any, node: ast.Compare) -> BoolArray:
 def contrast_of(node: ast.expr) -> Contrast:
     """The contrast in C(f, Sum), C(f, contr.sum), C(f, "sum"), C(f, Treatment("b")), C(f, [[...]])."""
     if isinstance(node, ast.Call):
-        values = [literal(argument) for argument in node.args] + list(options(node).values())
+        values = [literal(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))]
         if len(values) > 1:
             raise FormulaError(f"{said(node)}: a contrast must have a base level at most.")
         return contrast(dotted_name(node.func) or source(node), *values)
@@ -586,31 +491,88 @@ def contrast_of(node: ast.expr) -> Contrast:
     return contrast(literal(node))
 
 
-def as_factor(value: Any, levels: Any, label: str) -> Factor:
-    """A factor from numbers (sorted levels), conditions (False, True) or a factor; `levels` sets the order."""
-    if not isinstance(value, (Factor, np.ndarray)):
-        raise FormulaError(f"{label!r}: a factor must be made of a column; got {value!r}.")
-    factor = factor_of(value, label)
-    if levels is None:
-        return factor
-    levels = levels if isinstance(levels, tuple) else (levels,)
-    missing = [level for level in factor.levels if level not in levels]
-    if missing:
-        raise DataError(f"{label!r}: the data have values outside levels=: {shown_labels(missing)}.")
-    order = np.array([levels.index(level) for level in factor.levels] + [-1])
-    return Factor(codes=order[factor.codes], levels=levels, ordered=factor.ordered)
-
-
-#: What reads the operands of an operator, and the operator.
-_OPERATORS: dict[type[ast.operator], tuple[Callable[[Any, ast.AST], Any], Callable[[Any, Any], Any]]] = {
-    ast.Add: (numeric, operator.add), ast.Sub: (numeric, operator.sub), ast.Mult: (numeric, operator.mul),
-    ast.Div: (numeric, operator.truediv), ast.FloorDiv: (numeric, operator.floordiv),
-    ast.Mod: (numeric, operator.mod), ast.Pow: (numeric, operator.pow),
-    ast.BitAnd: (condition, operator.and_), ast.BitOr: (condition, operator.or_),
+_OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
 }  # fmt: skip
 #: A comparison, and the same with its sides exchanged.
-_COMPARISONS: dict[type[ast.cmpop], tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
+_COMPARISONS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     ast.Eq: (operator.eq, operator.eq), ast.NotEq: (operator.ne, operator.ne),
     ast.Lt: (operator.lt, operator.gt), ast.LtE: (operator.le, operator.ge),
     ast.Gt: (operator.gt, operator.lt), ast.GtE: (operator.ge, operator.le),
 }  # fmt: skip
+
+
+# Relations between coefficients: hypotheses and constraints
+
+
+class Relation(NamedTuple):
+    """row'b = value, or <= or >=, for the (P,) parameters b."""
+
+    text: str
+    row: FloatArray
+    sign: str
+    value: float
+
+
+def read_relations(text: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> list[Relation]:
+    """The relations between commas or line ends.
+
+    Parameters
+    ----------
+    text : str
+        Numbers, names, + - * / and parentheses. Names may hold any characters: the longest that fits is taken.
+    names : mapping of name to place
+    size : int
+        P.
+    signs : sequence of str
+        Those allowed among "=", "<=" and ">=".
+
+    Raises
+    ------
+    OptionError
+        A relation that cannot be read, is not linear, or contains no parameter.
+
+    Examples
+    --------
+    >>> relation = read_relations("2 * x1 - x2 <= 3", {"x1": 0, "x2": 1}, 2, ("<=", ">="))[0]
+    >>> relation.row.tolist(), relation.sign, relation.value
+    ([2.0, -1.0], '<=', 3.0)
+    """
+    patterns = []
+    for name in sorted(names, key=len, reverse=True):
+        patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
+    anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
+    code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
+    pieces = [piece.strip() for piece in re.split(r"[,\n]", code) if piece.strip()]
+    if not pieces:
+        raise OptionError(f"the text of a relation must not be empty; got {text!r}.")
+    return [_relation(piece, names, size, signs) for piece in pieces]
+
+
+def _relation(code: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> Relation:
+    """A relation from its values at b = 0, at each unit vector and at a random b, which tells whether it is linear."""
+    columns = {f"parameter_{place}_": name for name, place in names.items()}
+    text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
+    known = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
+    left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
+    sign = " ".join(rest[::2]).replace("==", "=")
+    points = np.vstack([np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)])
+    try:
+        difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
+        if unknown := sorted(difference.names - set(columns)):
+            hint = did_you_mean(unknown[0], names)
+            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {known}")
+        if sign not in signs:
+            raise OptionError(f"{text!r}: expected {' or '.join(map(repr, signs))}, got {sign or 'no sign'!r}.")
+        frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
+        values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
+    except (FormulaError, DataError):
+        problem = f"expected a sum of numbers times parameters. {known}"
+        raise OptionError(f"{text!r} cannot be read: {problem}") from None
+    if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
+        raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
+    row = values[1:-1] - values[0]
+    if not row.any():
+        raise OptionError(f"{text!r} does not depend on any parameter.")
+    return Relation(text, row, sign, -float(values[0]))

@@ -1,8 +1,9 @@
-"""Arguments beside the formula: weights, offset, cluster, costs and subset, by column name or as arrays."""
+"""The response, and arguments beside the formula: weights, offset, cluster, costs and subset."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,29 +12,174 @@ import pandas as pd
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import brief
 from ..exceptions import DataError, OptionError
-from .columns import Column, Columns, Factor, read
-from .factors import Interpreter, parse_expression
-from .frames import find_column, has_column, refuse, shown_labels
+from .columns import (
+    Column,
+    Columns,
+    Factor,
+    doubtful_response,
+    factor_of,
+    find_column,
+    matched,
+    plain,
+    read,
+    refuse,
+    shown_labels,
+)
+from .factors import Interpreter
+from .parse import parse_expression
 from .sample import HEAVIEST, LIGHTEST, extreme
 
+_FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
+#: A text that is a number.
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
-class Given(NamedTuple):
-    """An argument as a column, and the names under which its missing rows are counted."""
 
-    column: Column
-    names: tuple[str, ...]
+class Response(NamedTuple):
+    """A response before any row is left out.
+
+    Attributes
+    ----------
+    name : str
+    codes : (N,), -1 where missing
+    declared : tuple
+        All labels in order, with or without rows.
+    notes : list of str
+    """
+
+    name: str
+    codes: IntArray
+    declared: tuple[Any, ...]
+    notes: list[str]
+
+
+def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> Response:
+    """Codes and labels of a response.
+
+    Ordered categoricals keep their order; numbers and booleans sort; anything else needs `levels`.
+
+    Raises
+    ------
+    DataError
+        For text or unordered categories without `levels`, values outside `levels`, a continuous response.
+    """
+    if levels is not None:
+        return Response(name, known_codes(column, name, levels), levels, [])
+    factor, notes = factor_of(column.value, name), list[str]()
+    labels = factor.levels
+    if isinstance(column.value, Factor) and not factor.ordered and labels:
+        raise _unordered(name, labels)
+    if isinstance(column.value, np.ndarray) and any(isinstance(label, float) for label in labels):
+        if len(labels) > _FEW:
+            raise DataError(
+                f"The response {name!r} looks continuous ({len(labels)} distinct values such as {labels[0]!r}): "
+                "cut it into ordered classes with pd.cut, or give levels=[...] to take every value as a rank."
+            )
+        notes = [f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks."]
+    codes = factor.codes.astype(np.intp)
+    codes = codes if column.missing is None else np.where(column.missing, -1, codes)
+    return Response(name, codes, labels, [*notes, *doubtful_response(labels, name)])
+
+
+def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
+    what = f"all have {labels[0]!r}" if labels else "have none"
+    return DataError(f"The response {name!r} needs rows of at least 2 levels; the rows used {what}.")
+
+
+def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
+    if len(labels) < 2:
+        return _too_few(name, labels)
+    if all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels):
+        shown = shown_labels(sorted(labels, key=float))
+        return DataError(
+            f"The response {name!r} is text that reads as numbers: {shown}. Make numbers of it, data[{name!r}] = "
+            f"pd.to_numeric(data[{name!r}]), or give the texts in order, as levels=[{shown}]."
+        )
+    shown = shown_labels(labels)
+    return DataError(
+        f"The response {name!r} has labels without an order: {shown}. Say which is lowest, either with "
+        f"levels=[{shown}] put in order, or with "
+        f"data[{name!r}] = pd.Categorical(data[{name!r}], categories=[{shown}], ordered=True) put in order."
+    )
+
+
+def check_levels(levels: Any) -> tuple[Any, ...]:
+    """The levels= argument as a tuple of different labels."""
+    unordered = isinstance(levels, (str, bytes, set, frozenset, Mapping)) or not isinstance(levels, Iterable)
+    if unordered or not all(isinstance(label, Hashable) for label in levels):
+        kind = "a set has no order" if isinstance(levels, (set, frozenset)) else f"got {brief(levels)}"
+        kind = "got a mapping; rename the labels in the data first" if isinstance(levels, Mapping) else kind
+        raise DataError(f"levels= must be a list of labels in order, lowest first; {kind}.")
+    labels = tuple(plain(label) for label in levels)
+    if any(label is None or label is pd.NA or label != label for label in labels):
+        raise DataError(
+            "levels= names a missing value (None or NaN). Drop it: rows without a response are left out anyway."
+        )
+    if len(set(labels)) < len(labels):
+        raise DataError(f"levels= names a label twice: {shown_labels(labels, 30)}. Name each once.")
+    return labels
+
+
+def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
+    """(N,) codes by given levels, -1 where missing; an unknown label raises DataError."""
+    codes, outside = matched(factor_of(column.value, name), levels)
+    codes = codes.astype(np.intp) if column.missing is None else np.where(column.missing, -1, codes)
+    if outside:
+        raise DataError(
+            f"The response {name!r} has values outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}, "
+            f"in {int((codes == -2).sum())} rows. Add them to levels=, or set them to missing to leave these rows out."
+        )
+    return codes
+
+
+def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArray:
+    """Codes of the declared levels that have rows; DataError for fewer than two."""
+    used = np.flatnonzero(np.bincount(codes, minlength=len(declared)))
+    if used.size < 2:
+        raise _too_few(name, tuple(declared[code] for code in used))
+    return used
+
+
+def read_items(
+    frame: pd.DataFrame, names: Sequence[str], levels: Any = None
+) -> tuple[tuple[Any, ...], IntArray, list[str]]:
+    """Levels, (N, J) codes (-1 where missing) and notes of columns that share their levels.
+
+    Numbers have the levels that any of the columns has; other columns must have the same levels.
+    """
+    given = None if levels is None else check_levels(levels)
+    columns = {name: read(find_column(frame, name, "rows=")) for name in names}
+    items = {name: read_response(column, name, given) for name, column in columns.items()}
+    shared = items[names[0]].declared
+    every = {label for item in items.values() for label in item.declared}
+    for name, item in items.items():
+        if item.declared != shared and not all(isinstance(label, (int, float)) for label in every):
+            raise DataError(
+                f"The columns of rows= must have the same levels; {names[0]!r} has {shown_labels(shared)}, {name!r} "
+                f"has {shown_labels(item.declared)}. Give levels=[...] for all of them, or describe them one by one."
+            )
+    if any(item.declared != shared for item in items.values()):
+        shared = tuple(sorted(every))
+        items = {name: read_response(column, name, shared) for name, column in columns.items()}
+    if len(shared) < 2:
+        raise DataError(
+            f"rows={list(names)!r} has answers of one level only, {shown_labels(shared)}: name the levels by "
+            "levels=[...]."
+        )
+    return shared, np.column_stack([i.codes for i in items.values()]), [n for i in items.values() for n in i.notes]
+
+
+# Arguments beside the formula
 
 
 def subset_mask(subset: Any, frame: pd.DataFrame) -> BoolArray:
     """(N,) rows to use, from a mask or a condition such as "judge != '1'"; a missing condition leaves the row out."""
     if isinstance(subset, str):
         value, _, missing = Interpreter(Columns(frame), {}).evaluate(parse_expression(subset))
-        column = Column(value, missing)
     else:
-        column = read(values_of(subset, "subset", frame.index))
-    if isinstance(column.value, Factor) or column.value.dtype != bool:
+        value, missing = read(values_of(subset, "subset", frame.index))
+    if isinstance(value, Factor) or value.dtype != bool:
         raise DataError("subset= must be a condition or a mask of booleans, one per row.")
-    return column.value if column.missing is None else column.value & ~column.missing
+    return value if missing is None else value & ~missing
 
 
 def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
@@ -56,61 +202,62 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
 
 
 def shape_of(values: Any) -> tuple[int, ...] | None:
-    """The shape of nested lists or an array; None where the lists differ in length."""
+    """The shape of nested lists or an array; None for lists of different lengths."""
     try:
         return tuple(np.shape(values))
     except ValueError:
         return None
 
 
-def is_expression(text: str, frame: pd.DataFrame) -> bool:
-    """Whether a text is arithmetic over columns, such as "w - 1", rather than the name of one."""
-    return not has_column(frame, text) and any(mark in text for mark in "+-*/^(<>=&|")
+def vector(given: Any, role: str, columns: Columns, rows: BoolArray | None, index: pd.Index, of: str = "") -> Column:
+    """An argument by column name, by arithmetic over columns such as "w - 1", or as N values.
+
+    `rows` is the mask of the subset, `index` that of all rows.
+    """
+    if isinstance(given, str) and is_arithmetic(given, columns):
+        value, _, missing = Interpreter(columns, {}).evaluate(parse_expression(given))
+        return Column(value, missing)
+    if isinstance(given, str):
+        return columns.column(given, f"{role}={of}")
+    series = values_of(given, role, index)
+    return read(series if rows is None else series[rows])
 
 
-def vector(given: Any, role: str, interpreter: Interpreter, rows: BoolArray | None, index: pd.Index) -> Given:
-    """An argument by column name, by expression over the columns, or as N values (`rows` is the subset's mask)."""
-    if not isinstance(given, str):
-        series = values_of(given, role, index)
-        return Given(read(series if rows is None else series[rows]), (role,))
-    if role == "cluster" or not is_expression(given, interpreter.columns.frame):
-        return Given(interpreter.columns.column(given, f"{role}="), (given,))
-    value, names, missing = interpreter.evaluate(parse_expression(given))
-    return Given(Column(value, missing), names)
+def is_arithmetic(text: str, columns: Columns) -> bool:
+    """Whether a text is arithmetic over columns rather than the name of one."""
+    return any(mark in text for mark in "+-*/^(<>=&|") and text not in columns
 
 
-def numbers(given: Given, role: str, index: pd.Index) -> FloatArray:
-    """The values of an argument that has to be numeric; where missing they mean nothing."""
-    value = given.column.value
-    if isinstance(value, Factor) or value.ndim != 1:
+def numbers(column: Column, role: str, index: pd.Index) -> FloatArray:
+    """The values of an argument that must be numeric; those of missing rows mean nothing."""
+    if isinstance(column.value, Factor) or column.value.ndim != 1:
         raise DataError(f"{role}= must be one column of numbers. Convert it with pd.to_numeric, or name another.")
-    array, missing = value.astype(float), given.column.missing
-    bad = ~np.isfinite(array) if missing is None else ~(np.isfinite(array) | missing)
+    array = column.value.astype(float)
+    bad = ~np.isfinite(array) if column.missing is None else ~(np.isfinite(array) | column.missing)
     refuse(bad, index, f"{role}=", array, "; it must be finite.")
     return array
 
 
-def weights_of(given: Given, index: pd.Index) -> FloatArray:
+def weights_of(column: Column, given: Any, index: pd.Index) -> FloatArray:
     """Case weights: finite, not negative, and of a size that a number of rows may have."""
-    weights = numbers(given, "weights", index)
-    column = "" if given.names == ("weights",) else f", column {shown_labels(given.names)}"
+    weights = numbers(column, "weights", index)
+    named = f", column {given!r}" if isinstance(given, str) else ""
     refuse(weights < 0, index, "weights=", weights, ": weights must be 0 or more.")
     rest = f": a weight must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean."
-    refuse(extreme(weights), index, "weights=", weights, rest, column)
+    refuse(extreme(weights), index, "weights=", weights, rest, named)
     return weights
 
 
 def cluster_codes(values: AnyArray | Factor) -> IntArray:
     """Codes 0..G-1 of clusters without missing rows, at least two of them."""
-    raw = values.codes if isinstance(values, Factor) else values
-    found, codes = np.unique(raw, return_inverse=True)
-    if found.size < 2:
+    labels, codes = np.unique(values.codes if isinstance(values, Factor) else values, return_inverse=True)
+    if labels.size < 2:
         raise DataError("cluster= has the same value in every row used; it must hold at least 2 clusters.")
     return codes.astype(np.intp)
 
 
 def cost_columns(costs: Any) -> tuple[str, ...] | None:
-    """The names, where cost= is a list of column names."""
+    """The names, if cost= is a list of column names."""
     if isinstance(costs, str) or not isinstance(costs, Sequence) or not costs:
         return None
     return tuple(costs) if all(isinstance(name, str) for name in costs) else None
@@ -118,8 +265,7 @@ def cost_columns(costs: Any) -> tuple[str, ...] | None:
 
 def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, index: pd.Index) -> FloatArray:
     """(N, K) costs of the rows in the subset, NaN where missing; `index` is that of all rows."""
-    names = cost_columns(costs)
-    if names is not None:
+    if (names := cost_columns(costs)) is not None:
         columns = [read(find_column(frame, name, "cost=")).value for name in names]
         if any(isinstance(column, Factor) for column in columns):
             raise DataError("cost= must name columns of numbers.")
@@ -132,9 +278,8 @@ def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, index: 
         matrix = np.asarray(costs, dtype=float)
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f"cost= must hold numbers in rows of one length: {error}.") from error
-    n_given = len(index)
-    if matrix.ndim != 2 or matrix.shape[0] != n_given:
-        raise DataError(f"cost= must have {n_given} rows, one per row of the data; got shape {matrix.shape}.")
+    if matrix.ndim != 2 or matrix.shape[0] != len(index):
+        raise DataError(f"cost= must have {len(index)} rows, one per row of the data; got shape {matrix.shape}.")
     return matrix if rows is None else matrix[rows]
 
 
@@ -147,15 +292,15 @@ def check_costs(costs: FloatArray, declared: int, used: IntArray, index: pd.Inde
 
 
 def check_cost_labels(cost: pd.DataFrame, levels: Sequence[Any], unused: Sequence[Any], by_row: bool) -> None:
-    """Raise OptionError where the labels of a frame of costs are not the levels in their order.
+    """OptionError if the labels of a frame of costs are not the levels in their order.
 
     Columns numbered 0, 1, ... by default say nothing and are taken as they stand, and so are the rows of a matrix.
     `by_row` says that the rows are those of the data.
     """
     axes = {"columns": cost.columns} if by_row else {"rows": cost.index, "columns": cost.columns}
     for name, labels in axes.items():
-        plain = isinstance(labels, pd.RangeIndex) and labels.equals(pd.RangeIndex(len(labels)))
-        if not plain and [label for label in labels if label not in unused] != list(levels):
+        numbered = isinstance(labels, pd.RangeIndex) and labels.equals(pd.RangeIndex(len(labels)))
+        if not numbered and [label for label in labels if label not in unused] != list(levels):
             raise OptionError(
                 f"the {name} of cost= are labelled {list(labels)}, and the levels, lowest first, are {list(levels)}: "
                 "put them in that order under those labels, or give cost.to_numpy() to have them taken as they stand."

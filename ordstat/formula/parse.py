@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
+from itertools import accumulate
+from keyword import iskeyword
 from operator import or_
 from typing import Any, NamedTuple
 
 from ..checks import advice
 from ..exceptions import FormulaError
-from .factors import (
-    MAX_CHARACTERS,
-    MAX_LABELS,
-    MAX_STEPS,
-    MAX_TERMS,
-    NAME,
-    NO_DOLLAR,
-    TEXT,
-    Expression,
-    check_text,
-    column_expression,
-    dotted_name,
-    literal,
-    parse_expression,
-    shown,
-    too_large,
-)
+
+MAX_CHARACTERS, MAX_TERMS, MAX_COLUMNS = 100_000, 10_000, 100_000
+#: Parentheses inside each other, bars of random terms and conditions, the largest exponent as in (a + b)^2.
+MAX_DEPTH, MAX_BARS, MAX_POWER = 50, 100, 99
+#: Characters of all terms together; unions and products of terms formed on the way, well below a second of work.
+MAX_LABELS, MAX_STEPS = 1_000_000, 2_000_000
+#: Characters of a formula that an error repeats.
+_SHOWN = 200
 
 #: The right form, for every message about a bar.
 FORM = "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +"
-Terms = dict[int, None]
-#: Largest exponent, as in (a + b)^2.
-MAX_POWER = 99
+NO_DOLLAR = "columns stand by their names alone, without 'data$' before them."
+#: Names that stand for a value where the data have no such column.
+CONSTANTS = {"TRUE": True, "FALSE": False, "pi": math.pi}
 
+#: A name, with the marks of other scripts that follow a letter.
+NAME = r"[^\W\d](?:\w|[^\x00-\xbf\xd7\xf7\u2000-\u2bff\u3000-\u303f])*"
+#: A text in quotes; one that is not closed reaches to the end, so that the search does not start over inside.
+TEXT = r"'(?:\\.|[^'\\])*(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*(?:\"|\\?\Z)|`[^`]+`"
+_QUOTED = "quoted_name_"
+#: Operators and options of R that Python spells otherwise; & and | bind less than comparisons, as in R.
+_R_SPELLING = {
+    "^": "**", "&": " and ", "&&": " and ", "|": " or ", "||": " or ", "!": " not ", "%in%": " in ", "%%": "%",
+    "%/%": "//", "Boundary.knots": "boundary_knots",
+}  # fmt: skip
+_PIECES = re.compile(rf"{TEXT}|\^|&&?|\|\|?|!(?!=)|%in%|%%|%/%|\bBoundary\.knots\b(?=\s*=)|{NAME}", re.DOTALL)
+_STAND_IN = re.compile(rf"\b{_QUOTED}((?:[0-9a-f]{{2}})+)\b")
+_R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are no names in Python
+_SINGLE_EQUALS = re.compile(r"^[^(=!<>]*=[^=]")
+_WITH_BLANKS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
 _OFFSET = re.compile(r"\s*offset\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _TOKEN = re.compile(
     rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)", re.DOTALL
@@ -43,20 +53,190 @@ _ATTRIBUTE = re.compile(rf"\.{NAME}")
 _BRACKETS = re.compile(rf"{TEXT}|[\[\](){{}}]", re.DOTALL)
 
 
+def shown(text: str) -> str:
+    """A formula in quotes for an error, cut short where it is long."""
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
+
+
+def too_large(text: str, what: str) -> FormulaError:
+    """The error for a formula that passes a limit; `what` says how."""
+    return FormulaError(
+        f"The formula {shown(text)} {what}. A formula may have at most {MAX_CHARACTERS:,} characters and give at most "
+        f"{MAX_TERMS:,} terms: write down the terms that you need. OrdinalClassifier takes any number of columns, "
+        "without a formula."
+    )
+
+
+def check_text(text: Any) -> None:
+    """FormulaError if a formula is not a text, or passes a limit."""
+    if not isinstance(text, str):
+        raise FormulaError(f"A formula must be a text such as 'rating ~ temp + contact'; got {type(text).__name__}.")
+    if len(text) > MAX_CHARACTERS:
+        raise too_large(text, f"has {len(text):,} characters")
+    if text.count("|") > MAX_BARS:
+        raise FormulaError(f"The formula {shown(text)} has more than {MAX_BARS} bars '|'.")
+    if text.count("(") + text.count("[") > MAX_DEPTH:
+        steps = ((character in "([") - (character in ")]") for character in text)
+        if max(accumulate(steps)) > MAX_DEPTH:
+            raise FormulaError(f"The formula {shown(text)} has more than {MAX_DEPTH} parentheses inside each other.")
+
+
+# Expressions: the factors of terms, conditions
+
+
+@dataclass(frozen=True)
+class Expression:
+    """One factor of a formula.
+
+    Attributes
+    ----------
+    key : str
+        Normal form: two spellings of one factor share it.
+    label : str
+        As the user wrote it.
+    """
+
+    key: str
+    label: str
+
+    @property
+    def tree(self) -> ast.expr:
+        return _tree(self.key)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The columns in it."""
+        return variables(self.tree)
+
+    @property
+    def text(self) -> str:
+        """As a formula writes it: column names of any characters in backticks."""
+        return f"`{self.label}`" if self.key.startswith(_QUOTED) and self.key.isidentifier() else self.label
+
+
+def quoted(name: str) -> str:
+    """A Python identifier that stands for a column of any name."""
+    usable = name.isascii() and name.isidentifier() and not iskeyword(name) and not name.startswith(_QUOTED)
+    return name if usable else _QUOTED + name.encode("utf-8", "surrogatepass").hex()
+
+
+def unquoted(text: str) -> str:
+    """A text with the names behind its stand-ins."""
+    if _QUOTED not in text:
+        return text
+    return _STAND_IN.sub(lambda match: bytes.fromhex(match[1]).decode("utf-8", "surrogatepass"), text)
+
+
+@lru_cache(maxsize=1024)
+def _tree(code: str) -> ast.expr:
+    return ast.parse(code, mode="eval").body
+
+
+@lru_cache(maxsize=1024)
+def parse_expression(text: str) -> Expression:
+    """The expression in a piece of a formula; ^ is power, backticks quote names, operators may be R's."""
+
+    def spelled(match: re.Match[str]) -> str:
+        piece = match.group()
+        if piece[0] == "`":
+            return quoted(piece[1:-1])
+        # Python takes names that look alike for one: such a name gets a stand-in.
+        alike = piece[0] not in "'\"" and (not piece.isascii() or piece.startswith(_QUOTED))
+        return quoted(piece) if alike else _R_SPELLING.get(piece, piece)
+
+    check_text(text)
+    label = " ".join(text.split())
+    try:
+        return Expression(ast.unparse(_tree(_PIECES.sub(spelled, label).strip())), label)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise FormulaError(f"Cannot read {shown(label)} in the formula: {_why(error, label)}") from error
+
+
+def _why(error: Exception, label: str) -> str:
+    """What is wrong with an expression, without Python's line numbers."""
+    why = error.msg.split(". ")[0] if isinstance(error, SyntaxError) else str(error)
+    if call := _R_CALL.match(label):
+        return f"{call.group(1)} is R's.{advice('function', call.group(1))}"
+    if "$" in label:
+        return NO_DOLLAR
+    if _SINGLE_EQUALS.match(label):
+        return "values are compared by ==."
+    if isinstance(error, SyntaxError) and (names := _WITH_BLANKS.search(label)):
+        return f"{why}. Put backticks around a name with blanks: `{names.group()[:_SHOWN]}`."
+    return f"{why}."
+
+
+def column_expression(name: str) -> Expression:
+    """A column by its name, whatever characters that has."""
+    return Expression(quoted(name), name)
+
+
+def dotted_name(node: ast.AST) -> str | None:
+    """a.b.c of a chain of attributes, None for anything else."""
+    if isinstance(node, ast.Name):
+        return unquoted(node.id)
+    if isinstance(node, ast.Attribute) and (head := dotted_name(node.value)) is not None:
+        return f"{head}.{unquoted(node.attr)}"
+    return None
+
+
+def variables(tree: ast.expr) -> frozenset[str]:
+    """The columns in an expression: its names without those of the functions that it calls."""
+    if isinstance(tree, ast.Name):
+        return frozenset([unquoted(tree.id)])
+    called = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) for part in ast.walk(node.func)}
+    names = (dotted_name(part) for part in ast.walk(tree) if id(part) not in called)
+    return frozenset(name for name in names if name is not None)
+
+
+def literal(node: ast.expr) -> Any:
+    """A constant, a negative number, or a list, tuple or c(...) of them; FormulaError for anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool, type(None))):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Name):
+        value = literal(node.operand)
+        if isinstance(value, (int, float)):
+            return -value
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return tuple(map(literal, node.elts))
+    if isinstance(node, ast.Call) and dotted_name(node.func) == "c" and not node.keywords:
+        return tuple(map(literal, node.args))
+    if isinstance(node, ast.Name) and node.id in CONSTANTS:
+        return CONSTANTS[node.id]
+    raise FormulaError(f"{said(node)} must be a number, a text or a list of them.")
+
+
+def source(node: ast.AST) -> str:
+    """The text of a node."""
+    return unquoted(ast.unparse(node))
+
+
+def said(node: ast.AST) -> str:
+    """The text of a node in quotes, for an error."""
+    return shown(source(node))
+
+
+# Terms and right-hand sides
+
+
 @dataclass(frozen=True)
 class Term:
     """A product of factors, in the order in which the formula first names them."""
 
     factors: tuple[Expression, ...]
 
-    @property
+    @cached_property
     def label(self) -> str:
-        return ":".join(factor.label for factor in self.factors)
+        return ":".join([factor.label for factor in self.factors])
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        return tuple([factor.key for factor in self.factors])
 
     @property
     def text(self) -> str:
         """As a formula writes it."""
-        return ":".join(factor.text for factor in self.factors)
+        return ":".join([factor.text for factor in self.factors])
 
 
 @dataclass(frozen=True)
@@ -71,7 +251,6 @@ class Part:
     intercept : bool
         False where the text tried to remove the intercept.
     random : tuple of RandomPart
-        Random terms beside them.
     """
 
     terms: tuple[Term, ...] = ()
@@ -79,6 +258,7 @@ class Part:
     intercept: bool = True
     random: tuple[RandomPart, ...] = ()
 
+    @cached_property
     def factors(self) -> dict[str, Expression]:
         """The factors of the terms by key."""
         return {factor.key: factor for term in self.terms for factor in term.factors}
@@ -86,8 +266,7 @@ class Part:
     def __str__(self) -> str:
         """As a formula writes it."""
         offsets = [f"offset({offset.text})" for offset in self.offsets]
-        pieces = [*(term.text for term in self.terms), *offsets, *(term.text for term in self.random)]
-        return " + ".join(pieces) or "1"
+        return " + ".join([*(t.text for t in self.terms), *offsets, *(part.text for part in self.random)]) or "1"
 
 
 @dataclass(frozen=True)
@@ -113,21 +292,14 @@ class RandomPart:
 
     @property
     def key(self) -> str:
-        """The text without blanks, which no expression of columns can be."""
+        """The text without blanks, which differs from every expression of columns."""
         return "".join(self.text.split())
 
     label = property(lambda self: self.text)
 
 
-class ResponseName(NamedTuple):
-    """The column on the left, and the levels its call declares, as in ordered(y, levels=["lo", "hi"])."""
-
-    column: str
-    levels: Any = None
-
-
 class Token(NamedTuple):
-    """A piece of a formula: a name, a call, a number or an operator, and its place."""
+    """A piece of a formula: a name, a call, a number or an operator, and where it stands."""
 
     kind: str
     text: str
@@ -136,14 +308,14 @@ class Token(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[ResponseName, Part]:
-    """Response and location part; `columns` stand for a dot on the right (the response is left out)."""
+def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[tuple[str, Any], Part]:
+    """The response (see `parse_response`) and the location part; `columns` stand for a dot on the right."""
     left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
         meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
         raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
     response = parse_response(left)
-    part = _parse_part(right, tuple(name for name in columns if name != response.column))
+    part = _parse_part(right, tuple(name for name in columns if name != response[0]))
     if part.random and uses_dot(text):
         raise FormulaError(f"The formula {shown(text)} has a dot, which would include the groups: name the columns.")
     return response, part
@@ -161,11 +333,12 @@ def parse_one_sided(text: str, columns: tuple[str, ...], argument: str) -> Part:
 def uses_dot(text: str) -> bool:
     """Whether a dot stands for all other columns, so that the parse depends on them."""
     check_text(text)
-    return any(token.text == "." for token in _tokens(text))
+    return "." in text and any(token.text == "." for token in _tokens(text))
 
 
 def split_formula(text: str) -> tuple[str, str, str]:
-    """Left, tilde and right, where a tilde in quotes or calls does not count."""
+    """Left, tilde and right; a tilde in quotes or calls does not count."""
+    check_text(text)
     tildes = [token.start for token in _tokens(text) if token.text == "~"]
     if len(tildes) > 1:
         raise FormulaError(f"{shown(text)} has more than one '~'.")
@@ -184,8 +357,7 @@ def substitute_dot(text: str, replacement: str) -> str:
 
 @lru_cache(maxsize=16)  # one text is asked for several times in a row
 def _tokens(text: str) -> tuple[Token, ...]:
-    check_text(text)
-    found, place = list[Token](), 0
+    tokens, place = list[Token](), 0
     while place < len(text):
         match = _TOKEN.match(text, place)
         assert match is not None
@@ -195,8 +367,8 @@ def _tokens(text: str) -> tuple[Token, ...]:
             while more := _CALL.match(text, place) or _ATTRIBUTE.match(text, place):
                 place = more.end() if more.group()[0] == "." else _closing(text, place)
         if kind is not None:
-            found.append(Token(kind, text[match.start() : place], match.start(), place))
-    return tuple(found)
+            tokens.append(Token(kind, text[match.start() : place], match.start(), place))
+    return tuple(tokens)
 
 
 def _closing(text: str, start: int) -> int:
@@ -209,25 +381,28 @@ def _closing(text: str, start: int) -> int:
     raise FormulaError(f"Cannot read the formula {shown(text)}: a parenthesis is not closed.")
 
 
-def parse_response(text: str) -> ResponseName:
-    """A column name, or factor(y), ordered(y), C(y), Q("y"), I(y) around one."""
+def parse_response(text: str) -> tuple[str, Any]:
+    """Column and declared levels (or None) of y, factor(y), ordered(y, levels=["lo", "hi"]), C(y), Q("y") or I(y)."""
     if text.strip() in ("class", "pass"):  # keywords of Python that name many a response
-        return ResponseName(text.strip())
+        return text.strip(), None
     expression = parse_expression(text)
     node: Any = expression.tree
-    name = dotted_name(node)
-    if name is not None:
-        return ResponseName(name)
+    if (name := dotted_name(node)) is not None:
+        return name, None
     function = dotted_name(getattr(node, "func", node))
     if function in ("factor", "ordered", "C", "Q", "I") and len(node.args) == 1:
         if function == "Q":
-            return ResponseName(str(literal(node.args[0])))
+            return str(literal(node.args[0])), None
         given = {keyword.arg: literal(keyword.value) for keyword in node.keywords}
         inner = dotted_name(node.args[0])
         if inner is not None and set(given) <= {"levels", "ordered"}:
-            return ResponseName(inner, given.get("levels"))
+            return inner, given.get("levels")
     hint = advice("function", function or "") or " Make it a column of the data first."
     raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
+
+
+#: Products of factors as bits, in the order in which they arise; 0 is the intercept.
+Terms = dict[int, None]
 
 
 def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
@@ -236,10 +411,11 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
     if not text:
         raise FormulaError("A side of the formula is empty; write 1 for no predictors.")
     reader = _Reader(text, dot)
-    read = reader.read()
+    products = reader.read()
     factors = list(reader.factors.values())
+    inside = {factor.key: _inside_offset(factor) for factor in factors if isinstance(factor, Expression)}
     terms, offsets, random, room = [], [], [], MAX_LABELS
-    for bits in read:
+    for bits in products:
         chosen = list[Any]()
         while bits:
             lowest = bits & -bits
@@ -248,46 +424,24 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
             room -= 1 + len(chosen[-1].label)
             if room < 0:
                 raise too_large(text, f"takes more than {MAX_LABELS:,} characters to write out")
-        inside = [None if isinstance(factor, RandomPart) else _offset(factor) for factor in chosen]
         if len(chosen) == 1 and isinstance(chosen[0], RandomPart):
             random.append(chosen[0])
-        elif len(chosen) == 1 and inside[0] is not None:
-            offsets.append(inside[0])
+        elif len(chosen) == 1 and (offset := inside[chosen[0].key]) is not None:
+            offsets.append(offset)
         elif any(isinstance(factor, RandomPart) for factor in chosen):
             raise FormulaError(f"A random term must stand alone, not in a product. {FORM}.")
-        elif any(inside):
+        elif any(inside[factor.key] for factor in chosen):
             raise FormulaError(f"An offset must stand alone, not in a product: {Term(tuple(chosen)).label!r}.")
         elif chosen:
             terms.append(Term(tuple(chosen)))
     terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree and then as written
-    return Part(tuple(terms), tuple(offsets), 0 in read, tuple(random))
+    return Part(tuple(terms), tuple(offsets), 0 in products, tuple(random))
 
 
-def _random_parts(left: str, right: str, mark: str) -> list[RandomPart]:
-    """The random terms of a bar, such as two for a/b on its right."""
-    text = f"({left} {mark} {right})"
-    if not left or not right:
-        side = "before" if not left else "after"
-        raise FormulaError(f"The random term {shown(text)} has nothing {side} its bar. {FORM}.")
-    if uses_dot(left):
-        raise FormulaError(f"The random term {shown(text)} has a dot: name the columns. {FORM}.")
-    columns, groups = _parse_part(left, ()), _parse_part(right, ())
-    nested = [len(term.factors) for term in groups.terms] == list(range(1, len(groups.factors()) + 1))
-    several = any(mark in right for mark in "+*") or not (nested or len(groups.terms) == 1)
-    if several or not groups.terms or columns.offsets or columns.random or groups.offsets or groups.random:
-        raise FormulaError(
-            f"The random term {shown(text)} must have one group after its bar. {FORM}; its group is a, a:b or a/b, "
-            "and several groups are several terms: (1 | a) + (1 | b)."
-        )
-    if not columns.terms and not columns.intercept:
-        raise FormulaError(f"The random term {shown(text)} has no column before its bar. {FORM}.")
-    return [RandomPart(columns, group, mark == "|", f"({left} {mark} {group.text})") for group in groups.terms]
-
-
-def _offset(factor: Expression) -> Expression | None:
+def _inside_offset(factor: Expression) -> Expression | None:
     """What is inside offset(...), None for other factors."""
     tree: Any = factor.tree
-    if dotted_name(getattr(tree, "func", tree)) != "offset" or not hasattr(tree, "args"):
+    if not isinstance(tree, ast.Call) or dotted_name(tree.func) != "offset":
         return None
     match = _OFFSET.fullmatch(factor.label)
     if match is None or len(tree.args) != 1 or tree.keywords:
@@ -300,10 +454,10 @@ class _Reader:
 
     Attributes
     ----------
-    factors : dict of key to Expression
+    factors : dict of key to Expression or RandomPart
         In the order in which they are first named.
-    places : dict of key to int
-        The number that stands for each factor alone.
+    bits : dict of key to int
+        The bit that stands for each factor alone.
     steps : int
         Unions and products of terms so far.
     """
@@ -314,7 +468,7 @@ class _Reader:
         self.tokens = [*_tokens(text), Token("end", "", len(text), len(text))]
         self.place = 0
         self.factors: dict[str, Expression | RandomPart] = {}
-        self.places: dict[str, int] = {}
+        self.bits: dict[str, int] = {}
         self.steps = 0
 
     def read(self) -> Terms:
@@ -326,23 +480,19 @@ class _Reader:
                     "terms, or backticks around one name with blanks, as in `a b`"
                 )
         terms = self._sum({0: None})
-        token = self._next
-        if token.text == ")":
+        kind, text = self.tokens[self.place][:2]
+        if text == ")":
             raise self._unreadable("it has a ')' without '('")
-        if token.kind == "operator" and token.text not in "(.":
-            raise self._unreadable(f"{token.text!r} is not an operator of formulas{_meant(token.text)}")
-        if token.kind != "end":
+        if kind == "operator" and text not in "(.":
+            raise self._unreadable(f"{text!r} is not an operator of formulas{_meant(text)}")
+        if kind != "end":
             raise self._unreadable("an operator is missing between two terms")
         return terms
 
-    @property
-    def _next(self) -> Token:
-        return self.tokens[self.place]
-
     def _take(self, *operators: str) -> str:
-        """The next operator, which is passed, if it is one of these; else an empty text."""
-        text = self._next.text
-        if self._next.kind != "operator" or text not in operators:
+        """The next token, which is passed, if it is one of these operators; else an empty text."""
+        kind, text = self.tokens[self.place][:2]
+        if kind != "operator" or text not in operators:
             return ""
         self.place += 1
         return text
@@ -352,7 +502,7 @@ class _Reader:
         while sign:
             while again := self._take("+", "-"):  # a second minus undoes the first
                 sign = sign if again == "+" else {"+": "-", "-": "+"}[sign]
-            if self._next.text == "0":  # "+ 0" takes the intercept away
+            if self.tokens[self.place].text == "0":  # "+ 0" takes the intercept away
                 self.place += 1
                 sign, right = {"+": "-", "-": "+"}[sign], {0: None}
             else:
@@ -360,7 +510,7 @@ class _Reader:
             self._count(len(right))
             if sign == "+":
                 terms.update(right)
-                self._within(terms)
+                self._limited(terms)
             else:
                 for term in right:
                     terms.pop(term, None)
@@ -371,12 +521,10 @@ class _Reader:
         left = self._interaction()
         while operator := self._take("*", "/"):
             right = self._interaction()
-            if operator == "*":
-                left = self._within(left | right | self._product(left, right))
-            else:
-                self._count(len(left))
-                inside = {reduce(or_, left): None} if left else {}
-                left = self._within(left | self._product(inside, right))
+            self._count(len(left))
+            outer = left if operator == "*" else {reduce(or_, left): None} if left else {}
+            joined = self._product(outer, right)
+            left = self._limited(left | right | joined if operator == "*" else left | joined)
         return left
 
     def _interaction(self) -> Terms:
@@ -389,8 +537,8 @@ class _Reader:
         """A value times itself, until that adds nothing: by then every product of its factors is there."""
         base = terms = self._value()
         while self._take("^", "**"):
-            exponent = self._next.text
-            if self._next.kind != "number" or not exponent.isdigit() or not 1 <= int(exponent[:9]) <= MAX_POWER:
+            kind, exponent = self.tokens[self.place][:2]
+            if kind != "number" or not exponent.isdigit() or not 1 <= int(exponent[:9]) <= MAX_POWER:
                 raise self._unreadable(f"an exponent must be a whole number from 1 to {MAX_POWER}")
             self.place += 1
             for _ in range(int(exponent) - 1):
@@ -401,7 +549,7 @@ class _Reader:
         return terms
 
     def _value(self) -> Terms:
-        kind, text = self._next.kind, self._next.text
+        kind, text = self.tokens[self.place][:2]
         if kind == "end":
             raise self._unreadable("it ends where a term should follow")
         self.place += 1
@@ -409,55 +557,64 @@ class _Reader:
             return self._term(parse_expression(text))
         if kind == "name":
             return self._term(column_expression(text.strip("`")))
+        if text == "1":
+            return {0: None}
+        if kind == "number" and text.isdigit():
+            raise FormulaError(
+                f"{shown(self.text)} multiplies a term by a number; put arithmetic inside I(), as in I(2 * x)."
+            )
         if kind == "number":
-            return self._number(text)
+            raise FormulaError(
+                f"{shown(text)} stands alone in the formula; a term is a column, a function of columns or 1."
+            )
         if text == ".":  # the intercept where there are no other columns
             return {term: None for name in self.dot for term in self._term(column_expression(name))} or {0: None}
-        if text == "(" and "|" in self.text and (bar := self._bar()):
-            return bar
+        if text == "(" and (random := self._random()):
+            return random
         if text == "(":
             inside = self._sum({})
-            if self._next.kind == "end":
-                raise self._unreadable("a parenthesis is not closed")
             if not self._take(")"):
-                raise self._unreadable(f"{self._next.text!r} is not an operator of formulas{_meant(self._next.text)}")
+                other = self.tokens[self.place].text
+                what = f"{other!r} is not an operator of formulas" if other else "a parenthesis is not closed"
+                raise self._unreadable(what + _meant(other or "|" * ("|" in self.text)))
             return inside
         raise self._unreadable(f"a term should stand before {text!r}{_meant(text)}")
 
-    def _bar(self) -> Terms:
-        """The random terms of the parenthesis that was just opened; empty if it has no bar of its own."""
-        depth, bars, place = 1, list[int](), self.place
-        while depth and place < len(self.tokens):
-            text = self.tokens[place].text
+    def _random(self) -> Terms:
+        """The random terms of the parenthesis that was just opened, two for a/b after its bar; empty without a bar."""
+        depth, bars, end = 1, list[Token](), self.place
+        while depth and end < len(self.tokens) and "|" in self.text:
+            text = self.tokens[end].text
             depth += (text == "(") - (text == ")")
             if text == "|" and depth == 1:
-                bars.append(place)
-            place += 1
+                bars.append(self.tokens[end])
+            end += 1
         if depth or not bars:
             return {}
-        first, last = (self.tokens[bar] for bar in (bars[0], bars[-1]))
-        mark = self.text[first.start : last.end]
+        mark = self.text[bars[0].start : bars[-1].end]
         if mark not in ("|", "||"):
             raise self._unreadable(f"a random term must have one bar. {FORM}")
-        left = self.text[self.tokens[self.place].start : first.start].strip()
-        right = self.text[last.end : self.tokens[place - 1].start].strip()
-        self.place = place
-        return {term: None for part in _random_parts(left, right, mark) for term in self._term(part)}
-
-    def _number(self, digits: str) -> Terms:
-        """1 is the intercept; no other number is a term."""
-        if digits == "1":
-            return {0: None}
-        if not digits.isdigit():
+        left = self.text[self.tokens[self.place].start : bars[0].start].strip()
+        right = self.text[bars[-1].end : self.tokens[end - 1].start].strip()
+        self.place = end
+        term = f"The random term {shown(f'({left} {mark} {right})')}"
+        if not left or not right:
+            raise FormulaError(f"{term} has nothing {'after' if left else 'before'} its bar. {FORM}.")
+        columns, groups = _parse_part(left, ()), _parse_part(right, ())
+        sizes = [len(group.factors) for group in groups.terms]
+        nested = len(sizes) == 1 or sizes == list(range(1, len(groups.factors) + 1)) != []
+        if not nested or re.search(r"[+*]", right) or any(side.offsets or side.random for side in (columns, groups)):
             raise FormulaError(
-                f"{shown(digits)} stands alone in the formula; a term is a column, a function of columns or 1."
+                f"{term} must have one group after its bar. {FORM}; its group is a, a:b or a/b, "
+                "and several groups are several terms: (1 | a) + (1 | b)."
             )
-        raise FormulaError(
-            f"{shown(self.text)} multiplies a term by a number; put arithmetic inside I(), as in I(2 * x)."
-        )
+        if not columns.terms and not columns.intercept:
+            raise FormulaError(f"{term} has no column before its bar. {FORM}.")
+        parts = [RandomPart(columns, group, mark == "|", f"({left} {mark} {group.text})") for group in groups.terms]
+        return {bits: None for part in parts for bits in self._term(part)}
 
     def _term(self, factor: Expression | RandomPart) -> Terms:
-        place = self.places.setdefault(factor.key, len(self.places))
+        place = self.bits.setdefault(factor.key, len(self.bits))
         self.factors.setdefault(factor.key, factor)
         if place >= MAX_TERMS:
             raise too_large(self.text, f"has more than {MAX_TERMS:,} variables")
@@ -468,10 +625,10 @@ class _Reader:
         out: Terms = {}
         for term in left:
             out.update(dict.fromkeys([term | other for other in right]))
-            self._within(out)
+            self._limited(out)
         return out
 
-    def _within(self, terms: Terms) -> Terms:
+    def _limited(self, terms: Terms) -> Terms:
         if len(terms) - (0 in terms) > MAX_TERMS:
             raise too_large(self.text, f"gives more than {MAX_TERMS:,} terms")
         return terms
@@ -486,13 +643,13 @@ class _Reader:
 
 
 def _meant(symbol: str) -> str:
-    """What to write in place of something that is not an operator."""
-    if symbol == "|":
-        return f". {FORM}"
-    if symbol in "<>=!":
-        return "; put conditions inside I(), as in I(x > 40)"
-    if symbol == "%":
-        return "; put arithmetic inside I(), as in I(x %% 10)"
-    if symbol == "$":
-        return f": {NO_DOLLAR.rstrip('.')}"
-    return {",": "; join terms by '+'", "\N{MINUS SIGN}": "; write '-', the minus of the keyboard"}.get(symbol, "")
+    """What to write in place of a symbol that is not an operator."""
+    meant = {
+        "|": f". {FORM}",
+        "%": "; put arithmetic inside I(), as in I(x %% 10)",
+        "$": f": {NO_DOLLAR.rstrip('.')}",
+        ",": "; join terms by '+'",
+        "\N{MINUS SIGN}": "; write '-', the minus of the keyboard",
+        **dict.fromkeys("<>=!", "; put conditions inside I(), as in I(x > 40)"),
+    }
+    return meant.get(symbol, "")

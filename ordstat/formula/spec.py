@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,26 +13,26 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from .coding import (
-    NOTHING,
-    Assembled,
-    Coding,
-    FactorCoding,
-    Marginality,
-    NumberCoding,
-    assemble,
-    hypotheses,
-    marginality,
-    recoded,
+from .coding import KINDS, Assembled, Coding, Marginality, assemble, hypotheses, marginality, recoded
+from .columns import (
+    NUMBERS,
+    Columns,
+    Factor,
+    Value,
+    as_frame,
+    factor_of,
+    find_column,
+    read,
+    recode,
+    refuse,
+    shown_labels,
+    take,
+    with_gaps,
 )
-from .columns import NUMBERS, Columns, Factor, Value, factor_of, read, recode, take, with_gaps
-from .contrasts import KINDS
-from .factors import Expression, Interpreter, Transform, coded_column, dotted_name, variables
-from .frames import as_frame, find_column, has_column, refuse, shown_labels
-from .inputs import cost_matrix
-from .parse import Part
+from .factors import CODED, Interpreter, Transform
+from .inputs import cost_matrix, known_codes
+from .parse import Expression, Part, dotted_name, unquoted
 from .random_terms import RandomTerm
-from .response import known_codes
 from .sample import RandomRows, Rows
 
 
@@ -94,20 +94,25 @@ class FormulaSpec:
     array_offset: bool = False
     na_action: str = "omit"
 
-    @property
+    @cached_property
     def parts(self) -> list[Part]:
         """The right-hand sides that were given."""
         return [part for part in (self.location, self.nominal, self.scale) if part is not None]
 
+    @cached_property
     def factors(self) -> dict[str, Expression]:
         """Every factor of every term by key, those of random terms too."""
-        every = [*self.parts, *(random.columns for random in self.location.random)]
-        return {key: factor for part in every for key, factor in part.factors().items()}
+        factors: dict[str, Expression] = {}
+        for part in (*self.parts, *[random.columns for random in self.location.random]):
+            factors |= part.factors
+        return factors
 
+    @cached_property
     def groups(self) -> dict[str, Expression]:
         """The factors whose values make the groups of random terms."""
         return {factor.key: factor for random in self.location.random for factor in random.group.factors}
 
+    @cached_property
     def offsets(self) -> dict[str, Expression]:
         """The offsets of all sides by key."""
         return {offset.key: offset for part in self.parts for offset in part.offsets}
@@ -120,7 +125,6 @@ class FormulaSpec:
         A NaN or infinity made from finite values raises DataError. If na_action is "keep", values of location terms
         are NaN where a column is missing, and these rows do not count as missing.
         """
-        gapped = self.location.factors() if self.na_action == "keep" else {}
         values: dict[str, Value] = {}
         missing: dict[str, BoolArray] = {}
         columns: dict[str, None] = {}
@@ -132,29 +136,29 @@ class FormulaSpec:
                 bad = bad if unknown is None else bad & ~unknown
                 refuse(bad, interpreter.columns.frame.index, repr(expression.label), "not finite", rest)
             columns |= dict.fromkeys(names)
-            if key in gapped:
+            if self.na_action == "keep" and key in self.location.factors:
                 values[key] = with_gaps(value, unknown)
                 continue
-            masks = {name: interpreter.columns[name].missing for name in names}
-            missing |= {name: mask for name, mask in masks.items() if mask is not None}
             values[key] = value
+            for name in names if unknown is not None else ():
+                if (mask := interpreter.columns.column(name).missing) is not None:
+                    missing[name] = mask
         return values, missing, tuple(columns)
 
     def matrices(self, values: Mapping[str, Value], n: int) -> tuple[Rows, list[Assembled]]:
         """Rows from complete values, and the matrices of location, nominal and scale effects with their names."""
-        sides = (self.location, self.nominal, self.scale)
-        matrices = [NOTHING if part is None else assemble(part, values, self.codings, n) for part in sides]
-        location, nominal, scale = matrices
+        location = assemble(self.location, values, self.codings, n)
+        nominal, scale = (assemble(part, values, self.codings, n) for part in (self.nominal, self.scale))
         rows = Rows(
             X=location.matrix,
             offset=_total(self.location, values),
             nominal=nominal.matrix if nominal.names else None,
             scale=scale.matrix if scale.names else None,
-            scale_offset=None if self.scale is None else _total(self.scale, values),
+            scale_offset=_total(self.scale, values),
         )
-        return rows, matrices
+        return rows, [location, nominal, scale]
 
-    def rebuild(self, data: Any, without: frozenset[str] = frozenset()) -> NewRows:
+    def rebuild(self, data: Any, without: Collection[str] = ()) -> NewRows:
         """Model matrices of new data, incomplete rows flagged.
 
         Parameters
@@ -174,44 +178,59 @@ class FormulaSpec:
                 "write offset(...) in the formula."
             )
         frame = as_frame(data)
-        X = _plain_matrix(frame, self._plain) if self._plain else None
-        if X is not None:
-            return NewRows(rows=Rows(X=X), complete=np.ones(len(frame), dtype=bool), index=frame.index)
-        absent = [name for name in self.columns if not has_column(frame, name)]
+        complete = np.ones(len(frame), dtype=bool)
+        if (X := self._plain_matrix(frame)) is not None:
+            return NewRows(rows=Rows(X=X), complete=complete, index=frame.index)
+        absent = [name for name in self.columns if name not in frame.columns]
         if absent:
             raise DataError(
                 f"The new data have no column {shown_labels(absent)}; the model needs {shown_labels(self.columns, 60)}."
             )
         interpreter = Interpreter(Columns(frame, self.declared, self.categories), dict(self.states))
-        known = {  # groups whose columns are missing are new ones
-            term: term.text not in without
-            and all(has_column(frame, name) for factor in term.part.group.factors for name in factor.names)
+        known = [  # groups whose columns are missing are new ones
+            term.text not in without and all(name in frame.columns for name in term.group_columns)
             for term in self.random
-        }
-        groups = {f.key: f for term, there in known.items() if there for f in term.part.group.factors}
-        values, missing, _ = self.evaluate(self.factors() | self.offsets() | groups, interpreter)
-        complete = ~reduce(or_, missing.values()) if missing else np.ones(len(frame), dtype=bool)
+        ]
+        expressions = self.factors | self.offsets
+        for term, there in zip(self.random, known, strict=True):
+            expressions |= {factor.key: factor for factor in term.part.group.factors if there}
+        values, missing, _ = self.evaluate(expressions, interpreter)
+        for mask in missing.values():
+            complete &= ~mask
         if missing:
             values = {key: take(value, complete) for key, value in values.items()}
         n = int(complete.sum())
         rows, _ = self.matrices(values, n)
-        random = [
-            term.columns(values, self.codings, term.codes(values) if there else np.full(n, -1, dtype=np.intp))
-            for term, there in known.items()
-        ]
-        rows = replace(rows, random=RandomRows(tuple(random))) if random else rows
+        if self.random:
+            unknown = np.full(n, -1, dtype=np.intp)
+            terms = [
+                term.columns(values, self.codings, term.codes(values) if there else unknown)
+                for term, there in zip(self.random, known, strict=True)
+            ]
+            rows = replace(rows, random=RandomRows(tuple(terms)))
         return NewRows(rows=rows, complete=complete, index=frame.index)
 
     @cached_property
-    def _plain(self) -> tuple[str, ...]:
+    def _plain(self) -> list[str]:
         """The columns of a model whose terms are single columns of numbers; empty for any other model."""
-        part, names = self.location, []
-        for term in part.terms:
-            name = dotted_name(term.factors[0].tree)
-            if len(term.factors) > 1 or name is None or not isinstance(self.codings[term.factors[0].key], NumberCoding):
-                return ()
-            names.append(name)
-        return () if part.offsets or part.random or self.nominal or self.scale else tuple(names)
+        part = self.location
+        names = [dotted_name(term.factors[0].tree) for term in part.terms if len(term.factors) == 1]
+        other = part.offsets or part.random or self.nominal or self.scale
+        if other or len(names) < len(part.terms) or any(coding.levels for coding in self.codings.values()):
+            return []
+        return [] if None in names else [str(name) for name in names]
+
+    def _plain_matrix(self, frame: pd.DataFrame) -> FloatArray | None:
+        """(N, D) of columns of finite numbers, taken together; None if the longer way is needed."""
+        if not self._plain or not all(name in frame.columns for name in self._plain):
+            return None
+        chosen = frame[self._plain]
+        numbers = all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in chosen.dtypes)
+        if chosen.shape[1] != len(self._plain) or not numbers:
+            return None
+        matrix = np.ascontiguousarray(chosen.to_numpy(dtype=float, copy=True))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return matrix if np.isfinite(matrix.sum()) else None
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 where missing; DataError for a level the fit has not seen."""
@@ -221,17 +240,19 @@ class FormulaSpec:
     def costs(self, data: Any, n_levels: int) -> FloatArray | None:
         """(N, K) costs in new data; None unless the fit named one column per level, and the data have them."""
         frame, names = as_frame(data), self.cost_names
-        if names is None or len(names) != n_levels or not all(has_column(frame, name) for name in names):
+        if names is None or len(names) != n_levels or not all(name in frame.columns for name in names):
             return None
         return cost_matrix(list(names), frame, None, frame.index)
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns that are factors of the formula, alone or by C()."""
         levels: dict[str, tuple[Any, ...]] = {}
-        for key, expression in self.factors().items():
-            coding, name = self.codings[key], coded_column(expression.tree)
-            if isinstance(coding, FactorCoding) and name is not None:
-                levels.setdefault(name, coding.levels)
+        for key, expression in self.factors.items():
+            tree = expression.tree
+            if isinstance(tree, ast.Call) and dotted_name(tree.func) in CODED and tree.args:
+                tree = tree.args[0]
+            if isinstance(tree, ast.Name) and self.codings[key].levels:
+                levels.setdefault(unquoted(tree.id), self.codings[key].levels)
         return levels
 
     def marginality(self) -> Marginality:
@@ -248,8 +269,8 @@ class FormulaSpec:
 
     def linear_in(self, name: str) -> bool:
         """Whether a number enters the columns only as it is or times others, and no transform."""
-        trees = [expression.tree for expression in (self.factors() | self.offsets()).values()]
-        return all(dotted_name(tree) == name for tree in trees if name in variables(tree))
+        expressions = (self.factors | self.offsets).values()
+        return all(dotted_name(expression.tree) == name for expression in expressions if name in expression.names)
 
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
@@ -263,34 +284,24 @@ class FormulaSpec:
             (self.nominal, design.nominal_terms, rows.nominal),
             (self.scale, design.scale_terms, rows.scale),
         )
-        coded = [(part, slices, X) for part, slices, X in sides if part is not None and X is not None]
-        return recoded(coded, self.codings, terms)
+        return recoded([(part, slices, X) for part, slices, X in sides if part and X is not None], terms)
 
     def _location_codings(self) -> dict[str, Coding]:
-        return {key: self.codings[key] for key in self.location.factors()}
+        return {key: self.codings[key] for key in self.location.factors}
 
 
-def _total(part: Part, values: Mapping[str, Value]) -> FloatArray | None:
+def _total(part: Part | None, values: Mapping[str, Value]) -> FloatArray | None:
     """Sum of the offsets of a side, None without any."""
-    for offset in part.offsets:
+    total: Any = None
+    for offset in () if part is None else part.offsets:
         value = values[offset.key]
         if isinstance(value, Factor) or value.ndim != 1:
             raise DataError(f"offset({offset.label}) must be one column of numbers.")
-    total = sum(np.asarray(values[offset.key], dtype=float) for offset in part.offsets)
-    return np.asarray(total) if part.offsets else None
+        total = value.astype(float) if total is None else total + value
+    return None if total is None else np.asarray(total)
 
 
-def _plain_matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> FloatArray | None:
-    """(N, D) of columns of finite numbers, taken together; None if one is missing, of another kind or not finite."""
-    if not all(name in frame.columns for name in names):
-        return None
-    chosen = frame[list(names)]
-    numbers = all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in chosen.dtypes)
-    if chosen.shape[1] != len(names) or not numbers:
-        return None
-    matrix = np.ascontiguousarray(chosen.to_numpy(dtype=float, copy=True))
-    with np.errstate(over="ignore", invalid="ignore"):
-        return matrix if np.isfinite(matrix.sum()) else None  # sums that overflow take the longer way
+# Columns given as arrays
 
 
 def not_numeric(X: Any) -> dict[Any, Any]:
@@ -311,8 +322,7 @@ def not_numeric(X: Any) -> dict[Any, Any]:
 
 def refuse_text(X: Any) -> None:
     """DataError naming the columns of a frame that are not numeric."""
-    kinds = not_numeric(X)
-    if kinds:
+    if kinds := not_numeric(X):
         shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
         raise DataError(
             f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), or use "
@@ -335,9 +345,8 @@ class Encoding:
     @classmethod
     def of(cls, X: Any) -> Encoding:
         """That of a frame; empty for arrays and for numbers alone."""
-        names = not_numeric(X)
-        frame: Any = as_frame(X) if names else {}
-        return cls({name: factor_of(read(frame[name]).value, str(name)).bare() for name in names})
+        factors = {name: factor_of(read(as_frame(X)[name]).value, str(name)) for name in not_numeric(X)}
+        return cls({name: replace(factor, codes=factor.codes[:0]) for name, factor in factors.items()})
 
     def __call__(self, X: Any) -> Any:
         """The frame with codes, NaN where missing; DataError names unknown levels."""
@@ -348,12 +357,12 @@ class Encoding:
         codes = {name: recode(read(frame[name]).value, f.levels, str(name)) for name, f in self.factors.items()}
         return frame.assign(**{name: np.where(code < 0, np.nan, code) for name, code in codes.items()})
 
-    def counts(self, names: Any) -> IntArray | None:
-        """(D,) numbers of categories without an order, 0 for other columns; None if all columns are numbers."""
+    def counts(self, names: Any) -> list[int]:
+        """D numbers of categories without an order, 0 for other columns."""
         unordered = {
             str(name): len(f.levels) for name, f in self.factors.items() if not f.ordered and len(f.levels) > 2
         }
-        return np.array([unordered.get(name, 0) for name in names], dtype=np.intp) if unordered else None
+        return [unordered.get(name, 0) for name in names]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -364,7 +373,6 @@ class ArraySpec:
     ----------
     columns : tuple or None
         Labels by which columns of a frame are found; None matches by position.
-    response_name : str
     levels : tuple
     names : tuple of str
         Names of the columns.
@@ -375,7 +383,6 @@ class ArraySpec:
     """
 
     columns: tuple[Any, ...] | None
-    response_name: str
     levels: tuple[Any, ...]
     names: tuple[str, ...]
     gaps: bool = False
@@ -390,11 +397,11 @@ class ArraySpec:
         return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
 
     def response(self, data: Any) -> IntArray:
-        """(N,) codes of labels given as an array, or of the response column of a frame."""
-        if isinstance(data, pd.DataFrame):
-            data = find_column(data, self.response_name, "the response")
-        labels = data if isinstance(data, pd.Series) else pd.Series(np.asarray(data))
-        return known_codes(read(labels), self.response_name, self.levels)
+        """(N,) codes of labels given as an array, or of the column "y" of a frame."""
+        labels = (
+            find_column(data, "y", "the response") if isinstance(data, pd.DataFrame) else pd.Series(np.asarray(data))
+        )
+        return known_codes(read(labels), "y", self.levels)
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns of categories."""
@@ -407,7 +414,7 @@ class ArraySpec:
         """No column contains another."""
         return Marginality(
             texts={name: f"`{name}`" for name in self.names},
-            factors={name: frozenset([name]) for name in self.names},
+            factors=self.variables(),
             containing=dict.fromkeys(self.names, ()),
         )
 
@@ -430,19 +437,18 @@ class ArraySpec:
 
 def numeric_matrix(X: Any, columns: Sequence[Any] | None) -> tuple[FloatArray, pd.Index, tuple[Any, ...] | None]:
     """(N, D) C-contiguous float64, its index, and the column names of a frame (None for an array)."""
-    frame = as_frame(X) if hasattr(X, "columns") or isinstance(X, dict) else None
-    chosen = None if frame is None else list(frame.columns if columns is None else columns)
-    if frame is not None and chosen is not None:
-        absent = [name for name in chosen if name not in frame.columns]
-        if absent:
-            raise DataError(f"The data have no columns {shown_labels(absent)}; the fit had {shown_labels(chosen, 30)}.")
-        X = frame[chosen].to_numpy(na_value=np.nan)
+    index: pd.Index | None = None
+    if hasattr(X, "columns") or isinstance(X, dict):
+        frame = as_frame(X)
+        columns = tuple(frame.columns if columns is None else columns)
+        if absent := [name for name in columns if name not in frame.columns]:
+            known = shown_labels(columns, 30)
+            raise DataError(f"The data have no columns {shown_labels(absent)}; the fit had {known}.")
+        X, index = frame[list(columns)].to_numpy(na_value=np.nan), frame.index
     try:
         matrix = np.ascontiguousarray(X, dtype=float)
     except (ValueError, TypeError) as error:
         raise DataError(f"X must hold numbers only: {error}.") from error
     if matrix.ndim != 2:
         raise DataError(f"X must have two dimensions (rows, columns); got shape {matrix.shape}.")
-    if frame is None or chosen is None:
-        return matrix, pd.RangeIndex(matrix.shape[0]), None
-    return matrix, frame.index, tuple(chosen)
+    return (matrix, pd.RangeIndex(len(matrix)), None) if index is None else (matrix, index, tuple(columns or ()))

@@ -13,9 +13,8 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import flag, fraction, number, one_of
 from ..exceptions import DataError, OptionError
-from .columns import Columns, Factor, read
-from .frames import find_column, refuse
-from .inputs import Given, numbers, values_of
+from .columns import Column, Columns, Factor, find_column, refuse
+from .inputs import numbers, vector
 from .sample import sums_by
 
 #: What a stratum of a single unit adds to the variance.
@@ -52,7 +51,7 @@ class Linearised:
     names: tuple[str, ...]
     clustered: bool
 
-    @property
+    @cached_property
     def drawn(self) -> IntArray:
         """(H,) number of units drawn in each stratum."""
         return np.bincount(self.stratum, minlength=self.fraction.size)
@@ -62,17 +61,17 @@ class Linearised:
         """(G,) which units have rows."""
         return np.asarray(np.bincount(self.psu, minlength=self.stratum.size) > 0)
 
-    @property
+    @cached_property
     def strata(self) -> BoolArray:
         """(H,) which strata have rows."""
         return np.asarray(np.bincount(self.stratum[self.units], minlength=self.fraction.size) > 0)
 
-    @property
+    @cached_property
     def left(self) -> FloatArray:
         """(H,) share of the units of each stratum that was not drawn."""
         return np.where(1.0 - self.fraction < _WHOLE, 0.0, 1.0 - self.fraction)
 
-    @property
+    @cached_property
     def alone(self) -> BoolArray:
         """(H,) strata with rows of which one unit was drawn, and not all of them."""
         return np.asarray(self.strata & (self.drawn == 1) & (self.left > 0.0))
@@ -279,16 +278,12 @@ class SurveyDesign:
         flag("mse", self.mse)
         if self.nest and self.clusters is None:
             raise OptionError("nest of SurveyDesign goes with clusters=, whose labels start anew in every stratum.")
-        names = _OF_STRATA if self.replicates is not None else _OF_REPLICATES
-        given = [name for name in names if not (getattr(self, name) is None or getattr(self, name) is False)]
-        if given and self.replicates is None:
-            raise OptionError(f"{given[0]} of SurveyDesign goes with replicates=, which is not given.")
-        if given:
-            raise OptionError(f"{given[0]} of SurveyDesign must be left out: replicate weights stand for the design.")
-        if self.replicates is not None:
-            self._check_type()
-
-    def _check_type(self) -> None:
+        for name in _OF_REPLICATES if self.replicates is None else _OF_STRATA:
+            if getattr(self, name) is not None and getattr(self, name) is not False:
+                why = "goes with replicates=, which is not given" if self.replicates is None else _STAND_FOR
+                raise OptionError(f"{name} of SurveyDesign {why}.")
+        if self.replicates is None:
+            return
         one_of("type", self.type, TYPES, of=self)
         if (self.type == "Fay") != (self.rho is not None):
             do = "give a number between 0 and 1" if self.rho is None else "leave it out"
@@ -315,6 +310,7 @@ class SurveyDesign:
 
 _OF_STRATA = ("strata", "clusters", "fpc", "nest")
 _OF_REPLICATES = ("type", "scale", "rscales", "rho", "mse")
+_STAND_FOR = "must be left out: replicate weights stand for the design"
 
 
 def _are_names(given: Any) -> bool:
@@ -334,22 +330,19 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Linearised | Replicat
         return _replicates(asked, frame)
     columns, n = Columns(frame), len(frame)
 
-    def given(role: str) -> Given:
-        """A column by name or as values, complete."""
-        asked_for = getattr(asked, role)
-        named = isinstance(asked_for, str)
-        column = columns.column(asked_for, f"{role}= of SurveyDesign") if named else None
-        column = column or read(values_of(asked_for, role, frame.index))
+    def given(role: str) -> Column:
+        """A column by name or as values, which must be complete."""
+        column = vector(getattr(asked, role), role, columns, None, frame.index, " of SurveyDesign")
         if column.missing is not None:
             rest = ": the design needs it in every row, used or not. Fill it, or give such rows a new value."
             refuse(column.missing, frame.index, f"{role}= of SurveyDesign", "missing", rest)
-        return Given(column, (asked_for if named else role,))
+        return column
 
-    stratum, strata = (np.zeros(n, dtype=np.intp), ("all",)) if asked.strata is None else _codes(given("strata"))
-    psu, units = (np.arange(n), ()) if asked.clusters is None else _codes(given("clusters"))
-    if asked.nest and asked.clusters is not None:
+    stratum, strata = (np.zeros(n, dtype=np.intp), ["all"]) if asked.strata is None else _codes(given("strata"))
+    psu, units = (np.arange(n), [""]) if asked.clusters is None else _codes(given("clusters"))
+    if asked.nest:
         pairs, psu = np.unique(stratum * len(units) + psu, return_inverse=True)
-        units = tuple(units[int(code) % len(units)] for code in pairs)
+        units = [units[int(code) % len(units)] for code in pairs]
     stratum_of = np.zeros(psu.max() + 1, dtype=np.intp)
     stratum_of[psu] = stratum
     if (torn := stratum_of[psu] != stratum).any():
@@ -365,17 +358,17 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Linearised | Replicat
         stratum=stratum_of,
         fraction=fraction,
         lonely=asked.lonely,
-        names=strata,
+        names=tuple(strata),
         clustered=asked.clusters is not None,
     )
 
 
-def _codes(given: Given) -> tuple[IntArray, tuple[str, ...]]:
+def _codes(column: Column) -> tuple[IntArray, list[str]]:
     """(N,) codes of the values, and their labels in order."""
-    value = given.column.value
+    value = column.value
     codes, labels = pd.factorize(value.codes if isinstance(value, Factor) else value, sort=True)
     texts = [value.levels[k] for k in labels] if isinstance(value, Factor) else labels
-    return codes.astype(np.intp), tuple(f"{text:g}" if isinstance(text, float) else str(text) for text in texts)
+    return codes.astype(np.intp), [f"{text:g}" if isinstance(text, float) else str(text) for text in texts]
 
 
 def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn: IntArray) -> FloatArray:
@@ -402,37 +395,13 @@ def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn
 
 
 def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
-    weights = _replicate_weights(asked.replicates, frame)
-    n = weights.shape[1]
-    scale = {
-        "BRR": 1.0 / n,
-        "Fay": 1.0 / (n * (1.0 - (asked.rho or 0.0)) ** 2),
-        "JK1": (n - 1.0) / n,
-        "bootstrap": 1.0 / (n - 1.0),
-        "JKn": 1.0,
-    }[str(asked.type)]
-    try:
-        factors = np.ones(n) if asked.rscales is None else np.array(asked.rscales, dtype=float)
-    except (TypeError, ValueError):
-        factors = np.array(np.nan)
-    if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
-        raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
-    return Replicates(
-        weights=weights,
-        factor=np.broadcast_to(factors, n) * (scale if asked.scale is None else asked.scale),
-        mse=asked.mse,
-        type=str(asked.type),
-    )
-
-
-def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:
-    """(N, R) of the columns named, or of the values given."""
-    if _are_names(given):
-        given = pd.DataFrame({name: find_column(frame, name, "replicates= of SurveyDesign") for name in given})
-    elif isinstance(given, pd.DataFrame) and not given.index.equals(frame.index):
+    values = asked.replicates
+    if _are_names(values):
+        values = pd.DataFrame({name: find_column(frame, name, "replicates= of SurveyDesign") for name in values})
+    elif isinstance(values, pd.DataFrame) and not values.index.equals(frame.index):
         raise DataError("replicates= is a frame whose index is not that of the data: reindex it, or give .to_numpy().")
     try:
-        weights = np.array(given, dtype=float)
+        weights = np.array(values, dtype=float)
     except (TypeError, ValueError) as error:
         raise DataError(f"replicates= of SurveyDesign must hold numbers: {error}.") from error
     if weights.ndim != 2 or weights.shape[0] != len(frame) or weights.shape[1] < 2:
@@ -442,4 +411,14 @@ def _replicate_weights(given: Any, frame: pd.DataFrame) -> FloatArray:
         )
     bad = ~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1)
     refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
-    return weights
+    n = weights.shape[1]
+    scales = {"BRR": 1.0 / n, "Fay": 1.0 / (n * (1.0 - (asked.rho or 0.0)) ** 2), "JK1": (n - 1.0) / n}
+    scale = (scales | {"bootstrap": 1.0 / (n - 1.0), "JKn": 1.0})[str(asked.type)]
+    try:
+        factors = np.ones(n) if asked.rscales is None else np.array(asked.rscales, dtype=float)
+    except (TypeError, ValueError):
+        factors = np.array(np.nan)
+    if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
+        raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
+    factor = np.broadcast_to(factors, n) * (scale if asked.scale is None else asked.scale)
+    return Replicates(weights=weights, factor=factor, mse=asked.mse, type=str(asked.type))

@@ -12,7 +12,7 @@ from scipy.special import chdtrc, fdtrc
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import listed_texts, one_of
 from ..exceptions import OptionError
-from ..formula.constraints import read
+from ..formula.factors import read_relations
 from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.parameters import Covariance
 from ..likelihood.standard_errors import places
@@ -313,7 +313,7 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
     for term, columns in r.design.terms.items():
         if columns.stop - columns.start == 1:
             names.setdefault(term, int(location[columns.start]))
-    equations = read(text, names, r.fit.coefficients.size, ("=",))
+    equations = read_relations(text, names, r.fit.coefficients.size, ("=",))
     for equation in equations:
         if np.any(equation.row[r.fit.aliased] != 0.0):
             raise OptionError(f"{equation.text!r} names a parameter that is aliased, so not estimated.")

@@ -19,7 +19,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import least_expected
 from ..fitted import FittedRanker
 from ..formula.columns import read
-from ..formula.response import check_levels, read_response
+from ..formula.inputs import check_levels, read_response
 from .costs import CostMatrix
 from .errors import LARGER_IS_BETTER, Predictions, one_measure
 from .evaluation import crossvalidate

@@ -15,11 +15,8 @@ from scipy.special import expit, logit, ndtri, stdtrit
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import fraction
 from ..exceptions import DataError, DataWarning, OptionError, warn
-from ..formula.columns import Columns, Factor, factor_of, read
-from ..formula.factors import Interpreter
-from ..formula.frames import as_frame, find_column
-from ..formula.inputs import vector, weights_of
-from ..formula.response import read_items
+from ..formula.columns import Columns, Factor, as_frame, factor_of, find_column, read
+from ..formula.inputs import read_items, vector, weights_of
 from .cells import counted
 from .frames import SCREEN, NotedFrame
 from .render import Report, Reported, Table
@@ -362,9 +359,9 @@ def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
     every = np.ones(len(frame), dtype=np.bool_)
     if weights is None:
         return every.astype(np.float64), every
-    given = vector(weights, "weights", Interpreter(Columns(frame), {}), None, frame.index)
-    missing = given.column.missing
-    found = weights_of(given, frame.index)
+    column = vector(weights, "weights", Columns(frame), None, frame.index)
+    missing = column.missing
+    found = weights_of(column, weights, frame.index)
     if not np.array_equal(found, np.rint(found)):
         warn(_FRACTIONS, DataWarning)
     return found, every if missing is None else ~missing

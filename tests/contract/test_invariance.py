@@ -198,7 +198,7 @@ def test_row_costs_of_the_absolute_kind_change_nothing(name):
 
 def test_formula_and_estimator_agree(problem):
     from ordstat import OrdinalClassifier
-    from ordstat.formula.build import build
+    from ordstat.formula.design import build
 
     # Contrasts that are asked for are columns of numbers to every method, as those of arrays are.
     asked = {"contrasts": {"g": "treatment"}}

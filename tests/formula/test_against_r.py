@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from reference_cases import case_names, load_case, load_data
 
-from ordstat.formula.build import build
+from ordstat.formula.design import build
 
 EXACT = 1e-13  # relative; the same arithmetic in another order
 

@@ -10,10 +10,9 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import FormulaError
-from ordstat.formula.build import build
 from ordstat.formula.coding import full_codings
-from ordstat.formula.factors import column_expression
-from ordstat.formula.parse import Term, parse_formula, parse_one_sided
+from ordstat.formula.design import build
+from ordstat.formula.parse import Term, column_expression, parse_formula, parse_one_sided
 
 LETTERS = [letter for letter in string.ascii_lowercase if letter != "y"]
 COLUMNS = [f"x{i}" for i in range(12_000)]

@@ -9,7 +9,7 @@ from reference_cases import case_names, load_case, load_data
 
 from ordstat import DataWarning, datasets, ordfit
 from ordstat.exceptions import DataError, OrdstatError
-from ordstat.formula.build import build, from_arrays
+from ordstat.formula.design import build, from_arrays
 
 FORMULA = (
     "y ~ ns(age, df=3)*f + bs(x1, df=4) + poly(x2, 2):g + scale(x3) + C(g, Sum) + factor(w) + I(x1 > 0) + offset(x4)"
@@ -125,13 +125,12 @@ X = np.array([[1.0, 2], [3, 4], [5, 6], [7, 8]])
 @pytest.mark.parametrize("frame", [False, True])
 def test_designs_from_arrays(frame):
     given = pd.DataFrame(X, columns=["u", "v"], index=list("abcd")) if frame else X
-    design = from_arrays(
-        given, ["lo", "hi", "lo", "hi"], levels=["lo", "hi"], weights=[1, 0, 2, 3], cluster=list("ppqq")
-    )
+    labels = pd.Series(pd.Categorical(["lo", "hi", "lo", "hi"], ["lo", "hi"], ordered=True))
+    design = from_arrays(given, labels, weights=[1, 0, 2, 3])
     np.testing.assert_array_equal(design.sample.X, X[[0, 2, 3]])
     assert design.names == (("u", "v") if frame else ("x1", "x2"))
     assert design.sample.y.tolist() == [0, 0, 1] and design.levels.values == ("lo", "hi")
-    assert design.sample.weights.tolist() == [1, 2, 3] and design.sample.cluster.tolist() == [0, 1, 1]
+    assert design.sample.weights.tolist() == [1, 2, 3]
     assert dict(design.dropped) == {"(weight 0)": 1} and design.n_given == 4
     assert list(design.index) == (list("acd") if frame else [0, 2, 3])
     spec = pickle.loads(pickle.dumps(design.spec))
@@ -156,7 +155,6 @@ def test_designs_from_arrays(frame):
         ({"y": [1, 1, 1, 1]}, "at least 2 levels"),
         ({"weights": [1, 2]}, "weights= must be a column name or 4 values"),
         ({"weights": [1, -2, 1, 1]}, "weights= is -2 in row 1"),
-        ({"names": ["a"]}, "each of the 2 columns; got 1"),
     ],
 )
 def test_refused_arrays(arguments, message):

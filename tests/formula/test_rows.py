@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ordstat.exceptions import DataError, FormulaError, OptionError
-from ordstat.formula.build import build
+from ordstat.formula.design import build
 
 
 def frame():

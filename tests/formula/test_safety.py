@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ordstat.exceptions import DataError, FormulaError, OrdstatError
-from ordstat.formula.build import build
+from ordstat.formula.design import build
 
 DATA = pd.DataFrame({"y": [1, 2, 3, 1, 2, 3], "x": [0.5, 1, 2, 3, 5, 8]})
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from reference_cases import FOLDER, Case, case_names, load_case, number
 
-from ordstat.formula.build import build
-from ordstat.formula.design import Design
+from ordstat.formula.design import Design, build
 from ordstat.likelihood.clm import CumulativeLink
 from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.links import LINKS

@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import DataWarning, SurveyDesign, datasets, ordfit, pool
 from ordstat.exceptions import FormulaError, OptionError, UnavailableError
-from ordstat.formula.build import build
+from ordstat.formula.design import build
 
 WINE = datasets.load("wine")
 

@@ -12,7 +12,7 @@ from reference_cases import load_data
 from scipy.integrate import quad
 
 from ordstat._typing import FloatArray
-from ordstat.formula.build import build
+from ordstat.formula.design import build
 from ordstat.likelihood.family import Cumulative, Family
 from ordstat.likelihood.links import LINKS, Link
 from ordstat.likelihood.problem import Problem

@@ -13,7 +13,7 @@ from scipy.special import expit
 from ordstat import datasets, ordfit
 from ordstat._typing import FloatArray
 from ordstat.exceptions import OptionError
-from ordstat.formula.build import build
+from ordstat.formula.design import build
 from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem

@@ -9,7 +9,7 @@ import pytest
 from reference_cases import load_case, load_data
 
 from ordstat.fit import MarginFit, ThresholdRule
-from ordstat.formula.build import build
+from ordstat.formula.design import build
 from ordstat.judging.costs import CostMatrix
 from ordstat.judging.rankers import MarginResults
 from ordstat.likelihood.family import Cumulative

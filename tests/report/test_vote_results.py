@@ -8,7 +8,7 @@ import pytest
 
 from ordstat import DataError, OptionError
 from ordstat.fit import CostBound, ScoreRule, VoteFit
-from ordstat.formula.build import build
+from ordstat.formula.design import build
 from ordstat.judging.costs import CostMatrix
 from ordstat.judging.rankers import VoteResults
 from report.stand_ins import REACHED, TRACE
