@@ -158,6 +158,15 @@ class ExtendedDual:
             below = np.logical_or.accumulate(below)
         return self.weights if (above & below).all() else self.weights * (above & below)
 
+    @cached_property
+    def steps(self) -> FloatArray:
+        """(R, Q) differences of neighbouring thresholds that the order holds above 0; R = 0 without that constraint.
+
+        Free thresholds without live weights take no part.
+        """
+        held = np.asarray(self.live.any(axis=0)) if self.free else np.ones(self.labels.shape[1], dtype=np.bool_)
+        return np.diff(np.eye(held.size)[held], axis=0) if self.ordered else np.zeros((0, held.size))
+
     def centred(self, rows: BoolArray | None = None) -> tuple[ExtendedDual, FloatArray]:
         """The problem of some rows with a centred kernel, and the means taken from it.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..threads import one_blas_thread
 from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
 
@@ -172,7 +172,7 @@ class _Newton:
         self.solve = problem.gram.resolvent(self.L)
         # Unknowns of the small system: b, unless theta is free and takes its place, then theta.
         self.n_b = 0 if problem.free else 1
-        self.D = D = np.diff(np.eye(Y.shape[1])[_held(problem)], axis=0)[: point.mu.size]
+        self.D = D = problem.steps
         self.H = self.L[:, None] * np.column_stack([-np.ones((len(total), self.n_b)), self.share])
         self.SH = self.solve(self.H)
         self.A = self.H.T @ self.SH
@@ -297,19 +297,13 @@ class InteriorPoint:
         return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
 
 
-def _held(problem: ExtendedDual) -> BoolArray:
-    """(Q,) which thresholds a penalty or dual variables hold."""
-    held: BoolArray = np.asarray(problem.live.any(axis=0))
-    return held if problem.free else np.ones_like(held)
-
-
 def _start(problem: ExtendedDual, C: float) -> _Point:
     """The middle of the boxes (never above _LARGE), unit multipliers, and evenly spread thresholds."""
     middle = 0.5 * C * problem.live
     used = (middle > 0).astype(np.float64)
     alpha = np.where(used > 0, np.minimum(middle, _LARGE), 1.0)
     theta = np.linspace(-1.0, 1.0, middle.shape[1]) if middle.shape[1] > 1 else np.zeros(1)
-    sigma = np.diff(theta[_held(problem)]) if problem.ordered else np.zeros(0)
+    sigma = problem.steps @ theta
     return _Point(
         alpha=alpha,
         room=np.where(used > 0, 2.0 * middle - alpha, 1.0),
