@@ -21,9 +21,8 @@ from benchmarks.timing import Timed, ratio, rounds
 from ordstat import CuSumRank, OrdinalClassifier, PRank, ordfit
 from ordstat.formula.sample import Rows, Sample, fit_scaling
 from ordstat.judging.costs import CostMatrix
-from ordstat.online.examples import Examples
 from ordstat.online.method import OnlineMethod
-from ordstat.online.perceptron import Batch, CuSumState, Learner, PRankState
+from ordstat.online.perceptron import Batch, CuSumState, Examples, Learner, PRankState
 
 P, K = 20, 5
 ONCE: dict[str, Any] = {"epochs": 1, "scaling": None, "presentation": "order"}
@@ -42,7 +41,7 @@ start = time.perf_counter()
 import numpy as np
 from benchmarks.data import linear_utility
 from ordstat import CuSumRank
-from ordstat.model.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample
 X, y = linear_utility({n}, {P}, {K})
 sample = Sample(rows=Rows(X=X), y=y, n_levels={K})
 taken = [time.perf_counter() - start]

@@ -484,18 +484,17 @@ class Fit:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selection:
-    """How C, and gamma of the kernel, were chosen: by cross-validation, or by a bound of the expected cost.
+    """How C, and gamma of the kernel, were chosen by cross-validation.
 
     Attributes
     ----------
     C : (G,) of the points tried, growing for each gamma
     gamma : (G,) of the points tried, growing; None where it was given
-    cost : (G,) mean cost of the held-out rows, or the bound
-    error : (G,) its standard error over the folds; NaN of a bound
+    cost : (G,) mean cost of the held-out rows
+    error : (G,) its standard error over the folds
     chosen : int
         Position of the smallest cost; ties go to the smaller C, then to the smaller gamma.
     folds : int
-        0 where a bound chose.
     gap : float
         Largest relative duality gap among the fits behind the costs.
     """
@@ -511,7 +510,7 @@ class Selection:
     @property
     def how(self) -> str:
         """What chose."""
-        return f"{self.folds}-fold cross-validation" if self.folds else "the bound of its cost"
+        return f"{self.folds}-fold cross-validation"
 
     @property
     def best_C(self) -> float:

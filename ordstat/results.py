@@ -493,7 +493,7 @@ class OrdinalResults(FittedRanker):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm", C="bound")
+        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm", C=2.0**-7)
         >>> fit.bounds(cv=4)[["value", "trivial", "vacuous"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
                                           value  trivial  vacuous
         error

@@ -31,7 +31,7 @@ def _row_score(label, cap, u, theta, start, curvature, beta, weight):
     return left - values[after - 1] * (right - left) / rise
 
 
-def sweep(gram, lengths, labels, caps, u, beta, f, theta, mu, order, weight, offset, penalty, skip, shrink):
+def sweep(gram, factored, lengths, labels, caps, u, beta, f, theta, mu, order, weight, offset, penalty, skip, shrink):
     """Twin of `ordstat.compiled.svm.row_sweep`: one epoch of row-exact coordinate ascent, in place.
 
     Row n maximises, over its own u_n1 ... u_nQ, the dual with the equality's multiplier and penalty:
@@ -124,27 +124,26 @@ def best_column(order, distinct, bonus, gains, slack):
     return best
 
 
-def pair_sweep(gram, upper, lower, weights, alpha, f, order, price, ridge, skip, shrink):
+def pair_sweep(gram, factored, upper, lower, weights, alpha, f, order, price, skip, shrink):
     """Twin of `ordstat.compiled.svm.pair_sweep`: one epoch over pairs (i, j), y_i > y_j, in place.
 
-    The dual has the slope g = 1 - (f_i - f_j) - r a / (w_i w_j) and the curvature G_ii + G_jj - 2 G_ij + r / (w_i w_j)
-    in a, which moves to its best place in [0, price w_i w_j].
+    The dual has the slope g = 1 - (f_i - f_j) and the curvature G_ii + G_jj - 2 G_ij in a, which moves to its best
+    place in [0, price w_i w_j].
     """
     violation, kept = 0.0, 0
     for p in order.copy():
         i, j = upper[p], lower[p]
-        weight = weights[i] * weights[j]
-        cap = price * weight
-        g = 1.0 - (f[i] - f[j]) - ridge / weight * alpha[p]
-        own = max(g if alpha[p] < cap else 0.0, -g if alpha[p] > 0.0 else 0.0, 0.0)
-        violation = max(violation, own)
-        if own == 0.0 and abs(g) > shrink and not 0.0 < alpha[p] < cap:
+        cap = price * weights[i] * weights[j]
+        g = 1.0 - (f[i] - f[j])
+        worst = max(g if alpha[p] < cap else 0.0, -g if alpha[p] > 0.0 else 0.0, 0.0)
+        violation = max(violation, worst)
+        if worst == 0.0 and abs(g) > shrink and not 0.0 < alpha[p] < cap:
             continue
         order[kept] = p
         kept += 1
-        if own <= skip:
+        if worst <= skip:
             continue
-        curvature = gram[i, i] + gram[j, j] - 2.0 * gram[i, j] + ridge / weight
+        curvature = gram[i, i] + gram[j, j] - 2.0 * gram[i, j]
         new = np.clip(alpha[p] + g / curvature, 0.0, cap) if curvature > 0.0 else cap
         f += (new - alpha[p]) * (gram[i] - gram[j])
         alpha[p] = new

@@ -22,7 +22,7 @@ from ordstat.reduction.encoding import extend
 from ordstat.svm.dual import ExtendedDual, best_offset, best_thresholds, hinge
 from ordstat.svm.gram import DenseGram, centred
 from ordstat.svm.kernels import Gaussian, Perceptron
-from ordstat.svm.machine import KernelMachine
+from ordstat.svm.redsvm import KernelMachine
 from ordstat.svm.routes import Automatic
 
 #: What a fit found: beta (N,), and theta (Q,) where it is penalised.

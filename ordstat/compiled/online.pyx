@@ -13,11 +13,6 @@ cost.
 from libc.stdlib cimport free, malloc
 
 
-cdef extern from "online.h" nogil:
-    void gaps_of(const double* x, const double* w, Py_ssize_t n, Py_ssize_t q_count, double* gaps)
-    void add_both(double* w, double* sums, double step, double summed, const double* x, Py_ssize_t n)
-
-
 cdef inline double dot(const double* x, const double* w, Py_ssize_t n) noexcept nogil:
     cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
     cdef Py_ssize_t i = 0
@@ -37,6 +32,13 @@ cdef inline void add(double* w, double step, const double* x, Py_ssize_t n) noex
     cdef Py_ssize_t i
     for i in range(n):
         w[i] += step * x[i]
+
+
+cdef inline void gaps_of(const double* x, const double* w, Py_ssize_t n, Py_ssize_t q_count, double* gaps) noexcept nogil:
+    """gaps[q] = w_q'x - w_q[n], w being q_count rows of n + 1."""
+    cdef Py_ssize_t q
+    for q in range(q_count):
+        gaps[q] = dot(x, w + q * (n + 1), n) - w[q * (n + 1) + n]
 
 
 cdef inline Py_ssize_t best_rank(const double* gaps, const double* cost, Py_ssize_t Q, double margin) noexcept nogil:
@@ -238,7 +240,8 @@ def cusum_pass(const double[:, ::1] X, const double[::1] centre, const double[::
                 square = dot(x, x, D) + 1.0
                 step = tau(gaps, price[rank], low, high, <double> ((label > rank) - (label < rank)), square, aggressive)
                 for k in range(low, high if step != 0.0 else low):  # no step to rows whose squares overflow
-                    add_both(&w[k, 0], &sums[k, 0], step, step * seen, x, D)
+                    add(&w[k, 0], step, x, D)
+                    add(&sums[k, 0], step * seen, x, D)
                     move(&w[k, 0], &sums[k, 0], D, D + 1, step, seen)
                     gaps_after[k] += step * product
                 count(&tally[0], high - low, price[rank], (high - low) * square, margin, aggressive)

@@ -37,13 +37,13 @@ def scaling_of_kernel(name: str, value: Any, of: Any) -> None:
 
 def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
     """C as one number, "cv", or growing values to choose from."""
-    if isinstance(C, str) and C in ("cv", *(("bound",) if of.bounded else ())):
+    if isinstance(C, str) and C == "cv":
         return C
     if of.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
         return float("inf")
     if isinstance(C, (tuple, list, np.ndarray)) and np.size(C) > 0:
         return tuple(sorted({number("each C", value, above=0.0, of=of) for value in C}))
-    more = (", inf" if of.hard else "") + (", 'bound'" if of.bounded else "")
+    more = ", inf" if of.hard else ""
     return number(name, C, above=0.0, of=of, also=f", several of them{more} or 'cv'")
 
 
@@ -89,8 +89,6 @@ class CrossValidated:
 
     #: Whether C = inf is allowed.
     hard: ClassVar[bool] = False
-    #: Whether C = "bound" is allowed.
-    bounded: ClassVar[bool] = False
 
     @property
     def similarity(self) -> Kernel:
@@ -106,11 +104,6 @@ class CrossValidated:
     def selects(self) -> bool:
         """Whether C or the kernel's gamma is chosen by cross-validation."""
         return isinstance(self.C, tuple) or self.C == "cv" or bool(self.similarity.gammas)
-
-    @property
-    def by_bound(self) -> bool:
-        """Whether a bound of the expected cost chooses C."""
-        return isinstance(self.C, str) and self.C == "bound"
 
     @property
     def grid(self) -> tuple[float, ...]:

@@ -16,8 +16,18 @@ from ..formula.sample import SCALED, Sample, Scaling, fit_scaling, require_finit
 from ..judging.costs import CostField, require_differences
 from ..method import Method, Needs, ball, cost_option, option, scaling_option
 from ..svm.kernels import Kernel, Linear
-from .examples import Examples, Learned, MistakeBound, OnlineMarginFit, OnlineVoteFit, Tally, Update
-from .perceptron import LARGEST, Batch, Learner
+from .perceptron import (
+    LARGEST,
+    Batch,
+    Examples,
+    Learned,
+    Learner,
+    MistakeBound,
+    OnlineMarginFit,
+    OnlineVoteFit,
+    Tally,
+    Update,
+)
 
 #: Orders in which rows may be presented.
 PRESENTATIONS = ("shuffled", "order", "cost")

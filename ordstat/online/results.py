@@ -22,7 +22,7 @@ from ..judging.rankers import (
 )
 from ..report.render import Report
 from ..results import OrdinalResults
-from .examples import MistakeBound, OnlineMarginFit, OnlineVoteFit, Update
+from .perceptron import MistakeBound, OnlineMarginFit, OnlineVoteFit, Update
 
 if TYPE_CHECKING:
     from ..formula.design import Design

@@ -214,8 +214,6 @@ class Plots:
     def selection(self, ax: Axes | None = None, *, draw: bool = True) -> Any:
         """Cost of held-out rows against C or gamma, one standard error on either side; of both as a field of numbers.
 
-        Of C="bound" it is the bound at each C.
-
         Parameters
         ----------
         ax : matplotlib axes, optional
@@ -225,7 +223,7 @@ class Plots:
         Raises
         ------
         UnavailableError
-            Nothing was chosen, neither by cross-validation nor by a bound.
+            Nothing was chosen by cross-validation.
         """
         frame = rounds.selection_frame(self.results)
         return rounds.draw_selection(self.results, frame, ax) if draw else frame

@@ -144,10 +144,7 @@ def draw_selection(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
     place = (best[name], best["cost"])
     style.note(ax, chosen, place, (0, -14), ha="center", va="top", color=style.WRONG)
     ax.margins(y=0.18)
-    of_bound = data["std_error"].isna().all()
-    folds = _selection(results).folds
-    title = f"{folds}-fold cross-validation" if folds else "C by its bound"
-    style.named(ax, name, "bound of the expected cost" if of_bound else "cost of held-out rows", title)
+    style.named(ax, name, "cost of held-out rows", f"{_selection(results).folds}-fold cross-validation")
     if len(groups) > 1:
         style.level_key(ax, [f"gamma = {part['gamma'].iloc[0]:g}" for part in groups], colours)
     return ax

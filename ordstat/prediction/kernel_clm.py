@@ -118,9 +118,8 @@ class Training:
 
     def features(self, kernel: Kernel, landmarks: int | None, seed: int) -> Features:
         """Those of a kernel; one seed draws the same first landmarks, however many."""
-        factor = kernel.factor(self.X)
-        if factor is not None:
-            return linear_features(factor, self.rows)
+        if kernel.linear:
+            return linear_features(self.X, self.rows)
         if landmarks is None:
             return exact_features(kernel, self.X, self.rows)
         rng = np.random.default_rng(seed)

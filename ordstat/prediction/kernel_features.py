@@ -17,7 +17,7 @@ from ..likelihood.family import Cumulative, RowTerms
 from ..likelihood.predictor import Predictor
 from ..newton import Blocks, Evaluation, Optimum, maximise
 from ..svm.gram import centred
-from ..svm.kernels import Kernel, checked_gram, require_definite, require_finite, require_finite_lengths
+from ..svm.kernels import Kernel, checked_gram, require_definite, require_finite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,7 @@ def linear_features(factor: FloatArray, rows: IntArray) -> Features:
     """Those of a kernel z'z: the columns z (M, D) themselves, less their means."""
     values = factor[rows]
     with np.errstate(over="ignore"):
-        require_finite_lengths(np.einsum("nd,nd->n", values, values))
+        require_finite(np.einsum("nd,nd->n", values, values))
     means = values.mean(axis=0)
     return Features(values=values - means, anchors=np.eye(len(means)), coef=np.eye(len(means)), constants=-means)
 
@@ -203,7 +203,7 @@ class _Definite:
         """(N,) of k(x, x)."""
         with np.errstate(over="ignore"):
             found = self.kernel.diagonal(self.X)[self.rows]
-        require_finite_lengths(found)
+        require_finite(found)
         return found
 
 

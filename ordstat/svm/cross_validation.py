@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Selection, count_above
 from ..judging.costs import cleared, tolerance
 from ..threads import in_threads
-from .gram import DenseGram, Gram
-from .solution import Candidate, Route, Solution
+from .dual import Route
+from .gram import LinearGram
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Held:
-    """What one fold says.
+    """Costs of the rows of one fold, predicted by fits to the others.
 
     Attributes
     ----------
@@ -42,8 +42,7 @@ class Held:
     gap: float
 
 
-#: From a candidate, the rows of a fold (N,) and a generator to what that fold says; its last argument is called with
-#: the name of every step.
+#: Judges a candidate on the rows of a fold (N,) with a generator; calls its last argument with the name of each step.
 Judge = Callable[[T, BoolArray, np.random.Generator, Callable[[str], None]], Held]
 
 
@@ -88,77 +87,61 @@ def select(
     tick : callable(message)
         Called after each step of the judge.
     """
-    n_folds = int(fold.max()) + 1
-    seeds = rng.integers(2**63, size=n_folds)
-    gammas, found = [], []
+    seeds = rng.integers(2**63, size=int(fold.max()) + 1)
+    gammas, judged = [], []
     for gamma, candidate in candidates:
-        tasks = [(held, np.random.default_rng(seed)) for held, seed in enumerate(seeds)]
-        found.append(in_threads(_trial(gamma, candidate, fold, judge, tick), tasks, plan.n_jobs))
+        named = "" if gamma is None else f"gamma = {gamma:.3g}, "
+
+        def trial(k: int, seed: int, candidate: T = candidate, named: str = named) -> Held:
+            name = f"{named}fold {k + 1} of {seeds.size}, "
+            return judge(candidate, fold == k, np.random.default_rng(seed), lambda step: tick(name + step))
+
+        judged.append(in_threads(trial, list(enumerate(seeds)), plan.n_jobs))
         gammas.append(gamma)
-    return _best(gammas, found, plan)
-
-
-def _trial(
-    gamma: float | None, candidate: T, fold: IntArray, judge: Judge[T], tick: Callable[[str], None]
-) -> Callable[[int, np.random.Generator], Held]:
-    named, n_folds = "" if gamma is None else f"gamma = {gamma:.3g}, ", int(fold.max()) + 1
-
-    def trial(held: int, own: np.random.Generator) -> Held:
-        return judge(candidate, fold == held, own, lambda step: tick(f"{named}fold {held + 1} of {n_folds}, {step}"))
-
-    return trial
-
-
-def _best(gammas: Sequence[float | None], found: Sequence[Sequence[Held]], plan: Plan) -> Selection:
-    share = np.array([held.size for held in found[0]])
-    n_folds = share.size
+    share = np.array([held.size for held in judged[0]])
     share /= share.sum()
-    means = np.concatenate([np.stack([held.costs for held in folds], axis=1) for folds in found])
+    means = np.concatenate([np.stack([held.costs for held in folds], axis=1) for folds in judged])
     cost = means @ share
-    error = np.sqrt(np.square(means - cost[:, None]) @ share / (n_folds - 1))
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
     ties = np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))
     return Selection(
         C=C,
         gamma=None if gammas[0] is None else np.repeat(np.array(gammas, dtype=np.float64), len(plan.C)),
         cost=cost,
-        error=error,
+        error=np.sqrt(np.square(means - cost[:, None]) @ share / (share.size - 1)),
         # A stable order: among equal C the smaller gamma comes first.
         chosen=int(ties[np.argsort(C[ties], kind="stable")[0]]),
-        folds=n_folds,
-        gap=max(held.gap for folds in found for held in folds),
+        folds=share.size,
+        gap=max(held.gap for folds in judged for held in folds),
     )
 
 
-def path_judge(route: Route, plan: Plan) -> Judge[Candidate]:
-    """Judges a problem by a path from small to large C, every solve starting where the last one ended."""
+def path_judge(route: Route, costs: FloatArray, case_weights: FloatArray, plan: Plan) -> Judge[Any]:
+    """Judges a problem by a path from small to large C, every solve starting where the last one ended.
 
-    def judge(candidate: Candidate, test: BoolArray, rng: np.random.Generator, told: Callable[[str], None]) -> Held:
-        problem, gram_means = candidate.part(~test)
-        solver = route(problem, rng)
-        costs, weights = candidate.costs[test], candidate.case_weights[test]
+    Parameters
+    ----------
+    route : Route
+    costs : (N, K) price of every prediction
+    case_weights : (N,)
+    plan : Plan
+    """
+
+    def judge(problem: Any, test: BoolArray, rng: np.random.Generator, note: Callable[[str], None]) -> Held:
+        training, gram_means = problem.centred(~test)
+        solver, gram = route(training, rng), problem.gram
+        across = gram.X[test] if isinstance(gram, LinearGram) else gram.matrix[np.ix_(test, ~test)]
+        prices, weights = costs[test], case_weights[test]
         means, gap = np.empty(len(plan.C)), 0.0
         for i, C in enumerate(plan.C):
             solution = solver.solve(float(C), plan.tol).solution
-            scores = _scores(candidate.gram, test, solution)
-            scores += (solution.offset or 0.0) - mean_score(gram_means, solution)
+            coef = solution.beta if solution.w is None else solution.w
+            # Scores of the centred kernel differ from those of the kernel itself by a constant.
+            scores = across @ coef + (solution.offset or 0.0) - float(gram_means @ coef)
             codes = count_above(cleared(scores[:, None] - solution.theta, tolerance(scores)))
-            means[i] = weights @ costs[np.arange(len(costs)), codes] / weights.sum()
+            means[i] = weights @ prices[np.arange(len(prices)), codes] / weights.sum()
             gap = max(gap, solution.gap)
-            told(f"C = {C:.3g}")
+            note(f"C = {C:.3g}")
         return Held(costs=means, size=float(weights.sum()), gap=gap)
 
     return judge
-
-
-def mean_score(means: FloatArray, solution: Solution) -> float:
-    """What the scores of the centred kernel lack."""
-    return float(means @ (solution.beta if solution.w is None else solution.w))
-
-
-def _scores(gram: Gram, test: BoolArray, solution: Solution) -> FloatArray:
-    """Scores of the rows where `test` (N,) is true, by a fit to the others, of the kernel as it is."""
-    if isinstance(gram, DenseGram):
-        return np.asarray(gram.matrix[np.ix_(test, ~test)] @ solution.beta)
-    assert solution.w is not None
-    return np.asarray(gram.X[test] @ solution.w)

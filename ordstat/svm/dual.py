@@ -1,107 +1,111 @@
-"""The dual problem of RED-SVM, and the proof of how far a point is from its optimum."""
+"""The dual problem of the thresholded support vector machines, and the proof of how far a point is from its optimum."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..reduction.encoding import Extended
 from .gram import Gram
-from .solution import Candidate, Solution, Solver
 
+_TINY = float(np.finfo(float).tiny)
 # Sums of weights that differ by less than this share are equal.
 _TIE = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class _Loss:
-    """A convex, piecewise linear function: its slope starts at -target and grows by `weights` at `knots`."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """A primal point and a lower bound of the optimum.
 
-    knots: FloatArray
-    weights: FloatArray
-    target: float
-
-    def __add__(self, other: _Loss) -> _Loss:
-        knots, weights = np.append(self.knots, other.knots), np.append(self.weights, other.weights)
-        return _Loss(knots, weights, self.target + other.target)
-
-    def minimisers(self) -> tuple[float, float]:
-        """Both ends of the interval of minimisers; the finite end twice where the interval is unbounded."""
-        order = np.argsort(self.knots)
-        reached = np.cumsum(self.weights[order])
-        slack = _TIE * reached[-1]
-        first = min(int(np.searchsorted(reached, self.target - slack)), len(order) - 1)
-        last = min(int(np.searchsorted(reached, self.target + slack, side="right")), len(order) - 1)
-        if self.target <= slack:
-            last = first
-        return float(self.knots[order[first]]), float(self.knots[order[last]])
-
-
-def best_offset(labels: FloatArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> float:
-    """The b that minimises sum_nk W_nk [1 - Y_nk (f_n + b - theta_k)]_+; 0 where nothing has weight.
-
-    Parameters
+    Attributes
     ----------
-    labels, weights : (N, Q)
-    scores : (N,)
-    theta : (Q,)
+    beta : (N,) coefficients of the rows, summing to zero
+    scores : (N,) f = gram @ beta of the centred kernel, without the offset
+    theta : (K-1,)
+    primal, dual : float
+        P >= optimum >= D.
+    offset : float or None
+        b for the centred kernel; None where the thresholds have taken it up.
+    w : (D,) or None
+        Coefficients of the columns that give the scores, where a linear kernel knows them.
     """
-    loss = _loss(labels - scores[:, None] + theta, weights, labels > 0)
-    return 0.0 if loss is None else 0.5 * sum(loss.minimisers())
+
+    beta: FloatArray
+    scores: FloatArray
+    theta: FloatArray
+    primal: float
+    dual: float
+    offset: float | None = None
+    w: FloatArray | None = None
+
+    @property
+    def gap(self) -> float:
+        """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), _TINY)
+
+    @property
+    def sizes(self) -> FloatArray:
+        """(N,) positive for support rows: those that hold the optimum."""
+        return np.abs(self.beta)
 
 
-def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray, *, ordered: bool) -> FloatArray:
-    """(Q,) the theta that minimises sum_nk W_nk [1 - Y_nk (f_n - theta_k)]_+.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DualSolution(Solution):
+    """A dual feasible point with the primal point that goes with it.
 
-    Parameters
+    Attributes
     ----------
-    labels, weights : (N, Q)
-    scores : (N,)
-    ordered : bool
-        Among theta_1 <= ... <= theta_Q.
-
-    Notes
-    -----
-    A threshold whose rows all lie on one side takes the nearest place without loss; one without any row that of the
-    threshold before it (after it at the lower end); all are 0 where nothing has weight.
+    u : (N, Q) signed dual variables, within their boxes, summing to 0; beta holds their row sums
     """
-    columns = [_loss(scores - Y, W, Y < 0) for Y, W in zip(labels.T, weights.T, strict=True)]
-    losses = [loss for loss in columns if loss is not None]
-    if not losses:
-        return np.zeros(len(columns))
-    if ordered:
-        # Both are in order and optimal, and so is their mean.
-        found = 0.5 * (_pooled(losses, 0) + _pooled(losses, 1))
-    else:
-        found = np.array([0.5 * sum(loss.minimisers()) for loss in losses])
-    place = np.cumsum([loss is not None for loss in columns]) - 1
-    return np.asarray(found[np.maximum(place, 0)])
+
+    u: FloatArray
+
+    @property
+    def sizes(self) -> FloatArray:
+        """(N,) sums of a row's |u|, positive for support rows even where their u sum to beta = 0."""
+        return np.asarray(np.abs(self.u).sum(axis=1))
 
 
-def _loss(knots: FloatArray, weights: FloatArray, falling: BoolArray) -> _Loss | None:
-    """The loss of the cells with weight, those of `falling` beginning with a slope; None where there are none."""
-    used = weights > 0
-    return _Loss(knots[used], weights[used], float(weights[used & falling].sum())) if used.any() else None
+S = TypeVar("S", bound=Solution, covariant=True)
 
 
-def _pooled(losses: list[_Loss], end: int) -> FloatArray:
-    """Minimisers in order, by pooling adjacent violators; `end` says which end of an interval is taken."""
-    blocks: list[tuple[_Loss, float, int]] = []
-    for loss in losses:
-        value, size = loss.minimisers()[end], 1
-        while blocks and blocks[-1][1] > value:
-            before, _, count = blocks.pop()
-            loss, size = before + loss, size + count
-            value = loss.minimisers()[end]
-        blocks.append((loss, value, size))
-    return np.repeat([value for _, value, _ in blocks], [size for _, _, size in blocks])
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outcome(Generic[S]):
+    """What a solver returns.
+
+    Attributes
+    ----------
+    solution : Solution
+        The certified point with the smallest gap seen.
+    solver : str
+    iterations : int
+    path : (I,) primal values at the points that were certified on the way
+    """
+
+    solution: S
+    solver: str
+    iterations: int
+    path: FloatArray
 
 
-# Below this share of the margin's distance to 1 the distance to a bound is rounding.
-_CLEAR = 1e-2
+class Solver(Protocol[S]):
+    """A route to the optimum of one problem: made from (problem, rng), then called for growing values of C."""
+
+    def solve(self, C: float, tol: float) -> Outcome[S]:
+        """The best certified point; its relative duality gap is at most `tol` if the solver could reach that."""
+
+
+#: Makes a solver from a problem and a generator.
+Route = Callable[[Any, np.random.Generator], Solver[Solution]]
+
+
+def better(first: Outcome[S], second: Outcome[S]) -> Outcome[S]:
+    """The outcome with the smaller gap."""
+    return min(first, second, key=lambda outcome: outcome.solution.gap)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,7 +115,7 @@ class ExtendedDual:
     Attributes
     ----------
     gram : Gram
-        Products of N rows: a kernel matrix centred in rows and columns.
+        Products of N rows; solvers take a kernel matrix centred in rows and columns (see `centred`).
     labels : (N, Q)
         Y_nk = +1 or -1; Q = K - 1.
     weights : (N, Q)
@@ -131,59 +135,125 @@ class ExtendedDual:
     @property
     def free(self) -> bool:
         """Whether theta has no penalty."""
-        return bool(np.isinf(self.gamma))
+        return self.gamma == np.inf
 
     @property
     def ridge(self) -> float:
         """1 / gamma^2."""
         return 1.0 / self.gamma**2
 
+    @cached_property
+    def live(self) -> FloatArray:
+        """(N, Q) the weights, zero for thresholds whose dual variables all vanish.
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DualSolution(Solution):
-    """A dual feasible point with the primal point that goes with it.
+        A free threshold needs labels of both signs to be finite. In an order, a threshold with positive labels alone
+        is held from below by any threshold under it that has negative ones.
+        """
+        if not self.free:
+            return self.weights
+        above = np.asarray(((self.weights > 0) & (self.labels > 0)).any(axis=0))
+        below = np.asarray(((self.weights > 0) & (self.labels < 0)).any(axis=0))
+        if self.ordered:
+            above = np.logical_or.accumulate(above[::-1])[::-1]
+            below = np.logical_or.accumulate(below)
+        return self.weights if (above & below).all() else self.weights * (above & below)
 
-    Attributes
-    ----------
-    u : (N, Q) signed dual variables, within their boxes, summing to 0; beta holds their row sums
+    @cached_property
+    def steps(self) -> FloatArray:
+        """(R, Q) differences of neighbouring thresholds that the order holds above 0; R = 0 without that constraint.
+
+        Free thresholds without live weights take no part.
+        """
+        held = np.asarray(self.live.any(axis=0)) if self.free else np.ones(self.labels.shape[1], dtype=np.bool_)
+        return np.diff(np.eye(held.size)[held], axis=0) if self.ordered else np.zeros((0, held.size))
+
+    def centred(self, rows: BoolArray | None = None) -> tuple[ExtendedDual, FloatArray]:
+        """The problem of some rows with a centred kernel, and the means taken from it.
+
+        Without `rows` it may overwrite the kernel matrix of this problem.
+        """
+        if rows is None:
+            gram, means = self.gram.centred()
+            return replace(self, gram=gram), means
+        gram, means = self.gram.part(rows).centred()
+        return replace(self, gram=gram, labels=self.labels[rows], weights=self.weights[rows]), means
+
+
+def _minimisers(knots: FloatArray, weights: FloatArray, falling: BoolArray) -> tuple[float, float]:
+    """Both ends of the interval of minimisers of a sum of hinges; the finite end twice where it is unbounded.
+
+    The slope grows by `weights` at `knots`, beginning with minus the weights of the `falling` hinges.
     """
+    target, order = weights[falling].sum(), np.argsort(knots)
+    reached = np.cumsum(weights[order])
+    slack = _TIE * reached[-1]
+    first = min(int(np.searchsorted(reached, target - slack)), order.size - 1)
+    last = min(int(np.searchsorted(reached, target + slack, side="right")), order.size - 1)
+    if target <= slack:
+        last = first
+    return float(knots[order[first]]), float(knots[order[last]])
 
-    u: FloatArray
 
-    @property
-    def sizes(self) -> FloatArray:
-        """(N,) sums of a row's |u|: positive for the rows that hold the optimum, even where they sum to beta = 0."""
-        return np.asarray(np.abs(self.u).sum(axis=1))
+def best_offset(labels: FloatArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> float:
+    """The b that minimises sum_nk W_nk [1 - Y_nk (f_n + b - theta_k)]_+; 0 where nothing has weight.
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ThresholdedCandidate(Candidate):
-    """A thresholded SVM to select C for.
-
-    Attributes
+    Parameters
     ----------
-    extended : Extended
-    gamma : float
+    labels, weights : (N, Q)
+    scores : (N,)
+    theta : (Q,)
+    """
+    used = weights > 0
+    if not used.any():
+        return 0.0
+    return 0.5 * sum(_minimisers((labels - scores[:, None] + theta)[used], weights[used], labels[used] > 0))
+
+
+def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray, *, ordered: bool) -> FloatArray:
+    """(Q,) the theta that minimises sum_nk W_nk [1 - Y_nk (f_n - theta_k)]_+.
+
+    Parameters
+    ----------
+    labels, weights : (N, Q)
+    scores : (N,)
     ordered : bool
+        Among theta_1 <= ... <= theta_Q.
+
+    Notes
+    -----
+    A threshold whose rows all lie on one side takes the nearest place without loss; one without any row that of the
+    threshold before it (after it at the lower end); all are 0 where nothing has weight.
     """
+    used, knots = weights > 0, scores[:, None] - labels
+    columns = np.flatnonzero(used.any(axis=0))
+    if not columns.size:
+        return np.zeros(labels.shape[1])
 
-    extended: Extended
-    gamma: float
-    ordered: bool
+    def joint(first: int, last: int) -> tuple[float, float]:
+        """Minimisers of the loss of some neighbouring thresholds that are equal."""
+        cells = used[:, columns[first:last]]
+        knot, weight, label = (array[:, columns[first:last]][cells] for array in (knots, weights, labels))
+        return _minimisers(knot, weight, label < 0)
 
-    def problem(self, gram: Gram, rows: BoolArray | slice) -> ExtendedDual:
-        labels, weights = self.extended.labels[rows], self.extended.weights[rows]
-        return ExtendedDual(gram=gram, labels=labels, weights=weights, gamma=self.gamma, ordered=self.ordered)
+    if ordered:
+        # Both are in order and optimal, and so is their mean.
+        ends = np.transpose([_pooled(joint, columns.size, end) for end in (0, 1)])
+    else:
+        ends = np.array([joint(k, k + 1) for k in range(columns.size)])
+    place = np.searchsorted(columns, np.arange(labels.shape[1]), side="right") - 1
+    return np.asarray(ends.mean(axis=1)[np.maximum(place, 0)])
 
 
-#: Makes a solver of such a problem from it and a generator.
-DualRoute = Callable[[ExtendedDual, np.random.Generator], Solver[DualSolution]]
-
-
-def boxed(labels: FloatArray, caps: FloatArray, u: FloatArray) -> FloatArray:
-    """u moved into its boxes, [0, C_nk] under a positive label and [-C_nk, 0] under a negative one."""
-    positive = labels > 0
-    return np.clip(u, np.where(positive, 0.0, -caps), np.where(positive, caps, 0.0))
+def _pooled(joint: Callable[[int, int], tuple[float, float]], size: int, end: int) -> list[float]:
+    """Minimisers in order, by pooling adjacent violators; `end` selects an end of the intervals of minimisers."""
+    blocks: list[tuple[float, int, int]] = []
+    for k in range(size):
+        first, value = k, joint(k, k + 1)[end]
+        while blocks and blocks[-1][0] > value:
+            first = blocks.pop()[1]
+            value = joint(first, k + 1)[end]
+        blocks.append((value, first, k + 1))
+    return [value for value, first, last in blocks for _ in range(first, last)]
 
 
 def balanced(
@@ -191,42 +261,40 @@ def balanced(
 ) -> FloatArray:
     """u (N, Q), inside its boxes, moved so that it sums to zero.
 
-    What is too much is taken from the variables strictly inside their boxes, in proportion to their room, so that
-    those at a bound stay there; only where that is not enough, from all of one sign.
+    The excess is taken from the variables strictly inside their boxes, in proportion to their room, so that those at a
+    bound stay there; only where that is not enough, from all of one sign.
 
     Parameters
     ----------
     labels, caps, u : (N, Q)
     by_column : bool
-        Every column sums to zero, as free thresholds ask.
+        Every column sums to zero, as free thresholds require.
     ordered : bool
-        With by_column: the columns together sum to zero and no partial sum is above 0, as free thresholds in order ask.
+        With by_column: the columns together sum to zero and no partial sum is above 0, as free thresholds in order
+        require.
     """
-    if not by_column:
-        column = (-1, 1)
-        flat = _drained(labels.reshape(column), caps.reshape(column), u.reshape(column), np.array([u.sum()]))
-        return flat.reshape(u.shape)
-    totals = u.sum(axis=0)
-    return _drained(labels, caps, u, totals - (falling(totals) if ordered else 0.0))
+    axis = 0 if by_column else None
+    excess = np.asarray(u.sum(axis=axis))
+    if by_column and ordered:
+        excess = excess - falling(excess)
+    if not excess.any():
+        return u
+    size = labels * u
+    room = np.where(labels * excess > 0, size, caps - size)
+    room[(size <= 0.0) | (size >= caps)] = 0.0
+    # Towards zero room is never short: the other sign's total is what is left of this one's.
+    short = room.sum(axis=axis) < np.abs(excess)
+    room = np.where(short, np.maximum(np.sign(excess) * u, 0.0), room)
+    total = np.asarray(room.sum(axis=axis))
+    share = np.divide(excess, total, out=np.zeros_like(total), where=total > 0)
+    return np.asarray(labels * np.clip(labels * (u - room * share), 0.0, caps))
 
 
 def falling(totals: FloatArray) -> FloatArray:
-    """Column sums that add up to zero with no partial sum above 0, each between 0 and the one given."""
+    """Column sums that add up to zero with no partial sum above 0, each between 0 and the given one."""
     if totals.sum() >= 0.0:
         return np.diff(np.minimum(np.cumsum(totals), 0.0), prepend=0.0)
     return -np.diff(np.maximum(np.cumsum(totals[::-1])[::-1], 0.0), append=0.0)
-
-
-def _drained(labels: FloatArray, caps: FloatArray, u: FloatArray, excess: FloatArray) -> FloatArray:
-    """u (M, J) with the total of column j lowered by excess (J,), which lies between 0 and that total."""
-    if not excess.any():
-        return u
-    floor, ceiling = np.where(labels > 0, 0.0, -caps), np.where(labels > 0, caps, 0.0)
-    room = np.where((u > floor) & (u < ceiling), np.where(excess > 0, u - floor, ceiling - u), 0.0)
-    # Towards zero room is never short: the other sign's total is what is left of this one's.
-    room = np.where(room.sum(axis=0) < np.abs(excess), np.maximum(np.sign(excess) * u, 0.0), room)
-    total = room.sum(axis=0)
-    return boxed(labels, caps, u - room * np.divide(excess, total, out=np.zeros_like(total), where=total > 0))
 
 
 def thresholds(problem: ExtendedDual, totals: FloatArray) -> FloatArray:
@@ -248,7 +316,7 @@ def hinge(problem: ExtendedDual, C: float, scores: FloatArray, theta: FloatArray
     return C * float(np.vdot(problem.weights, np.maximum(slack, 0.0, out=slack)))
 
 
-def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArray | None = None) -> DualSolution:
+def certify(problem: ExtendedDual, C: float, u: FloatArray, theta: FloatArray | None = None) -> DualSolution:
     """Turn any u (N, Q) into a feasible dual point and the best primal point at hand, and evaluate both.
 
     Parameters
@@ -256,45 +324,36 @@ def certify(problem: ExtendedDual, C: float, u: FloatArray, own_theta: FloatArra
     problem : ExtendedDual
     C : float
     u : (N, Q)
-        Clipped to the boxes and made feasible first; otherwise D would be no bound.
-    own_theta : (Q,), optional
-        Thresholds of the solver, taken in the place of those recomputed from u: they are better where the sums of u
-        cancel. They come with their best b, so that where b is not unique all solvers give the same. Free thresholds
-        are always the best ones for the scores.
+        Moved into its boxes and made feasible first; otherwise D would be no bound.
+    theta : (Q,), optional
+        Thresholds of the solver, used instead of those recomputed from u: they are better where the sums of u cancel.
+        They come with their best b, so that where b is not unique all solvers give the same. Free thresholds are
+        always the best ones for the scores.
     """
-    caps = C * problem.weights
-    u = boxed(problem.labels, caps, u)
-    u = balanced(problem.labels, caps, u, by_column=problem.free, ordered=problem.ordered)
+    labels, caps = problem.labels, C * problem.live
+    u = labels * np.clip(labels * u, 0.0, caps)
+    u = balanced(labels, caps, u, by_column=problem.free, ordered=problem.ordered)
     beta = u.sum(axis=1)
     scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
-    dual = float(np.abs(u).sum()) - 0.5 * norm
+    dual, offset = float(np.abs(u).sum()) - 0.5 * norm, None
     if problem.free:
-        guess = best_thresholds(problem.labels, problem.weights, scores, ordered=problem.ordered)
+        theta = best_thresholds(labels, problem.weights, scores, ordered=problem.ordered)
     else:
-        theta = thresholds(problem, u.sum(axis=0))
-        dual -= 0.5 * float(theta @ theta) * problem.ridge
-        guess = theta if own_theta is None else own_theta
-    points = [_primal(problem, C, scores, norm, theta) for theta in _candidates(problem, guess)]
-    primal, b, theta = min(points, key=lambda point: point[0])
-    offset = None if problem.free else b
+        penalised = thresholds(problem, u.sum(axis=0))
+        dual -= 0.5 * problem.ridge * float(penalised @ penalised)
+        theta = penalised if theta is None else theta
+    if (np.diff(theta) < 0).any():
+        # Under convex costs thresholds in order are never worse.
+        theta = _in_order(theta) if problem.ordered else np.sort(theta)
+    if not problem.free:
+        offset = best_offset(labels, problem.weights, scores, theta)
+    primal = 0.5 * (norm + problem.ridge * float(theta @ theta)) + hinge(problem, C, scores + (offset or 0.0), theta)
     return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
-def _candidates(problem: ExtendedDual, theta: FloatArray) -> list[FloatArray]:
-    """theta in order; where the order is no constraint also as it is, though under convex costs that is no better."""
-    if (np.diff(theta) >= 0).all():
-        return [theta]
-    return [_in_order(theta)] if problem.ordered else [np.sort(theta), theta]
-
-
-def _primal(
-    problem: ExtendedDual, C: float, scores: FloatArray, norm: float, theta: FloatArray
-) -> tuple[float, float, FloatArray]:
-    """P with the best b for these scores and thresholds, that b, and theta."""
-    b = 0.0 if problem.free else best_offset(problem.labels, problem.weights, scores, theta)
-    penalty = float(theta @ theta) * problem.ridge
-    return 0.5 * (norm + penalty) + hinge(problem, C, scores + b, theta), b, theta
+# Below this share of the margin's distance to 1 the distance to a bound is rounding.
+_CLEAR = 1e-2
 
 
 def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution:
@@ -303,9 +362,9 @@ def snapped(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolutio
     Distance to the bound, as a share of the box, and distance of the margin to 1: at the optimum one of the two
     vanishes. The first must be far below the second to count, the farther the better the point is.
     """
-    clear = min(_CLEAR, float(np.sqrt(point.gap)))
     caps = C * problem.weights
-    slack = clear * (problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta) - 1.0)
+    margins = problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta)
+    slack = min(_CLEAR, float(np.sqrt(point.gap))) * (margins - 1.0)
     share = np.divide(np.abs(point.u), caps, out=np.zeros_like(caps), where=caps > 0)
     u = np.where(share < slack, 0.0, point.u)
     u = np.where(1.0 - share < -slack, problem.labels * caps, u)

@@ -1,6 +1,6 @@
 """The kernel matrix G of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
 
-Both know their products, one epoch of coordinate ascent, the solves of the interior point and the form for cvxpy.
+Both have products, one epoch of coordinate ascent, the linear solves of the interior point, and the form for cvxpy.
 G is symmetric and positive semi-definite.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .._typing import AnyArray, FloatArray, IntArray
-from ..compiled.svm import linear_pair_sweep, linear_row_sweep, pair_sweep, row_sweep
+from .._typing import BoolArray, FloatArray
+from ..compiled.svm import pair_sweep, row_sweep
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10
@@ -33,18 +33,18 @@ def cvxpy() -> Any:
 
 
 def solve_with_clarabel(model: Any, tol: float) -> int:
-    """Solve a cvxpy problem in place, and tell the iterations.
+    """Solve a cvxpy problem in place, and return the number of iterations.
 
-    Where Clarabel ends without an iterate, as for a vast C, the variables are 0: the caller's certificate of that says
+    Where Clarabel ends without an iterate, as for a vast C, the variables are 0, and the caller's certificate shows
     that the optimum was missed.
     """
     cp = cvxpy()
-    own, failed = min(tol, _TOLERANCE), False
+    tol, failed = min(tol, _TOLERANCE), False
     try:
         with warnings.catch_warnings():
             # "Solution may be inaccurate": the certificate says by how much.
             warnings.simplefilter("ignore", UserWarning)
-            model.solve(solver=cp.CLARABEL, tol_gap_abs=own, tol_gap_rel=own)
+            model.solve(solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol)
     except cp.SolverError:
         failed = True
     for variable in model.variables():
@@ -77,11 +77,6 @@ class DenseGram:
 
     matrix: FloatArray
 
-    @property
-    def n(self) -> int:
-        """N."""
-        return len(self.matrix)
-
     @cached_property
     def diagonal(self) -> FloatArray:
         """(N,) G_nn."""
@@ -90,12 +85,7 @@ class DenseGram:
     @property
     def rank_limit(self) -> int:
         """Size of the matrix that `resolvent` factors."""
-        return self.n
-
-    @property
-    def patience(self) -> int:
-        """Epochs of coordinate ascent over rows that cost about as much as an interior point."""
-        return max(800, self.n)
+        return len(self.matrix)
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
         """(N,) or (N, J) product G v."""
@@ -106,14 +96,14 @@ class DenseGram:
         return self @ beta
 
     def row_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over rows."""
-        found: tuple[float, int] = row_sweep(self.matrix, self.diagonal, *arguments)
-        return found
+        """One epoch over rows: the largest violation met, and the number of rows left in the order."""
+        result: tuple[float, int] = row_sweep(self.matrix, False, self.diagonal, *arguments)
+        return result
 
     def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
         """One epoch over pairs of rows."""
-        found: tuple[float, int] = pair_sweep(self.matrix, *arguments)
-        return found
+        result: tuple[float, int] = pair_sweep(self.matrix, False, *arguments)
+        return result
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """v -> (I + L G L)^-1 v for a diagonal L (N,).
@@ -135,13 +125,13 @@ class DenseGram:
         kept = value > _NULL * value[-1]
         if not kept.any():
             return 0.0 * cp.sum(beta), []
-        if 2 * np.count_nonzero(kept) > self.n:
+        if 2 * np.count_nonzero(kept) > len(self.matrix):
             return 0.5 * cp.quad_form(beta, cp.psd_wrap(self.matrix)), []
         # Few directions: a polynomial of few columns. The solver is better off without the others' rounding.
         return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
 
     def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """(N,) G beta, and (D,) w with G beta = X w; None where the columns are not known."""
+        """(N,) G beta, and (D,) w with G beta = X w, or None if the columns are not known."""
         return self @ beta, None
 
     def centred(self) -> tuple[Gram, FloatArray]:
@@ -152,13 +142,9 @@ class DenseGram:
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
 
-    def part(self, rows: AnyArray) -> DenseGram:
+    def part(self, rows: BoolArray) -> DenseGram:
         """That of some rows, a copy."""
-        return DenseGram(_square(self.matrix, np.arange(self.n)[rows]))
-
-    def block(self, rows: IntArray) -> FloatArray:
-        """(M, M) numbers of some rows, which may repeat."""
-        return _square(self.matrix, rows)
+        return DenseGram(self.matrix[np.ix_(rows, rows)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +158,6 @@ class LinearGram:
 
     X: FloatArray
 
-    @property
-    def n(self) -> int:
-        return len(self.X)
-
     @cached_property
     def diagonal(self) -> FloatArray:
         return np.asarray(np.einsum("nd,nd->n", self.X, self.X))
@@ -184,23 +166,19 @@ class LinearGram:
     def rank_limit(self) -> int:
         return int(self.X.shape[1])
 
-    @property
-    def patience(self) -> int:
-        return 100
-
     def __matmul__(self, v: FloatArray) -> FloatArray:
-        return np.asarray(self.X @ self.coefficients(v))
+        return np.asarray(self.X @ self.allowed(self.state(v)))
 
     def state(self, beta: FloatArray) -> FloatArray:
         return np.asarray(self.X.T @ beta)
 
     def row_sweep(self, *arguments: Any) -> tuple[float, int]:
-        found: tuple[float, int] = linear_row_sweep(self.X, self.diagonal, *arguments)
-        return found
+        result: tuple[float, int] = row_sweep(self.X, True, self.diagonal, *arguments)
+        return result
 
     def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
-        found: tuple[float, int] = linear_pair_sweep(self.X, *arguments)
-        return found
+        result: tuple[float, int] = pair_sweep(self.X, True, *arguments)
+        return result
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
         # Woodbury: (I + LXX'L)^-1 = I - LX (I + X'LLX)^-1 X'L.
@@ -215,32 +193,24 @@ class LinearGram:
         w = cp.Variable(self.X.shape[1])
         return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta]
 
-    def coefficients(self, beta: FloatArray) -> FloatArray:
-        """(D,) w with G beta = X w."""
-        return self.state(beta)
-
     def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        w = self.coefficients(beta)
+        w = self.allowed(self.state(beta))
         return np.asarray(self.X @ w), w
 
     def allowed(self, w: FloatArray) -> FloatArray:
-        """The nearest coefficients that obey the restrictions: w itself, for there are none."""
+        """(D,) the coefficients nearest to w that obey the restrictions of the kernel: here w itself."""
         return w
 
     def limits(self, w: Any) -> list[Any]:
-        """Constraints of a cvxpy variable w: none."""
+        """Constraints of a cvxpy variable w."""
         return []
 
     def centred(self) -> tuple[Gram, FloatArray]:
         mean = self.X.mean(axis=0)
         return replace(self, X=self.X - mean), mean
 
-    def part(self, rows: AnyArray) -> LinearGram:
+    def part(self, rows: BoolArray) -> LinearGram:
         return replace(self, X=np.ascontiguousarray(self.X[rows]))
-
-    def block(self, rows: IntArray) -> FloatArray:
-        X = self.X[rows]
-        return np.asarray(X @ X.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,9 +230,6 @@ class RestrictedGram(LinearGram):
 
     A: FloatArray
 
-    def coefficients(self, beta: FloatArray) -> FloatArray:
-        return projected(self.A, self.X.T @ beta)
-
     def allowed(self, w: FloatArray) -> FloatArray:
         return projected(self.A, w)
 
@@ -276,14 +243,6 @@ class RestrictedGram(LinearGram):
 
 
 Gram = DenseGram | LinearGram
-
-
-def _square(matrix: FloatArray, rows: IntArray) -> FloatArray:
-    """The rows and columns `rows`, one row at a time: half the time of an index of pairs."""
-    numbers = np.empty((rows.size, rows.size))
-    for row, own in zip(rows, numbers, strict=True):
-        matrix[row].take(rows, out=own, mode="clip")
-    return numbers
 
 
 def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:

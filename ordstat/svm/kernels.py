@@ -14,7 +14,7 @@ from ..checks import canonical, number, require_memory, unknown, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, row_blocks
 
-# |x|^2 + |z|^2 - 2 x'z loses digits where it is small beside |x|^2 + |z|^2; below this share it is taken anew.
+# |x|^2 + |z|^2 - 2 x'z loses digits where it is small beside |x|^2 + |z|^2; below this share it is computed from x - z.
 _CLOSE = 1e-6
 
 
@@ -38,17 +38,11 @@ def squared_euclidean(X: FloatArray, Z: FloatArray) -> FloatArray:
         rows *= -2.0
         rows += total
         total *= _CLOSE
-        near, far = np.divmod(np.flatnonzero(rows <= total), max(len(Z), 1))
-        _replace(rows, X[some], Z, near, far)
+        i, j = np.divmod(np.flatnonzero(rows <= total), max(len(Z), 1))
+        for pairs in row_blocks(len(i), X.shape[1]):
+            difference = X[some][i[pairs]] - Z[j[pairs]]
+            rows[i[pairs], j[pairs]] = np.einsum("nd,nd->n", difference, difference)
     return distance
-
-
-def _replace(distance: FloatArray, X: FloatArray, Z: FloatArray, i: IntArray, j: IntArray) -> None:
-    """Take the distances of the pairs (i, j) directly from their differences."""
-    for some in row_blocks(len(i), X.shape[1]):
-        a, b = i[some], j[some]
-        difference = X[a] - Z[b]
-        distance[a, b] = np.einsum("nd,nd->n", difference, difference)
 
 
 def manhattan(X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -81,7 +75,7 @@ class Kernel(ABC):
     trusted : bool
         Whether (conditional) positive definiteness is a theorem; otherwise each Gram matrix is checked.
     pairwise : bool
-        Whether the columns of X are values of the kernel at the training rows, and no coordinates.
+        Whether the columns of X are values of the kernel at the training rows instead of coordinates.
     """
 
     name: ClassVar[str]
@@ -99,7 +93,7 @@ class Kernel(ABC):
         """(N,) k(x, x) of the positive definite form, the squared length of x in feature space."""
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        """The largest `diagonal` over the box [-half_width, half_width]^D; infinite where that is not known."""
+        """The largest `diagonal` over the box [-half_width, half_width]^D; infinite if unknown."""
         return np.inf
 
     def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
@@ -110,7 +104,7 @@ class Kernel(ABC):
 
     @property
     def gammas(self) -> tuple[float, ...]:
-        """The values of gamma that are left to cross-validation; none where the kernel is settled."""
+        """The values of gamma that cross-validation chooses from; empty where gamma is given."""
         return ()
 
     def at(self, gamma: float | None) -> Kernel:
@@ -125,12 +119,8 @@ class Kernel(ABC):
         """Each of `gammas` with the `gram` of that kernel."""
         return iter(())
 
-    def factor(self, X: FloatArray) -> FloatArray | None:
-        """(N, J) rows z_n with k(x_n, x_m) = z_n'z_m where they are at hand, else None."""
-        return None
-
     def origin(self, X: FloatArray) -> FloatArray:
-        """(N,) k(x, 0) where `diagonal` is of the form moved to the origin, else zeros."""
+        """(N,) k(x, 0) for kernels whose `diagonal` is that of the form moved to the origin; otherwise zeros."""
         return np.zeros(X.shape[0])
 
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
@@ -145,6 +135,7 @@ def require_room(n: int) -> None:
 
 
 def squared_length(X: FloatArray) -> FloatArray:
+    """(N,) |x_n|^2."""
     return np.asarray(np.einsum("nd,nd->n", X, X))
 
 
@@ -212,18 +203,13 @@ class Scaled(Kernel):
     def __post_init__(self) -> None:
         if self.gamma is None or (isinstance(self.gamma, str) and self.gamma == "cv"):
             return
-        if isinstance(self.gamma, (tuple, list, np.ndarray)):
-            object.__setattr__(self, "gamma", self._choices(self.gamma))
-        else:
-            self._positive(self.gamma)
-
-    def _choices(self, values: Any) -> tuple[float, ...]:
+        several = isinstance(self.gamma, (tuple, list, np.ndarray))
+        values: Any = self.gamma if several else (self.gamma,)
         if not len(values):
             raise OptionError(f"gamma of the {self.name} kernel must have a value to choose from; got {values!r}.")
-        return tuple(sorted({self._positive(value) for value in values}))
-
-    def _positive(self, value: Any) -> float:
-        return number("gamma", value, above=0.0, of=f"the {self.name} kernel")
+        checked = {number("gamma", value, above=0.0, of=f"the {self.name} kernel") for value in values}
+        if several:
+            object.__setattr__(self, "gamma", tuple(sorted(checked)))
 
     @property
     def gammas(self) -> tuple[float, ...]:
@@ -241,8 +227,8 @@ class Scaled(Kernel):
         """
         if self.gammas:
             raise OptionError(
-                f"gamma={self.gamma!r} of the {self.name} kernel is chosen by the methods with C='cv' alone: give one "
-                "positive number here."
+                f"gamma={self.gamma!r} of the {self.name} kernel needs a method with C='cv'; give one positive number "
+                "here."
             )
         return 1.0 / max(n_columns, 1) if self.gamma is None else float(self.gamma)  # type: ignore[arg-type]
 
@@ -368,9 +354,6 @@ class Linear(Kernel):
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
         return n_columns * half_width**2
 
-    def factor(self, X: FloatArray) -> FloatArray:
-        return X
-
 
 @dataclass(frozen=True)
 class Custom(Kernel):
@@ -487,24 +470,13 @@ _LARGEST = 1e100
 
 
 def require_finite(gram: FloatArray) -> None:
-    """Raise DataError, naming the rows, where a kernel matrix (N, N) overflows, there or in a solver, or holds NaN."""
+    """Raise DataError if a kernel matrix (N, N), or its diagonal (N,), holds NaN or overflows, there or in a solver."""
     sized = (gram >= -_LARGEST) & (gram <= _LARGEST)
     if not sized.all():
-        i, j = np.argwhere(~sized)[0]
+        place = np.argwhere(~sized)[0]
         raise DataError(
-            f"the kernel of training rows {i} and {j} is {gram[i, j]:g}, and kernel values must be finite, up to "
-            f"{_LARGEST:g}: scale the columns, or look at these rows."
-        )
-
-
-def require_finite_lengths(lengths: FloatArray) -> None:
-    """Raise DataError, naming the row, where a k(x_n, x_n) (N,) overflows."""
-    sized = lengths <= _LARGEST
-    if not sized.all():
-        n = int(np.argmin(sized))
-        raise DataError(
-            f"the kernel of training rows {n} and {n} is {lengths[n]:g}, and kernel values must be finite, up to "
-            f"{_LARGEST:g}: scale the columns, or look at this row."
+            f"the kernel of training rows {place[0]} and {place[-1]} is {gram[tuple(place)]:g}, and kernel values must "
+            f"be finite, up to {_LARGEST:g}: scale the columns, or look at these rows."
         )
 
 
@@ -514,7 +486,7 @@ def require_symmetric(gram: FloatArray) -> FloatArray:
     Raises
     ------
     DataError
-        It differs from its transpose, and where.
+        It differs from its transpose.
     """
     difference = np.abs(gram - gram.T)
     if difference.max(initial=0.0) > _ASYMMETRY * np.abs(gram).max(initial=0.0):

@@ -16,7 +16,7 @@ from ..formula.sample import Rows, Scaling, fit_scaling
 from ..judging.costs import cleared
 from ..reduction.learners import Binary, BinaryLearner, Learned, Scorer
 from .cross_validation import Held, Judge, Plan
-from .dual import DualRoute, DualSolution, ExtendedDual
+from .dual import ExtendedDual, Route, Solution
 from .gram import DenseGram, centred
 from .kernels import Kernel, checked_gram, require_definite
 from .routes import SOLVERS
@@ -27,7 +27,7 @@ _NO_SUPPORT = 1e-12
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Machine:
-    """One solved problem in terms of the raw kernel: coefficients of the rows (N,), offset, certificate."""
+    """One solved problem: coefficients of the rows (N,) and offset in terms of the raw kernel, and its certificate."""
 
     coef: FloatArray
     offset: float
@@ -73,7 +73,7 @@ class SVM(BinaryLearner):
         return SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
 
     def each(self, X: FloatArray, case_weights: FloatArray) -> Iterator[tuple[float, SharedGram]]:
-        """`on` for every gamma that the kernel leaves to cross-validation."""
+        """`on`, for every gamma that cross-validation chooses from."""
         scaling, scaled = self._scaled(X, case_weights)
         for width, gram in self.kernel.grams(scaled, np.arange(len(X))):
             yield width, SharedGram(learner=self, scaling=scaling, X=scaled, gram=gram)
@@ -129,7 +129,7 @@ class SharedGram:
         )
 
     def path(
-        self, problem: Binary, values: Sequence[float], tol: float, route: DualRoute, rng: np.random.Generator
+        self, problem: Binary, values: Sequence[float], tol: float, route: Route, rng: np.random.Generator
     ) -> list[Machine]:
         """The machine at every value of C, growing, each solve starting where the last one ended."""
         if problem.one_sided:
@@ -143,7 +143,7 @@ class SharedGram:
         outcomes = [solver.solve(C, tol) for C in values]
         return [self._machine(problem, o.solution, means, o.iterations) for o in outcomes]
 
-    def _machine(self, problem: Binary, point: DualSolution, means: FloatArray, iterations: int) -> Machine:
+    def _machine(self, problem: Binary, point: Solution, means: FloatArray, iterations: int) -> Machine:
         size = np.abs(point.beta)
         beta = np.where(size > _NO_SUPPORT * size.max(initial=0.0), point.beta, 0.0)
         # A row that comes under both labels has one coefficient.
@@ -160,7 +160,7 @@ Tally = Callable[[FloatArray, int], FloatArray]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tallied:
-    """Votes for K levels by P binary classifiers."""
+    """Votes of P binary classifiers for K levels."""
 
     scorer: Scorer
     tally: Tally
@@ -173,7 +173,7 @@ class Tallied:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Priced:
-    """What votes cost.
+    """Prices of predictions by votes.
 
     Attributes
     ----------
@@ -193,10 +193,10 @@ class Priced:
         return float(weights @ paid / weights.sum())
 
 
-def votes_judge(problems: Sequence[Binary], priced: Priced, route: DualRoute, plan: Plan) -> Judge[SharedGram]:
-    """Judges a kernel by the votes of machines that saw the other folds, a path of growing C for each problem."""
+def votes_judge(problems: Sequence[Binary], priced: Priced, route: Route, plan: Plan) -> Judge[SharedGram]:
+    """Judges a kernel by the votes of machines fitted to the other folds, a path of growing C for each problem."""
 
-    def judge(shared: SharedGram, test: BoolArray, rng: np.random.Generator, told: Callable[[str], None]) -> Held:
+    def judge(shared: SharedGram, test: BoolArray, rng: np.random.Generator, note: Callable[[str], None]) -> Held:
         across, gap = shared.gram[test], 0.0
         scores = np.empty((len(plan.C), across.shape[0], len(problems)))
         for p, problem in enumerate(problems):
@@ -204,7 +204,7 @@ def votes_judge(problems: Sequence[Binary], priced: Priced, route: DualRoute, pl
             scores[:, :, p] = np.stack([m.coef for m in machines]) @ across.T
             scores[:, :, p] += np.array([m.offset for m in machines])[:, None]
             gap = max(gap, *(m.gap for m in machines))
-            told(f"problem {p + 1} of {len(problems)}")
+            note(f"problem {p + 1} of {len(problems)}")
         costs = np.array([priced.mean_cost(at_C, test) for at_C in scores])
         return Held(costs=costs, size=float(priced.weights[test].sum()), gap=gap)
 

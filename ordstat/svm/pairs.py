@@ -1,4 +1,4 @@
-"""Machines that learn from pairs of rows."""
+"""The machine that learns from pairs of rows: its problem, its solvers, and the rank boundaries."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..exceptions import DataError
 from ..judging.costs import least_cost_thresholds, merged
 from ..newton import Loss, minimum
 from ..threads import one_blas_thread
+from .dual import Outcome, Route, Solution, better
 from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel
-from .solution import Candidate, Certified, Outcome, Route, Solution, better
 
 # A pair this near to difference 1 lies on the margin, at the least and at the most.
 _EXACT_BOUNDARIES, _ROUGH = 1e-7, 1e-2
@@ -108,43 +108,37 @@ def _best(middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance:
     return float(middles[equal & (remote >= remote[equal].max() - tolerance)].min())
 
 
-#: Losses by the name a user gives, of a pair's margin m below 1: [1 - m]_+, or its square.
-PAIR_LOSSES = ("hinge", "squared_hinge")
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairProblem:
     """Everything of the problem but C.
 
+    The loss of a pair with margin m is [1 - m]_+, or its square with the columns of a linear kernel.
+
     Attributes
     ----------
     gram : Gram
-        Centred in rows and columns.
+        Solvers take one that is centred in rows and columns (see `centred`).
     y : (N,) codes
     weights : (N,) case weights, > 0
     costs : (N, K)
         Price of every rank, for the rank boundaries alone.
-    loss : str
+    squared : bool
+        Whether violations count by their square.
     """
 
     gram: Gram
     y: IntArray
     weights: FloatArray
     costs: FloatArray
-    loss: str
+    squared: bool
 
-    @property
-    def squared(self) -> bool:
-        """Whether violations count by their square."""
-        return self.loss == "squared_hinge"
-
-    def price(self, C: float) -> float:
-        """Largest dual variable of a pair of weight 1."""
-        return float("inf") if self.squared else C
-
-    def ridge(self, C: float) -> float:
-        """r of the dual's penalty r/2 sum a_p^2 / w_p."""
-        return 0.5 / C if self.squared else 0.0
+    def centred(self, rows: BoolArray | None = None) -> tuple[PairProblem, FloatArray]:
+        """The problem of some rows with a centred kernel, and the means taken from it; see `ExtendedDual.centred`."""
+        if rows is None:
+            gram, means = self.gram.centred()
+            return replace(self, gram=gram), means
+        gram, means = self.gram.part(rows).centred()
+        return replace(self, gram=gram, y=self.y[rows], weights=self.weights[rows], costs=self.costs[rows]), means
 
     @property
     def n_levels(self) -> int:
@@ -175,47 +169,42 @@ class PairSolution(Solution):
         How the thresholds were found.
     """
 
-    boundaries: str
+    boundaries: str = ""
 
 
-def violations(problem: PairProblem, scores: FloatArray) -> float:
-    """The loss for C = 1, from one pass through the sorted scores."""
-    s = scores - scores.mean()
-    count, total, square = counted(problem, s, np.empty((s.size, 0))).T
-    room = 1.0 - s
-    if not problem.squared:
-        return float(problem.weights @ (count * room + total))
-    return max(float(problem.weights @ (count * room**2 + 2.0 * room * total + square)), 0.0)
-
-
-def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray | None = None) -> FloatArray:
+def counted(problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray) -> FloatArray:
     """(N, 3 + D) for row i the sums of w_j (1, s_j, s_j^2, x_j) over rows j of a lower rank with s_j > s_i - 1.
 
-    `order` (N,) sorts the scores, where it is known.
+    `order` (N,) sorts the scores.
     """
-    order = np.argsort(scores) if order is None else order
     width = 3 + X.shape[1]
-    sums = np.empty((scores.size, width))
+    sums, back = np.empty((scores.size, width)), np.empty((scores.size, width))
     y = np.ascontiguousarray(problem.y[order], dtype=np.intp)
     totals = np.zeros((problem.n_levels, width))
     pairs_below(scores[order], y, problem.weights[order], np.ascontiguousarray(X[order]), sums, totals)
-    back = np.empty_like(sums)
     back[order] = sums
     return back
 
 
-def evaluated(problem: PairProblem, C: float, beta: FloatArray, dual_linear: float, dual_square: float) -> Certified:
-    """P at v = sum_n beta_n phi(x_n), and D from sum a_p and sum a_p^2 / w_p of the a behind beta."""
+def evaluated(problem: PairProblem, C: float, beta: FloatArray, size: float, square: float) -> PairSolution:
+    """P at v = sum_n beta_n phi(x_n), and D from sum a_p and sum a_p^2 / w_p of the a behind beta; no thresholds."""
     scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
-    primal = 0.5 * norm + C * violations(problem, scores)
-    dual = dual_linear - 0.5 * norm - 0.5 * problem.ridge(C) * dual_square
-    return Certified(beta=beta, scores=scores, primal=primal, dual=dual, w=w)
+    s = scores - scores.mean()
+    count, total, squares = counted(problem, s, np.empty((s.size, 0)), np.argsort(s)).T
+    room = 1.0 - s
+    if problem.squared:
+        loss = max(float(problem.weights @ (count * room**2 + 2.0 * room * total + squares)), 0.0)
+        size -= 0.25 / C * square
+    else:
+        loss = float(problem.weights @ (count * room + total))
+    primal, dual = 0.5 * norm + C * loss, size - 0.5 * norm
+    return PairSolution(beta=beta, scores=scores, theta=np.zeros(0), primal=primal, dual=dual, w=w)
 
 
-def solved(problem: PairProblem, point: Certified) -> PairSolution:
+def solved(problem: PairProblem, point: PairSolution) -> PairSolution:
     """The point with its rank boundaries."""
-    found = boundaries(
+    limits = boundaries(
         point.scores,
         problem.y,
         problem.costs,
@@ -223,25 +212,7 @@ def solved(problem: PairProblem, point: Certified) -> PairSolution:
         slack=np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean())),
         free_pairs=not problem.squared,
     )
-    return PairSolution(**vars(point), theta=found.theta, boundaries=found.how)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PairCandidate(Candidate):
-    """A pairwise problem to select C for.
-
-    Attributes
-    ----------
-    y : (N,) codes
-    loss : str
-    """
-
-    y: IntArray
-    loss: str
-
-    def problem(self, gram: Gram, rows: BoolArray | slice) -> PairProblem:
-        y, costs, weights = self.y[rows], self.costs[rows], self.case_weights[rows]
-        return PairProblem(gram=gram, y=y, costs=costs, weights=weights, loss=self.loss)
+    return replace(point, theta=limits.theta, boundaries=limits.how)
 
 
 # Steps over all pairs that one solve may take.
@@ -260,7 +231,7 @@ _PATIENCE = 8
 
 
 class PairAscent:
-    """Solves one problem for growing values of C, each from where the last one ended.
+    """Coordinate ascent over pairs under the hinge: solves one problem for growing C, each from where the last ended.
 
     Parameters
     ----------
@@ -297,17 +268,16 @@ class PairAscent:
         if self.alpha.size <= _SMALL:
             tol = min(tol, _ROUNDING_ASCENT)
         problem = self.problem
-        price, ridge = problem.price(C), problem.ridge(C)
-        np.minimum(self.alpha, price * self.weights, out=self.alpha)
+        np.minimum(self.alpha, C * self.weights, out=self.alpha)
         state = problem.gram.state(self._beta())
         order, shrink, inner, check = self._shuffled(), np.inf, 1.0, 3
-        best: Certified | None = None
+        best: PairSolution | None = None
         path: list[float] = []
         epoch = 0
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             epoch += 1
             violation, kept = problem.gram.pair_sweep(
-                self.upper, self.lower, problem.weights, self.alpha, state, order, price, ridge, _SKIP * inner, shrink
+                self.upper, self.lower, problem.weights, self.alpha, state, order, C, _SKIP * inner, shrink
             )
             shrink = 2.0 * violation
             if violation < inner or kept == 0 or epoch % _EPOCHS_A_LIST == 0:
@@ -317,7 +287,7 @@ class PairAscent:
                 order = self.rng.permutation(order[:kept])
             if epoch >= check or epoch >= self.max_epochs:
                 check = int(1.3 * epoch) + 2
-                point = self._certified(C)
+                point = evaluated(problem, C, self._beta(), float(self.alpha.sum()), 0.0)
                 path.append(point.primal)
                 stalled = 0 if best is None or point.gap < 0.5 * best.gap else stalled + 1
                 best = point if best is None or point.gap < best.gap else best
@@ -325,10 +295,6 @@ class PairAscent:
                     break
                 state = problem.gram.state(point.beta)
         return Outcome(solution=solved(problem, best), solver=self.name, iterations=epoch, path=np.array(path))
-
-    def _certified(self, C: float) -> Certified:
-        square = float(self.alpha @ (self.alpha / self.weights))
-        return evaluated(self.problem, C, self._beta(), float(self.alpha.sum()), square)
 
     def _beta(self) -> FloatArray:
         n = self.problem.y.size
@@ -365,7 +331,7 @@ class _Sums:
 
 
 class PairNewton:
-    """Solves one linear problem for any C, each from where the last one ended.
+    """Newton's method on the squared hinge of a linear kernel, counting pairs; any C starts where the last one ended.
 
     Parameters
     ----------
@@ -378,36 +344,27 @@ class PairNewton:
     name = "counting Newton"
 
     def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
-        if not isinstance(problem.gram, LinearGram):
-            raise TypeError("PairNewton needs the columns of a linear kernel")
-        self.problem = problem
-        self.X = problem.gram.X
+        assert isinstance(problem.gram, LinearGram)
+        self.problem, self.X = problem, problem.gram.X
         self.w = np.zeros(self.X.shape[1])
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
-        """Iterate until the gap is rounding, or Newton's steps bring nothing more.
-
-        `tol` is met with room to spare wherever it can be.
-        """
+        """Iterate until the gap is rounding, or Newton's steps bring nothing more: well below any usual `tol`."""
         path: list[float] = []
-        points: list[Certified] = []
+        points: list[PairSolution] = []
         with one_blas_thread():
             for rounding in _ROUNDING:
-                found = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
-                self.w = found.coef
-                path += found.objective.tolist()
-                points.append(self._certified(C))
+                end = minimum(partial(self._evaluate, C), self.w, rounding=rounding)
+                self.w = end.coef
+                path += end.objective.tolist()
+                # With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give.
+                sums = self._sums(self.w)
+                a = 2.0 * C
+                points.append(evaluated(self.problem, C, a * sums.slope, a * sums.linear, a * a * sums.loss))
                 if points[-1].gap <= _EXACT:
                     break
         solution = solved(self.problem, min(points, key=lambda point: point.gap))
         return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
-
-    def _certified(self, C: float) -> Certified:
-        """With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give."""
-        sums = self._sums(self.w)
-        return evaluated(
-            self.problem, C, 2.0 * C * sums.slope, 2.0 * C * sums.linear, dual_square=4.0 * C * C * sums.loss
-        )
 
     def _evaluate(self, C: float, w: FloatArray) -> Loss:
         """P with its derivatives."""
@@ -474,21 +431,20 @@ class CvxpyPairs:
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
-        cp = cvxpy()
-        problem, own = self.problem, C * self.unit
-        c = min(own, np.sqrt(own))
-        price, ridge = problem.price(own), problem.ridge(own)
+        cp, problem = cvxpy(), self.problem
+        price = C * self.unit
+        c = min(price, np.sqrt(price))
         tau = cp.Variable(self.weights.size, nonneg=True)
         beta = cp.Variable(problem.y.size)
         half, constraints = problem.gram.half_square(beta)
         constraints += [beta == self.incidence @ tau]
-        if np.isfinite(price):
+        if problem.squared:
+            half += 0.25 / price * cp.sum_squares(cp.multiply(1.0 / np.sqrt(self.weights), tau))
+        else:
             constraints += [tau <= price / c * self.weights]
-        if ridge > 0.0:
-            half += 0.5 * ridge * cp.sum_squares(cp.multiply(1.0 / np.sqrt(self.weights), tau))
         model = cp.Problem(cp.Minimize(c * half - cp.sum(tau)), constraints)
         iterations = solve_with_clarabel(model, tol)
-        alpha = np.clip(c * tau.value, 0.0, price * self.weights)
+        alpha = np.clip(c * tau.value, 0.0, np.inf if problem.squared else price * self.weights)
         square = float(alpha @ (alpha / self.weights)) / self.unit
         point = evaluated(problem, C, self.incidence @ alpha, float(alpha.sum()), square)
         solution = solved(problem, point)
@@ -496,7 +452,7 @@ class CvxpyPairs:
 
 
 class AutomaticPairs:
-    """Newton's method where pairs can be counted; else coordinate ascent, and cvxpy for the few pairs it cannot order.
+    """Coordinate ascent, and cvxpy for the few pairs it cannot order.
 
     Coordinate ascent crawls where C is huge and the rows cannot be put in order without an error: a polynomial of few
     columns on noisy ranks.
@@ -508,19 +464,19 @@ class AutomaticPairs:
     """
 
     def __init__(self, problem: PairProblem, rng: np.random.Generator) -> None:
-        counts = isinstance(problem.gram, LinearGram) and problem.squared
-        small = problem.n_pairs <= _SMALL_ROUTES
-        self.first: PairAscent | PairNewton
-        self.first = PairNewton(problem, rng) if counts else PairAscent(problem, rng, _EPOCHS if small else None)
-        self.second = CvxpyPairs(problem, rng) if small and not counts else None
+        self.problem, self.rng, self.small = problem, rng, problem.n_pairs <= _SMALL_ROUTES
+        self.ascent = PairAscent(problem, rng, _EPOCHS if self.small else None)
 
     def solve(self, C: float, tol: float) -> Outcome[PairSolution]:
         """The outcome of the first route that reaches `tol`, else the better of both."""
-        outcome = self.first.solve(C, tol)
-        if outcome.solution.gap <= tol or self.second is None:
+        outcome = self.ascent.solve(C, tol)
+        if outcome.solution.gap <= tol or not self.small:
             return outcome
-        return better(self.second.solve(C, tol), outcome)
+        return better(CvxpyPairs(self.problem, self.rng).solve(C, tol), outcome)
 
 
-#: Routes by the name a user gives.
-PAIR_SOLVERS: dict[str, Route] = {"auto": AutomaticPairs, "cvxpy": CvxpyPairs}
+#: Routes of each loss by the name a user gives.
+PAIR_LOSSES: dict[str, dict[str, Route]] = {
+    "hinge": {"auto": AutomaticPairs, "cvxpy": CvxpyPairs},
+    "squared_hinge": {"auto": PairNewton, "cvxpy": CvxpyPairs},
+}

@@ -2,21 +2,313 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, cast
 
-from .._typing import FloatArray
-from ..checks import number
-from ..fit import BallGeometry, Fit, Geometry
-from ..formula.sample import Sample
-from ..judging.costs import CostField
+import numpy as np
+
+from .._typing import FloatArray, IntArray, Progress
+from ..checks import number, one_of
+from ..exceptions import OptionError
+from ..fit import (
+    BallGeometry,
+    Certificate,
+    Fit,
+    Geometry,
+    KernelExpansion,
+    LinearPotential,
+    MarginFit,
+    Selection,
+    ThresholdRule,
+    Trace,
+)
+from ..formula.sample import Sample, Scaling, fit_scaling
+from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.margins import MarginBounds, preference_bounds
-from ..method import CHU_KEERTHI, LI_LIN, LIN, Needs, cost_option, option
-from .gram import Gram
-from .machine import KernelMachine
-from .pairs import PAIR_LOSSES, PAIR_SOLVERS, PairCandidate, PairProblem, PairSolution
-from .solution import Outcome, Route
+from ..judging.rankers import MarginResults
+from ..judging.selection import CrossValidated
+from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, ball, cost_option, option
+from ..reduction.encoding import extend
+from .cross_validation import path_judge
+from .dual import ExtendedDual, Outcome, Route, Solution
+from .gram import DenseGram, Gram, LinearGram, RestrictedGram, centred
+from .kernels import Kernel, checked_gram, require_definite, require_finite
+from .pairs import PAIR_LOSSES, PairProblem, PairSolution
+from .routes import LOSSES, hard_margin
+
+# Steps of the coded origins of columns scaled to a box.
+_STEP = 0.5
+# A restriction this near to equality, as a share of the largest coefficient, binds.
+_BINDING = 1e-9
+# Scores that vary by less than this, the margin being 1, are one constant: their order would be rounding.
+_FLAT = 1e-9
+# Rows that are scored anew after the fit, about.
+_CHECKED = 8
+# Multipliers below this share of the largest are rounding.
+_NO_SUPPORT = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KernelMachine(CrossValidated, Method):
+    """Base of the machines that minimise
+
+    1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ .
+
+    A concrete class sets gamma (inf: theta free) and whether the order of theta is a constraint; or it makes another
+    problem of <v, phi(x)>, with its own losses and routes. A linear kernel counts from the means of the scaled columns,
+    which changes the norm of its margins and its bounds alone.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge"}
+        The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
+    solver : {"auto", "coordinate", "interior-point", "cvxpy"}
+        Solver of the hinge; the squared hinge has "auto" and "cvxpy".
+    C, kernel, cost, scaling, tol, folds, n_jobs
+        See `ordstat.judging.selection.CrossValidated`.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+    """
+
+    loss: str = "hinge"
+    solver: str = "auto"
+
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, cluster=True, restrictions=True)
+    results_class: ClassVar[type[Any]] = MarginResults
+    #: Solvers of each loss.
+    routes: ClassVar[Mapping[str, Mapping[str, Route]]] = LOSSES
+    #: Whether theta_1 <= ... <= theta_{K-1} is a constraint under convex costs too, which imply that order.
+    explicit: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of("loss", self.loss, self.routes, of=self)
+        one_of("solver", self.solver, self.routes["hinge"], of=self)
+        hard = isinstance(self.C, float) and np.isinf(self.C)
+        if self.similarity.gammas and hard:
+            raise OptionError(f"C must be finite where cross-validation chooses gamma of {self.kernel!r}; got C=inf.")
+        if self.loss != "hinge" and not self.similarity.linear:
+            raise OptionError(f"loss={self.loss!r} needs kernel='linear'; got kernel={self.kernel!r}.")
+        if self.solver not in self.routes[self.loss]:
+            names = ", ".join(map(repr, self.routes[self.loss]))
+            raise OptionError(f"loss={self.loss!r} has the solvers {names}; got solver={self.solver!r}.")
+        if self.loss != "hinge" and hard:
+            raise OptionError(f"loss={self.loss!r} needs a finite C: a hard margin has no loss.")
+
+    # What a concrete class may replace
+
+    def penalty_scale(self) -> float:
+        """gamma; inf leaves the thresholds free."""
+        return np.inf
+
+    def problem(self, sample: Sample, gram: Gram, costs: FloatArray) -> Any:
+        """The problem of rows of positive weight, with their raw kernel matrix and costs (N, K)."""
+        extended = extend(sample.y, costs, sample.case_weights)
+        return ExtendedDual(
+            gram=gram,
+            labels=extended.labels,
+            weights=extended.weights,
+            gamma=self.penalty_scale(),
+            ordered=self.explicit or not is_convex(costs),
+        )
+
+    def method_facts(self, problem: Any, solution: Any) -> tuple[tuple[str, Any], ...]:
+        """Header lines of the summary that only this method has."""
+        return (
+            ("Loss", self.loss.replace("_", " ")),
+            ("Thresholds", "free" if problem.free else f"penalised, threshold_gamma = {problem.gamma:g}"),
+            ("Threshold order", "constrained" if problem.ordered else "implied by the convex cost"),
+        )
+
+    # Fits
+
+    def check(self, sample: Sample) -> None:
+        """Raise where the sample holds something this method does not support."""
+        super().check(sample)
+        self.check_cluster(sample)
+        if sample.restrictions is None:
+            return
+        if not self.similarity.linear:
+            raise OptionError(f"constraints= need coefficients: set kernel='linear' (got kernel={self.kernel!r}).")
+        if self.solver not in ("auto", "cvxpy"):
+            raise OptionError(
+                f"constraints= are solved by solver='cvxpy' ('auto' takes it); got solver={self.solver!r}."
+            )
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Source of the folds and of the order of the rows.
+        progress : callable(step, total, message), optional
+
+        Raises
+        ------
+        DataError
+            Costs that the method cannot use, or that are all alike; a kernel matrix that is not finite, symmetric and
+            (conditionally) positive definite.
+        """
+        self.check(sample)
+        rows = np.flatnonzero(sample.case_weights > 0)
+        used = sample.take(rows)
+        costs, kernel, selection = self.costs(used), self.similarity, None
+        require_differences(costs, used.case_weights)
+        scaling = fit_scaling(self.scaling, used.X, used.case_weights, about_mean=kernel.linear)
+        X = scaling(sample.X)
+        # Coefficients under restrictions are no linear function of the dual variables: cvxpy alone takes them.
+        route = self.routes[self.loss]["cvxpy" if used.restrictions is not None else self.solver]
+
+        def chosen(candidates: Iterable[tuple[float | None, Any]]) -> Selection:
+            judge = partial(path_judge, route, costs, used.case_weights)
+            return self.choose(candidates, judge, len(self.grid), used, rng, progress)
+
+        if kernel.gammas:
+            grams = kernel.grams(X, rows)
+            selection = chosen((gamma, self.problem(used, DenseGram(gram), costs)) for gamma, gram in grams)
+            kernel = kernel.at(selection.best_gamma)
+        restrictions = None if used.restrictions is None else used.restrictions * scaling.factor
+        problem = self.problem(used, _gram(kernel, X, rows, restrictions, self.loss != "hinge"), costs)
+        if self.selects and selection is None:
+            selection = chosen([(None, problem)])
+        C = cast(float, self.C) if selection is None else selection.best_C
+        problem, means = problem.centred()
+        solve: Any = partial(hard_margin, route, problem, rng) if np.isinf(C) else partial(route(problem, rng).solve, C)
+        outcome: Outcome[Any] = solve(self.tol)
+        point = outcome.solution
+        if np.ptp(point.scores) <= _FLAT:
+            w = None if point.w is None else 0.0 * point.w
+            point = replace(point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w)
+        support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
+        facts = (
+            *self.settled_facts(selection, used.X.shape[1]),
+            *self.method_facts(problem, point),
+            *_restriction_facts(used.restrictions, point.w, scaling),
+            ("Solver", outcome.solver),
+            ("Support vectors", f"{support.size} of {rows.size}"),
+        )
+        rule, slopes, scores = _ranked(sample, kernel, scaling, X, rows, support, point, means)
+        checked = np.arange(0, sample.n, max(sample.n // _CHECKED, 1))
+        return MarginFit(
+            rule=rule,
+            certificate=Certificate(
+                name="relative duality gap",
+                value=point.gap,
+                tolerance=self.tol,
+                details=(("primal value", point.primal), ("dual value", point.dual)),
+            ),
+            trace=Trace(iterations=outcome.iterations, objective=outcome.path, message=f"solver {outcome.solver}"),
+            scores=scores,
+            facts=facts,
+            support=rows[support],
+            coefficients=slopes,
+            selection=selection,
+            rounding=float(np.abs(rule.scores(sample.rows.take(checked)) - scores[checked]).max()),
+        )
+
+    def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
+        """Norms in the feature space of the scaled columns.
+
+        Kernels that are only conditionally positive definite count from the origin of the scaled columns:
+        k(x, x') - k(x, 0) - k(0, x') + k(0, 0). Where columns are scaled to a box, a second origin is the point of a
+        grid in it that is nearest to their means, at the price of its code.
+        """
+        rule = cast(ThresholdRule, fit.rule)
+        potential = cast(KernelExpansion | LinearPotential, rule.potential)
+        kernel = potential.kernel if isinstance(potential, KernelExpansion) else self.similarity
+        X, support = potential.scaling(sample.X), cast(MarginFit, fit).support
+
+        def counted_from(origin: FloatArray, price: float) -> BallGeometry:
+            Z, shift = X - origin, potential.offset
+            if kernel.conditionally_definite:
+                shift += float(potential.coef @ kernel.origin(Z)[support])
+            geometry = ball(kernel, Z, self.scaling, potential.squared_norm, rule.theta - shift)
+            return replace(geometry, price=price)
+
+        zero, D = np.zeros(X.shape[1]), X.shape[1]
+        # A gamma chosen among several, by these rows, has its code too.
+        price = float(np.log(max(len(self.similarity.gammas), 1)))
+        if not (kernel.conditionally_definite and kernel.trusted and self.scaling == "range"):
+            return counted_from(zero, price)
+        weights = sample.case_weights
+        centre = np.rint(weights @ X / weights.sum() / _STEP) * _STEP
+        price += float(np.log(2.0))
+        moved = counted_from(centre, price + D * float(np.log(np.rint(2.0 / _STEP) + 1.0)))
+        return replace(counted_from(zero, price), moved=(moved,))
+
+
+def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, restrictions: FloatArray | None, squared: bool) -> Gram:
+    """The checked kernel matrix of the training rows at `rows`, by its factor where that is smaller or needed."""
+    chosen = np.ascontiguousarray(X[rows])
+    if restrictions is not None:
+        return RestrictedGram(chosen, restrictions)
+    if kernel.linear and (squared or 0 < X.shape[1] < rows.size):
+        linear = LinearGram(chosen)
+        with np.errstate(over="ignore"):
+            require_finite(linear.diagonal)
+        return linear
+    gram = checked_gram(kernel, X, rows)
+    if not kernel.trusted:
+        require_definite(centred(gram.copy())[0])
+    return DenseGram(gram)
+
+
+def _restriction_facts(
+    restrictions: FloatArray | None, w: FloatArray | None, scaling: Scaling
+) -> tuple[tuple[str, Any], ...]:
+    """How many restrictions there are, and how many of them bind."""
+    if restrictions is None or w is None:
+        return ()
+    slopes = w * scaling.factor
+    binding = np.abs(restrictions @ slopes) <= _BINDING * np.abs(slopes).max(initial=0.0)
+    return (("Constraints", f"{len(restrictions)} on coefficients, {int(binding.sum())} binding"),)
+
+
+def _ranked(
+    sample: Sample,
+    kernel: Kernel,
+    scaling: Scaling,
+    X: FloatArray,
+    rows: IntArray,
+    support: IntArray,
+    point: Solution,
+    means: FloatArray,
+) -> tuple[ThresholdRule, FloatArray | None, FloatArray]:
+    """The rule in terms of the raw kernel, slopes (D,) of a linear one, and scores (N,) of all rows of the sample.
+
+    `rows` are those of positive weight, `X` (N, D) scaled columns, `means` those that centring has taken away.
+    """
+    # Scores of the centred kernel differ from those of the raw one by a constant. The offset takes it up, or the
+    # thresholds where there is no offset.
+    constant = float(means @ (point.beta if point.w is None else point.w))
+    b, theta = (0.0, point.theta + constant) if point.offset is None else (point.offset - constant, point.theta)
+    potential: KernelExpansion | LinearPotential
+    if kernel.linear:
+        # Its offset makes the coefficients those of the columns as they are; the thresholds move with it.
+        potential = LinearPotential.plain(scaling, point.beta @ X[rows] if point.w is None else point.w)
+    else:
+        potential = KernelExpansion(
+            kernel=kernel,
+            scaling=scaling,
+            anchors=kernel.anchors(X, rows[support]),
+            coef=point.beta[support],
+            offset=b,
+            squared_norm=max(float(point.beta @ point.scores), 0.0),
+        )
+    scores = np.empty(sample.n)
+    scores[rows] = point.scores + constant + potential.offset
+    rule = ThresholdRule(potential, theta + (potential.offset - b), tie=tolerance(scores[rows]))
+    absent = sample.case_weights == 0
+    scores[absent] = rule.scores(sample.rows.take(absent))
+    return rule, potential.slopes, scores
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -26,7 +318,7 @@ class REDSVM(KernelMachine):
     Minimises 1/2 |v|^2 + |theta|^2 / (2 gamma^2) + C sum_nk W_nk [1 - Y_nk (<v, phi(x_n)> + b - theta_k)]_+ with
     Y_nk = +1 where y_n > k, else -1, W_nk = |c_n[k+1] - c_n[k]|, c_n the costs of row n times its case weight, and
     gamma the option `threshold_gamma`.
-    Convex costs order the thresholds by themselves; under costs that are only V-shaped theta_1 <= ... <= theta_{K-1}
+    Convex costs imply ordered thresholds; under costs that are only V-shaped theta_1 <= ... <= theta_{K-1}
     is a constraint. With the absolute cost it is the oSVM of Cardoso & da Costa (2007), gamma their h.
 
     Parameters
@@ -35,7 +327,7 @@ class REDSVM(KernelMachine):
         Scale of the thresholds' penalty, > 0; large values leave theta nearly free. The gamma of a kernel is another
         number, and goes with the kernel: kernel=Gaussian(gamma=0.5).
     C, kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.svm.machine.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
+        See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
     Raises
     ------
@@ -65,10 +357,10 @@ class SVORIMC(KernelMachine):
 
     Parameters
     ----------
-    C : float, sequence of floats, "cv" or "bound"
+    C : float, sequence of floats or "cv"
         Price of a violated margin; also inf, the hard margin: every row on its side of all thresholds by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.svm.machine.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
+        See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
     Raises
     ------
@@ -95,11 +387,11 @@ class SVOREXC(KernelMachine):
 
     Parameters
     ----------
-    C : float, sequence of floats, "cv" or "bound"
+    C : float, sequence of floats or "cv"
         Price of a violated margin; also inf, the hard margin, which is the kernel ranking of Rajaram et al. (2003):
         every row inside its interval by a margin of 1.
     kernel, cost, scaling, loss, solver, tol, folds, n_jobs
-        See `ordstat.svm.machine.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
+        See `ordstat.svm.redsvm.KernelMachine` and `ordstat.judging.selection.CrossValidated`.
 
     Raises
     ------
@@ -125,7 +417,7 @@ class RankBoundarySVM(KernelMachine):
 
     Minimises 1/2 |v|^2 + C sum over pairs of w_i w_j [1 - (<v, phi(x_i)> - <v, phi(x_j)>)]_+, over all pairs with
     y_i > y_j, w the case weights. The boundaries between ranks are the middles of free support pairs (eq. 7.26-7.28);
-    where there are none, or they are out of order, the thresholds of least training cost. The summary says which.
+    if there are no such pairs, or they are out of order, the thresholds of least training cost. The summary says which.
 
     Parameters
     ----------
@@ -133,9 +425,9 @@ class RankBoundarySVM(KernelMachine):
         What chooses among boundaries, and C: "absolute", "classification", "squared", or a matrix [true rank,
         predicted rank]; a row's own costs in the sample take its place. The potential does not depend on it.
     loss : {"hinge", "squared_hinge"}
-        The squared hinge with a linear kernel counts pairs instead of listing them, for a million rows and more.
+        The squared hinge takes a linear kernel and counts pairs instead of listing them, for a million rows and more.
     solver : {"auto", "cvxpy"}
-        "auto" is coordinate ascent over pairs, or Newton's method where pairs can be counted.
+        "auto" is coordinate ascent over pairs under the hinge, and Newton's method under its square.
     C, kernel, scaling, tol, folds, n_jobs
         See `ordstat.judging.selection.CrossValidated`. C is the price of a violated margin of one pair. A row
         is in as many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are
@@ -154,25 +446,21 @@ class RankBoundarySVM(KernelMachine):
     """
 
     needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
-    routes: ClassVar[Mapping[str, Mapping[str, Route]]] = dict.fromkeys(PAIR_LOSSES, PAIR_SOLVERS)
-    bounded: ClassVar[bool] = False
+    routes: ClassVar[Mapping[str, Mapping[str, Route]]] = PAIR_LOSSES
     papers: ClassVar[tuple[str, ...]] = (
         "Herbrich, R., Graepel, T., & Obermayer, K. (2000). Large margin rank boundaries for ordinal regression. "
         "Advances in Large Margin Classifiers, 115-132. MIT Press.",
     )
 
-    @property
-    def factored(self) -> bool:
-        return False
+    def problem(self, sample: Sample, gram: Gram, costs: FloatArray) -> PairProblem:
+        squared = self.loss == "squared_hinge"
+        return PairProblem(gram=gram, y=sample.y, costs=costs, weights=sample.case_weights, squared=squared)
 
-    def candidate(self, used: Sample, gram: Gram, costs: FloatArray) -> PairCandidate:
-        return PairCandidate(gram=gram, y=used.y, costs=costs, case_weights=used.case_weights, loss=self.loss)
-
-    def own_facts(self, problem: PairProblem, outcome: Outcome[PairSolution]) -> tuple[tuple[str, Any], ...]:
+    def method_facts(self, problem: PairProblem, solution: PairSolution) -> tuple[tuple[str, Any], ...]:
         return (
             ("Pairs", f"{problem.n_pairs} of different rank"),
             ("Loss", self.loss.replace("_", " ")),
-            ("Boundaries", outcome.solution.boundaries),
+            ("Boundaries", solution.boundaries),
         )
 
     def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:

@@ -1,4 +1,4 @@
-"""Routes to the dual's optimum: cvxpy, the choice between all, the hard margin."""
+"""Routes to the optimum: cvxpy, the squared hinge's Newton method, the choice between solvers, the hard margin."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from functools import partial
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from ..exceptions import DataError
-from .coordinate import CoordinateAscent
-from .dual import DualRoute, DualSolution, ExtendedDual, best_thresholds, certify, snapped
-from .gram import cvxpy, solve_with_clarabel
-from .interior_point import InteriorPoint
-from .solution import Outcome, Solver, better
-from .squared_hinge import SquaredHingeCvxpy, SquaredHingeNewton
-
-# Problems of no more rows are solved to this gap.
-_SMALL = 200
-_ROUNDING = 1e-12
-# A gap that rounding may leave, of a problem that is not out of reach.
-_NEAR = 1e-4
+from ..newton import Loss, minimum, summed
+from ..threads import one_blas_thread
+from .dual import (
+    DualSolution,
+    ExtendedDual,
+    Outcome,
+    Route,
+    balanced,
+    better,
+    certify,
+    snapped,
+    thresholds,
+)
+from .gram import LinearGram, cvxpy, solve_with_clarabel
+from .solvers import CoordinateAscent, InteriorPoint
 
 
 class CvxpyDual:
@@ -29,7 +32,7 @@ class CvxpyDual:
     The kernel enters as an N x N quadratic form of beta. The variables are tau = alpha / c with c = min(C, 1), so that
     small boxes do not vanish beside the solver's tolerances: minimise (c/2) (beta' G beta + gamma^2 |s|^2) - sum tau
     with 0 <= tau <= (C/c) W. Both c and C/c are parameters, and a second C does not compile the problem again. Free
-    thresholds ask for s = 0 (less the multipliers of an order) in the place of gamma^2 |s|^2.
+    thresholds require s = 0 (less the multipliers of an order) instead of gamma^2 |s|^2.
 
     Parameters
     ----------
@@ -48,15 +51,16 @@ class CvxpyDual:
         self.tau = cp.Variable((n_rows, n_thresholds), nonneg=True)
         beta = cp.Variable(n_rows)
         signed = cp.multiply(problem.labels, self.tau)
-        # Minus theta / (c gamma^2): the column sums of u, less the multipliers of an order that is asked for.
+        # Minus theta / (c gamma^2): the column sums of u, less the multipliers of an order.
         self.push = cp.sum(signed, axis=0)
         if problem.ordered and n_thresholds > 1:
             self.push -= np.diff(np.eye(n_thresholds), axis=0).T @ cp.Variable(n_thresholds - 1, nonneg=True)
         half, constraints = problem.gram.half_square(beta)
-        constraints += [self.tau <= self.ratio * problem.weights, beta == cp.sum(signed, axis=1), cp.sum(beta) == 0]
+        constraints += [self.tau <= self.ratio * problem.live, beta == cp.sum(signed, axis=1)]
         if problem.free:
-            constraints[-1] = self.push == 0
+            constraints.append(self.push == 0)
         else:
+            constraints.append(cp.sum(beta) == 0)
             half += 0.5 * problem.gamma**2 * cp.sum_squares(self.push)
         self.model = cp.Problem(cp.Minimize(self.unit * half - cp.sum(self.tau)), constraints)
 
@@ -66,11 +70,16 @@ class CvxpyDual:
         self.unit.value, self.ratio.value = c, C / c
         iterations = solve_with_clarabel(self.model, tol)
         theta = None if self.problem.free else -c * self.problem.gamma**2 * self.push.value
-        u = c * self.problem.labels * self.tau.value
-        solution = certify(self.problem, C, u, theta)
+        solution = certify(self.problem, C, c * self.problem.labels * self.tau.value, theta)
         sparse = snapped(self.problem, C, solution)
         solution = sparse if sparse.gap <= max(tol, solution.gap) else solution
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))
+
+
+# Problems of no more rows are solved to this gap.
+_SMALL, _ROUNDING = 200, 1e-12
+# A gap that rounding may leave in a problem that is not out of reach.
+_NEAR = 1e-4
 
 
 class Automatic:
@@ -85,100 +94,159 @@ class Automatic:
     problem : ExtendedDual
     rng : numpy.random.Generator
     small : int
-        Problems of no more rows go to the interior point first; 0 where many problems are solved, none of them at
-        any price.
+        Problems of no more rows go to the interior point first; 0 where many problems are solved roughly.
     """
 
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL) -> None:
-        self.problem, self.rng, self.small = problem, rng, small
-        self.first = CoordinateAscent(problem, rng, max_epochs=problem.gram.patience)
-        self.second = InteriorPoint(problem, rng)
-        self.hard = np.inf
+        self.problem, self.rng, self.small = problem, rng, len(problem.labels) <= small
+        self.interior, self.hard = InteriorPoint(problem, rng), np.inf
+        self.patience = 100 if isinstance(problem.gram, LinearGram) else max(800, len(problem.labels))
+        self.ascent = None if self.small else CoordinateAscent(problem, rng, self.patience)
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
         """The outcome of the first route that reaches `tol`, else the better of both."""
-        if len(self.first.u) <= self.small:
-            # An interior point may go round in circles.
-            outcome = self.second.solve(C, min(tol, _ROUNDING))
-            if outcome.solution.gap > max(tol, _NEAR):
-                return better(outcome, self.first.solve(C, tol))
-            return self._at_length(C, tol, outcome)
+        if self.ascent is None:
+            outcome = self.interior.solve(C, min(tol, _ROUNDING))
+            if outcome.solution.gap <= tol:
+                return outcome
+            # The interior point may end in rounding, or go round in circles.
+            epochs = None if outcome.solution.gap <= _NEAR else self.patience
+            return better(outcome, CoordinateAscent(self.problem, self.rng, epochs).solve(C, tol))
         if self.hard <= C:
-            return self.second.solve(C, tol)
-        outcome = self.first.solve(C, tol)
+            return self.interior.solve(C, tol)
+        outcome = self.ascent.solve(C, tol)
         if outcome.solution.gap <= tol:
             return outcome
         self.hard = C
-        outcome = better(self.second.solve(C, tol), outcome)
-        return self._at_length(C, tol, outcome) if self.small and outcome.solution.gap <= _NEAR else outcome
-
-    def _at_length(self, C: float, tol: float, outcome: Outcome[DualSolution]) -> Outcome[DualSolution]:
-        """The outcome, or that of seconds of coordinate ascent where an interior point ended in rounding."""
-        if outcome.solution.gap <= tol:
-            return outcome
-        return better(outcome, CoordinateAscent(self.problem, self.rng).solve(C, tol))
+        return better(self.interior.solve(C, tol), outcome)
 
 
-def live_columns(problem: ExtendedDual) -> BoolArray:
-    """(Q,) which thresholds have dual variables that can leave 0.
+class SquaredHingeNewton:
+    """The squared hinge with a linear kernel, by Newton's method in the primal, for a million rows.
 
-    A free threshold needs labels of both signs to be finite. In an order, a threshold with positive labels alone is
-    held from below by any threshold under it that has negative ones. Where that fails the dual variables of the whole
-    column vanish, and no interior point exists until the column is gone.
-    """
-    held = problem.weights > 0
-    above: BoolArray = np.asarray((held & (problem.labels > 0)).any(axis=0))
-    below: BoolArray = np.asarray((held & (problem.labels < 0)).any(axis=0))
-    if not problem.free:
-        return np.ones_like(above)
-    if not problem.ordered:
-        return above & below
-    return np.logical_or.accumulate(below) & np.logical_or.accumulate(above[::-1])[::-1]
+    With tau_k = theta_k - b and the coefficients w of the columns,
 
+        P = 1/2 |w|^2 + 1/(2 gamma^2) |tau - mean(tau)|^2 + C sum_nk W_nk [1 - Y_nk (w'x_n - tau_k)]_+^2
 
-class LiveColumns:
-    """A route that solves for the thresholds that can be held alone, and puts the others back into its answer.
+    (no second term where theta is free). Every C starts where the last one ended.
 
     Parameters
     ----------
-    route : DualRoute
     problem : ExtendedDual
+        With a LinearGram.
     rng : numpy.random.Generator
+        Not used; every solver is made alike.
     """
 
-    def __init__(self, route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> None:
-        self.problem = problem
-        self.live = live_columns(problem)
-        labels, weights = (np.ascontiguousarray(cells[:, self.live]) for cells in (problem.labels, problem.weights))
-        part = replace(problem, labels=labels, weights=weights)
-        self.solver: Solver[DualSolution] | None = route(part, rng) if self.live.any() else None
+    name = "Newton"
+
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
+        assert isinstance(problem.gram, LinearGram)
+        self.problem, self.X = problem, problem.gram.X
+        self.v = np.zeros(self.X.shape[1] + problem.labels.shape[1])
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        """The outcome for the live thresholds, with the others where they cost nothing."""
-        u = np.zeros_like(self.problem.labels)
-        if self.solver is None:
-            solution = certify(self.problem, C, u)
-            return Outcome(solution=solution, solver="none", iterations=0, path=np.array([solution.primal]))
-        outcome = self.solver.solve(C, tol)
-        u[:, self.live] = outcome.solution.u
-        return replace(outcome, solution=replace(outcome.solution, u=u, theta=self._theta(outcome.solution)))
+        """Iterate until Newton's steps bring nothing more, which leaves a gap well below any usual `tol`."""
+        problem, n_thresholds = self.problem, self.problem.labels.shape[1]
+        slack = _SLACK * C * float(problem.weights.sum())
+        with one_blas_thread():
+            end = minimum(
+                partial(self._evaluate, C), self.v, n_thresholds, ordered=problem.ordered, slack=slack, rounding=_FLAT
+            )
+            self.v = np.concatenate([end.coef, end.theta])
+            solution = squared_certificate(problem, C, end.coef, end.theta)
+        path = end.objective
+        return Outcome(solution=solution, solver=self.name, iterations=path.size, path=path)
 
-    def _theta(self, solution: DualSolution) -> FloatArray:
-        """(Q,) the thresholds found, and the others where they cost nothing, between their neighbours."""
-        problem = self.problem
-        free = best_thresholds(problem.labels, problem.weights, solution.scores, ordered=problem.ordered)
-        low, high = np.full(free.size, -np.inf), np.full(free.size, np.inf)
-        low[self.live] = high[self.live] = solution.theta
-        return np.clip(free, np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1])
+    def _evaluate(self, C: float, v: FloatArray) -> Loss:
+        """P with its gradient and Hessian over (w, tau)."""
+        problem, D, Q = self.problem, self.X.shape[1], self.problem.labels.shape[1]
+        loss = summed(_cells, self.X, problem.labels, problem.weights, np.zeros(len(self.X)), v)
+        penalty = np.eye(v.size)
+        penalty[D:, D:] = problem.ridge * (np.eye(Q) - 1.0 / Q)
+        pull = penalty @ v
+        return Loss(
+            C * loss.value + 0.5 * float(v @ pull), 2.0 * C * loss.gradient + pull, 2.0 * C * loss.hessian + penalty
+        )
 
 
-def _made(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator) -> Solver[DualSolution]:
-    """A solver for all thresholds, or for those that can be held."""
-    return route(problem, rng) if live_columns(problem).all() else LiveColumns(route, problem, rng)
+# Newton's decrement, as a share of the objective, that is rounding; and a multiplier of the order that is rounding, as
+# a share of the largest possible one.
+_FLAT, _SLACK = 1e-15, 1e-9
+_TINY = float(np.finfo(float).tiny)
 
 
-_SQUARED: dict[str, DualRoute] = {"auto": SquaredHingeNewton, SquaredHingeCvxpy.name: SquaredHingeCvxpy}
-_ROUTES: dict[str, DualRoute] = {
+def _cells(margins: FloatArray, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """The squared hinges, and half their derivatives."""
+    slack = np.subtract(1.0, margins, out=margins)
+    active = np.where(slack > 0.0, weights, 0.0)
+    slack *= active
+    return float(np.vdot(slack, slack / np.maximum(active, _TINY))), slack, active
+
+
+def squared_certificate(problem: ExtendedDual, C: float, w: FloatArray, tau: FloatArray) -> DualSolution:
+    """P at w (D,) and tau (Q,), and D at a feasible dual point near theirs.
+
+    The dual variables of a point are u_nk = 2 C W_nk Y_nk [...]_+, and
+
+        D = sum |u_nk| - 1/2 |X' beta|^2 - (gamma^2 / 2) |s|^2 - sum u_nk^2 / (4 C W_nk)
+
+    under the constraints of the hinge's dual, without upper bounds. The coefficients of the dual point would be
+    another w: sums of vast slacks that cancel.
+    """
+    gram, labels = problem.gram, problem.labels
+    assert isinstance(gram, LinearGram)
+    w = gram.allowed(w)
+    scores = gram.X @ w
+    loss, slack, _ = _cells(labels * (scores[:, None] - tau), problem.weights)
+    u = np.multiply(slack, 2.0 * C * labels, out=slack)
+    # With boxes that end at u, one sign shrinks where the sums have to vanish.
+    u = balanced(labels, np.abs(u), u, by_column=problem.free, ordered=problem.ordered)
+    beta = u.sum(axis=1)
+    dual = float(np.abs(u).sum()) - 0.5 * max(float(beta @ (gram @ beta)), 0.0)
+    # A cell without weight has u = 0.
+    dual -= float(np.vdot(u, u / np.maximum(problem.weights, _TINY))) / (4.0 * C)
+    b = 0.0 if problem.free else -float(tau.mean())
+    if not problem.free:
+        dual -= 0.5 * problem.ridge * float(np.sum(thresholds(problem, u.sum(axis=0)) ** 2))
+    theta, offset = tau + b, None if problem.free else b
+    primal = 0.5 * (float(w @ w) + problem.ridge * float(theta @ theta)) + C * loss
+    return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
+
+
+class SquaredHingeCvxpy:
+    """The primal problem of the squared hinge through cvxpy: the reference, and the route of restricted coefficients.
+
+    Parameters
+    ----------
+    problem, rng
+        As for `SquaredHingeNewton`.
+    """
+
+    name = "cvxpy"
+
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
+        self.problem = problem
+
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+        """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
+        cp, problem, gram = cvxpy(), self.problem, self.problem.gram
+        assert isinstance(gram, LinearGram)
+        w, tau = cp.Variable(gram.X.shape[1]), cp.Variable(problem.labels.shape[1])
+        gaps = cp.reshape(gram.X @ w, (len(gram.X), 1), order="C") - cp.reshape(tau, (1, tau.size), order="C")
+        slack = cp.pos(1.0 - cp.multiply(problem.labels, gaps))
+        value = 0.5 * cp.sum_squares(w) + 0.5 * problem.ridge * cp.sum_squares(tau - cp.sum(tau) / tau.size)
+        value += C * cp.sum_squares(cp.multiply(np.sqrt(problem.weights), slack))
+        limits = gram.limits(w)
+        if problem.ordered and tau.size > 1:
+            limits.append(cp.diff(tau) >= 0)
+        iterations = solve_with_clarabel(cp.Problem(cp.Minimize(value), limits), tol)
+        solution = squared_certificate(problem, C, w.value, np.sort(tau.value) if problem.ordered else tau.value)
+        return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))
+
+
+#: Routes of the hinge by the name a user gives.
+SOLVERS: dict[str, Route] = {
     "auto": Automatic,
     CoordinateAscent.name: CoordinateAscent,
     InteriorPoint.name: InteriorPoint,
@@ -186,15 +254,12 @@ _ROUTES: dict[str, DualRoute] = {
 }
 
 #: The route where many small problems are solved roughly, to compare values of C.
-ROUGH: DualRoute = partial(_made, partial(Automatic, small=0))
+ROUGH: Route = partial(Automatic, small=0)
 
-#: Routes by the name a user gives.
-SOLVERS: dict[str, DualRoute] = {name: partial(_made, route) for name, route in _ROUTES.items()}
-
-#: The same for each loss.
-LOSSES: dict[str, dict[str, DualRoute]] = {
+#: Routes of each loss.
+LOSSES: dict[str, dict[str, Route]] = {
     "hinge": SOLVERS,
-    "squared_hinge": {name: partial(_made, route) for name, route in _SQUARED.items()},
+    "squared_hinge": {"auto": SquaredHingeNewton, SquaredHingeCvxpy.name: SquaredHingeCvxpy},
 }
 
 
@@ -206,7 +271,7 @@ _SHARE = 0.1
 _STEEPEST = 1e12
 
 
-def hard_margin(route: DualRoute, problem: ExtendedDual, rng: np.random.Generator, tol: float) -> Outcome[DualSolution]:
+def hard_margin(route: Route, problem: ExtendedDual, rng: np.random.Generator, tol: float) -> Outcome[DualSolution]:
     """One problem without slack by any route, to the relative duality gap `tol` of the hard margin.
 
     Raises
@@ -220,6 +285,7 @@ def hard_margin(route: DualRoute, problem: ExtendedDual, rng: np.random.Generato
     iterations = 0
     for step in range(_STEPS):
         outcome = soft.solve(_FIRST / scale * _GROWTH**step, _SHARE * tol)
+        assert isinstance(outcome.solution, DualSolution)
         iterations += outcome.iterations
         if outcome.solution.dual * scale > _STEEPEST:
             break
@@ -228,7 +294,7 @@ def hard_margin(route: DualRoute, problem: ExtendedDual, rng: np.random.Generato
             continue
         path.append(point.primal)
         if best is None or point.gap < best.solution.gap:
-            best = replace(outcome, solution=point)
+            best = Outcome(solution=point, solver=outcome.solver, iterations=0, path=outcome.path)
         if best.solution.gap <= tol:
             break
     if best is None:
@@ -240,15 +306,17 @@ def hard_margin(route: DualRoute, problem: ExtendedDual, rng: np.random.Generato
 
 
 def hardened(problem: ExtendedDual, point: DualSolution) -> DualSolution | None:
-    """The point scaled to a smallest margin of 1, None where some row is on the wrong side of a threshold."""
+    """The point scaled to a smallest margin of 1; None if some row is on the wrong side of a threshold."""
     margins = problem.labels * (point.scores[:, None] + (point.offset or 0.0) - point.theta)
     smallest = float(margins[problem.weights > 0].min(initial=1.0))
     if smallest <= 0.0:
         return None
-    scaled = {name: getattr(point, name) / smallest for name in ("u", "beta", "scores", "theta")}
-    offset = None if point.offset is None else point.offset / smallest
-    w = None if point.w is None else point.w / smallest
+    scaled = {
+        name: value / smallest
+        for name, value in vars(point).items()
+        if name in ("u", "beta", "scores", "theta", "offset", "w") and value is not None
+    }
     norm = max(float(scaled["beta"] @ scaled["scores"]), 0.0)
     primal = 0.5 * (norm + float(scaled["theta"] @ scaled["theta"]) * problem.ridge)
     dual = max(float(np.abs(scaled["u"]).sum()) - primal, point.dual)
-    return replace(point, **scaled, offset=offset, w=w, primal=primal, dual=dual)
+    return replace(point, **(scaled | {"primal": primal, "dual": dual}))

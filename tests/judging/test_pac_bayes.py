@@ -169,8 +169,8 @@ def _draw(rng, n):
 
 METHODS = {
     "linear": ("redsvm", {"kernel": "linear", "C": 1.0}),
-    "kernel": ("redsvm", {"C": "bound"}),
-    "free thresholds": ("svor-exc", {"C": "bound", "kernel": "gaussian"}),
+    "kernel": ("redsvm", {"C": 2.0**-5}),
+    "free thresholds": ("svor-exc", {"C": 2.0**-3, "kernel": "gaussian"}),
     "likelihood": ("logit", {}),
     "online": ("prank", {}),
 }

@@ -12,8 +12,8 @@ from ordstat.compiled import online
 from ordstat.exceptions import UnavailableError
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
-from ordstat.online.examples import Examples
 from ordstat.online.method import OnlineMethod
+from ordstat.online.perceptron import Examples
 
 from .samples import K, arrays, frame, sample, separable
 

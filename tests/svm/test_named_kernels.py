@@ -119,13 +119,6 @@ def test_blocks_of_distances_agree_with_one_block(monkeypatch):
     np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
 
 
-def test_linear_factor():
-    X = _rows(5)
-    Z = Linear().factor(X)
-    np.testing.assert_allclose(Z @ Z.T, Linear()(X, X), rtol=1e-14)
-    assert Gaussian().factor(X) is None
-
-
 @pytest.mark.parametrize("kernel", [k for k in DEFINITIONS if k.trusted], ids=_name)
 def test_repr_rebuilds(kernel):
     assert eval(repr(kernel), vars(module)) == kernel

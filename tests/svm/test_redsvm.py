@@ -147,8 +147,8 @@ def test_geometry_is_that_of_feature_space(kernel):
     value, vectors = np.linalg.eigh(form)
     phi = vectors * np.sqrt(value.clip(0.0))
     # A linear potential keeps w itself, and phi(x) = x.
-    v = fit.rule.potential.coef @ phi[fit.support] if kernel.factor(X) is None else fit.rule.potential.coef
-    phi = phi if kernel.factor(X) is None else Z
+    v = fit.rule.potential.coef @ phi[fit.support] if not kernel.linear else fit.rule.potential.coef
+    phi = Z if kernel.linear else phi
     assert geometry.norm == pytest.approx(np.linalg.norm(v), rel=1e-6)
     np.testing.assert_allclose(geometry.squared_lengths, (phi**2).sum(axis=1), atol=1e-9)
     gaps = (phi @ v)[:, None] - geometry.theta
@@ -273,7 +273,7 @@ def test_every_solver_meets_the_tolerance_asked(solver):
 
 
 def test_an_optimum_not_reached_is_told(monkeypatch):
-    monkeypatch.setattr("ordstat.svm.interior_point._MAX_ITERATIONS", 2)
+    monkeypatch.setattr("ordstat.svm.solvers._MAX_ITERATIONS", 2)
     certificate = _fit({"C": 50, "solver": "interior-point"}, sample(X, Y)).certificate
     assert not certificate.reached
     assert certificate.value > 1e-3

@@ -30,7 +30,7 @@ def test_an_epoch_does_what_its_twin_does(kernel, cost, gamma):
         results = []
         for sweep, state in ((svm.row_sweep, mine), (twins.sweep, other)):
             settings = (gamma**2, 0.1, 0.8, skip, shrink)
-            results.append(sweep(p.gram.matrix, p.gram.diagonal, p.labels, 4.0 * p.weights, *state, *settings))
+            results.append(sweep(p.gram.matrix, False, p.gram.diagonal, p.labels, 4.0 * p.weights, *state, *settings))
         assert results[0][0] == pytest.approx(results[1][0], rel=CLOSE, abs=CLOSE)
         assert results[0][1] == results[1][1]
         for a, b in zip(mine, other, strict=True):
@@ -43,7 +43,7 @@ def test_a_row_step_is_exact():
     u, beta, f, theta, mu, order = _start(p, np.random.default_rng(0))
     for n in order:
         one = np.array([n], dtype=np.intp)
-        fixed = (p.gram.matrix, p.gram.diagonal, p.labels, p.weights)
+        fixed = (p.gram.matrix, False, p.gram.diagonal, p.labels, p.weights)
         svm.row_sweep(*fixed, u, beta, f, theta, mu, one, 1.0, 0.0, 0.0, 0.0, np.inf)
         e = p.labels[n] - f[n] + theta
         low = np.minimum(p.labels[n] * p.weights[n], 0.0)

@@ -108,12 +108,12 @@ def test_a_linear_epoch_does_what_the_twin_does():
     order = rng.permutation(50).astype(np.intp)
     results = []
     for sweep, rows_, start in (
-        (svm.linear_row_sweep, X, X.T @ u.sum(axis=1)),
+        (svm.row_sweep, X, X.T @ u.sum(axis=1)),
         (twins.sweep, X @ X.T, X @ (X.T @ u.sum(axis=1))),
     ):
         state = [u.copy(), u.sum(axis=1), start.copy(), -u.sum(axis=0), np.zeros(2), order.copy()]
         lengths = (X**2).sum(axis=1)
-        told = sweep(rows_, lengths, p.labels, 4.0 * p.weights, *state, 1.0, 0.1, 0.8, 0.0, 1.0)
+        told = sweep(rows_, sweep is svm.row_sweep, lengths, p.labels, 4.0 * p.weights, *state, 1.0, 0.1, 0.8, 0.0, 1.0)
         results.append([*state[:2], *state[3:5], np.array(told)])
     for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)

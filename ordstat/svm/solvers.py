@@ -1,0 +1,316 @@
+"""Two solvers of the hinge's dual with NumPy and SciPy alone: coordinate ascent over rows, and an interior point."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..threads import one_blas_thread
+from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
+
+# The multiplier b0 and the centre theta_0 move at the latest after so many epochs.
+_EPOCHS_A_STEP = 5
+# tau as a share of the mean of G's diagonal, and at least that many times it over the sum of a threshold's boxes: where
+# C is small, b and theta would otherwise need many steps.
+_TAU, _REACH = 0.1, 10.0
+# Rows with a violation below this share of the inner tolerance wait for a later epoch.
+_SKIP = 0.1
+# Updates of single scores that a small problem may spend beyond 10 000 epochs, and what an epoch costs at the least.
+_STEPS, _LEAST = 10**9, 20_000
+# An ascent that may give up does so after this share of its epochs, where its pace asks for so many times those left.
+_PATIENT, _HOPELESS = 0.15, 2.0
+# Epochs after which the drift of the updates is taken out of the scores.
+_DRIFT = 100
+
+
+class CoordinateAscent:
+    """Row-exact block coordinate ascent: solves one problem for growing C, each from where the last one ended.
+
+    Parameters
+    ----------
+    problem : ExtendedDual
+    rng : numpy.random.Generator
+        Order of the rows in each epoch.
+    max_epochs : int, optional
+        Epochs of one solve, or fewer where they will not be enough; as many as take seconds if not given, and at least
+        10 000.
+    """
+
+    name = "coordinate"
+
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator, max_epochs: int | None = None) -> None:
+        self.problem = problem
+        self.rng = rng
+        self.gives_up = max_epochs is not None
+        n_rows, n_thresholds = problem.labels.shape
+        self.max_epochs = 10_000 + _STEPS // max(n_rows**2, _LEAST) if max_epochs is None else max_epochs
+        self.scale = float(problem.gram.diagonal.mean()) or 1.0
+        self.u = np.zeros_like(problem.labels)
+        # Multiplier of sum(beta) = 0, centre theta_0 of a proximal term, multipliers of the order of the thresholds.
+        self.b, self.centre = 0.0, np.zeros(n_thresholds)
+        self.mu = np.zeros(n_thresholds - 1 if problem.ordered else 0)
+
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+        """Ascend until the relative duality gap is at most `tol`, or for `max_epochs` epochs.
+
+        Parameters
+        ----------
+        C : float
+            Not below the C of the call before, or the start is cut back to the smaller boxes.
+        tol : float
+        """
+        with one_blas_thread():
+            return self._solve(C, tol)
+
+    def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+        problem, caps = self.problem, C * self.problem.live
+        self.u = problem.labels * np.clip(problem.labels * self.u, 0.0, caps)
+        boxes = float(caps.sum()) / caps.shape[1]
+        tau = self.scale * max(_TAU, _REACH / boxes if boxes > 0.0 else 0.0)
+        omega, penalty = 1.0 / (problem.ridge + 1.0 / tau), 0.0 if problem.free else tau  # free thresholds need no b
+        beta, state, theta = self._state(omega, tau)
+        order, inner, shrink = self._shuffled(), 1.0, np.inf
+        best: DualSolution | None = None
+        path: list[float] = []
+        epoch, check, certified, exact, last = 0, 4, 0, 0, self.max_epochs
+        before = np.inf
+        while best is None or (best.gap > tol and epoch < last):
+            epoch += 1
+            violation, kept = problem.gram.row_sweep(
+                problem.labels, caps, self.u, beta, state, theta, self.mu, order, omega, self.b, penalty,
+                _SKIP * inner, shrink,
+            )  # fmt: skip
+            shrink = max(1.0, 2.0 * violation)
+            if violation < inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
+                self.b += penalty * float(beta.sum())
+                self.centre, theta = theta, theta + omega / tau * (theta - self.centre)
+                inner *= 0.7
+                order = self._shuffled()
+            else:
+                order = self.rng.permutation(order[:kept])
+            if epoch < min(check, last):
+                continue
+            # A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ...
+            check = int(1.5 * epoch) + 1
+            point = certify(problem, C, self.u, theta)
+            path.append(point.primal)
+            best = point if best is None or point.gap < best.gap else best
+            if self.gives_up and epoch >= _PATIENT * last:
+                pace = np.log(before / point.gap) / (epoch - certified) if 0.0 < point.gap < before else 0.0
+                if np.log(max(point.gap / tol, 1.0)) > _HOPELESS * (last - epoch) * pace:
+                    break
+            before, certified = point.gap, epoch
+            if epoch - exact > _DRIFT:
+                beta, state, theta = self._state(omega, tau)
+                exact = epoch
+        return Outcome(solution=best, solver=self.name, iterations=epoch, path=np.array(path))
+
+    def _state(self, omega: float, tau: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """beta, f (w of a linear kernel) and theta that belong to u and mu, free of the drift of updates."""
+        beta, sums = self.u.sum(axis=1), self.u.sum(axis=0)
+        if self.problem.ordered:
+            sums += np.diff(self.mu, prepend=0.0, append=0.0)
+        return beta, self.problem.gram.state(beta), omega * (self.centre / tau - sums)
+
+    def _shuffled(self) -> IntArray:
+        return self.rng.permutation(len(self.u)).astype(np.intp)
+
+
+# Share of the way to the boundary that one step may take.
+_TO_BOUNDARY = 0.995
+_MAX_ITERATIONS = 100
+# Start of alpha in boxes too large to start from their middle.
+_LARGE = 100.0
+# Iterations without a better gap before giving up.
+_PATIENCE = 8
+# Far from the optimum the gap may stand still while the centring improves.
+_FAR = 0.1
+# Smaller matrices than this are factored on one thread.
+_SMALL = 1500
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Point:
+    """An interior point: alpha, room = C_nk - alpha, z, w (N, Q), b, theta (Q,), sigma and mu (Q-1 or 0,).
+
+    A cell without weight has alpha = room = 1 and z = w = 0, and stays so.
+    """
+
+    alpha: FloatArray
+    room: FloatArray
+    z: FloatArray
+    w: FloatArray
+    b: float
+    theta: FloatArray
+    sigma: FloatArray
+    mu: FloatArray
+
+    def moved(self, d: _Point, step: float) -> _Point:
+        """This point plus step times the direction d."""
+        return _Point(**{name: value + step * getattr(d, name) for name, value in vars(self).items()})
+
+
+class _Newton:
+    """The Newton system at one point: factored once, solved for several right-hand sides.
+
+    Newton's system in alpha is diagonal plus kernel, so it reduces to one N x N Cholesky of S = I + L G L, L^2 = Lambda
+    the row sums of the diagonal, and a system of 1 + Q unknowns for (b, theta). Ordered thresholds add slacks
+    sigma_j = theta_{j+1} - theta_j with multipliers mu_j to the small system only; free ones need no b.
+    """
+
+    def __init__(self, problem: ExtendedDual, point: _Point) -> None:
+        self.problem, self.point, self.used = problem, point, problem.live > 0
+        # A cell without weight has no label either.
+        self.Y = Y = problem.labels * self.used
+        self.P = 1.0 / np.where(self.used, point.z / point.alpha + point.w / point.room, np.inf)
+        total = self.P.sum(axis=1)
+        self.share = np.divide(self.P, total[:, None], out=np.zeros_like(self.P), where=total[:, None] > 0)
+        self.L = np.sqrt(total)
+        self.solve = problem.gram.resolvent(self.L)
+        # Unknowns of the small system: b, unless theta is free and takes its place, then theta.
+        self.n_b = 0 if problem.free else 1
+        self.D = D = problem.steps
+        self.H = self.L[:, None] * np.column_stack([-np.ones((len(total), self.n_b)), self.share])
+        self.SH = self.solve(self.H)
+        self.A = self.H.T @ self.SH
+        T = self.A[self.n_b :, self.n_b :]
+        # diag(sum_n P_nk) - P' Lambda^-1 P as the Laplacian it is: rows sum to zero, and nothing cancels.
+        links = -self.P.T @ self.share
+        np.fill_diagonal(links, 0.0)
+        T += links - np.diag(links.sum(axis=1)) + np.eye(len(links)) * problem.ridge
+        T += (D.T * (point.mu / point.sigma)) @ D
+        # Thresholds that nothing holds stay where they are.
+        T += np.diag((np.diagonal(T) == 0.0).astype(np.float64))
+        u = Y * point.alpha
+        beta = u.sum(axis=1)
+        # Computed anew at each point: a sum of steps would keep the rounding of the first, largest ones.
+        f = problem.gram @ beta
+        self.r_d = Y * ((f + point.b)[:, None] - point.theta) - 1.0 - point.z + point.w
+        self.r_theta = point.theta * problem.ridge + u.sum(axis=0) - D.T @ point.mu
+        self.r_b = float(beta.sum())
+        self.r_sigma = D @ point.theta - point.sigma
+
+    def direction(self, centre: float, predictor: _Point | None) -> _Point:
+        """The step towards complementarity products `centre`, with the second-order terms of a predictor."""
+        x, Y = self.point, self.Y
+        t_z, t_w, t_mu = centre / x.alpha - x.z, centre / x.room - x.w, centre / x.sigma - x.mu
+        if predictor is not None:
+            t_z -= predictor.alpha * predictor.z / x.alpha
+            t_w -= predictor.room * predictor.w / x.room
+            t_mu -= predictor.sigma * predictor.mu / x.sigma
+        # Where f + b - theta_k should go, and its mean over k as the row sees it.
+        goal = Y * (-self.r_d + t_z - t_w)
+        mean = (self.share * goal).sum(axis=1)
+        Sm = self.solve(self.L * mean)
+        right = -self.H.T @ Sm
+        right[: self.n_b] += self.r_b
+        right[self.n_b :] += (self.P * (mean[:, None] - goal)).sum(axis=0) - self.r_theta
+        right[self.n_b :] += self.D.T @ (t_mu - x.mu / x.sigma * self.r_sigma)
+        small = np.linalg.solve(self.A, right)
+        db, dtheta = float(small[: self.n_b].sum()), small[self.n_b :]
+        dbeta = self.L * (Sm + self.SH @ small)
+        df = self.problem.gram @ dbeta
+        du = self.P * (goal - (df + db)[:, None] + dtheta)
+        # P is huge where alpha is free and its factor then rounding: the row sums are known better.
+        du += self.share * (dbeta - du.sum(axis=1))[:, None]
+        dalpha = Y * du
+        dsigma = self.D @ dtheta + self.r_sigma
+        return _Point(
+            alpha=dalpha,
+            room=-dalpha,
+            z=np.where(self.used, t_z - x.z / x.alpha * dalpha, 0.0),
+            w=np.where(self.used, t_w + x.w / x.room * dalpha, 0.0),
+            b=db,
+            theta=dtheta,
+            sigma=dsigma,
+            mu=t_mu - x.mu / x.sigma * dsigma,
+        )
+
+    def moved(self, d: _Point, share: float) -> _Point:
+        """The point after this share of the longest step along d that stays inside every bound, 1 at most."""
+        x, step = self.point, 1.0
+        for name in ("alpha", "room", "z", "w", "sigma", "mu"):
+            value, change = getattr(x, name), getattr(d, name)
+            falling = change < 0
+            step = min(step, share * float(np.min(-value[falling] / change[falling], initial=np.inf)))
+        return x.moved(d, step)
+
+    def complementarity(self, x: _Point) -> float:
+        """Mean product of the slacks and their multipliers at x."""
+        products = float(np.vdot(x.alpha, x.z) + np.vdot(x.room, x.w) + x.sigma @ x.mu)
+        return products / (2 * int(self.used.sum()) + x.mu.size)
+
+    def advanced(self) -> _Point:
+        """The point after one step of Mehrotra's predictor and corrector."""
+        predictor = self.direction(0.0, None)
+        mean = self.complementarity(self.point)
+        affine = self.complementarity(self.moved(predictor, 1.0))
+        return self.moved(self.direction((affine / mean) ** 3 * mean, predictor), _TO_BOUNDARY)
+
+
+class InteriorPoint:
+    """Primal-dual interior point: solves one problem for any C, from scratch each time, as a warm start does not help.
+
+    Parameters
+    ----------
+    problem : ExtendedDual
+    rng : numpy.random.Generator
+        Not used; every solver is made alike.
+    """
+
+    name = "interior-point"
+
+    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
+        self.problem = problem
+
+    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+        """Iterate until the relative duality gap is at most `tol`, or no further progress is made."""
+        # Several threads on a small factorisation, or on a narrow factor, cost more than they bring.
+        with one_blas_thread() if self.problem.gram.rank_limit < _SMALL else nullcontext():
+            return self._solve(C, tol)
+
+    def _solve(self, C: float, tol: float) -> Outcome[DualSolution]:
+        problem, x = self.problem, _start(self.problem, C)
+        best = certify(problem, C, problem.labels * x.alpha, x.theta)
+        sparse: DualSolution | None = None
+        path = [best.primal]
+        stalled = 0
+        while (sparse is None or sparse.gap > tol) and stalled < _PATIENCE and len(path) <= _MAX_ITERATIONS:
+            if best.primal == 0.0:
+                break
+            try:
+                x = _Newton(problem, x).advanced()
+            except np.linalg.LinAlgError:
+                # Rounding has made S indefinite: no direction is to be trusted from here on.
+                break
+            point = certify(problem, C, problem.labels * x.alpha, x.theta)
+            path.append(point.primal)
+            stalled = 0 if point.gap < 0.99 * best.gap or best.gap > _FAR else stalled + 1
+            if point.gap < best.gap:
+                best = point
+                # An interior point has no zeros; the optimum has, and support vectors are counted by them.
+                sparse = snapped(problem, C, point) if point.gap <= tol else None
+        solution = best if sparse is None or sparse.gap > max(tol, best.gap) else sparse
+        return Outcome(solution=solution, solver=self.name, iterations=len(path) - 1, path=np.array(path))
+
+
+def _start(problem: ExtendedDual, C: float) -> _Point:
+    """The middle of the boxes (never above _LARGE), unit multipliers, and evenly spread thresholds."""
+    middle = 0.5 * C * problem.live
+    used = (middle > 0).astype(np.float64)
+    alpha = np.where(used > 0, np.minimum(middle, _LARGE), 1.0)
+    theta = np.linspace(-1.0, 1.0, middle.shape[1]) if middle.shape[1] > 1 else np.zeros(1)
+    sigma = problem.steps @ theta
+    return _Point(
+        alpha=alpha,
+        room=np.where(used > 0, 2.0 * middle - alpha, 1.0),
+        z=used,
+        w=used.copy(),
+        b=0.0,
+        theta=theta,
+        sigma=sigma,
+        mu=np.ones_like(sigma),
+    )
