@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .boosting.boosting import SeedBoost as SeedBoost
     from .boosting.orstump import AdaBoostOR as AdaBoostOR
     from .boosting.orstump import ORStump as ORStump
-    from .boosting.orstump import reverse_reduction as reverse_reduction
     from .boosting.weak import DecisionStump as DecisionStump
     from .boosting.weak import NormalisedSigmoid as NormalisedSigmoid
     from .boosting.weak import RCDPerceptron as RCDPerceptron
@@ -55,10 +54,6 @@ if TYPE_CHECKING:
     from .prediction.forest import RPSForest as RPSForest
     from .prediction.kernel_clm import KernelCumulativeLink as KernelCumulativeLink
     from .prediction.ordboost import OrdinalBoosting as OrdinalBoosting
-    from .reduction.encoding import OneHot as OneHot
-    from .reduction.encoding import Ordinal as Ordinal
-    from .reduction.encoding import Separate as Separate
-    from .reduction.features import HiddenLayer as HiddenLayer
     from .reduction.nominal import NominalClassifier as NominalClassifier
     from .reduction.reduction import Reduction as Reduction
     from .reduction.threshold_loss import OrdinalNetwork as OrdinalNetwork
@@ -80,7 +75,7 @@ if TYPE_CHECKING:
     from .svm.redsvm import SVORIMC as SVORIMC
     from .svm.redsvm import RankBoundarySVM as RankBoundarySVM
     from .trees.c45 import C45 as C45
-    from .trees.cart import DecisionTree as DecisionTree
+    from .trees.tree import DecisionTree as DecisionTree
     from .trees.trees import FixedSplitBoosting as FixedSplitBoosting
     from .trees.trees import NominalAdaBoost as NominalAdaBoost
     from .trees.trees import OrdinalAdaBoost as OrdinalAdaBoost
@@ -90,9 +85,7 @@ if TYPE_CHECKING:
 #: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
 _LATER = {
     **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
-    "reverse_reduction": "boosting.orstump",
     "OrdinalClassifier": "estimator",
-    "HiddenLayer": "reduction.features",
     "compare": "comparison",
     **dict.fromkeys(("macro_cost", "threshold_cost", "tuned_cost"), "judging.tuned_costs"),
     "describe_ordinal": "report.describe",
@@ -103,9 +96,8 @@ _LATER = {
     "table": "report.table",
     "C45": "trees.c45",
     "DecisionStump": "boosting.weak",
-    "DecisionTree": "trees.cart",
+    "DecisionTree": "trees.tree",
     **dict.fromkeys(("NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
-    **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "reduction.encoding"),
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "svm.kernels"
     ),

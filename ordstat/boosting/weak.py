@@ -12,9 +12,16 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..checks import number, one_of, whole
 from ..compiled.weak import best_cut, climb
-from ..formula.sample import SCALINGS, Rows, Scaling, fit_scaling
-from ..reduction.learners import HypothesisClass, Weak, WeakLearner, WeakTrainer
-from ..reduction.members import DirectionSum, StumpSum, hard_sign
+from ..formula.sample import SCALINGS, Rows, Sample, Scaling, fit_scaling
+from ..reduction.learners import (
+    DirectionSum,
+    HypothesisClass,
+    StumpSum,
+    Weak,
+    WeakLearner,
+    WeakTrainer,
+    hard_sign,
+)
 
 # Cuts whose values differ by less than this share of the weights are ties, which go to the first.
 _TIE_STUMP = 1e-12
@@ -106,6 +113,52 @@ class StumpTrainer(WeakTrainer):
     def richness(self) -> HypothesisClass:
         """Every column gives two signs for each of its different values."""
         return HypothesisClass(log_size=float(np.log(2.0 * (1 + self.presorted.distinct.sum(axis=1)).sum())))
+
+
+def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> float:
+    """Divergence of the vote, in nats, from the prior: the price of one voter drawn from it.
+
+    NaN if a cut is not the middle of two neighbouring values of the rows.
+
+    Parameters
+    ----------
+    potential : StumpSum
+    theta : (K-1,)
+    sample : Sample
+        The rows of the fit.
+    """
+    columns, cuts, weights = _merged(potential)
+    log_half = float(np.log(0.5))
+    prior = log_half - np.log(2.0 * (sample.X.shape[1] + 1)) + _log_pairs(columns, cuts, sample)
+    of_thresholds = np.full(theta.size, log_half - np.log(2.0 * theta.size))
+    sizes = np.concatenate((np.abs(weights), np.abs(theta)))
+    share = sizes / (sizes.sum() or 1.0)
+    some = share > 0
+    return float(share[some] @ (np.log(share[some]) - np.concatenate((prior, of_thresholds))[some]))
+
+
+def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Columns, cuts and weights of the different stumps; stumps of opposite signs differ."""
+    constant = np.isinf(potential.cuts)
+    keys = np.column_stack(
+        (np.where(constant, -1, potential.columns), potential.cuts, np.sign(potential.round_weights))
+    )
+    different, place = np.unique(keys, axis=0, return_inverse=True)
+    weights = np.bincount(place.ravel(), weights=np.abs(potential.round_weights), minlength=len(different))
+    return different[:, 0], different[:, 1], np.asarray(weights, dtype=np.float64)
+
+
+def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatArray:
+    """Logarithm of the share of the pairs of rows whose middle is the cut; 0 for a constant."""
+    used = sample.case_weights > 0
+    weights, log_pairs = sample.case_weights[used], np.zeros(cuts.size)
+    for place in np.flatnonzero(columns >= 0):
+        x = sample.X[used, int(columns[place])]
+        below = x <= cuts[place]
+        low, high = x[below].max(), x[~below].min()
+        pairs = np.log(weights[x == low].sum()) + np.log(weights[x == high].sum()) - 2.0 * np.log(weights.sum())
+        log_pairs[place] = pairs if cuts[place] == middle(float(low), float(high)) else np.nan
+    return log_pairs
 
 
 # Steps whose values differ by less than this share of the weights are ties.

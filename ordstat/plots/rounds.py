@@ -71,8 +71,6 @@ def _wide(results: Any, newdata: Any, error: str, every: int | None, stages: Seq
     wide = pd.DataFrame({_OWN: found[error]})
     if f"new {error}" in found:
         wide[_NEW] = found[f"new {error}"]
-    if "validation" in record and error in ("cost", results.method.cost_matrix.label):
-        wide[_HELD] = record["validation"]
     return wide
 
 

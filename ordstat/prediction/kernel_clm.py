@@ -16,7 +16,7 @@ from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
 from ..formula.sample import SCALED, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField
 from ..judging.folds import as_rows, part_of_rows
-from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
+from ..judging.rankers import ProbabilityResults
 from ..judging.selection import scaling_of_kernel, ticking
 from ..likelihood.cumulative import Cumulative
 from ..likelihood.flexible import FlexibleLink, link_of
@@ -25,7 +25,6 @@ from ..method import Method, Needs, cost_option, option
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report, threshold_table
-from ..results import OrdinalResults
 from ..svm.kernels import Gaussian, Kernel, Perceptron, parse_kernel
 from ..threads import one_blas_thread
 from .kernel_features import (
@@ -47,7 +46,7 @@ from .kernel_features import (
     trial_at,
     worth_more,
 )
-from .losses import LatentRule
+from .rules import LatentRule
 
 #: Rows up to which all of them are landmarks unasked, numbers of landmarks tried beyond, and products of their squares
 #: with the rows that are not exceeded unasked.
@@ -260,7 +259,7 @@ def _trial_table(fit: KernelResults) -> Table:
     )
 
 
-class KernelResults(FittedThresholds, OrdinalResults):
+class KernelResults(ProbabilityResults):
     """A fitted function of a kernel's space, P(y <= k) = F(threshold_k - H).
 
     Examples
@@ -274,15 +273,12 @@ class KernelResults(FittedThresholds, OrdinalResults):
 
     fit: KernelFit
 
-    predicts = PREDICTS
     no_bounds = "No margin bounds: the likelihood has no margin."
 
     @property
     def kind(self) -> str:
         """What was fitted."""
         return "Kernel cumulative model"
-
-    _probabilities = rule_probabilities
 
     @property
     def trials(self) -> pd.DataFrame:
@@ -300,25 +296,6 @@ class KernelResults(FittedThresholds, OrdinalResults):
         frame = frame.rename(columns={"columns": "features"}).dropna(axis=1, how="all")
         frame = frame.sort_values("loss", kind="stable", ignore_index=True) if len(frame) else frame
         return frame.rename_axis(index="place")
-
-    def tidy(self) -> pd.DataFrame:
-        """One row per threshold and linear coefficient: term, estimate, coef_type.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
-        >>> fit.tidy().round(2)
-                     term  estimate  coef_type
-        0             1|2      -1.0  threshold
-        1             2|3       1.0  threshold
-        2             3|4       3.0  threshold
-        3             4|5       5.0  threshold
-        4    temp[T.warm]       2.0   location
-        5  contact[T.yes]       2.0   location
-        """
-
-        return tidy_thresholds(self)
 
     glance = kernel_figures
 

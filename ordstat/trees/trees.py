@@ -1,7 +1,8 @@
-"""What the methods of aggregated trees share [Tutz & Hechenbichler 2003]: settings of the trees, rounds, samples."""
+"""Methods of aggregated trees [Tutz & Hechenbichler 2003]: trees, bagging and boosting."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -9,21 +10,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import Progress
+from .._typing import IntArray, Progress
 from ..boosting.rounds import continued
 from ..checks import number, one_of, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, ScoreRule, Trace
-from ..formula.sample import DistinctRows, Sample, distinct_rows
+from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows
 from ..judging.costs import CostField, CostMatrix
 from ..method import FREUND, TUTZ, Method, Needs, jobs_option, option
-from .cart import DecisionTree
 from .ensembles import (
     COMBINATIONS,
     Aggregation,
     LeafShares,
     LogRatios,
-    Plan,
     Plurality,
     Reweighting,
     SplitVotes,
@@ -37,7 +36,7 @@ from .ensembles import (
     unweighted,
 )
 from .results import TreeResults
-from .tree import Tree, entropies
+from .tree import DecisionTree, Tree, entropies
 
 #: What trees may be grown for.
 RESPONSES = ("nominal", "ordinal")
@@ -63,7 +62,7 @@ def _only_classification(name: str, value: Any, of: Any) -> None:
 class TreeMethod(Method):
     """Base of the methods that add up rounds of trees.
 
-    A concrete class says what its trees are grown for (`kind`), and what the rounds do with them.
+    A concrete class defines what its trees are grown for (`kind`), and how the rounds aggregate them.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ class TreeMethod(Method):
         Trees grown at once, as threads that share the sorted columns; -1 for one a processor. The result does not
         depend on it.
     cost : "classification"
-        What the votes minimise; there is no other.
+        The votes minimise no other cost.
 
     Raises
     ------
@@ -111,7 +110,7 @@ class TreeMethod(Method):
 
     @property
     def kind(self) -> str:
-        """Whether a tree tells all ranks apart ("nominal"), or answers for one split ("ordinal")."""
+        """Whether a tree predicts all ranks ("nominal"), or answers for one split ("ordinal")."""
         raise TypeError(f"{type(self).__name__} defines no kind of trees")
 
     @property
@@ -121,7 +120,7 @@ class TreeMethod(Method):
 
     @property
     def apart(self) -> bool:
-        """Whether the trees of splits have weights, and votes, of their own."""
+        """Whether the trees of splits have separate weights and votes."""
         return self.kind == "ordinal"
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
@@ -129,21 +128,8 @@ class TreeMethod(Method):
         raise TypeError(f"{type(self).__name__} defines no aggregation")
 
     def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
-        """How the weights of the rows go on."""
+        """How the weights of the rows change after a round."""
         return unweighted
-
-    def _plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        """What the rounds do on some rows."""
-        nominal = self.kind == "nominal"
-        return Plan(
-            tree=self.tree(),
-            classes=rows.y[None] if nominal else below(rows.y, n_levels),
-            n_classes=n_levels if nominal else 2,
-            apart=self.apart,
-            aggregation=self.aggregation(rows, n_levels),
-            reweighting=self.reweighting(rows, n_levels),
-            draw=self.draws,
-        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> TreeFit:
         """Fit to arrays.
@@ -165,7 +151,7 @@ class TreeMethod(Method):
         Raises
         ------
         OptionError
-            `rounds` is not a number of rounds, or the method has one round alone.
+            `rounds` is not a number of rounds, or the method makes one round only.
         """
         whole("rounds", rounds, 1, of=self)
         if not self.in_rounds:
@@ -175,9 +161,20 @@ class TreeMethod(Method):
     def _run(
         self, sample: Sample, known: tuple[Tree, ...], made: int, rng: np.random.Generator, progress: Progress | None
     ) -> TreeFit:
-        """So many rounds, the first of them by trees that are known."""
-        rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, sample.n_levels)))
-        rounds = TreeRounds(rows=rows, plan=self._plan(rows, sample.n_levels), known=known)
+        """The fit of a number of rounds, the first of them by known trees."""
+        K, nominal = sample.n_levels, self.kind == "nominal"
+        rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, K)))
+        rounds = TreeRounds(
+            rows=rows,
+            tree=self.tree(),
+            classes=rows.y[None] if nominal else below(rows.y, K),
+            n_classes=K if nominal else 2,
+            apart=self.apart,
+            aggregation=self.aggregation(rows, K),
+            reweighting=self.reweighting(rows, K),
+            draw=self.draws,
+            known=known,
+        )
         state = deepcopy(dict(rng.bit_generator.state))
         rounds.run(made, rng, self.n_jobs, progress)
         votes = rounds.votes
@@ -211,11 +208,17 @@ class TreeMethod(Method):
         whole("rounds", rounds, 1, made, also=", the rounds made")
         return fit.upto(int(rounds), sample.rows)
 
+    def staged_codes(
+        self, sample: Sample, fit: TreeFit, targets: Sequence[Rows], stages: Sequence[int]
+    ) -> Iterator[list[IntArray]]:
+        """Predicted codes of several sets of rows after some of the rounds, growing."""
+        codes = [fit.votes.codes(rows, frozenset(stages)) for rows in targets]
+        return map(list, zip(*codes, strict=True))
+
     def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
-        width, made = len(rounds.plan.classes), len(rounds.round_weights)
-        grown = self.tree()
-        size = f"at most {grown.leaves} leaves" if grown.prune is None else f"{grown.leaves} leaves or the next larger"
-        size += "" if grown.prune is None else f" tree of the sequence pruned by {grown.prune}"
+        width, made, tree = len(rounds.classes), len(rounds.round_weights), rounds.tree
+        size = f"at most {tree.leaves} leaves" if tree.prune is None else f"{tree.leaves} leaves or the next larger"
+        size += "" if tree.prune is None else f" tree of the sequence pruned by {tree.prune}"
         each = "" if width == 1 else ", one a split" if made == 1 else f", one a split in each of {made} rounds"
         return (
             ("Trees", f"{made * width}, of {size}{each}"),
@@ -224,7 +227,7 @@ class TreeMethod(Method):
 
 
 def _by_columns(rows: DistinctRows) -> DistinctRows:
-    """The rows in an order that their ranks have no part in: the same samples are drawn for reversed ranks."""
+    """The rows in an order that does not depend on their ranks: the same samples are drawn for reversed ranks."""
     return rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
 
 
@@ -237,8 +240,8 @@ def _accounted(trees: list[Tree]) -> Certificate:
     """Whether the cuts of every tree account for its deviance: that of the root less that of the leaves."""
     worst = 0.0
     for tree in trees:
-        every, leaf = entropies(tree.values), tree.column < 0
-        left = abs(every[0] - every[leaf].sum() - tree.gains.sum())
+        entropy, leaf = entropies(tree.values), tree.column < 0
+        left = abs(entropy[0] - entropy[leaf].sum() - tree.gains.sum())
         worst = max(worst, float(left / tree.values[0].sum()))
     return Certificate(name="deviance a row that no cut accounts for", value=worst, tolerance=_ROUNDING)
 
@@ -262,7 +265,7 @@ class Boosted:
         return self.sampling == "resample"
 
 
-#: What a wrong rank counts, by version.
+#: Measures of a wrong rank, by version.
 CRITERIA = {
     "discrete": ("misclassification", "distance", "raw distance", "squared distance"),
     "real": ("misclassification", "distance"),
