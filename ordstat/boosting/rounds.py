@@ -55,19 +55,9 @@ class Questions:
             )
 
 
-@dataclass(frozen=True)
-class Step:
-    """A step along a hypothesis.
-
-    Attributes
-    ----------
-    alpha : float
-    factor : float
-        The loss after it, before the thresholds move, is at most this share of the loss before.
-    """
-
-    alpha: float
-    factor: float
+#: alpha of a step along a hypothesis, and a bound of the loss after it, before the thresholds move, as a share of the
+#: loss before.
+Step = tuple[float, float]
 
 
 def log_ratio(right: float, wrong: float) -> float:
@@ -134,7 +124,7 @@ class MarginLoss:
         self._weigh()
         if self.moves:
             self._settle()
-        return Step(alpha=alpha, factor=float((total - right - wrong + moved) / total))
+        return alpha, float((total - right - wrong + moved) / total)
 
     def _log_sides(self) -> tuple[FloatArray, FloatArray]:
         """(G,) logarithms of sum_k W_gk exp(theta_k) over yes, and of sum_k W_gk exp(-theta_k) over no."""
@@ -252,7 +242,7 @@ class AnswerLoss:
         factor = (right * np.exp(-alpha) + wrong * np.exp(alpha)) / size
         self.scores += alpha * values
         self.signed = self.gains * np.exp(-self._yes * self.scores)
-        return Step(alpha=alpha, factor=float(factor))
+        return alpha, float(factor)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -300,7 +290,7 @@ class PairLoss:
         alpha, factor = (self._by_shares if self.tight else self._by_difference)(values, total)
         self.scores += alpha * values
         self._weigh()
-        return Step(alpha=alpha, factor=factor)
+        return alpha, factor
 
     def _by_difference(self, values: FloatArray, total: float) -> tuple[float, float]:
         """1/4 log((1 + r)/(1 - r)), r the mean of (h_m - h_n)/2 over pairs; Z falls by sqrt(1 - r^2) at least."""
@@ -399,26 +389,9 @@ _NO_EDGE = 1e-10
 _NO_LOSS = 1e-250
 
 
-class Loss(Protocol):
-    """A loss of training scores that boosting lowers."""
-
-    @property
-    def value(self) -> float:
-        """Mean over rows or pairs, now."""
-
-    @property
-    def scores(self) -> FloatArray:
-        """(N,) H; (N, K-1) where every threshold has its own."""
-
-    @property
-    def theta(self) -> FloatArray | None:
-        """(K-1,) thresholds that belong to the loss, or None."""
-
-    def direction(self) -> FloatArray:
-        """Signed weights u of the scores' shape: a hypothesis with a sum of u h above 0 lowers the loss."""
-
-    def step(self, values: FloatArray) -> Step:
-        """Move along a hypothesis with values of the scores' shape."""
+#: A loss that boosting lowers: its `value` is the mean over rows or pairs, and `direction` has signed weights u of the
+#: scores' shape, so that a hypothesis with a sum of u h above 0 lowers it; `step` moves along a hypothesis.
+Loss = MarginLoss | AnswerLoss | PairLoss
 
 
 class Hypotheses(Protocol):
@@ -526,10 +499,10 @@ class Run:
 
     def _move(self, weak: Weak) -> None:
         """Add one round."""
-        step = self.loss.step(weak.values)
+        alpha, factor = self.loss.step(weak.values)
         self.members.append(weak.member)
-        self.alphas.append(step.alpha)
+        self.alphas.append(alpha)
         self.losses.append(self.loss.value)
-        self.limits.append(self.limits[-1] * step.factor)
+        self.limits.append(self.limits[-1] * factor)
         if self.thetas is not None and self.loss.theta is not None:
             self.thetas.append(self.loss.theta)

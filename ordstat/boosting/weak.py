@@ -23,8 +23,8 @@ from ..reduction.learners import (
     hard_sign,
 )
 
-# Cuts whose values differ by less than this share of the weights are ties, which go to the first.
-_TIE_STUMP = 1e-12
+# Values of cuts or steps that differ by less than this share of the weights are ties.
+_TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,7 +95,7 @@ class StumpTrainer(WeakTrainer):
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         sorted_by = self.presorted
-        slack = _TIE_STUMP * float(np.abs(u).sum())
+        slack = _TIE * float(np.abs(u).sum())
         _, column, place, sign = best_cut(sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack)
         if column < 0:
             return Weak(StumpMember(0, -np.inf, sign), np.full(self.n, sign))
@@ -133,8 +133,8 @@ def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> f
     of_thresholds = np.full(theta.size, log_half - np.log(2.0 * theta.size))
     sizes = np.concatenate((np.abs(weights), np.abs(theta)))
     share = sizes / (sizes.sum() or 1.0)
-    some = share > 0
-    return float(share[some] @ (np.log(share[some]) - np.concatenate((prior, of_thresholds))[some]))
+    voting = share > 0
+    return float(share[voting] @ (np.log(share[voting]) - np.concatenate((prior, of_thresholds))[voting]))
 
 
 def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -159,10 +159,6 @@ def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatAr
         pairs = np.log(weights[x == low].sum()) + np.log(weights[x == high].sum()) - 2.0 * np.log(weights.sum())
         log_pairs[place] = pairs if cuts[place] == middle(float(low), float(high)) else np.nan
     return log_pairs
-
-
-# Steps whose values differ by less than this share of the weights are ties.
-_TIE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,22 +191,21 @@ class RCDPerceptron(WeakLearner):
     scaling: str | None = "range"
 
     def __post_init__(self) -> None:
-        _check_search(self)
+        whole("updates", self.updates, 1, of=self)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
         return DirectionTrainer.of(self, X, case_weights)
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalisedSigmoid(WeakLearner):
+class NormalisedSigmoid(RCDPerceptron):
     """h(x) = tanh(<v, (x, 1)>), v that of `RCDPerceptron` at length gamma.
 
     Parameters
     ----------
-    updates : int
-        At least 1; the papers use 200.
-    scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+    updates, scaling
+        As for `RCDPerceptron`.
     gamma : float
         Length of (v, bias), > 0; the papers use 4.
 
@@ -220,22 +215,14 @@ class NormalisedSigmoid(WeakLearner):
     NormalisedSigmoid(updates=200, scaling='range', gamma=2.0)
     """
 
-    updates: int = 200
-    scaling: str | None = "range"
     gamma: float = 4.0
 
     def __post_init__(self) -> None:
-        _check_search(self)
+        super().__post_init__()
         number("gamma", self.gamma, above=0.0, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
         return DirectionTrainer.of(self, X, case_weights, shape=np.tanh, length=float(self.gamma))
-
-
-def _check_search(learner: RCDPerceptron | NormalisedSigmoid) -> None:
-    """OptionError for settings of the search that it cannot have."""
-    whole("updates", learner.updates, 1, of=learner)
-    one_of("scaling", learner.scaling, SCALINGS, of=learner)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -260,9 +247,7 @@ class DirectionTrainer(WeakTrainer):
     length: float | None = None
 
     @classmethod
-    def of(
-        cls, learner: RCDPerceptron | NormalisedSigmoid, X: FloatArray, case_weights: FloatArray, **more: Any
-    ) -> DirectionTrainer:
+    def of(cls, learner: RCDPerceptron, X: FloatArray, case_weights: FloatArray, **more: Any) -> DirectionTrainer:
         """The rows with their columns scaled once."""
         scaling = fit_scaling(learner.scaling, X, case_weights)
         return cls(X=X, scaled=scaling(X), scaling=scaling, updates=learner.updates, **more)

@@ -27,7 +27,7 @@ from ..report.render import Report, Table
 from ..report.sections import error_tables, ranker_report
 from .calibrated import Calibrated
 from .kernel_features import KernelFit
-from .rules import CumulativeRule, ranked_score
+from .probabilities import CumulativeRule, ranked_score
 from .trees import BoostedFit
 
 # Weight of the sum against the errors, and shares that are 0.
@@ -443,13 +443,14 @@ class Blend(Method):
         return _weighed(np.concatenate(above, axis=1), np.concatenate(y), np.concatenate(w))
 
 
-def _settled(method: Any, fit: Fit) -> Method:
+def _settled(method: Method, fit: Fit) -> Method:
     """A method with the options that its fit has chosen."""
+    options: dict[str, Any] = {}
     if isinstance(fit, KernelFit):
-        return replace(method, kernel=cast(Any, fit.rule).potential.function.kernel, penalty=fit.penalty)
-    if isinstance(fit, BoostedFit):
-        return replace(method, rounds=max(fit.kept, 1), depth=fit.depth)
-    return method
+        options = {"kernel": cast(Any, fit.rule).potential.function.kernel, "penalty": fit.penalty}
+    elif isinstance(fit, BoostedFit):
+        options = {"rounds": max(fit.kept, 1), "depth": fit.depth}
+    return replace(method, **options)
 
 
 def _weighted(sample: Sample, weights: FloatArray) -> Sample:

@@ -20,7 +20,7 @@ from ..method import Method, Needs, cost_option, jobs_option, option
 from ..reduction.classifiers import sklearn_model
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
-from .rules import CumulativeRule, ranked_score
+from .probabilities import CumulativeRule, ranked_score
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -26,9 +26,9 @@ from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
 from ..threads import one_blas_thread, team_of
+from .probabilities import LOGIT, LatentRule
 from .rounds import TELL, Booster, Settings, held_out_losses
-from .rules import LatentRule
-from .start import FAMILY, Linear, Training
+from .start import Linear, Training
 from .trees import BoostedFit, HeldOut, LinearStart, shapley_values
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         weights = sample.case_weights
         values, base = shapley_values(trees, target.rows, sample.rows, weights, group, len(variables))
         names = [BASE, *variables]
-        if target.rows.offset is not None:
+        if target.rows.offset is not None and sample.rows.offset is not None:
             mean = float(weights @ sample.rows.offset / weights.sum())
             values, base = np.column_stack([values, target.rows.offset - mean]), base + mean
             names = [*names, OFFSET]
@@ -248,16 +248,13 @@ def _depth(name: str, value: Any, of: Any) -> Any:
     return whole(name, value, 1, _MOST_DEPTH, of=of, also=", several of them or 'cv'")
 
 
-def _folds(name: str, value: Any, of: Any) -> int | None:
-    return None if value is None else whole(name, value, 2, of=of, also=", or None")
+def _or_none(check: Callable[..., Any]) -> Callable[..., Any]:
+    """The check of an option that may be None."""
 
+    def checked(name: str, value: Any, *bounds: Any, of: Any, **settings: Any) -> Any:
+        return None if value is None else check(name, value, *bounds, of=of, also=", or None", **settings)
 
-def _weight(name: str, value: Any, of: Any) -> float | None:
-    return None if value is None else number(name, value, least=0.0, of=of, also=", or None")
-
-
-def _column_share(name: str, value: Any, of: Any) -> float | None:
-    return None if value is None else number(name, value, above=0.0, most=1.0, of=of, also=", or None")
+    return checked
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -326,11 +323,11 @@ class OrdinalBoosting(Method):
     depth: int | str | Sequence[int] = option("cv", _depth)
     learning_rate: float = option(0.05, number, above=0.0, most=1.0)
     subsample: float = option(0.7, number, above=0.0, most=1.0)
-    column_share: float | None = option(None, _column_share)
+    column_share: float | None = option(None, _or_none(number), above=0.0, most=1.0)
     linear_start: bool = option(True, lambda name, value, of: flag(name, value))
     penalty: float = option(1.0, number, least=0.0)
-    min_weight: float | None = option(None, _weight)
-    folds: int | None = option(None, _folds)
+    min_weight: float | None = option(None, _or_none(number), least=0.0)
+    folds: int | None = option(None, _or_none(whole), 2)
     patience: int = option(100, whole, 1)
     max_rounds: int = option(3000, whole, 1)
     cost: CostField = cost_option()
@@ -451,7 +448,9 @@ class OrdinalBoosting(Method):
             More rounds than were made.
         """
         whole("rounds", rounds, 0, fit.stages[-1], also=", the rounds made")
-        return self._with(replace(fit, kept=int(rounds)), sample, self._training(sample))
+        names = ("trees", "depth", "null_loss", "losses", "thetas", "ridge", "held_out", "state")
+        record = {name: getattr(fit, name) for name in names}
+        return self._kept(sample, self._training(sample), record, int(rounds))
 
     def staged_codes(
         self, sample: Sample, fit: BoostedFit, targets: Sequence[Rows], stages: Sequence[int]
@@ -465,7 +464,7 @@ class OrdinalBoosting(Method):
                 fit.trees.add(rows, scores, made, stage)
             made = stage
             theta, _ = training.best_thresholds(sums[0], fit.thetas[stage])
-            rule = LatentRule(fit.trees.upto(stage), theta, FAMILY, self.cost_matrix)
+            rule = LatentRule(fit.trees.upto(stage), theta, LOGIT, self.cost_matrix)
             yield [rule.codes(rows, H) for rows, H in zip(targets, sums[1:], strict=True)]
 
     def _training(self, sample: Sample) -> Training:
@@ -516,43 +515,37 @@ class OrdinalBoosting(Method):
         held_out: HeldOut | None,
     ) -> BoostedFit:
         """The fit of all rounds of a booster."""
-        trees = booster.sum_of(start)
         losses = np.array([*booster.losses, booster.mean_loss()])
-        # The rest is filled in by `_with`.
-        fit = BoostedFit(
-            rule=LatentRule(trees, booster.theta, FAMILY, self.cost_matrix),
-            certificate=_certificate(np.inf, losses, None),
-            trace=Trace(iterations=booster.made, objective=losses, message=""),
-            scores=booster.scores,  # of all rows below
-            trees=trees,
-            kept=booster.made,
-            depth=booster.settings.depth,
-            null_loss=training.null_loss(),
-            losses=losses,
-            thetas=np.array([*booster.thetas, booster.theta]),
-            ridge=penalty,
-            held_out=held_out,
-            state=dict(booster.rng.bit_generator.state),
-        )
-        return self._with(fit, sample, training, booster.scores)
+        record = {
+            "trees": booster.sum_of(start),
+            "depth": booster.settings.depth,
+            "null_loss": training.null_loss(),
+            "losses": losses,
+            "thetas": np.array([*booster.thetas, booster.theta]),
+            "ridge": penalty,
+            "held_out": held_out,
+            "state": dict(booster.rng.bit_generator.state),
+        }
+        return self._kept(sample, training, record, booster.made, booster.scores)
 
-    def _with(
-        self, fit: BoostedFit, sample: Sample, training: Training, scores: FloatArray | None = None
+    def _kept(
+        self, sample: Sample, training: Training, record: dict[str, Any], kept: int, scores: FloatArray | None = None
     ) -> BoostedFit:
-        """The fit with the rule, the scores and the certificate of the rounds that are kept."""
-        trees, made = fit.trees.upto(fit.kept), len(fit.trees.trees)
+        """The fit that uses the first of the rounds on record; `scores` are those of the training rows."""
+        trees, losses, made = record["trees"].upto(kept), record["losses"], len(record["trees"].trees)
         scores = trees(training.rows) if scores is None else scores
-        theta, slope = training.best_thresholds(scores, fit.thetas[fit.kept])
-        rule = LatentRule(trees, theta, FAMILY, self.cost_matrix)
-        used = f", the first {fit.kept} used" if fit.kept < made else ""
-        return replace(
-            fit,
+        theta, slope = training.best_thresholds(scores, record["thetas"][kept])
+        rule = LatentRule(trees, theta, LOGIT, self.cost_matrix)
+        used = f", the first {kept} used" if kept < made else ""
+        fit = BoostedFit(
             rule=rule,
+            certificate=_certificate(slope, losses[: kept + 1], record["held_out"]),
+            trace=Trace(iterations=made, objective=losses, message=f"{made} rounds{used}"),
             scores=rule.scores(sample.rows),
-            certificate=_certificate(slope, fit.losses[: fit.kept + 1], fit.held_out),
-            trace=replace(fit.trace, message=f"{made} rounds{used}"),
-            facts=self._facts(fit, f"{made}{used}"),
+            kept=kept,
+            **record,
         )
+        return replace(fit, facts=self._facts(fit, f"{made}{used}"))
 
     def _facts(self, fit: BoostedFit, used: str) -> tuple[tuple[str, Any], ...]:
         how = "" if fit.held_out is None else f", by {fit.held_out.how}"

@@ -11,18 +11,14 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, row_blocks
 from ..judging.costs import CostMatrix
 from ..judging.folds import held_weights, part_of_rows
-from ..likelihood.cumulative import Cumulative
 from ..likelihood.estimate import Estimation
 from ..likelihood.layout import Layout
-from ..likelihood.links import LINKS
 from ..likelihood.penalty import Ridge
 from ..likelihood.problem import Problem
 from ..threads import Team
+from .probabilities import LOGIT
 from .rounds import MOST_CATEGORIES, Binned, Bins, Booster, Settings, best_thresholds, logit_loss
 from .trees import LinearStart
-
-#: The distribution of the potential: every level's probability is a difference of logits' inverses.
-FAMILY = Cumulative(LINKS["logit"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +134,7 @@ def ridge(
         offset = None if rows.offset is None else rows.offset[used]
         part = Rows(X=np.ascontiguousarray(rows.X[np.ix_(used, free)]), offset=offset)
         sample = Sample(rows=part, y=codes, n_levels=int(codes.max()) + 1, weights=weights[used])
-        problem = Problem.of(sample, FAMILY, None, "flexible")
+        problem = Problem.of(sample, LOGIT, None, "flexible")
         estimate = Estimation(penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS).of(problem)
         alpha, rest = problem.user_scale().coefficients(estimate.optimum.alpha, estimate.optimum.rest)
         rule = Layout(problem).rule(alpha, rest, estimate.family, CostMatrix.absolute())
@@ -224,7 +220,7 @@ class Training:
     def constant(self, weights: FloatArray) -> Linear:
         """No effects, and the thresholds of the shares of the levels under weights (M,)."""
         shares = replace(self.data, weights=weights).shares(self.sample.n_levels)
-        return Linear(self.columns.start(np.zeros(self.columns.means.size)), FAMILY.start(shares))
+        return Linear(self.columns.start(np.zeros(self.columns.means.size)), LOGIT.start(shares))
 
     def null_loss(self) -> float:
         """Mean training loss of thresholds, and offsets, alone."""

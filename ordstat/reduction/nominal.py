@@ -15,7 +15,7 @@ from ..formula.sample import SCALED, Rows, Sample, Scaling, distinct_rows, fit_s
 from ..judging.costs import CostField
 from ..judging.rankers import ProbabilityResults
 from ..method import Method, cost_option, option, scaling_option
-from ..prediction.rules import CumulativeRule, ranked_score
+from ..prediction.probabilities import CumulativeRule, ranked_score
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
 from ..threads import one_openmp_thread

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import softmax
 
-from .._typing import BoolArray, FloatArray, IntArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..checks import SMALLER_WEIGHTS, require_memory
 from ..exceptions import DataError
 from ..fit import ScoreRule, VoteFit, most_votes
@@ -306,22 +306,6 @@ class TreeVotes(InRounds):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class OutOfBag:
-    """Errors of rows by the rounds whose samples they were not drawn into.
-
-    Attributes
-    ----------
-    errors : (T, 3)
-        Mean 0-1, absolute and squared error after every round; NaN while there are no such rows.
-    share : (T,)
-        Weight of the rows that are out of bag at least once, of all splits, as a share.
-    """
-
-    errors: FloatArray
-    share: FloatArray
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class TreeFit(VoteFit):
     """A fit by T rounds of S trees.
 
@@ -333,14 +317,11 @@ class TreeFit(VoteFit):
         Weighted error of every round, NaN if rounds are not weighted.
     state : dict
         State of the generator before the first round.
-    out_of_bag : OutOfBag or None
-        None if no samples are drawn.
     """
 
     votes: TreeVotes
     errors: FloatArray
     state: dict[str, Any] = field(repr=False)
-    out_of_bag: OutOfBag | None = None
 
     @property
     def stages(self) -> range:
@@ -349,7 +330,7 @@ class TreeFit(VoteFit):
 
     def upto(self, rounds: int, rows: Rows) -> TreeFit:
         """The fit after the first rounds, with the scores of its rows; a calibration was for all rounds."""
-        votes, held = self.votes.upto(rounds), self.out_of_bag
+        votes = self.votes.upto(rounds)
         rule = ScoreRule(votes)
         return replace(
             self,
@@ -360,7 +341,6 @@ class TreeFit(VoteFit):
             trace=replace(self.trace, iterations=rounds, objective=self.trace.objective[:rounds]),
             facts=(*(fact for fact in self.facts if fact[0] != "Rounds"), ("Rounds", f"the first {rounds} used")),
             calibration=self.calibration if rounds == self.votes.rounds else None,
-            out_of_bag=None if held is None else OutOfBag(errors=held.errors[:rounds], share=held.share[:rounds]),
         )
 
 
@@ -516,13 +496,6 @@ class TreeRounds:
             n_classes=self.n_classes,
         )
 
-    @property
-    def out_of_bag(self) -> OutOfBag | None:
-        """Errors of rows not drawn; None if all rows are in every round."""
-        if self._bag is None:
-            return None
-        return OutOfBag(errors=np.array(self._bag.errors), share=np.array(self._bag.shares))
-
     def _add(self, rng: np.random.Generator, n_jobs: int) -> None:
         width, total = len(self.classes), self.rows.weights.sum()
         grown_on = self._weights * total if self._bag is None else self._bag.draw(self._weights, rng)
@@ -536,8 +509,6 @@ class TreeRounds:
         self.trees += trees
         self.round_weights.append(round_weight)
         self.errors.append(update.error)
-        if self._bag is not None:
-            self._bag.note(round_weight * answers, round_weight > 0, self.aggregation)
 
     def _grown(self, grown_on: FloatArray, n_jobs: int) -> list[Tree]:
         """The trees of a round on rows with weights (P, M); a problem that has ended repeats its last tree, unused."""
@@ -570,22 +541,20 @@ def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
     return np.bincount(np.minimum(places, weights.size - 1), minlength=weights.size).astype(np.intp)
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bag:
-    """Samples with replacement, and votes for the rows left out of them.
+    """Samples with replacement from single rows.
 
     A row of weight w is w equal rows, each drawn or left out independently; a fraction is one more row.
 
     Attributes
     ----------
-    y : (E,) rank of every single row
-    weights : (E,) its weight, 1 but for parts
+    weights : (E,) weight of every single row, 1 except for fractions
     row : (E,) the distinct row that it is
     n_rows : int
         M.
     """
 
-    y: IntArray
     weights: FloatArray
     row: IntArray
     n_rows: int
@@ -613,30 +582,11 @@ class Bag:
         require_memory(f"Drawing samples of {total:g} rows, the sum of the weights,", 40.0 * total, SMALLER_WEIGHTS)
         copies = np.maximum(np.ceil(rows.weights * (1.0 - _WHOLE)), 1.0).astype(np.intp)
         row = np.repeat(np.arange(rows.n), copies)
-        return cls(y=rows.y[row], weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)
-
-    def __post_init__(self) -> None:
-        self._total, self._seen = np.zeros(1), np.zeros((1, 1), dtype=np.bool_)
-        self.errors: list[list[float]] = []
-        self.shares: list[float] = []
+        return cls(weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)
 
     def draw(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
         """(P, M) how often each distinct row is drawn with weights (P, M), as many as there are rows in all."""
         size = max(int(np.rint(self.weights.sum())), 1)
         share_of_row = self.weights / np.bincount(self.row, weights=self.weights)[self.row]
         counts = np.stack([drawn(w[self.row] * share_of_row, size, rng) for w in weights])
-        self._absent = counts == 0
         return np.stack([np.bincount(self.row, weights=c, minlength=self.n_rows) for c in counts]).astype(np.float64)
-
-    def note(self, answers: FloatArray, active: BoolArray, aggregation: Aggregation) -> None:
-        """Count a round's weighted answers (M, K) or (M, 2, S) for the rows left out; `active` (P,) problems vote."""
-        absent = self._absent & active[:, None]
-        mask = absent.T[:, None, :] if answers.ndim == 3 else absent.T
-        self._total = self._total + np.where(mask, answers[self.row], 0.0)
-        self._seen = self._seen | absent
-        covered = self._seen.all(axis=0)
-        weights = self.weights * covered
-        self.shares.append(float(weights.sum() / self.weights.sum()))
-        distance = np.abs(np.argmax(aggregation.tally(self._total), axis=1) - self.y).astype(np.float64)
-        powers = [np.minimum(distance, 1.0), distance, distance**2]
-        self.errors.append([float(weights @ p / weights.sum()) if covered.any() else np.nan for p in powers])

@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..boosting.results import RoundsResults, importance_frame, importance_table
 from ..checks import whole
-from ..exceptions import OptionError, UnavailableError
+from ..exceptions import OptionError
 from ..fit import Fit
 from ..fitted import Target
 from ..formula.sample import Rows
@@ -24,7 +24,6 @@ from ..report.sections import error_tables, figures, ranker_report
 from .ensembles import TreeFit
 from .tree import Tree
 
-_ERRORS = ("classification", "absolute", "squared")
 # Leaves of a tree that a summary shows; nodes of a tree that a short summary shows whole; depth that it shows of a
 # larger tree.
 _DRAWN, _SHORT, _UPPER = 16, 12, 2
@@ -48,7 +47,7 @@ class TreeResults(RoundsResults, FittedVotes):
 
     predicts: ClassVar[tuple[str, ...]] = ("class", "prob", "cum_prob", "votes")
     augments: ClassVar[tuple[str, ...]] = ("class", "prob")
-    error_columns = _ERRORS
+    error_columns = ("classification", "absolute", "squared")
 
     @property
     def kind(self) -> str:
@@ -89,40 +88,7 @@ class TreeResults(RoundsResults, FittedVotes):
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""
-        held = self.fit.out_of_bag
-        wrong = np.nan if held is None else held.errors[-1, 0]
-        return NotedFrame.of(figures(self).assign(rounds=self.fit.votes.rounds, out_of_bag_error=wrong))
-
-    def out_of_bag_errors(self) -> pd.DataFrame:
-        """Mean errors of the rows by the rounds whose samples they were not drawn into, after every round.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns classification, absolute, squared, and share: the weight of the rows that were left out of a sample
-            (of every split) so far. A row of weight w is w rows, each drawn or left out independently.
-
-        Raises
-        ------
-        UnavailableError
-            The trees grow on all rows.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "bagging", rounds=20)
-        >>> fit.out_of_bag_errors().columns.tolist()
-        ['classification', 'absolute', 'squared', 'share']
-        """
-        held = self.fit.out_of_bag
-        if held is None:
-            raise UnavailableError(
-                f"{self.method!r} grows its trees on all rows, so no row is out of bag: use sampling='resample', or "
-                "'bagging', or .errors(cv=10)."
-            )
-        index = pd.RangeIndex(1, len(held.share) + 1, name="round")
-        frame = pd.DataFrame(held.errors, index=index, columns=list(_ERRORS)).assign(share=held.share)
-        return NotedFrame.of(frame, (), "Out-of-bag errors by round")
+        return NotedFrame.of(figures(self).assign(rounds=self.fit.votes.rounds))
 
     def gain_importance(self) -> pd.DataFrame:
         """What the columns contribute to the trees, most important first.
@@ -218,16 +184,12 @@ class TreeResults(RoundsResults, FittedVotes):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        header, votes, held = [], self.fit.votes, self.fit.out_of_bag
-        if held is not None:
-            wrong, absolute, squared = held.errors[-1]
-            text = f"{wrong:.4g} wrong, absolute error {absolute:.4g}, squared {squared:.4g}"
-            header.append(("Out of bag", f"{text}, of {held.share[-1]:.1%} of the rows"))
+        votes = self.fit.votes
         drawn = [self._node_table()] if len(votes.trees) == 1 and votes.trees[0].n_leaves <= _DRAWN else []
         title = "Importance of the columns: share of the fall of the deviance"
         section = "fit" if drawn else "model"
         importance = importance_table(self.gain_importance(), title, 10, {"cuts": "int"}, section=section)
-        return ranker_report(self, [*drawn, importance, *error_tables(self)], header)
+        return ranker_report(self, [*drawn, importance, *error_tables(self)])
 
     def _node_table(self) -> Table:
         nodes = self.nodes()

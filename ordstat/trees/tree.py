@@ -174,14 +174,10 @@ class TreeSum(InRounds):
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
-        return self.at(rows.X)
-
-    def at(self, X: FloatArray) -> FloatArray:
-        """(N,) scores of rows X (N, D)."""
-        forest, scores = Forest.of(self.trees, 2), np.zeros(len(X))
+        forest, scores = Forest.of(self.trees, 2), np.zeros(rows.n)
         signs = np.where(forest.labels > 0, 1.0, -1.0)
-        for block in row_blocks(len(X), self.round_weights.size):
-            leaves = forest.leaves(X[block])
+        for block in row_blocks(rows.n, self.round_weights.size):
+            leaves = forest.leaves(rows.X[block])
             # Tree by tree, so that a row's sum does not depend on the other rows.
             for t, round_weight in enumerate(self.round_weights):
                 scores[block] += round_weight * signs[leaves[:, t]]
@@ -430,8 +426,7 @@ class TreeTrainer(WeakTrainer):
         if not weights.any():
             weights = np.ones(self.n)
         tree = self.grow((u > 0).astype(np.intp), weights, 2)
-        values = TreeSum(trees=(tree,), round_weights=np.ones(1)).at(self.X)
-        return Weak(tree, values)
+        return Weak(tree, TreeSum(trees=(tree,), round_weights=np.ones(1))(Rows(X=self.X)))
 
     def combine(self, members: Sequence[Tree], round_weights: FloatArray) -> TreeSum:
         return TreeSum(trees=tuple(members), round_weights=np.asarray(round_weights))

@@ -50,14 +50,6 @@ _LEAVES = {"nominal": 15, "ordinal": 5}
 _ROUNDING = 1e-9
 
 
-def _only_classification(name: str, value: Any, of: Any) -> None:
-    if value != "classification":
-        raise OptionError(
-            f"cost of {type(of).__name__} must be 'classification', for the rank with the most votes wins; got "
-            f"{value!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
-        )
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TreeMethod(Method):
     """Base of the methods that add up rounds of trees.
@@ -92,12 +84,10 @@ class TreeMethod(Method):
     max_depth: int | None = None
     min_weight: float = option(0.0, number, least=0.0)
     n_jobs: int = jobs_option()
-    cost: CostField = option("classification", _only_classification)
+    cost: CostField = option("classification", one_of, ("classification",))
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = TreeResults
-    #: Whether there can be more than one round.
-    in_rounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,8 +105,8 @@ class TreeMethod(Method):
 
     @property
     def made(self) -> int:
-        """Number of rounds."""
-        return 1
+        """Number of rounds; 1 for methods without rounds."""
+        return int(getattr(self, "rounds", 1))
 
     @property
     def apart(self) -> bool:
@@ -154,7 +144,7 @@ class TreeMethod(Method):
             `rounds` is not a number of rounds, or the method makes one round only.
         """
         whole("rounds", rounds, 1, of=self)
-        if not self.in_rounds:
+        if not hasattr(self, "rounds"):
             raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
         return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
 
@@ -193,7 +183,6 @@ class TreeMethod(Method):
             votes=votes,
             errors=np.array(rounds.errors),
             state=state,
-            out_of_bag=rounds.out_of_bag,
         )
 
     def truncated(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
@@ -222,7 +211,7 @@ class TreeMethod(Method):
         each = "" if width == 1 else ", one a split" if made == 1 else f", one a split in each of {made} rounds"
         return (
             ("Trees", f"{made * width}, of {size}{each}"),
-            *([("Rounds", f"{made}, {rounds.message}")] if self.in_rounds else []),
+            *([("Rounds", f"{made}, {rounds.message}")] if hasattr(self, "rounds") else []),
         )
 
 
@@ -253,12 +242,6 @@ class Boosted:
     rounds: int = option(50, whole, 1)
     version: str = option("discrete", one_of, VERSIONS)
     sampling: str = option("resample", one_of, SAMPLINGS)
-
-    in_rounds: ClassVar[bool] = True
-
-    @property
-    def made(self) -> int:
-        return self.rounds
 
     @property
     def draws(self) -> bool:
@@ -359,15 +342,10 @@ class OrdinalBagging(TreeMethod):
     rounds: int = option(50, whole, 1)
     response: str = option("nominal", one_of, RESPONSES)
 
-    in_rounds: ClassVar[bool] = True
     papers: ClassVar[tuple[str, ...]] = (
         TUTZ,
         "Breiman, L. (1996). Bagging predictors. Machine Learning, 24, 123-140.",
     )
-
-    @property
-    def made(self) -> int:
-        return self.rounds
 
     @property
     def draws(self) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from ordstat.fit import most_votes
 from ordstat.judging.costs import CostMatrix
+from ordstat.reduction.learners import Binary
 from ordstat.reduction.voting import (
     against_each_other,
     against_the_rest,
@@ -17,7 +18,6 @@ from ordstat.reduction.voting import (
     pair_votes,
     support_weights,
 )
-from ordstat.reduction.learners import Binary
 
 from .problems import any_costs
 

@@ -139,7 +139,7 @@ def test_fits_that_stop_early_are_counted():
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), object(), LogisticRegression, None])
 def test_what_is_no_weighted_classifier_is_refused(model):
-    with pytest.raises(OptionError, match="base of Reduction.*sample_weight"):
+    with pytest.raises(OptionError, match=r"base of Reduction.*sample_weight"):
         parse_base(model, "Reduction")
 
 

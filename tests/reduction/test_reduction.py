@@ -1,7 +1,5 @@
 """The reduction to binary classification: against fits by hand, other routes to the same ranker, and its theorems."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import (
     C45,
-    REDSVM,
     DataError,
     OptionError,
     OrdinalClassifier,
