@@ -14,7 +14,7 @@ FORMULA = "rank ~ x1 + x2"
 
 @pytest.fixture(scope="module")
 def ensemble():
-    return ordfit(FORMULA, TRAIN, "orboost-all", rounds=60)
+    return ordfit(FORMULA, TRAIN, "orboost-all", rounds=60).at(40)
 
 
 def _error(fit, frame, error):
