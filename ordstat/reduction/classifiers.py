@@ -322,7 +322,7 @@ WEAK = {
 def parse_classifier(
     name: str,
     value: Any,
-    names: Mapping[str, Callable[[], Any]],
+    names: Mapping[str, Callable[[], Any] | None],
     owner: Any,
     *,
     scaling: str | None = None,
@@ -330,12 +330,15 @@ def parse_classifier(
 ) -> BinaryLearner:
     """The binary learner that the option `name` of `owner` stands for: a name, a learner or a classifier.
 
+    Names of None appear in the message alone.
+
     Raises
     ------
     OptionError
         Another value, or a classifier that takes no sample weights.
     """
-    model = names[value]() if isinstance(value, str) and value in names else value
+    make = names.get(value) if isinstance(value, str) else None
+    model = value if make is None else make()
     if isinstance(model, BinaryLearner):
         return model
     if not is_classifier(model):
@@ -362,9 +365,10 @@ def parse_learner(value: Any, owner: Any) -> WeakLearner:
         value = getattr(import_module("ordstat"), WEAK[value])()
     if isinstance(value, WeakLearner):
         return value
-    names: dict[str, Callable[[], Any]] = {**dict.fromkeys(WEAK, _TREE), **CLASSIFIERS}  # all appear in the message
     also = ", a weak learner such as DecisionStump()"
-    return WeakClassifier(parse_classifier("learner", value, names, owner, scaling="range", also=also))
+    return WeakClassifier(
+        parse_classifier("learner", value, {**dict.fromkeys(WEAK), **CLASSIFIERS}, owner, scaling="range", also=also)
+    )
 
 
 def parse_base(value: Any, owner: Any) -> BinaryLearner:

@@ -238,7 +238,7 @@ class VotingMethod(CrossValidated, Method):
         OptionError
             Neither a known name nor a scikit-learn classifier that takes sample weights.
         """
-        return parse_classifier("base", self.base, CLASSIFIERS, self, scaling=self.scaling, also=", 'svm'")
+        return parse_classifier("base", self.base, {"svm": None, **CLASSIFIERS}, self, scaling=self.scaling)
 
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         """The P binary problems on the rows of a sample under costs (N, K)."""
