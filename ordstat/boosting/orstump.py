@@ -166,15 +166,17 @@ class ORStump(Method):
         gains = (rows.costs[:, :-1] - rows.costs[:, 1:]) * rows.weights[:, None]
         column, sign = RankStumpTrainer.on(rows.X, sample.n_levels).choose(gains)
         potential = ColumnScore(column=column if rows.X.shape[1] else None, sign=sign)
-        rule = ThresholdRule(potential, least_cost_thresholds(potential(Rows(X=rows.X)), rows.costs, rows.weights))
-        cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
+        rule, cost = _cheapest(rows, potential)
+        columns = range(rows.X.shape[1]) or (None,)
+        others = (ColumnScore(column=other, sign=q) for other in columns for q in (1.0, -1.0))
+        least = min(_cheapest(rows, other)[1] for other in others)
         coefficients = np.zeros(rows.X.shape[1])
         coefficients[column : column + 1] = sign
         return MarginFit(
             rule=rule,
             certificate=Certificate(
                 name="training cost above that of the best column found",
-                value=max(cost - self._least(rows), 0.0),
+                value=max(cost - least, 0.0),
                 tolerance=1e-6 * float(rows.costs.max()),
                 details=(("cost above the least possible", cost),),
             ),
@@ -183,18 +185,6 @@ class ORStump(Method):
             facts=(("Columns tried", f"{rows.X.shape[1]}, in both directions"),),
             coefficients=coefficients,
         )
-
-    @staticmethod
-    def _least(rows: DistinctRows) -> float:
-        """Smallest mean cost above the least possible over columns and directions, each with its own thresholds."""
-        found = []
-        columns = range(rows.X.shape[1]) or (None,)
-        for potential in (ColumnScore(column=column, sign=sign) for column in columns for sign in (1.0, -1.0)):
-            scores = potential(Rows(X=rows.X))
-            theta = least_cost_thresholds(scores, rows.costs, rows.weights)
-            codes = np.searchsorted(theta, scores, side="left")
-            found.append(mean_excess(rows.costs, codes, rows.weights))
-        return min(found)
 
     def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
         """The hull of the columns, each scaled to [-1, 1], in the units of the chosen one."""
@@ -214,6 +204,13 @@ class ORStump(Method):
             log_size=float(np.log(sizes[0])),
             log_size_own=float(np.log(sizes[1])),
         )
+
+
+def _cheapest(rows: DistinctRows, potential: ColumnScore) -> tuple[ThresholdRule, float]:
+    """The thresholds of least training cost on a column, and the mean of this cost above the least possible."""
+    X = Rows(X=rows.X)
+    rule = ThresholdRule(potential, least_cost_thresholds(potential(X), rows.costs, rows.weights))
+    return rule, mean_excess(rows.costs, rule.codes(X), rows.weights)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

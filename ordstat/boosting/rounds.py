@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -55,9 +55,11 @@ class Questions:
             )
 
 
-#: alpha of a step along a hypothesis, and a bound of the loss after it, before the thresholds move, as a share of the
-#: loss before.
-Step = tuple[float, float]
+class Step(NamedTuple):
+    """alpha of a step along a hypothesis, and a bound of the loss after it, as a share of the loss before."""
+
+    alpha: float
+    factor: float
 
 
 def log_ratio(right: float, wrong: float) -> float:
@@ -124,7 +126,7 @@ class MarginLoss:
         self._weigh()
         if self.moves:
             self._settle()
-        return alpha, float((total - right - wrong + moved) / total)
+        return Step(alpha, float((total - right - wrong + moved) / total))
 
     def _log_sides(self) -> tuple[FloatArray, FloatArray]:
         """(G,) logarithms of sum_k W_gk exp(theta_k) over yes, and of sum_k W_gk exp(-theta_k) over no."""
@@ -242,7 +244,7 @@ class AnswerLoss:
         factor = (right * np.exp(-alpha) + wrong * np.exp(alpha)) / size
         self.scores += alpha * values
         self.signed = self.gains * np.exp(-self._yes * self.scores)
-        return alpha, float(factor)
+        return Step(alpha, float(factor))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -290,7 +292,7 @@ class PairLoss:
         alpha, factor = (self._by_shares if self.tight else self._by_difference)(values, total)
         self.scores += alpha * values
         self._weigh()
-        return alpha, factor
+        return Step(alpha, factor)
 
     def _by_difference(self, values: FloatArray, total: float) -> tuple[float, float]:
         """1/4 log((1 + r)/(1 - r)), r the mean of (h_m - h_n)/2 over pairs; Z falls by sqrt(1 - r^2) at least."""

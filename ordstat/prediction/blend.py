@@ -430,7 +430,9 @@ class Blend(Method):
             raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
         above, y, w = [], [], []
         for out in held[: 1 if once else None]:
-            part = _weighted(ordered, ordered.case_weights - out)
+            left = ordered.case_weights - out
+            inside = np.flatnonzero(left > 0)
+            part = replace(ordered.take(inside), weights=None if ordered.weights is None else left[inside])
             rows = np.flatnonzero(out)
             by_member = []
             for method, seed in zip(methods, seeds, strict=True):
@@ -451,12 +453,6 @@ def _settled(method: Method, fit: Fit) -> Method:
     elif isinstance(fit, BoostedFit):
         options = {"rounds": max(fit.kept, 1), "depth": fit.depth}
     return replace(method, **options)
-
-
-def _weighted(sample: Sample, weights: FloatArray) -> Sample:
-    """The rows of positive weight."""
-    inside = np.flatnonzero(weights > 0)
-    return replace(sample.take(inside), weights=None if sample.weights is None else weights[inside])
 
 
 def _weighed(above: FloatArray, y: Any, w: FloatArray) -> tuple[FloatArray, FloatArray, float]:

@@ -40,10 +40,6 @@ from .tree import DecisionTree, Tree, entropies
 
 #: What trees may be grown for.
 RESPONSES = ("nominal", "ordinal")
-#: Kinds of AdaBoost.
-VERSIONS = ("discrete", "real")
-#: How weights reach the trees.
-SAMPLINGS = ("resample", "weight")
 # Leaves of a tree of all ranks, and of a tree of one split, in the paper's first example.
 _LEAVES = {"nominal": 15, "ordinal": 5}
 # Rounding of the sums behind a deviance.
@@ -153,7 +149,9 @@ class TreeMethod(Method):
     ) -> TreeFit:
         """The fit of a number of rounds, the first of them by known trees."""
         K, nominal = sample.n_levels, self.kind == "nominal"
-        rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, K)))
+        rows = distinct_rows(sample, CostMatrix.classification().rows(sample.y, K))
+        # Sorted by columns alone, so that the same samples are drawn for reversed ranks.
+        rows = rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
         rounds = TreeRounds(
             rows=rows,
             tree=self.tree(),
@@ -215,11 +213,6 @@ class TreeMethod(Method):
         )
 
 
-def _by_columns(rows: DistinctRows) -> DistinctRows:
-    """The rows in an order that does not depend on their ranks: the same samples are drawn for reversed ranks."""
-    return rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
-
-
 def smoothing(rows: DistinctRows) -> float:
     """1/n, n counting case weights."""
     return 1.0 / float(rows.weights.sum())
@@ -240,8 +233,8 @@ class Boosted:
     """Options of the kinds of AdaBoost."""
 
     rounds: int = option(50, whole, 1)
-    version: str = option("discrete", one_of, VERSIONS)
-    sampling: str = option("resample", one_of, SAMPLINGS)
+    version: str = option("discrete", one_of, ("discrete", "real"))
+    sampling: str = option("resample", one_of, ("resample", "weight"))
 
     @property
     def draws(self) -> bool:
