@@ -60,7 +60,7 @@ def ours(method: Any) -> Predictor:
 
     def predict(X: np.ndarray, y: np.ndarray, K: int, new: np.ndarray, seed: int) -> np.ndarray:
         sample = Sample(rows=Rows(X=X), y=y, n_levels=K)
-        return fitted_member(method, sample, np.random.default_rng(seed))(Rows(X=new))
+        return fitted_member(method, sample, np.random.default_rng(seed))[0](Rows(X=new))
 
     return predict
 

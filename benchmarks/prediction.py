@@ -12,7 +12,7 @@ from benchmarks.timing import Contestant, Timed, ratio, rounds
 from ordstat import ORBoost
 from ordstat.fit import Fit
 from ordstat.formula.sample import Rows, Sample
-from ordstat.reduction.members import StumpSum
+from ordstat.reduction.learners import StumpSum
 
 N, D, K = 6000, 16, 10
 #: Peers do their share of the rows, for they would take minutes; their seconds are of that share.

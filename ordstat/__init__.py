@@ -28,7 +28,7 @@ from .registry import METHODS
 
 if TYPE_CHECKING:
     from .boosting.boosting import AdaBoost, ORBoost, RankBoost, SeedBoost
-    from .boosting.orstump import AdaBoostOR, ORStump, reverse_reduction
+    from .boosting.orstump import AdaBoostOR, ORStump
     from .boosting.weak import DecisionStump, NormalisedSigmoid, RCDPerceptron
     from .comparison import compare
     from .estimator import OrdinalClassifier
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from .prediction.forest import RPSForest
     from .prediction.kernel_clm import KernelCumulativeLink
     from .prediction.ordboost import OrdinalBoosting
-    from .reduction.encoding import OneHot, Ordinal, Separate
-    from .reduction.features import HiddenLayer
     from .reduction.nominal import NominalClassifier
     from .reduction.reduction import Reduction
     from .reduction.threshold_loss import OrdinalNetwork, ThresholdLogisticRegression
@@ -54,20 +52,20 @@ if TYPE_CHECKING:
     from .svm.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
     from .svm.redsvm import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
     from .trees.c45 import C45
-    from .trees.cart import DecisionTree
+    from .trees.tree import DecisionTree
     from .trees.trees import FixedSplitBoosting, NominalAdaBoost, OrdinalAdaBoost, OrdinalBagging, OrdinalTree
 
 __all__ = [
     "C45", "REDSVM", "SVOREXC", "SVORIMC", "AdaBoost", "AdaBoostOR", "AdjacentCategory", "Blend",
     "ConvergenceWarning", "CostTransform", "CuSumRank", "CumulativeLink", "DataError", "DataWarning",
-    "DecisionStump", "DecisionTree", "FixedSplitBoosting", "FormulaError", "Gaussian", "HiddenLayer",
+    "DecisionStump", "DecisionTree", "FixedSplitBoosting", "FormulaError", "Gaussian",
     "KernelCuSumRank", "KernelCumulativeLink", "KernelPRank", "Laplacian", "Linear", "NominalAdaBoost",
-    "NominalClassifier", "NormalisedSigmoid", "ORBoost", "ORStump", "OneHot", "OneVersusAll", "OneVersusOne",
-    "OptionError", "Ordinal", "OrdinalAdaBoost", "OrdinalBagging", "OrdinalBoosting", "OrdinalClassifier",
+    "NominalClassifier", "NormalisedSigmoid", "ORBoost", "ORStump", "OneVersusAll", "OneVersusOne",
+    "OptionError", "OrdinalAdaBoost", "OrdinalBagging", "OrdinalBoosting", "OrdinalClassifier",
     "OrdinalNetwork", "OrdinalTree", "OrdstatError", "OrdstatWarning", "PRank", "Perceptron", "Polynomial",
     "Precomputed", "RCDPerceptron", "RPSForest", "RankBoost", "RankBoundarySVM", "Reduction", "SeedBoost",
-    "Separate", "SeparationWarning", "Stump", "SurveyDesign", "ThresholdLogisticRegression", "compare", "datasets",
-    "describe_ordinal", "load", "macro_cost", "ordfit", "ordfit_mi", "pool", "power_ordinal", "reverse_reduction",
+    "SeparationWarning", "Stump", "SurveyDesign", "ThresholdLogisticRegression", "compare", "datasets",
+    "describe_ordinal", "load", "macro_cost", "ordfit", "ordfit_mi", "pool", "power_ordinal",
     "sample_size_ordinal", "table", "threshold_cost", "tuned_cost",
 ]  # fmt: skip
 
@@ -76,21 +74,18 @@ _MODULES = {
     **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
     **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.power"),
     **dict.fromkeys(("macro_cost", "threshold_cost", "tuned_cost"), "judging.tuned_costs"),
-    **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "reduction.encoding"),
     **dict.fromkeys(("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "svm.kernels"
     ),
     "C45": "trees.c45",
-    "DecisionTree": "trees.cart",
-    "HiddenLayer": "reduction.features",
+    "DecisionTree": "trees.tree",
     "OrdinalClassifier": "estimator",
     "compare": "comparison",
     "describe_ordinal": "report.describe",
     "load": "persistence",
     "ordfit_mi": "imputation",
     "pool": "inference.pooling",
-    "reverse_reduction": "boosting.orstump",
     "table": "report.table",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sized
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -71,16 +71,6 @@ class Needs:
     missing: bool = False  # takes NaN in Rows.X
     categories: bool = False  # takes columns of Rows.X that are codes of categories
     interactions: bool = False  # takes Sample.groups
-
-
-class NeedsOfValue:
-    """The `needs` of a class whose values take different things: its own, and of a value what its `own_needs` says."""
-
-    def __init__(self, needs: Needs) -> None:
-        self.needs = needs
-
-    def __get__(self, value: Any, owner: type) -> Needs:
-        return self.needs if value is None else cast(Needs, value.own_needs(self.needs))
 
 
 def missing_refused(method: str) -> str:

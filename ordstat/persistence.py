@@ -40,10 +40,10 @@ from .likelihood.links import Link
 _PACKAGE = __name__.partition(".")[0]
 #: Functions that a fit may hold, after their modules.
 _FUNCTIONS = (
-    "api refit, reduction.learners _side_by_side, reduction.classifiers _answers, "
+    "api refit, reduction.classifiers _answers, "
     "boosting.boosting _gap, boosting.boosting _score, boosting.orstump _rule_answers, "
     "reduction.voting VotingMethod.tally, reduction.voting CostTransform.tally, "
-    "reduction.voting OneVersusOne.tally, reduction.members hard_sign"
+    "reduction.voting OneVersusOne.tally, reduction.learners hard_sign"
 )
 
 
@@ -238,8 +238,9 @@ def _value_tree(tree: Any) -> Iterable[bool]:
 
 def _boosted_trees(boosted: Any) -> Iterable[bool]:
     sizes = np.array([cuts.size for cuts in boosted.cuts])
-    kinds = np.array([effects.size for effects in boosted.effects or [np.zeros(0)] * sizes.size])
-    yield boosted.slopes.size == kinds.size == sizes.size and boosted.missing.size in (0, sizes.size)
+    start = boosted.linear
+    kinds = np.array([effects.size for effects in start.effects or [np.zeros(0)] * sizes.size])
+    yield start.slopes.size == start.missing.size == kinds.size == sizes.size
     for tree in boosted.trees:
         column, bins = tree.column[tree.column >= 0], tree.bin[tree.column >= 0]
         yield bool((column < sizes.size).all())

@@ -37,16 +37,16 @@ FAMILIES = {
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
     "fit -> svm.kernels", "judging.evaluation -> likelihood.fit",
-    "judging.evaluation -> prediction.calibration", "judging.selection -> svm.cross_validation",
+    "judging.evaluation -> prediction.probabilities", "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
     "method -> reduction.classifiers", "method -> svm.kernels",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",
     "plots.residuals -> likelihood.family",
-    "reduction.features -> estimator", "reduction.nominal -> prediction.losses",
+    "reduction.nominal -> prediction.probabilities",
     "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
     "reduction.voting -> svm.learner", "reduction.voting -> svm.routes",
     "report.warnings -> likelihood.fit", "report.warnings -> likelihood.parameters",
-    "report.warnings -> prediction.calibration",
+    "report.warnings -> prediction.probabilities",
 }  # fmt: skip
 
 

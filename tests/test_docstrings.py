@@ -18,7 +18,6 @@ from ordstat.inference.residuals import Convergence
 from ordstat.judging.compared import Comparison
 from ordstat.judging.conformal import ConformalIntervals
 from ordstat.mixed.results import MixedResults
-from ordstat.reduction import features
 from ordstat.registry import METHODS
 from ordstat.report.describe import OrdinalDescription
 
@@ -44,7 +43,7 @@ ANSWERING |= {
     OrdinalDescription,
     PooledResults,
 }
-ANSWERING |= {ordstat.OrdinalClassifier, features.HiddenLayer}
+ANSWERING |= {ordstat.OrdinalClassifier}
 
 
 def _methods() -> Iterator[tuple[str, Any]]:

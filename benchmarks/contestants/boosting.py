@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.timing import Timed
-from ordstat.boosting.method import RoundsMethod
+from ordstat.boosting.boosting import RoundsMethod
 from ordstat.formula.sample import Rows, Sample
 
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.neural_network import MLPRegressor
 
-from ordstat import Gaussian, HiddenLayer
+from ordstat import Gaussian
 from ordstat._typing import FloatArray, IntArray
 from ordstat.fit import Fit
-from ordstat.formula.sample import Rows, Sample
+from ordstat.formula.sample import Rows, Sample, Scaling, fit_scaling
 from ordstat.judging.costs import CostMatrix
 from ordstat.judging.folds import stratified_folds
 from ordstat.method import Method
-from ordstat.reduction.members import EnsembleFit
+from ordstat.reduction.learners import EnsembleFit
 from ordstat.registry import resolve
 
 
@@ -132,25 +133,42 @@ class OnHiddenLayer(Recipe):
         fit = self._learned(settings[int(np.argmin(errors))], layer, sample, rng)
         return replace(fit, rule=_Layered(layer, fit.rule))
 
-    def _layer(self, sample: Sample, rng: np.random.Generator) -> HiddenLayer:
-        layer = HiddenLayer(levels=range(sample.n_levels), random_state=int(rng.integers(2**31)))
-        return layer.fit(sample.X, sample.y)
+    def _layer(self, sample: Sample, rng: np.random.Generator) -> _Layer:
+        scaling = fit_scaling("standard", sample.X, np.ones(sample.n))
+        network = MLPRegressor(
+            hidden_layer_sizes=(1000,),
+            early_stopping=True,
+            validation_fraction=max(0.1, 2 / sample.n),
+            n_iter_no_change=100,
+            max_iter=10_000,
+            random_state=int(rng.integers(2**31)),
+        )
+        return _Layer(scaling, network.fit(scaling(sample.X), sample.y + 1.0))
 
-    def _learned(self, setting: Mapping[str, Any], layer: HiddenLayer, sample: Sample, rng: np.random.Generator) -> Fit:
+    def _learned(self, setting: Mapping[str, Any], layer: _Layer, sample: Sample, rng: np.random.Generator) -> Fit:
         method = resolve(self.method, {**self.options, **setting})
         return method.fit(replace(sample, rows=_units(layer, sample.rows)), rng)
 
 
-def _units(layer: HiddenLayer, rows: Rows) -> Rows:
-    """The rows with the hidden units as their columns."""
-    return Rows(X=np.ascontiguousarray(layer.transform(rows.X)))
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """The hidden layer of a network that regresses ranks by least squares."""
+
+    scaling: Scaling
+    network: MLPRegressor
+
+
+def _units(layer: _Layer, rows: Rows) -> Rows:
+    """The rows with the outputs of the hidden units as their columns."""
+    inner = layer.scaling(rows.X) @ layer.network.coefs_[0] + layer.network.intercepts_[0]
+    return Rows(X=np.ascontiguousarray(np.maximum(inner, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Layered:
     """A rule on the units."""
 
-    layer: HiddenLayer
+    layer: _Layer
     rule: Any
 
     def codes(self, rows: Rows) -> IntArray:

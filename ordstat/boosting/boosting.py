@@ -2,29 +2,257 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..checks import one_of, unknown
-from ..fit import Certificate, Fit, GapRule, Potential
-from ..formula.sample import DistinctRows, Rows, Sample
-from ..judging.costs import least_cost_thresholds, mean_excess
-from ..method import FREUND, LIN, LIN_LI, Method, Needs, option
-from ..reduction.classifiers import CLASSIFIERS, named_classifier
-from ..reduction.learners import BinaryLearner, Scorer
-from .method import RoundsMethod, WeakHypotheses
-from .rounds import PairLoss, misordered
+from .._typing import FloatArray, IntArray, Progress
+from ..checks import one_of, whole
+from ..fit import Certificate, Fit, GapRule, Geometry, Potential, ThresholdRule, Trace, count_above
+from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows
+from ..judging.costs import CostField, least_cost_thresholds, mean_excess, require_differences
+from ..method import FREUND, LIN, LIN_LI, Method, Needs, cost_option, hull, option
+from ..reduction.classifiers import CLASSIFIERS, parse_classifier, parse_learner
+from ..reduction.learners import BinaryLearner, EnsembleFit, InRounds, Raised, Rounds, Scorer, StumpSum, WeakLearner
+from .results import EnsembleResults
+from .rounds import Hypotheses, Loss, MarginLoss, PairLoss, Questions, Run, continued, misordered
+from .weak import vote_divergence
 
 #: How a step along a hypothesis of RankBoost is found.
 STEPS = {"loose": "the difference of right and wrong pairs", "tight": "the shares of right and of wrong pairs"}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ORBoost(WeakHypotheses, RoundsMethod):
+class RoundsMethod(Method):
+    """Base of the methods that add a hypothesis a round.
+
+    A concrete class says what the hypotheses are, which loss the rounds lower, and how scores become ranks.
+
+    Parameters
+    ----------
+    rounds : int
+        T, at least 1.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]: costs that do not
+        fall away from the true rank. A row's own costs in the sample take its place.
+    """
+
+    rounds: int = option(200, whole, 1)
+    cost: CostField = cost_option()
+
+    #: Costs must be V-shaped, for the signs of their steps to say which answers are right.
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
+    results_class: ClassVar[type[Any]] = EnsembleResults
+
+    def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential | None:
+        """The potential that the rounds add to; None for 0."""
+        return None
+
+    def hypotheses(self, train: DistinctRows) -> Hypotheses:
+        """What the rounds choose from."""
+        raise TypeError(f"{type(self).__name__} defines no hypotheses")
+
+    def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
+        """The loss that the rounds lower, at training scores (N,)."""
+        raise TypeError(f"{type(self).__name__} defines no loss")
+
+    def gaps(
+        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
+    ) -> FloatArray:
+        """(n, K-1) gaps of scores to the thresholds of the loss, or to those of the training scores if it has none."""
+        raise TypeError(f"{type(self).__name__} defines no gaps")
+
+    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> Any:
+        """The ranker of a sum of rounds."""
+        raise TypeError(f"{type(self).__name__} defines no rule")
+
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        """Header lines of the summary."""
+        return ()
+
+    def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
+        """The mean training cost above the least possible, against the loss that bounds it.
+
+        Parameters
+        ----------
+        rows : DistinctRows
+        rule : Rule
+        loss : float
+            Bound of the cost.
+        limit : float
+            Bound of the loss, by the product over rounds.
+        """
+        cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
+        details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
+        # The tolerance allows for rounding of the sums behind both.
+        value = 0.0 if cost == 0.0 else cost / loss
+        return Certificate(name="training cost / its bound", value=value, tolerance=1.0 + 1e-9, details=details)
+
+    def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> EnsembleFit:
+        """Fit to arrays.
+
+        Parameters
+        ----------
+        sample : Sample
+            Rows of weight 0 take no part.
+        rng : numpy.random.Generator
+            Source of a weak learner that draws.
+        progress : callable(step, total, message), optional
+        """
+        self.check(sample)
+        train = self._rows(sample)
+        require_differences(train.costs, train.weights)
+        run = self._run(train, self.start(train, rng))
+        run.add(self.rounds, rng, progress)
+        return self._fitted(sample, train, run.trainer, run.record(rng), len(run.members))
+
+    def more(self, sample: Sample, fit: EnsembleFit, rounds: int, progress: Progress | None = None) -> EnsembleFit:
+        """The fit with further rounds; the same as a fit of as many rounds at once.
+
+        Raises
+        ------
+        OptionError
+        """
+        whole("rounds", rounds, 1, of=self)
+        run = self._run(self._rows(sample), fit.rounds.start)
+        run.repeat(fit.rounds)
+        rng = continued(fit.rounds.state)
+        run.add(rounds, rng, progress)
+        return self._fitted(sample, run.train, run.trainer, run.record(rng), len(run.members))
+
+    def truncated(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
+        """The fit as it was after some of its rounds.
+
+        Raises
+        ------
+        OptionError
+            More rounds than were made.
+        """
+        whole("rounds", rounds, 0, len(fit.rounds.members), also=", the rounds made")
+        train = self._rows(sample)
+        return self._fitted(sample, train, self.hypotheses(train), fit.rounds, int(rounds))
+
+    def staged_codes(
+        self, sample: Sample, fit: EnsembleFit, targets: Sequence[Rows], stages: Sequence[int]
+    ) -> Iterator[list[IntArray]]:
+        """Predicted codes of several sets of rows after some of the rounds, growing; each sum continues the last."""
+        train = self._rows(sample)
+        trainer = self.hypotheses(train)
+        row_sets = [Rows(X=train.X), *targets]
+        shape, start = self.loss(train, np.zeros(train.n)).scores.shape[1:], fit.rounds.start
+        sums = [np.zeros((rows.n, *shape)) + (0.0 if start is None else start(rows)) for rows in row_sets]
+        made = 0
+        for stage in stages:
+            if stage > made:
+                added = trainer.combine(fit.rounds.members[made:stage], fit.rounds.alphas[made:stage])
+                for rows, total in zip(row_sets, sums, strict=True):
+                    total += added(rows)
+            made = stage
+            theta = None if fit.rounds.thetas is None else fit.rounds.thetas[stage]
+            yield [count_above(self.gaps(train, sums[0], theta, total)) for total in sums[1:]]
+
+    def _rows(self, sample: Sample) -> DistinctRows:
+        return distinct_rows(sample, self.costs(sample))
+
+    def _run(self, train: DistinctRows, start: Potential | None) -> Run:
+        scores = np.zeros(train.n) if start is None else start(Rows(X=train.X))
+        return Run(train=train, trainer=self.hypotheses(train), loss=self.loss(train, scores), start=start)
+
+    def _fitted(
+        self, sample: Sample, train: DistinctRows, trainer: Hypotheses, rounds: Rounds, kept: int
+    ) -> EnsembleFit:
+        """The fit that uses the first of the rounds made on the rows of a sample."""
+        potential = trainer.combine(rounds.members[:kept], rounds.alphas[:kept])
+        if rounds.start is not None:
+            potential = Raised(first=rounds.start, added=potential)
+        rule = self.rule(train, potential, None if rounds.thetas is None else rounds.thetas[kept])
+        made = len(rounds.members)
+        used = f"; the first {kept} used" if kept < made else ""
+        return EnsembleFit(
+            rule=rule,
+            certificate=self.certificate(train, rule, float(rounds.losses[kept]), float(rounds.limits[kept])),
+            trace=Trace(iterations=made, objective=rounds.losses, message=rounds.message),
+            scores=rule.scores(sample.rows),
+            facts=(("Rounds", f"{made}, {rounds.message}{used}"), *self.facts()),
+            rounds=rounds,
+            kept=kept,
+        )
+
+
+def _check_learner(name: str, value: Any, of: Any) -> None:
+    """OptionError unless the value stands for a weak learner."""
+    parse_learner(value, of)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class WeakEnsemble(RoundsMethod):
+    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary hypotheses.
+
+    Parameters
+    ----------
+    rounds : int
+        T, at least 1.
+    cost : str or (K, K) array
+        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]: costs that do not
+        fall away from the true rank. A row's own costs in the sample take its place.
+    learner : str, weak learner or scikit-learn classifier
+        "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as DecisionTree(leaves=8) or
+        RCDPerceptron(updates=100); or a classifier that takes sample_weight.
+    """
+
+    learner: Any = option("stump", _check_learner)
+
+    def weak(self) -> WeakLearner:
+        """The weak learner."""
+        return parse_learner(self.learner, self)
+
+    def hypotheses(self, train: DistinctRows) -> Hypotheses:
+        return self.weak().on(train.X, train.weights)
+
+    def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
+        """The exponential loss of margins, with its best thresholds; for two levels with the threshold at 0.
+
+        For two levels it is sum_n w_n exp(-z_n H(x_n)), z_n = +1 for the higher one, else -1, and
+        w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is the same one.
+        """
+        theta = np.zeros(1) if self.needs.two_levels else None
+        return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, theta)
+
+    def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
+        """(K-1,) thresholds for training scores (N,), if the loss has none."""
+        raise TypeError(f"{type(self).__name__} defines no thresholds")
+
+    def gaps(
+        self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
+    ) -> FloatArray:
+        return np.asarray(scores[:, None] - (self.thresholds(train, training) if theta is None else theta))
+
+    def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> ThresholdRule:
+        return ThresholdRule(potential, self.thresholds(train, potential(Rows(X=train.X))) if theta is None else theta)
+
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        return (("Weak learner", repr(self.weak())),)
+
+    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
+        """Sum of the weights, and the richness of the weak learner's class on the training rows."""
+        rule = cast(ThresholdRule, fit.rule)
+        used = sample.case_weights > 0
+        richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
+        lengths = richness.squared_lengths
+        if lengths is not None:
+            lengths = np.zeros(sample.n)
+            lengths[used] = richness.squared_lengths
+        geometry = hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        if not isinstance(rule.potential, StumpSum):
+            return geometry
+        return replace(geometry, nats=vote_divergence(rule.potential, rule.theta, sample))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ORBoost(WeakEnsemble):
     """Ordinal regression boosting [Lin & Li 2006, sec. 4.2-4.3; Lin 2008, alg. 3.4].
 
     Lowers sum_nk W_nk exp(-rho_k(n)) by one weak hypothesis a round, rho_k = H(x_n) - theta_k where y_n > k, else
@@ -35,9 +263,8 @@ class ORBoost(WeakHypotheses, RoundsMethod):
 
     Parameters
     ----------
-    rounds, learner, cost, validation, patience
-        See `ordstat.boosting.method.WeakHypotheses` and `ordstat.boosting.method.RoundsMethod`;
-        the papers use rounds=2000.
+    rounds, learner, cost
+        See `ordstat.boosting.boosting.WeakEnsemble`; the papers use rounds=2000.
 
     Raises
     ------
@@ -57,7 +284,7 @@ class ORBoost(WeakHypotheses, RoundsMethod):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RankBoost(WeakHypotheses, RoundsMethod):
+class RankBoost(WeakEnsemble):
     """RankBoost with thresholds of least cost [Lin 2008, alg. 3.3; Lin & Li 2006, sec. 4.1].
 
     Lowers the sum over pairs with y_m > y_n of exp(H(x_n) - H(x_m)) by one weak hypothesis a round, in O(N + K), and
@@ -70,8 +297,8 @@ class RankBoost(WeakHypotheses, RoundsMethod):
         tighter one of 2006, 1/4 log(right / wrong), which is exact for h = +-1 and large where hardly a pair is wrong.
     cost : str or (K, K) array
         Cost that the thresholds minimise: any; a row's own costs in the sample take its place.
-    rounds, learner, validation, patience
-        See `ordstat.boosting.method.WeakHypotheses` and `ordstat.boosting.method.RoundsMethod`.
+    rounds, learner
+        See `ordstat.boosting.boosting.WeakEnsemble`.
 
     Raises
     ------
@@ -116,7 +343,7 @@ class RankBoost(WeakHypotheses, RoundsMethod):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AdaBoost(WeakHypotheses, RoundsMethod):
+class AdaBoost(WeakEnsemble):
     """AdaBoost [Freund & Schapire 1997; Lin 2008, alg. 4.2], for a response of two levels.
 
     Lowers sum_n w_n exp(-z_n H(x_n)), z_n = +1 for the higher level, else -1, w_n = |c_n[1] - c_n[2]|, by one weak
@@ -125,8 +352,8 @@ class AdaBoost(WeakHypotheses, RoundsMethod):
 
     Parameters
     ----------
-    rounds, learner, cost, validation, patience
-        See `ordstat.boosting.method.WeakHypotheses` and `ordstat.boosting.method.RoundsMethod`.
+    rounds, learner, cost
+        See `ordstat.boosting.boosting.WeakEnsemble`.
 
     Raises
     ------
@@ -144,7 +371,7 @@ class AdaBoost(WeakHypotheses, RoundsMethod):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SeedBoost(WeakHypotheses, RoundsMethod):
+class SeedBoost(WeakEnsemble):
     """AdaBoost with seeding [Lin 2008, alg. 5.3], for a response of two levels.
 
     Another learner is fitted first; with f its real-valued score, AdaBoost runs on the weights w_n exp(-z_n f(x_n)),
@@ -155,9 +382,8 @@ class SeedBoost(WeakHypotheses, RoundsMethod):
     first : str, method, binary learner or scikit-learn classifier
         "logistic", "tree"; a method for two levels such as REDSVM(C=1) or AdaBoost(), by its distance to the
         threshold; or a classifier that takes sample_weight, by its decision function.
-    rounds, learner, cost, validation, patience
-        See `ordstat.boosting.method.WeakHypotheses` and `ordstat.boosting.method.RoundsMethod`;
-        the thesis uses rounds=100.
+    rounds, learner, cost
+        See `ordstat.boosting.boosting.WeakEnsemble`; the thesis uses rounds=100.
 
     Raises
     ------
@@ -181,10 +407,8 @@ class SeedBoost(WeakHypotheses, RoundsMethod):
             self._learner()
 
     def _learner(self) -> BinaryLearner:
-        if isinstance(self.first, BinaryLearner):
-            return self.first
-        also = ", a method such as REDSVM(C=1), or a scikit-learn classifier that takes sample_weight"
-        return named_classifier(self.first, unknown("first", self.first, CLASSIFIERS, of=self, also=also))
+        also = ", a method such as REDSVM(C=1)"
+        return parse_classifier("first", self.first, CLASSIFIERS, self, scaling="range", also=also)
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential:
         """The score of the first learner."""
@@ -198,7 +422,7 @@ class SeedBoost(WeakHypotheses, RoundsMethod):
         return *super().facts(), ("First", repr(self.first))
 
     def geometry(self, sample: Sample, fit: Fit) -> None:
-        """None: the first learner's score has no sum of weights."""
+        """None, because the first learner's score has no sum of weights."""
         return None
 
 

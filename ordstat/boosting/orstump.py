@@ -1,4 +1,4 @@
-"""ORStump, the best ranker on one column; AdaBoost on rankers; and reverse reduction, which makes answers of ranks."""
+"""ORStump, the best ranker on one column, and AdaBoost on rankers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,122 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._typing import FloatArray, Progress
-from ..exceptions import DataError, OptionError
+from .._typing import FloatArray, IntArray, Progress
+from ..compiled.weak import best_column
+from ..exceptions import OptionError
 from ..fit import Certificate, ColumnScore, Fit, HullGeometry, MarginFit, Rule, ThresholdRule, Trace
 from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows, fit_scaling
-from ..judging.costs import CostField, least_cost_thresholds, mean_excess, require_differences
+from ..judging.costs import CostField, best_cuts, least_cost_thresholds, mean_excess, require_differences
 from ..judging.rankers import MarginResults
 from ..method import LIN, Method, Needs, cost_option
-from ..reduction.encoding import Extended, reverse_reduce
-from ..reduction.learners import Weak
-from ..reduction.members import MedianRule, MemberSum, RankStumpVotes, answers
-from .method import RoundsMethod
-from .rank_stump import RankStumpTrainer
+from ..reduction.learners import MedianRule, MemberSum, RankStumpVotes, Weak, answers
+from .boosting import RoundsMethod
 from .rounds import AnswerLoss, Hypotheses
+from .weak import Presorted
+
+# Cuts whose costs differ by less than this share of all costs are ties, which the wider gap wins.
+_TIE = 1e-9
+# Columns whose costs differ by less than this share are ties, which go to the first.
+_SAME = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class RankStump:
+    """Above k where sign (x[column] - cuts_k) > 0."""
+
+    column: int
+    sign: float
+    cuts: FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RankStumpTrainer:
+    """Finds the best ranking stump for the rows of X (N, D), again and again.
+
+    Attributes
+    ----------
+    presorted : Presorted
+    bonus : (D, N + 1)
+        Share of all costs by which a cut at each place counts less: the wider its gap, the more.
+    n_levels : int
+    """
+
+    presorted: Presorted
+    bonus: FloatArray
+    n_levels: int
+
+    reversible: ClassVar[bool] = False
+
+    @classmethod
+    def on(cls, X: FloatArray, n_levels: int) -> RankStumpTrainer:
+        """Sort the columns once."""
+        presorted = Presorted.of(X)
+        return cls(presorted=presorted, bonus=_TIE * _gap_shares(presorted), n_levels=n_levels)
+
+    def choose(self, gains: FloatArray) -> tuple[int, float]:
+        """Column and direction of the stump that costs least, for gains c[k] - c[k+1] (N, K-1) of every row."""
+        p = self.presorted
+        _, column, sign = best_column(p.order, p.distinct.view(np.uint8), self.bonus, _shared_out(gains), _SAME)
+        return column, sign
+
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        """The stump that maximises sum_nk u_nk (+1 where it puts row n above k, else -1), u (N, K-1)."""
+        gains, p = _shared_out(u), self.presorted
+        column, sign = self.choose(u)
+        walk = slice(None) if sign > 0 else slice(None, None, -1)
+        order = p.order[column][walk]
+        allowed = np.concatenate([[True], p.distinct[column], [True]])
+        totals = np.zeros((order.size + 1, gains.shape[1]))
+        np.cumsum(gains[order], axis=0, out=totals[1:])
+        totals += np.where(allowed, -self.bonus[column], np.inf)[walk][:, None]
+        places = best_cuts(totals)
+        position = np.empty(order.size, dtype=np.intp)
+        position[order] = np.arange(order.size)
+        values = np.where(position[:, None] >= places, 1.0, -1.0)
+        rising = places if sign > 0 else order.size - places
+        return Weak(RankStump(column, sign, self._cuts(column, rising)), values)
+
+    def _cuts(self, column: int, places: IntArray) -> FloatArray:
+        """Thresholds with the rows before each place at or below it."""
+        n = self.presorted.order.shape[1]
+        ends = {0: -np.inf, n: np.inf}
+        return np.array([ends[p] if p in ends else self.presorted.between(column, p - 1) for p in places.tolist()])
+
+    def combine(self, members: Sequence[RankStump], round_weights: FloatArray) -> RankStumpVotes:
+        """The votes of several stumps."""
+        return RankStumpVotes(
+            columns=np.array([m.column for m in members], dtype=np.intp),
+            signs=np.array([m.sign for m in members], dtype=np.float64),
+            cuts=np.array([m.cuts for m in members], dtype=np.float64).reshape(-1, self.n_levels - 1),
+            round_weights=np.asarray(round_weights, dtype=np.float64),
+        )
+
+    def log_sizes(self) -> tuple[float, float]:
+        """Logarithms of the numbers of label vectors, at one k and where every row has a k of its own.
+
+        A column with m different values gives two directions and m + 1 cuts, two of them the constants; or K-1 ordered
+        ones in C(m + K - 1, K - 1) ways.
+        """
+        from scipy.special import gammaln
+
+        values = 1.0 + self.presorted.distinct.sum(axis=1)
+        q = self.n_levels - 1
+        ways = gammaln(values + q + 1.0) - gammaln(values + 1.0) - gammaln(q + 1.0)
+        return float(np.log(2.0 * values.sum())), float(np.logaddexp.reduce(np.log(2.0) + ways))
+
+
+def _shared_out(gains: FloatArray) -> FloatArray:
+    """Gains as shares of all of them."""
+    return gains / (np.abs(gains).sum() or 1.0)
+
+
+def _gap_shares(presorted: Presorted) -> FloatArray:
+    """(D, N + 1) width of the gap at every place, as a share of all in its column; ends count as a mean gap."""
+    inner = np.diff(presorted.values, axis=1)
+    mean = inner.sum(axis=1, keepdims=True) / np.maximum(presorted.distinct.sum(axis=1, keepdims=True), 1)
+    gaps = np.hstack([mean, inner, mean])
+    total = gaps.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(gaps, total, out=np.zeros_like(gaps), where=total > 0))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -63,15 +166,17 @@ class ORStump(Method):
         gains = (rows.costs[:, :-1] - rows.costs[:, 1:]) * rows.weights[:, None]
         column, sign = RankStumpTrainer.on(rows.X, sample.n_levels).choose(gains)
         potential = ColumnScore(column=column if rows.X.shape[1] else None, sign=sign)
-        rule = ThresholdRule(potential, least_cost_thresholds(potential(Rows(X=rows.X)), rows.costs, rows.weights))
-        cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
+        rule, cost = _cheapest(rows, potential)
+        columns = range(rows.X.shape[1]) or (None,)
+        others = (ColumnScore(column=other, sign=q) for other in columns for q in (1.0, -1.0))
+        least = min(_cheapest(rows, other)[1] for other in others)
         coefficients = np.zeros(rows.X.shape[1])
         coefficients[column : column + 1] = sign
         return MarginFit(
             rule=rule,
             certificate=Certificate(
                 name="training cost above that of the best column found",
-                value=max(cost - self._least(rows), 0.0),
+                value=max(cost - least, 0.0),
                 tolerance=1e-6 * float(rows.costs.max()),
                 details=(("cost above the least possible", cost),),
             ),
@@ -80,18 +185,6 @@ class ORStump(Method):
             facts=(("Columns tried", f"{rows.X.shape[1]}, in both directions"),),
             coefficients=coefficients,
         )
-
-    @staticmethod
-    def _least(rows: DistinctRows) -> float:
-        """Smallest mean cost above the least possible over columns and directions, each with its own thresholds."""
-        found = []
-        columns = range(rows.X.shape[1]) or (None,)
-        for potential in (ColumnScore(column=column, sign=sign) for column in columns for sign in (1.0, -1.0)):
-            scores = potential(Rows(X=rows.X))
-            theta = least_cost_thresholds(scores, rows.costs, rows.weights)
-            codes = np.searchsorted(theta, scores, side="left")
-            found.append(mean_excess(rows.costs, codes, rows.weights))
-        return min(found)
 
     def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
         """The hull of the columns, each scaled to [-1, 1], in the units of the chosen one."""
@@ -113,6 +206,13 @@ class ORStump(Method):
         )
 
 
+def _cheapest(rows: DistinctRows, potential: ColumnScore) -> tuple[ThresholdRule, float]:
+    """The thresholds of least training cost on a column, and the mean of this cost above the least possible."""
+    X = Rows(X=rows.X)
+    rule = ThresholdRule(potential, least_cost_thresholds(potential(X), rows.costs, rows.weights))
+    return rule, mean_excess(rows.costs, rule.codes(X), rows.weights)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AdaBoostOR(RoundsMethod):
     """AdaBoost for ordinal ranking [Lin 2008, alg. 4.3].
@@ -127,8 +227,8 @@ class AdaBoostOR(RoundsMethod):
     ----------
     base : "orstump" or a method
         "orstump": the best column, direction and cuts. Or a method that takes costs of every row, such as REDSVM(C=1).
-    rounds, cost, validation, patience
-        See `ordstat.boosting.method.RoundsMethod`.
+    rounds, cost
+        See `ordstat.boosting.boosting.RoundsMethod`.
 
     Raises
     ------
@@ -219,87 +319,3 @@ class _Rankers:
 def _rule_answers(rule: Rule, rows: Rows) -> FloatArray:
     """(N, K-1) +1 where a ranker puts a row above k, else -1."""
     return answers(rule.codes(rows), rule.n_levels)
-
-
-@dataclass(frozen=True, eq=False)
-class RankAnswers:
-    """g(x, k) = +1 where a ranker puts x above k, else -1 [Lin 2008, eq. 4.6].
-
-    Attributes
-    ----------
-    rule : Rule
-        The fitted ranker.
-    """
-
-    rule: Rule
-
-    def __call__(self, X: Any) -> FloatArray:
-        """(N, K-1) answers of +1.0 or -1.0 for rows X (N, D); they do not grow in k."""
-        return _rule_answers(self.rule, Rows(X=_matrix(X)))
-
-
-def reverse_reduction(method: Method, X: Any, labels: Any, weights: Any, *, seed: int = 0) -> RankAnswers:
-    """A binary classifier of examples ((x_n, k), label, weight), by a ranker [Lin 2008, sec. 4.1, eq. 4.5-4.6].
-
-    The answers of each row become a rank, and their weights the costs of all ranks; the ranker is fitted to them, and
-    asked "above k?". The weighted training error of the answers is the training cost of the ranker (lemma 4.2).
-
-    Parameters
-    ----------
-    method : Method
-        A ranker that takes costs of every row, such as ORStump() or REDSVM(C=10).
-    X : (N, D) numbers
-    labels : (N, K-1) of +1 and -1
-        Not growing in k: a row is above 1, 2, ... up to its rank.
-    weights : (N, K-1) >= 0
-    seed : int
-
-    Returns
-    -------
-    RankAnswers
-        Called with rows (n, D), it gives (n, K-1) answers.
-
-    Raises
-    ------
-    OptionError
-        The method takes no costs of rows.
-    DataError
-        Arrays of other shapes, values that are not finite, or labels that contradict each other.
-
-    Examples
-    --------
-    >>> from ordstat import ORStump, reverse_reduction
-    >>> X = [[0.0], [1.0], [2.0]]
-    >>> classifier = reverse_reduction(ORStump(), X, [[-1, -1], [1, -1], [1, 1]], [[1, 1], [1, 1], [1, 1]])
-    >>> classifier([[0.2], [5.0]]).tolist()
-    [[-1.0, -1.0], [1.0, 1.0]]
-    """
-    if not isinstance(method, Method) or not method.needs.row_costs:
-        raise OptionError(
-            f"method of reverse_reduction must be a ranker that takes costs of every row, such as ORStump(); got "
-            f"{method!r}."
-        )
-    rows = _matrix(X)
-    y, costs = reverse_reduce(_checked(rows, np.asarray(labels), np.asarray(weights, dtype=np.float64)))
-    sample = Sample(rows=Rows(X=rows), y=y, n_levels=costs.shape[1], costs=costs)
-    return RankAnswers(method.fit(sample, np.random.default_rng(seed)).rule)
-
-
-def _matrix(X: Any) -> FloatArray:
-    rows = np.ascontiguousarray(X, dtype=np.float64)
-    if rows.ndim != 2 or not np.isfinite(rows).all():
-        raise DataError(f"X must be an (N, D) array of finite numbers; got shape {rows.shape}.")
-    return rows
-
-
-def _checked(X: FloatArray, labels: Any, weights: FloatArray) -> Extended:
-    if labels.ndim != 2 or labels.shape[0] != len(X) or labels.shape[1] < 1 or weights.shape != labels.shape:
-        raise DataError(
-            f"labels and weights must have one row per row of X and one column per question, shape ({len(X)}, K-1); "
-            f"got {labels.shape} and {weights.shape}."
-        )
-    if not np.isin(labels, (-1, 1)).all():
-        raise DataError("labels must be +1 or -1.")
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise DataError("weights must be finite and not negative.")
-    return Extended(labels.astype(np.float64), weights)

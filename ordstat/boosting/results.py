@@ -1,29 +1,24 @@
-"""Results of a threshold ensemble made in rounds."""
+"""Results of methods that fit in rounds, and of threshold ensembles."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 import pandas as pd
 
-from .._typing import IntArray
-from ..exceptions import UnavailableError
-from ..fitted import FittedRanker
+from .._typing import AnyArray, IntArray
+from ..checks import is_whole, whole
+from ..exceptions import OptionError, UnavailableError
+from ..fit import Fit
 from ..formula.sample import Rows, Sample
 from ..judging.costs import sample_costs
 from ..judging.importance import GAIN_FIRST
-from ..judging.rankers import (
-    FittedThresholds,
-    after_rounds,
-    staged_predictions,
-    stages,
-    tidy_thresholds,
-    with_more_rounds,
-)
+from ..judging.rankers import ThresholdResults
 from ..plots.accessor import EnsemblePlots
-from ..reduction.members import EnsembleFit
+from ..reduction.learners import EnsembleFit
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import figures, ranker_report, shared_tables, threshold_table
@@ -31,175 +26,31 @@ from ..results import OrdinalResults
 
 # Rows of the table of rounds in a summary.
 _SHOWN = 6
-# Columns of the table of importance in a summary.
-_LISTED = 8
 
 
-class BoostingMethod(Protocol):
-    """A boosting method, as results see it."""
+class RoundsMethod(Protocol):
+    """A method that fits in rounds, as results see it."""
+
+    def more(self, sample: Sample, fit: Any, rounds: int) -> Fit:
+        """The fit with further rounds."""
+
+    def truncated(self, sample: Sample, fit: Any, rounds: int) -> Fit:
+        """The fit after some of its rounds."""
 
     def staged_codes(
-        self, sample: Sample, fit: EnsembleFit, targets: Sequence[Rows], stages: Sequence[int]
+        self, sample: Sample, fit: Any, targets: Sequence[Rows], stages: Sequence[int]
     ) -> Iterator[list[IntArray]]:
         """Predicted codes of several sets of rows after some of the rounds."""
 
 
-class FittedEnsemble(FittedRanker):
-    """A fitted ranker whose score rounds have added to."""
+class RoundsResults(OrdinalResults):
+    """Results of a fit that was made in rounds."""
 
-    fit: EnsembleFit
+    fit: Any
 
-    no_bounds: ClassVar[str] = "No margin bounds: the score that the rounds add to has no sum of weights."
-
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Threshold ensemble"
-
-    @property
-    def rounds(self) -> pd.DataFrame:
-        """One row a round, round 0 being the start.
-
-        Returns
-        -------
-        pandas.DataFrame
-            alpha, loss (training loss a row), bound (what the training-error theorem allows it), the thresholds after
-            the round (methods that keep them), validation (mean cost of the held-out rows, where there are any).
-        """
-        f = self.fit.rounds
-        index = pd.RangeIndex(f.losses.size, name="round")
-        columns = {"alpha": np.concatenate([[np.nan], f.alphas]), "loss": f.losses, "bound": f.limits}
-        parts = [pd.DataFrame(columns, index=index)]
-        if f.thetas is not None:
-            parts.append(pd.DataFrame(f.thetas, columns=self.threshold_names, index=index))
-        if f.validation is not None:
-            parts.append(pd.DataFrame({"validation": f.validation}, index=index))
-        return pd.concat(parts, axis=1)
-
-
-def ensemble_errors(
-    fit: FittedEnsemble, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
-) -> pd.DataFrame:
-    """Mean errors after every round, on the rows of the fit and on new ones."""
-    own, chosen = fit.design.sample, stages(fit, every, rounds)
-    samples = {"": own} if newdata is None else {"": own, "new ": fit.new_sample(newdata)[1]}
-    method, rows = cast(BoostingMethod, fit.method), [s.rows for s in samples.values()]
-    found = []
-    for codes in method.staged_codes(own, fit.fit, rows, chosen):
-        parts = zip(samples.items(), codes, strict=True)
-        found.append({k: v for (name, s), c in parts for k, v in _stage(fit, name, s, c).items()})
-    return pd.DataFrame(found, index=pd.Index(chosen, name="round"))
-
-
-def _stage(fit: FittedEnsemble, prefix: str, sample: Sample, codes: IntArray) -> dict[str, float]:
-    """Mean errors of predicted codes (N,)."""
-    weights, distance = sample.case_weights, np.abs(codes - sample.y)
-    errors = {"classification": np.minimum(distance, 1), "absolute": distance}
-    if sample.costs is not None or fit.design.sample.costs is None:
-        costs = sample_costs(fit.method.cost_matrix, sample)
-        errors["cost"] = costs[np.arange(sample.n), codes]
-    return {prefix + name: float(weights @ values / weights.sum()) for name, values in errors.items()}
-
-
-def ensemble_importance(fit: FittedEnsemble) -> pd.DataFrame:
-    """What the columns contribute to the rounds, most important first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        importance, of sum 1. Stumps: the standard deviation, over the rows of the fit, of what the stumps on the
-        column add to the score. Others: the alphas by size, that of a perceptron or sigmoid shared among the
-        scaled columns by the size of their weights, that of a tree by the fall of the deviance. The index has the
-        columns of the model.
-
-    Raises
-    ------
-    UnavailableError
-        The hypotheses are classifiers of scikit-learn.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "orboost-all", rounds=20)
-    >>> fit.importance().index.tolist()
-    ['temp[T.warm]', 'contact[T.yes]']
-    """
-    rule: Any = fit.fit.rule
-    potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
-    potential = getattr(potential, "added", potential)
-    if not hasattr(potential, "importance"):
-        raise UnavailableError(
-            f"{fit.method!r} adds up hypotheses that do not tell which columns they look at: use "
-            "importance(kind='permutation')."
-        )
-    found = potential.importance(fit.design.sample)
-    frame = pd.DataFrame({"importance": found / (found.sum() or 1.0)}, pd.Index(fit.design.names, name="column"))
-    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
-
-
-def ensemble_figures(fit: FittedEnsemble) -> pd.DataFrame:
-    """One row of figures of the whole fit."""
-    return NotedFrame.of(figures(fit).assign(rounds=fit.fit.kept, loss=float(fit.fit.rounds.losses[fit.fit.kept])))
-
-
-def _round_table(fit: FittedEnsemble) -> Table:
-    shown = np.unique(np.rint(np.geomspace(1, len(fit.rounds), _SHOWN)).astype(np.intp) - 1)
-    frame = fit.rounds.iloc[shown].drop(columns=fit.threshold_names, errors="ignore")
-    frame.insert(1, "cost", ensemble_errors(fit, rounds=shown.tolist())["cost"])
-    of = "all rows of the fit, those held out too" if "validation" in frame else "the rows of the fit"
-    title = "After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem"
-    note = f"The cost is that of {of}. All rounds are in .rounds, their errors in .staged_errors()."
-    formats = dict.fromkeys(("alpha", "cost", "loss", "bound"), "g")
-    return Table(title=title, frame=frame, formats=formats, note=note, section="fit")
-
-
-def _importance_table(fit: FittedEnsemble) -> list[Table]:
-    """The columns that the rounds look at most; nothing for hypotheses that do not tell."""
-    try:
-        frame = ensemble_importance(fit)
-    except UnavailableError:
-        return []
-    more = len(frame) > _LISTED
-    note = f"The first {_LISTED} of {len(frame)}; all are in .importance()." if more else ""
-    shown = frame.head(_LISTED)
-    return [Table(title="Importance of the columns", frame=shown, formats={"importance": ".3f"}, note=note)]
-
-
-class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
-    """A fitted threshold ensemble, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="orboost-all", rounds=20)
-    >>> fit.rounds.columns.tolist()
-    ['alpha', 'loss', 'bound', '1|2', '2|3', '3|4', '4|5']
-    >>> fit.at(5).fit.kept
-    5
-    """
-
-    fit: EnsembleFit
-
-    def tidy(self) -> pd.DataFrame:
-        """One row per threshold and linear coefficient: term, estimate, coef_type.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
-        >>> fit.tidy().round(2)
-                     term  estimate  coef_type
-        0             1|2      -1.0  threshold
-        1             2|3       1.0  threshold
-        2             3|4       3.0  threshold
-        3             4|5       5.0  threshold
-        4    temp[T.warm]       2.0   location
-        5  contact[T.yes]       2.0   location
-        """
-
-        return tidy_thresholds(self)
-
-    glance = ensemble_figures
+    importance_kinds = GAIN_FIRST
+    #: Columns of `staged_errors`.
+    error_columns: ClassVar[tuple[str, ...]] = ("classification", "absolute", "cost")
 
     def at(self, rounds: int) -> Self:
         """The results as they were after some of the rounds.
@@ -219,8 +70,7 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
         >>> len(fit.at(5).rounds)
         5
         """
-
-        return after_rounds(self, rounds)
+        return self._with(cast(RoundsMethod, self.method).truncated(self.design.sample, self.fit, rounds), rounds)
 
     def more(self, rounds: int) -> Self:
         """The results with further rounds: those of a fit of as many rounds at once.
@@ -230,7 +80,7 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
         Raises
         ------
         OptionError
-            `rounds` is not a number of rounds, or there is one round by nature, as for a single tree.
+            `rounds` is not a number of rounds, or the method makes one round only, as for a single tree.
 
         Examples
         --------
@@ -239,8 +89,8 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
         >>> len(fit.more(10).rounds)
         30
         """
-
-        return with_more_rounds(self, rounds)
+        fit: Any = cast(RoundsMethod, self.method).more(self.design.sample, self.fit, rounds)
+        return self._with(fit, fit.stages[-1])
 
     def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
         """Predictions after every round, as (round, what `predict` gives).
@@ -266,8 +116,8 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
         >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
         [(10, [2, 2]), (20, [2, 2])]
         """
-
-        return staged_predictions(self, newdata, type, every=every)
+        for stage in self._stages(every):
+            yield stage, self.at(stage).predict(newdata, type)
 
     def staged_errors(
         self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
@@ -286,8 +136,8 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            Columns classification, absolute and cost of the training rows, then "new classification", ... of
-            `newdata` (without a cost where every row of the fit had its own); the index is the round.
+            Columns classification, absolute and cost (trees: squared) of the training rows, then "new classification",
+            ... of `newdata` (without a cost where every row of the fit had its own); the index is the round.
 
         Examples
         --------
@@ -301,10 +151,132 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
         100    0.06
         Name: new absolute, dtype: float64
         """
-        return ensemble_errors(self, newdata, every=every, rounds=rounds)
+        stages, samples = self._stages(every, rounds), {"": self.design.sample}
+        if newdata is not None:
+            samples["new "] = self.new_sample(newdata)[1]
+        method, targets = cast(RoundsMethod, self.method), [sample.rows for sample in samples.values()]
+        table = [
+            dict(pair for item, codes in zip(samples.items(), both, strict=True) for pair in self._errors(*item, codes))
+            for both in method.staged_codes(self.design.sample, self.fit, targets, stages)
+        ]
+        return pd.DataFrame(table, index=pd.Index(stages, name="round"))
 
-    importance_kinds = GAIN_FIRST
-    gain_importance = ensemble_importance
+    def _errors(self, prefix: str, sample: Sample, codes: IntArray) -> list[tuple[str, float]]:
+        """Names and values of the mean errors of predicted codes (N,)."""
+        weights, distance = sample.case_weights, np.abs(codes - sample.y)
+        errors = {"classification": np.minimum(distance, 1), "absolute": distance, "squared": distance**2}
+        if sample.costs is not None or self.design.sample.costs is None:
+            errors["cost"] = sample_costs(self.method.cost_matrix, sample)[np.arange(sample.n), codes]
+        columns = [name for name in self.error_columns if name in errors]
+        return [(prefix + name, float(weights @ errors[name] / weights.sum())) for name in columns]
+
+    def _stages(self, every: int, rounds: Sequence[int] | None = None) -> list[int]:
+        """The rounds to show, growing: `rounds`, or every so many and the last."""
+        first, last = self.fit.stages[0], self.fit.stages[-1]
+        if rounds is None:
+            whole("every", every, 1)
+            return sorted({*range(every, last + 1, every), last})
+        several = not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
+        if not several or not all(is_whole(t) and first <= t <= last for t in rounds):
+            raise OptionError(f"rounds must be whole numbers from {first} to {last}, the rounds made; got {rounds!r}.")
+        return sorted({int(t) for t in rounds})
+
+    def _with(self, fit: Fit, rounds: int) -> Self:
+        """Another fit, whose method has as many rounds, so that folds, splits and updates are fitted with these."""
+        method: Any = self.method
+        if rounds > 0 and hasattr(method, "rounds"):
+            method = replace(method, rounds=int(rounds))
+        calibrated: Any = None if self.calibrated is None else replace(cast(Any, self.calibrated), method=method)
+        return replace(self, fit=fit, method=method, calibrated=calibrated)
+
+
+def importance_frame(names: Sequence[str], **columns: AnyArray) -> pd.DataFrame:
+    """What the columns of a model contribute, most important first."""
+    frame = pd.DataFrame(columns, index=pd.Index(names, name="column"))
+    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
+
+
+def importance_table(frame: pd.DataFrame, title: str, most: int, formats: Mapping[str, str], **more: Any) -> Table:
+    """The most important columns, for a summary."""
+    note = f"The first {most} of {len(frame)}; all are in .importance()." if len(frame) > most else ""
+    return Table(title=title, frame=frame.head(most), formats={"importance": ".3f", **formats}, note=note, **more)
+
+
+def shown_rounds(made: int) -> IntArray:
+    """Places of the rounds that a summary shows, among those from the start to the last."""
+    return np.unique(np.rint(np.geomspace(1, made, _SHOWN)).astype(np.intp) - 1)
+
+
+class EnsembleResults(RoundsResults, ThresholdResults):
+    """A fitted threshold ensemble, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="orboost-all", rounds=20)
+    >>> fit.rounds.columns.tolist()
+    ['alpha', 'loss', 'bound', '1|2', '2|3', '3|4', '4|5']
+    >>> fit.at(5).fit.kept
+    5
+    """
+
+    fit: EnsembleFit
+
+    no_bounds: ClassVar[str] = "No margin bounds: the score that the rounds add to has no sum of weights."
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Threshold ensemble"
+
+    @property
+    def rounds(self) -> pd.DataFrame:
+        """One row a round, round 0 being the start.
+
+        Returns
+        -------
+        pandas.DataFrame
+            alpha, loss (training loss a row), bound (what the training-error theorem allows it), and the thresholds
+            after the round (methods that keep them).
+        """
+        f = self.fit.rounds
+        index = pd.RangeIndex(f.losses.size, name="round")
+        columns = {"alpha": np.concatenate([[np.nan], f.alphas]), "loss": f.losses, "bound": f.limits}
+        parts = [pd.DataFrame(columns, index=index)]
+        if f.thetas is not None:
+            parts.append(pd.DataFrame(f.thetas, columns=self.threshold_names, index=index))
+        return pd.concat(parts, axis=1)
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+        return NotedFrame.of(figures(self).assign(rounds=self.fit.kept, loss=self.fit.rounds.losses[self.fit.kept]))
+
+    def gain_importance(self) -> pd.DataFrame:
+        """What the columns contribute to the rounds, most important first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            importance, of sum 1. Stumps: the standard deviation, over the rows of the fit, of what the stumps on the
+            column add to the score. Others: the alphas by size, that of a perceptron or sigmoid shared among the
+            scaled columns by the size of their weights, that of a tree by the fall of the deviance. The index has the
+            columns of the model.
+
+        Raises
+        ------
+        UnavailableError
+            The hypotheses are classifiers of scikit-learn.
+        """
+        rule: Any = self.fit.rule
+        potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
+        potential = getattr(potential, "added", potential)
+        if not hasattr(potential, "importance"):
+            raise UnavailableError(
+                f"{self.method!r} adds up classifiers that do not say which columns they use: use "
+                "importance(kind='permutation')."
+            )
+        sizes = potential.importance(self.design.sample)
+        return importance_frame(self.design.names, importance=sizes / (sizes.sum() or 1.0))
 
     @property
     def plot(self) -> EnsemblePlots:
@@ -313,5 +285,18 @@ class EnsembleResults(FittedEnsemble, FittedThresholds, OrdinalResults):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        learnt = [threshold_table(self.thresholds.to_frame()), *_importance_table(self)]
-        return ranker_report(self, [*learnt, _round_table(self), *shared_tables(self)])
+        try:
+            importance = [importance_table(self.gain_importance(), "Importance of the columns", 8, {})]
+        except UnavailableError:
+            importance = []
+        thresholds = threshold_table(self.thresholds.to_frame())
+        return ranker_report(self, [thresholds, *importance, self._round_table(), *shared_tables(self)])
+
+    def _round_table(self) -> Table:
+        shown = shown_rounds(len(self.rounds))
+        frame = self.rounds.iloc[shown].drop(columns=self.threshold_names, errors="ignore")
+        frame.insert(1, "cost", self.staged_errors(rounds=shown.tolist())["cost"])
+        title = "After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem"
+        note = "The cost is that of the rows of the fit. All rounds are in .rounds, their errors in .staged_errors()."
+        formats = dict.fromkeys(("alpha", "cost", "loss", "bound"), "g")
+        return Table(title=title, frame=frame, formats=formats, note=note, section="fit")

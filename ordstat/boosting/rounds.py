@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
-from ..fit import Potential, count_above
+from ..fit import Potential
 from ..formula.sample import DistinctRows, Rows
-from ..judging.costs import mean_excess
-from ..reduction.learners import Weak
-from ..reduction.members import Rounds
+from ..reduction.learners import Rounds, Weak
 
-# The lightest side of a step counts at least this share of the heaviest, which keeps it finite.
+# The lighter side of a step counts at least this share of the heavier one, which keeps the step finite.
 _FLOOR = 1e-12
-# Logarithms of a weight that counts as none, and of one that counts as all.
+# Limits for logarithms of weights.
 _LEAST, _MOST = -700.0, 600.0
-# Where a threshold lies that no row bears on.
+# Stand-in for infinite thresholds.
 _FAR = 1e9
 
 
@@ -57,16 +55,8 @@ class Questions:
             )
 
 
-@dataclass(frozen=True)
-class Step:
-    """A step along a hypothesis.
-
-    Attributes
-    ----------
-    alpha : float
-    factor : float
-        The loss after it, before the thresholds move, is at most this share of the loss before.
-    """
+class Step(NamedTuple):
+    """alpha of a step along a hypothesis, and a bound of the loss after it, as a share of the loss before."""
 
     alpha: float
     factor: float
@@ -101,19 +91,15 @@ class MarginLoss:
 
     @classmethod
     def start(cls, questions: Questions, scores: FloatArray, theta: FloatArray | None = None) -> MarginLoss:
-        """At scores H (N,), with fixed thresholds, or with the best ones where none are given."""
+        """The loss at scores H (N,), with fixed thresholds, or with the best ones if none are given."""
         moves = theta is None
-        begun = cls(
-            questions=questions,
-            scores=scores.copy(),
-            theta=np.zeros(questions.log_above.shape[1]) if theta is None else theta,
-            moves=moves,
-        )
-        begun._sides = begun._log_sides()
-        begun._weigh()
+        first = np.zeros(questions.log_above.shape[1]) if theta is None else theta
+        loss = cls(questions=questions, scores=scores.copy(), theta=first, moves=moves)
+        loss._sides = loss._log_sides()
+        loss._weigh()
         if moves:
-            begun._settle()
-        return begun
+            loss._settle()
+        return loss
 
     @property
     def value(self) -> float:
@@ -140,7 +126,7 @@ class MarginLoss:
         self._weigh()
         if self.moves:
             self._settle()
-        return Step(alpha=alpha, factor=float((total - right - wrong + moved) / total))
+        return Step(alpha, float((total - right - wrong + moved) / total))
 
     def _log_sides(self) -> tuple[FloatArray, FloatArray]:
         """(G,) logarithms of sum_k W_gk exp(theta_k) over yes, and of sum_k W_gk exp(-theta_k) over no."""
@@ -182,7 +168,7 @@ def _without(side: FloatArray, values: FloatArray) -> FloatArray:
 def ordered_thresholds(log_yes: FloatArray, log_no: FloatArray) -> FloatArray:
     """theta_1 <= ... <= theta_{K-1} that minimise sum_k p_k exp(theta_k) + m_k exp(-theta_k).
 
-    Each is 1/2 log(m_k / p_k) where these are in order (with the absolute cost they always are); otherwise neighbours
+    Each is 1/2 log(m_k / p_k) if these are in order (with the absolute cost they always are); otherwise neighbours
     out of order are pooled, with the sums of their p and m [Lin & Li 2006, sec. 4.2].
 
     Parameters
@@ -198,7 +184,7 @@ def ordered_thresholds(log_yes: FloatArray, log_no: FloatArray) -> FloatArray:
     if asked.size == 0:
         return np.zeros(log_yes.size)
     pooled = _pooled(log_yes[asked], log_no[asked])
-    # A threshold that no row bears on lies with the one below it, the first with the one above.
+    # A threshold that no row asks about equals the one below it, the first the one above.
     before = np.maximum(np.searchsorted(asked, np.arange(log_yes.size), side="right") - 1, 0)
     return pooled[before]
 
@@ -258,11 +244,7 @@ class AnswerLoss:
         factor = (right * np.exp(-alpha) + wrong * np.exp(alpha)) / size
         self.scores += alpha * values
         self.signed = self.gains * np.exp(-self._yes * self.scores)
-        return Step(alpha=alpha, factor=float(factor))
-
-
-# A mean nearer to 1 or -1 counts as this near, which keeps the step finite.
-_FLOOR_PAIRWISE = 1e-12
+        return Step(alpha, float(factor))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -278,7 +260,7 @@ class PairLoss:
         The step of the 2006 paper, by the shares of pairs put right and wrong; False is that of 2008, eq. 3.11, by
         their difference alone.
     theta : None
-        Pairs know no thresholds.
+        Pairs have no thresholds.
     """
 
     y: IntArray
@@ -297,7 +279,7 @@ class PairLoss:
 
     @property
     def value(self) -> float:
-        """Z, as a mean over pairs; 0 where there are none."""
+        """Z, as a mean over pairs; 0 without pairs."""
         return float(self.up.sum()) / self.pairs if self.pairs else 0.0
 
     def direction(self) -> FloatArray:
@@ -305,17 +287,17 @@ class PairLoss:
         return self.up - self.down
 
     def step(self, values: FloatArray) -> Step:
-        """Move along a hypothesis with values (N,) in [-1, 1] by the best step of the bound chosen."""
+        """Move along a hypothesis with values (N,) in [-1, 1] by the best step of the chosen bound."""
         total = float(self.up.sum())
         alpha, factor = (self._by_shares if self.tight else self._by_difference)(values, total)
         self.scores += alpha * values
         self._weigh()
-        return Step(alpha=alpha, factor=factor)
+        return Step(alpha, factor)
 
     def _by_difference(self, values: FloatArray, total: float) -> tuple[float, float]:
         """1/4 log((1 + r)/(1 - r)), r the mean of (h_m - h_n)/2 over pairs; Z falls by sqrt(1 - r^2) at least."""
         r = float(self.direction() @ values) / (2.0 * total)
-        r = min(max(r, -1.0 + _FLOOR_PAIRWISE), 1.0 - _FLOOR_PAIRWISE)
+        r = min(max(r, -1.0 + _FLOOR), 1.0 - _FLOOR)
         return 0.25 * float(np.log1p(r) - np.log1p(-r)), float(np.sqrt(1.0 - r * r))
 
     def _by_shares(self, values: FloatArray, total: float) -> tuple[float, float]:
@@ -357,12 +339,12 @@ class PairLoss:
         high = self.weights[order] * np.exp(shift_up[level] - self.scores[order])
         low = self.weights[order] * np.exp(self.scores[order] - shift_down[level])
         for k in range(1, shift_up.size):
-            below, own = level < k, level == k
+            below, here = level < k, level == k
             scale = np.exp(shift_down[level[below]] - shift_up[k])
             mass = np.concatenate([[0.0], np.cumsum(low[below] * scale)])
             moment = np.concatenate([[0.0], np.cumsum(low[below] * scale * h[below])])
-            place = np.searchsorted(h[below], h[own], side="left")
-            right += 0.5 * float(high[own] @ (h[own] * mass[place] - moment[place]))
+            place = np.searchsorted(h[below], h[here], side="left")
+            right += 0.5 * float(high[here] @ (h[here] * mass[place] - moment[place]))
         return right
 
     def _shifts(self) -> tuple[FloatArray, FloatArray]:
@@ -395,10 +377,10 @@ def misordered(y: IntArray, weights: FloatArray, scores: FloatArray) -> float:
     level, ordered, w = y[order], scores[order], weights[order]
     wrong = 0.0
     for k in np.unique(level)[1:]:
-        lower, own = level < k, level == k
+        lower, here = level < k, level == k
         mass = np.concatenate([[0.0], np.cumsum(w[lower])])
-        below = mass[np.searchsorted(ordered[lower], ordered[own], side="left")]
-        wrong += float(w[own] @ (mass[-1] - below))
+        below = mass[np.searchsorted(ordered[lower], ordered[here], side="left")]
+        wrong += float(w[here] @ (mass[-1] - below))
     total = pair_weight(y, weights)
     return wrong / total if total else 0.0
 
@@ -409,35 +391,18 @@ _NO_EDGE = 1e-10
 _NO_LOSS = 1e-250
 
 
-class Loss(Protocol):
-    """A loss of training scores that boosting lowers."""
-
-    @property
-    def value(self) -> float:
-        """Mean over rows or pairs, now."""
-
-    @property
-    def scores(self) -> FloatArray:
-        """(N,) H; (N, K-1) where every threshold has its own."""
-
-    @property
-    def theta(self) -> FloatArray | None:
-        """(K-1,) thresholds that belong to the loss; None where it has none."""
-
-    def direction(self) -> FloatArray:
-        """Signed weights u of the scores' shape: a hypothesis with a sum of u h above 0 lowers the loss."""
-
-    def step(self, values: FloatArray) -> Step:
-        """Move along a hypothesis with values of the scores' shape."""
+#: A loss that boosting lowers: its `value` is the mean over rows or pairs, and `direction` has signed weights u of the
+#: scores' shape, so that a hypothesis with a sum of u h above 0 lowers it; `step` moves along a hypothesis.
+Loss = MarginLoss | AnswerLoss | PairLoss
 
 
 class Hypotheses(Protocol):
-    """What boosting chooses from, on the rows at hand.
+    """The hypotheses that boosting chooses from, on the rows of a sample.
 
     Attributes
     ----------
     reversible : bool
-        Whether -h is a hypothesis too, so that one that is worse than chance serves with a negative weight.
+        Whether -h is a hypothesis too, so that a hypothesis worse than chance gets a negative weight.
     """
 
     reversible: ClassVar[bool]
@@ -449,24 +414,8 @@ class Hypotheses(Protocol):
         """sum_t weight_t h_t as a function of rows."""
 
 
-def held_out(rows: DistinctRows, share: float, rng: np.random.Generator) -> IntArray:
-    """(M,) positions of rows to hold out: the share of every rank, at least one row of a rank staying."""
-    held = []
-    for level in np.unique(rows.y):
-        own = rng.permutation(np.flatnonzero(rows.y == level))
-        held.append(own[: min(int(np.rint(share * own.size)), own.size - 1)])
-    return np.sort(np.concatenate(held)).astype(np.intp)
-
-
-def split(rows: DistinctRows, held: IntArray | None) -> tuple[DistinctRows, DistinctRows | None]:
-    """Training rows and held-out rows; None where no row is held out."""
-    if held is None or held.size == 0:
-        return rows, None
-    return rows.take(np.setdiff1d(np.arange(rows.n), held)), rows.take(held)
-
-
 def continued(state: dict[str, Any]) -> np.random.Generator:
-    """A generator that goes on from a state."""
+    """A generator that continues from a state."""
     generator = getattr(np.random, state["bit_generator"])()
     generator.state = deepcopy(state)
     return np.random.Generator(generator)
@@ -479,58 +428,34 @@ class Run:
     Attributes
     ----------
     train : DistinctRows
-    test : DistinctRows or None
-        Held out.
-    held : (M,) their positions, or None
-    trainer : WeakTrainer
-        On the training rows.
+    trainer : Hypotheses
     loss : Loss
-    gaps : callable(train, training scores, thresholds of the loss, scores)
-        (n, K-1) gaps of scores to the thresholds.
     start : callable or None
         The potential that the rounds add to.
-    patience : int
-        Rounds without a smaller cost of the held-out rows after which boosting ends.
     members, alphas : lists of length T
-        What the rounds so far have found.
+        The hypotheses of the rounds so far, and their weights.
     losses, limits : lists of length T+1
         The loss, and the product of the first loss with the factors of the steps.
     thetas : list of length T+1, or None
-        Thresholds, where they belong to the loss.
-    costs : list of length T+1, or None
-        Of the held-out rows.
+        Thresholds, if they belong to the loss.
     message : str
-        Why it ended.
+        Why the rounds ended.
     """
 
     train: DistinctRows
-    test: DistinctRows | None
-    held: IntArray | None
     trainer: Hypotheses
     loss: Loss
-    gaps: Callable[[DistinctRows, FloatArray, FloatArray | None, FloatArray], FloatArray]
     start: Potential | None
-    patience: int
     members: list[Any] = field(default_factory=list)
     alphas: list[float] = field(default_factory=list)
     message: str = "all rounds made"
 
     def __post_init__(self) -> None:
         self.losses, self.limits = [self.loss.value], [self.loss.value]
-        self.thetas: list[FloatArray] | None = None if self.loss.theta is None else []
-        self.costs: list[float] | None = None if self.test is None else []
-        shape = self.loss.scores.shape[1:]
-        self._test_scores = np.zeros((0 if self.test is None else self.test.n, *shape))
-        if self.start is not None and self.test is not None:
-            self._test_scores += self.start(Rows(X=self.test.X))
-        self._note()
+        self.thetas = None if self.loss.theta is None else [self.loss.theta]
 
     def add(self, rounds: int, rng: np.random.Generator, progress: Progress | None) -> None:
-        """Make further rounds; `patience` of them at least, where rows are held out.
-
-        They end early where no hypothesis is better than chance, where the loss is 0, or where the held-out rows cost
-        no less for long.
-        """
+        """Make further rounds; fewer if no hypothesis is better than chance, or if the loss is 0."""
         first = len(self.members)
         self.message = "all rounds made"
         for made in range(1, rounds + 1):
@@ -540,14 +465,11 @@ class Run:
             self._move(weak)
             if progress is not None:
                 progress(made, rounds, f"round {first + made}")
-            if self.costs is not None and first + made - max(self.best, first) >= self.patience:
-                self.message = "the validation cost rises"
-                break
         if progress is not None and len(self.members) < first + rounds:
             progress(rounds, rounds, self.message)
 
     def repeat(self, rounds: Rounds) -> None:
-        """Make rounds again that were made before on the same rows: the same numbers, without the search."""
+        """Make earlier rounds on the same rows again: the same numbers, without the search."""
         for member in rounds.members:
             self._move(Weak(member, self.trainer.combine([member], np.ones(1))(Rows(X=self.train.X))))
 
@@ -559,20 +481,13 @@ class Run:
             losses=np.array(self.losses),
             limits=np.array(self.limits),
             thetas=None if self.thetas is None else np.array(self.thetas),
-            validation=None if self.costs is None else np.array(self.costs),
             start=self.start,
-            held=self.held,
             message=self.message,
             state=deepcopy(dict(rng.bit_generator.state)),
         )
 
-    @property
-    def best(self) -> int:
-        """Number of rounds to use: all, or those to the smallest held-out cost, ties to fewer."""
-        return len(self.members) if self.costs is None else int(np.argmin(self.costs))
-
     def _next(self, rng: np.random.Generator) -> Weak | None:
-        """The hypothesis of a round; None, with the reason as `message`, where it would lower nothing."""
+        """The hypothesis of a round; None, with the reason as `message`, if it would not lower the loss."""
         if self.loss.value <= _NO_LOSS * self.losses[0]:
             self.message = "the loss is 0"
             return None
@@ -585,20 +500,11 @@ class Run:
         return weak
 
     def _move(self, weak: Weak) -> None:
-        """One round more."""
-        step = self.loss.step(weak.values)
+        """Add one round."""
+        alpha, factor = self.loss.step(weak.values)
         self.members.append(weak.member)
-        self.alphas.append(step.alpha)
+        self.alphas.append(alpha)
         self.losses.append(self.loss.value)
-        self.limits.append(self.limits[-1] * step.factor)
-        if self.test is not None:
-            self._test_scores += self.trainer.combine([weak.member], np.array([step.alpha]))(Rows(X=self.test.X))
-        self._note()
-
-    def _note(self) -> None:
-        """Thresholds, and what the held-out rows cost under them."""
+        self.limits.append(self.limits[-1] * factor)
         if self.thetas is not None and self.loss.theta is not None:
             self.thetas.append(self.loss.theta)
-        if self.test is not None and self.costs is not None:
-            gaps = self.gaps(self.train, self.loss.scores, self.loss.theta, self._test_scores)
-            self.costs.append(mean_excess(self.test.costs, count_above(gaps), self.test.weights))

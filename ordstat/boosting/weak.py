@@ -12,12 +12,19 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..checks import number, one_of, whole
 from ..compiled.weak import best_cut, climb
-from ..formula.sample import SCALINGS, Rows, Scaling, fit_scaling
-from ..reduction.learners import HypothesisClass, Weak, WeakLearner, WeakTrainer
-from ..reduction.members import DirectionSum, StumpSum, hard_sign
+from ..formula.sample import SCALINGS, Rows, Sample, Scaling, fit_scaling
+from ..reduction.learners import (
+    DirectionSum,
+    HypothesisClass,
+    StumpSum,
+    Weak,
+    WeakLearner,
+    WeakTrainer,
+    hard_sign,
+)
 
-# Cuts whose values differ by less than this share of the weights are ties, which go to the first.
-_TIE_STUMP = 1e-12
+# Values of cuts or steps that differ by less than this share of the weights are ties.
+_TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,7 +95,7 @@ class StumpTrainer(WeakTrainer):
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         sorted_by = self.presorted
-        slack = _TIE_STUMP * float(np.abs(u).sum())
+        slack = _TIE * float(np.abs(u).sum())
         _, column, place, sign = best_cut(sorted_by.order, sorted_by.distinct.view(np.uint8), u, slack)
         if column < 0:
             return Weak(StumpMember(0, -np.inf, sign), np.full(self.n, sign))
@@ -108,8 +115,50 @@ class StumpTrainer(WeakTrainer):
         return HypothesisClass(log_size=float(np.log(2.0 * (1 + self.presorted.distinct.sum(axis=1)).sum())))
 
 
-# Steps whose values differ by less than this share of the weights are ties.
-_TIE = 1e-12
+def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> float:
+    """Divergence of the vote, in nats, from the prior: the price of one voter drawn from it.
+
+    NaN if a cut is not the middle of two neighbouring values of the rows.
+
+    Parameters
+    ----------
+    potential : StumpSum
+    theta : (K-1,)
+    sample : Sample
+        The rows of the fit.
+    """
+    columns, cuts, weights = _merged(potential)
+    log_half = float(np.log(0.5))
+    prior = log_half - np.log(2.0 * (sample.X.shape[1] + 1)) + _log_pairs(columns, cuts, sample)
+    of_thresholds = np.full(theta.size, log_half - np.log(2.0 * theta.size))
+    sizes = np.concatenate((np.abs(weights), np.abs(theta)))
+    share = sizes / (sizes.sum() or 1.0)
+    voting = share > 0
+    return float(share[voting] @ (np.log(share[voting]) - np.concatenate((prior, of_thresholds))[voting]))
+
+
+def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Columns, cuts and weights of the different stumps; stumps of opposite signs differ."""
+    constant = np.isinf(potential.cuts)
+    keys = np.column_stack(
+        (np.where(constant, -1, potential.columns), potential.cuts, np.sign(potential.round_weights))
+    )
+    different, place = np.unique(keys, axis=0, return_inverse=True)
+    weights = np.bincount(place.ravel(), weights=np.abs(potential.round_weights), minlength=len(different))
+    return different[:, 0], different[:, 1], np.asarray(weights, dtype=np.float64)
+
+
+def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatArray:
+    """Logarithm of the share of the pairs of rows whose middle is the cut; 0 for a constant."""
+    used = sample.case_weights > 0
+    weights, log_pairs = sample.case_weights[used], np.zeros(cuts.size)
+    for place in np.flatnonzero(columns >= 0):
+        x = sample.X[used, int(columns[place])]
+        below = x <= cuts[place]
+        low, high = x[below].max(), x[~below].min()
+        pairs = np.log(weights[x == low].sum()) + np.log(weights[x == high].sum()) - 2.0 * np.log(weights.sum())
+        log_pairs[place] = pairs if cuts[place] == middle(float(low), float(high)) else np.nan
+    return log_pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,22 +191,21 @@ class RCDPerceptron(WeakLearner):
     scaling: str | None = "range"
 
     def __post_init__(self) -> None:
-        _check_search(self)
+        whole("updates", self.updates, 1, of=self)
+        one_of("scaling", self.scaling, SCALINGS, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
         return DirectionTrainer.of(self, X, case_weights)
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalisedSigmoid(WeakLearner):
+class NormalisedSigmoid(RCDPerceptron):
     """h(x) = tanh(<v, (x, 1)>), v that of `RCDPerceptron` at length gamma.
 
     Parameters
     ----------
-    updates : int
-        At least 1; the papers use 200.
-    scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+    updates, scaling
+        As for `RCDPerceptron`.
     gamma : float
         Length of (v, bias), > 0; the papers use 4.
 
@@ -167,22 +215,14 @@ class NormalisedSigmoid(WeakLearner):
     NormalisedSigmoid(updates=200, scaling='range', gamma=2.0)
     """
 
-    updates: int = 200
-    scaling: str | None = "range"
     gamma: float = 4.0
 
     def __post_init__(self) -> None:
-        _check_search(self)
+        super().__post_init__()
         number("gamma", self.gamma, above=0.0, of=self)
 
     def on(self, X: FloatArray, case_weights: FloatArray) -> DirectionTrainer:
         return DirectionTrainer.of(self, X, case_weights, shape=np.tanh, length=float(self.gamma))
-
-
-def _check_search(learner: RCDPerceptron | NormalisedSigmoid) -> None:
-    """OptionError for settings of the search that it cannot have."""
-    whole("updates", learner.updates, 1, of=learner)
-    one_of("scaling", learner.scaling, SCALINGS, of=learner)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -207,9 +247,7 @@ class DirectionTrainer(WeakTrainer):
     length: float | None = None
 
     @classmethod
-    def of(
-        cls, learner: RCDPerceptron | NormalisedSigmoid, X: FloatArray, case_weights: FloatArray, **more: Any
-    ) -> DirectionTrainer:
+    def of(cls, learner: RCDPerceptron, X: FloatArray, case_weights: FloatArray, **more: Any) -> DirectionTrainer:
         """The rows with their columns scaled once."""
         scaling = fit_scaling(learner.scaling, X, case_weights)
         return cls(X=X, scaled=scaling(X), scaling=scaling, updates=learner.updates, **more)

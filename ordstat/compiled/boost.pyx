@@ -13,7 +13,7 @@ from libc.stdint cimport int8_t, uint16_t, uint64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 from ordstat.compiled.boostrows cimport AWAY, BLOCK, fill, put_together, settle
-from ordstat.compiled.boostsplit cimport BYTES, Growth, Node, Part, search, Split, step, WIDTH
+from ordstat.compiled.boostsplit cimport BYTES, Growth, holds, Node, Part, search, Split, step, WIDTH
 from ordstat.compiled.logit cimport log_p, prepare, tails, Tails, Thresholds, TINY
 
 
@@ -265,11 +265,10 @@ def parts_of(Py_ssize_t N):
 
 def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] gaps, const uint8_t[::1] kinds,
          const int8_t[::1] signs, const uint64_t[::1] groups, const int[::1] columns, uint16_t[::1] place,
-         const uint16_t[::1] y, const double[::1] theta, const double[::1] counts, double[::1] H,
-         const double[::1] g, const double[::1] h, const double[::1] w, bint plain, int depth, double least,
-         double penalty, double flattest, bint logarithmic, double longest, double rate, int[::1] column, int[::1] bin,
-         int[::1] child, uint8_t[::1] gaps_left, uint8_t[:, ::1] sets, double[::1] value, double[::1] gain,
-         double[::1] weight, team):
+         const uint16_t[::1] y, const double[::1] theta, const double[::1] counts, double[::1] H, const double[::1] w,
+         bint plain, int depth, double least, double penalty, double flattest, double longest, double rate,
+         int[::1] column, int[::1] bin, int[::1] child, uint8_t[::1] gaps_left, uint8_t[:, ::1] sets,
+         double[::1] value, double[::1] gain, double[::1] weight, team):
     """Grow one tree of Newton steps and add its values to the scores; the number of its nodes, and the loss before.
 
     A node splits where G_l^2 / (V_l + penalty) + G_r^2 / (V_r + penalty) - G^2 / (V + penalty) is largest, G and V
@@ -295,13 +294,11 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     columns : (F,) those to choose from
     place : (N,) in and out
         0 of rows to learn from, OUTSIDE of others; the leaf, OUTSIDE added, in the end.
-    y : (N,) codes, and theta : (K-1,)
-        For slopes of the likelihood loss of the logit at H; none where `g` and `h` have them.
-    counts : (N,)
-        Weights of the rows in the loss, or none where all are 1; with y alone.
-    H : (N,) in and out, scores; or none
-    g, h : (N,) slopes and curvatures of the loss; none with y
-    w : (N,) weights for the tree, or none where all are 1
+    y : (N,) codes
+    theta : (K-1,) thresholds of the loss, the likelihood of the logit
+    counts : (N,) weights of the rows in the loss; empty if all are 1
+    H : (N,) in and out, scores
+    w : (N,) weights for the tree; empty if all are 1
     plain : bool
         Whether there are neither categories nor rows without a value.
     depth : int
@@ -309,8 +306,6 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     least, flattest : float
         Sum of the weights, and of the curvatures, of a child at least.
     penalty : float
-    logarithmic : bool
-        Leaves take log((2 V - G + penalty / 2) / (2 V + G + penalty / 2)) in place of -G / (V + penalty).
     longest : float
         Largest value of a leaf, before
     rate : float
@@ -343,14 +338,11 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     t.groups = &groups[0] if D > 0 else NULL
     t.columns = &columns[0] if F > 0 else NULL
     t.place = &place[0]
-    t.y = &y[0] if y.shape[0] > 0 else NULL
+    t.y, t.H = &y[0], &H[0]
     t.counts = &counts[0] if counts.shape[0] > 0 else NULL
-    t.H = &H[0] if H.shape[0] > 0 else NULL
-    t.g = &g[0] if g.shape[0] > 0 else NULL
-    t.h = &h[0] if h.shape[0] > 0 else NULL
     t.w = &w[0] if w.shape[0] > 0 else NULL
     t.penalty, t.least, t.flattest, t.tie = penalty, least, flattest, 1e-12
-    t.logarithmic, t.longest, t.nodes, t.depth = logarithmic, longest, 1, depth
+    t.longest, t.nodes, t.depth = longest, 1, depth
     t.column, t.bin, t.child, t.gaps_left = &column[0], &bin[0], &child[0], &gaps_left[0]
     t.sets = &sets[0, 0] if sets.shape[0] > 0 else NULL
     t.value, t.gain, t.weight = &value[0], &gain[0], &weight[0]
@@ -361,7 +353,7 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     t.slots = max(t.slots, 1)
     t.last = t.next = t.fills = t.whole = 1
     try:
-        if (t.y != NULL and not prepare(&t.logit, theta)) or not room(&t, S):
+        if not prepare(&t.logit, theta) or not room(&t, S):
             raise MemoryError(f"the histograms of {F} columns at {t.slots} nodes do not fit into memory")
         t.slot_of_fill[0] = 0
         over(&t, False, team)
@@ -385,55 +377,35 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     return t.nodes, loss
 
 
-cdef inline bint holds(const uint8_t* codes, int code) noexcept nogil:
-    """Whether a code is in a set of codes."""
-    return (codes[code >> 3] >> (code & 7)) & 1
-
-
-def add_binned(const uint8_t[:, ::1] bins, const int[::1] n_bins, const int[::1] column, const int[::1] bin,
-               const int[::1] child, const uint8_t[::1] gaps_left, const uint8_t[:, ::1] sets,
-               const double[::1] value, bint plain, double[::1] scores):
-    """Add the values of one tree to the scores (N,) of all rows, by their codes (D, N); see `boost.grow`.
-
-    `plain` says that there are neither categories nor rows without a value.
-    """
-    cdef Py_ssize_t n, N = scores.shape[0]
-    cdef int node
-    cdef uint8_t code
-    cdef bint left
-    with nogil:
-        for n in range(N):
-            node = 0
-            if plain:
-                while column[node] >= 0:
-                    node = child[node] + (bins[column[node], n] > bin[node])
-            else:
-                while column[node] >= 0:
-                    code = bins[column[node], n]
-                    if code == n_bins[column[node]]:
-                        left = gaps_left[node]
-                    elif bin[node] < 0:
-                        left = holds(&sets[-1 - bin[node], 0], code)
-                    else:
-                        left = code <= bin[node]
-                    node = child[node] + (not left)
-            scores[n] += value[node]
+cdef inline bint left_of(const uint8_t* codes, double cut, bint gaps_left, double x) noexcept nogil:
+    """Whether a value goes left: by a cut, or by a set of codes unless that is NULL."""
+    if codes == NULL:
+        return x <= cut or (x != x and gaps_left)
+    return holds(codes, <int>x) if 0.0 <= x < 256.0 else gaps_left
 
 
 def add_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] column, const double[::1] cut,
-              const int[::1] child, const double[::1] value, double[::1] scores):
+              const int[::1] set_of, const int[::1] child, const uint8_t[::1] gaps_left, const uint8_t[:, ::1] sets,
+              const double[::1] value, bint plain, double[::1] scores):
     """Add the values of trees to the scores (N,) of rows X (N, D), one tree after another.
 
     Parameters
     ----------
     X : (N, D)
+        NaN where a value is missing; codes in columns of categories.
     roots : (T,) first node of every tree
-    column, cut, child, value : (M,) of all nodes
-        A row goes left where x <= cut; column -1 is a leaf; the right child follows the left one.
+    column, cut, set_of, child, gaps_left, value : (M,) of all nodes
+        A row goes left where x <= cut, or where its code is in the set number `set_of`, which is -1 for cuts between
+        numbers; without a value, or with an unknown code, where `gaps_left` is 1. Column -1 is a leaf; the right child
+        follows the left one.
+    sets : (S, 32) sets of codes
+    plain : bool
+        Whether there are neither categories nor missing values.
     scores : (N,) changed
     """
     cdef Py_ssize_t n, t, start, end, N = scores.shape[0], T = roots.shape[0]
-    cdef int node
+    cdef int node, d
+    cdef const uint8_t* codes
     with nogil:
         # A block of rows stays in the cache while all trees go over it.
         for start in range(0, N, 64):
@@ -442,37 +414,12 @@ def add_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] colum
                 for n in range(start, end):
                     node = roots[t]
                     while column[node] >= 0:
-                        node = child[node] + (X[n, column[node]] > cut[node])
-                    scores[n] += value[node]
-
-
-def add_any_trees(const double[:, ::1] X, const int[::1] roots, const int[::1] column, const double[::1] cut,
-                  const int[::1] set_of, const int[::1] child, const uint8_t[::1] gaps_left,
-                  const uint8_t[:, ::1] sets, const double[::1] value, double[::1] scores):
-    """The same of rows with NaN where a value is missing, and with codes of categories.
-
-    set_of (M,) is the place among the sets (S, 32) of the codes that go left, and -1 of a cut between numbers; rows
-    without a value go left where `gaps_left` (M,) is 1, and so do codes that are none.
-    """
-    cdef Py_ssize_t n, t, start, end, N = scores.shape[0], T = roots.shape[0]
-    cdef int node
-    cdef double x
-    cdef bint left
-    with nogil:
-        for start in range(0, N, 64):
-            end = start + 64 if start + 64 < N else N
-            for t in range(T):
-                for n in range(start, end):
-                    node = roots[t]
-                    while column[node] >= 0:
-                        x = X[n, column[node]]
-                        if set_of[node] < 0:
-                            left = x <= cut[node] or (x != x and gaps_left[node])
-                        elif 0.0 <= x < 256.0:
-                            left = holds(&sets[set_of[node], 0], <int>x)
+                        d = column[node]
+                        if plain:
+                            node = child[node] + (X[n, d] > cut[node])
                         else:
-                            left = gaps_left[node]
-                        node = child[node] + (not left)
+                            codes = NULL if set_of[node] < 0 else &sets[set_of[node], 0]
+                            node = child[node] + (not left_of(codes, cut[node], gaps_left[node], X[n, d]))
                     scores[n] += value[node]
 
 

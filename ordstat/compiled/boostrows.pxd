@@ -41,21 +41,12 @@ cdef inline Py_ssize_t begin(const Growth* t, int part) noexcept nogil:
     return t.N * part // t.n_parts
 
 
-cdef inline void put(double* gh, double slope, double curvature) noexcept nogil:
-    """Write a row of weight 1."""
-    gh[0], gh[1], gh[2], gh[3] = slope, curvature, 1.0, 0.0
-
-
 cdef inline void slopes(const Growth* t, Part* part, int m) noexcept nogil:
     """Slopes and curvatures of m rows of a block, and their probabilities but for the factor of the level."""
     cdef int i, k
     cdef Py_ssize_t n
     cdef bint near = t.logit.near
     cdef Tails q
-    if t.y == NULL:
-        for i in range(m):
-            put(part.gh + WIDTH * i, t.g[part.row[i]], t.h[part.row[i]])
-        return
     for i in range(m):
         n, k = part.row[i], t.y[part.row[i]]
         part.x[i], part.up[i], part.low[i] = t.H[n] - t.logit.centre, t.logit.odds[k + 1], t.logit.odds[k]
@@ -65,7 +56,8 @@ cdef inline void slopes(const Growth* t, Part* part, int m) noexcept nogil:
         return
     for i in range(m):
         q = tails(&t.logit, t.y[part.row[i]], t.H[part.row[i]])
-        put(part.gh + WIDTH * i, q.not_a - q.b, q.a * q.not_a + q.b * q.not_b)
+        part.gh[WIDTH * i], part.gh[WIDTH * i + 1] = q.not_a - q.b, q.a * q.not_a + q.b * q.not_b
+        part.gh[WIDTH * i + 2], part.gh[WIDTH * i + 3] = 1.0, 0.0
         part.p[i] = q.a * q.not_b
 
 
@@ -103,8 +95,7 @@ cdef inline int first_rows(Growth* t, Part* part, Py_ssize_t start, Py_ssize_t e
     for i in range(m):
         part.row[i] = <int>start + i
     slopes(t, part, m)
-    if t.y != NULL:
-        add_loss(t, part, m)
+    add_loss(t, part, m)
     if t.w != NULL:
         weigh(t, part, m)
     for i in range(m):
@@ -181,5 +172,4 @@ cdef inline void settle(Growth* t, int number) noexcept nogil:
         if t.column[node] >= 0:
             node = t.child[node] + (not to_left(t, node, n))
             t.place[n] = <uint16_t>(node | (place & AWAY))
-        if t.H != NULL:
-            t.H[n] += t.value[node]
+        t.H[n] += t.value[node]

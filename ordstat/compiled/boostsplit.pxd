@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Splits of a node by its histograms: gains, Newton steps, categories in their order."""
 
-from libc.math cimport fabs, log
+from libc.math cimport fabs
 from libc.stdint cimport int8_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
@@ -72,15 +72,12 @@ cdef struct Growth:
     const uint16_t* y
     double* H
     Thresholds logit
-    const double* g
-    const double* h
     const double* w
     const double* counts
     double penalty
     double least
     double flattest
     double tie
-    bint logarithmic
     double longest
     int* column
     int* bin
@@ -126,15 +123,8 @@ cdef inline double fall(double G, double V, const Growth* t, double low, double 
 
 
 cdef inline double step(double G, double V, const Growth* t, double low, double high) noexcept nogil:
-    """The value of a leaf: Newton's, or the line search of the exponential loss, whose sums are 2 V -+ G."""
-    cdef double v, d = 2.0 * V + G + 0.5 * t.penalty, u = 2.0 * V - G + 0.5 * t.penalty
-    if not t.logarithmic:
-        v = -G / (V + t.penalty)
-    elif d > 0.0 and u > 0.0:
-        v = log(u / d)
-    else:
-        v = -t.longest if G > 0.0 else t.longest
-    return clipped(clipped(v, -t.longest, t.longest), low, high)
+    """The value of a leaf: Newton's step."""
+    return clipped(clipped(-G / (V + t.penalty), -t.longest, t.longest), low, high)
 
 
 cdef inline bint holds(const uint8_t* codes, int code) noexcept nogil:

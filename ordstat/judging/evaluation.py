@@ -13,7 +13,7 @@ from ..exceptions import ConvergenceWarning, DataWarning, warn
 from ..fit import CostRule, Fit, GapRule, Geometry, Rule
 from ..formula.sample import Rows, Sample
 from ..likelihood.fit import LikelihoodFit
-from ..prediction.calibration import Calibration, VoteMap
+from ..prediction.probabilities import Calibration, VoteMap
 from .costs import CostMatrix, sample_costs
 from .errors import Predictions
 from .folds import CrossValidation, cross_validate

@@ -1,20 +1,18 @@
-"""Results of rankers with margins, votes, rounds or probabilities."""
+"""Results of rankers with margins, votes or probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import is_whole, whole
-from ..exceptions import OptionError, UnavailableError
+from ..exceptions import UnavailableError
 from ..fit import CostBound, Fit, MarginFit, ThresholdRule, VoteFit
 from ..fitted import FittedRanker
-from ..formula.sample import Rows, Sample
+from ..formula.sample import Rows
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import (
@@ -26,7 +24,7 @@ from ..report.sections import (
     shared_tables,
     threshold_table,
 )
-from ..results import OrdinalResults, prediction
+from ..results import OrdinalResults
 from .evaluation import ProbabilityRule
 
 
@@ -130,7 +128,38 @@ def report_with(r: FittedThresholds, header: Sequence[tuple[str, Any]]) -> Repor
     return ranker_report(r, [*tables, *shared_tables(r)], header)
 
 
-class MarginResults(FittedThresholds, OrdinalResults):
+class ThresholdResults(FittedThresholds, OrdinalResults):
+    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}."""
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per threshold and linear coefficient: term, estimate, coef_type.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
+        >>> fit.tidy().round(2)
+                     term  estimate  coef_type
+        0             1|2      -1.0  threshold
+        1             2|3       1.0  threshold
+        2             3|4       3.0  threshold
+        3             4|5       5.0  threshold
+        4    temp[T.warm]       2.0   location
+        5  contact[T.yes]       2.0   location
+        """
+        return tidy_thresholds(self)
+
+
+class ProbabilityResults(ThresholdResults):
+    """A fitted ranker whose rule gives probabilities of the ranks."""
+
+    predicts = ("class", "prob", "cum_prob", "score", "margin")
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
+
+
+class MarginResults(ThresholdResults):
     """A fitted large-margin ranker, rank(x) = 1 + #{k : H(x) > threshold_k}.
 
     Examples
@@ -141,7 +170,6 @@ class MarginResults(FittedThresholds, OrdinalResults):
     ['1|2', '2|3', '3|4', '4|5']
     """
 
-    tidy = tidy_thresholds
     glance = threshold_figures
     summary_data = threshold_report
 
@@ -189,78 +217,3 @@ class VoteResults(FittedVotes, OrdinalResults):
     """
 
     summary_data = vote_report
-
-
-#: What they predict.
-PREDICTS = ("class", "prob", "cum_prob", "score", "margin")
-
-
-def rule_probabilities(ranker: FittedRanker, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
-    """(N, K) probabilities of the ranks, by the rule itself."""
-    return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
-
-
-R = TypeVar("R", bound=FittedRanker)
-
-
-class StagedFit(Protocol):
-    """A fit made in rounds."""
-
-    @property
-    def stages(self) -> range:
-        """After how many rounds it can be asked."""
-
-
-class RoundsMethod(Protocol):
-    """A method that fits in rounds, as results see it."""
-
-    def more(self, sample: Sample, fit: Any, rounds: int) -> Fit:
-        """The fit with further rounds."""
-
-    def truncated(self, sample: Sample, fit: Any, rounds: int) -> Fit:
-        """The fit after some of its rounds."""
-
-
-def after_rounds(fit: R, rounds: int) -> R:
-    """The results as they were after some of the rounds."""
-    found = cast(RoundsMethod, fit.method).truncated(fit.design.sample, fit.fit, rounds)
-    return _of_rounds(fit, found, rounds)
-
-
-def with_more_rounds(fit: R, rounds: int) -> R:
-    """The results with further rounds: those of a fit of as many rounds at once."""
-    more = cast(RoundsMethod, fit.method).more(fit.design.sample, fit.fit, rounds)
-    return _of_rounds(fit, more, cast(StagedFit, more).stages[-1])
-
-
-def _of_rounds(fit: R, found: Fit, rounds: int) -> R:
-    """Another fit, its method having as many rounds: so have folds, splits and updates, which are fitted again."""
-    method: Any = fit.method
-    if rounds > 0 and hasattr(method, "rounds"):
-        method = replace(method, rounds=int(rounds))
-    calibrated: Any = None if fit.calibrated is None else replace(cast(Any, fit.calibrated), method=method)
-    return replace(fit, fit=found, method=method, calibrated=calibrated)
-
-
-def staged_predictions(
-    fit: FittedRanker, newdata: Any = None, type: str = "class", *, every: int = 1
-) -> Iterator[tuple[int, Any]]:
-    """Predictions after every round, as (round, what `predict` gives)."""
-    for t in stages(fit, every):
-        yield t, prediction(after_rounds(fit, t), newdata, type)
-
-
-def stages(fit: FittedRanker, every: int, rounds: Sequence[int] | None = None) -> list[int]:
-    """The rounds asked for, growing: these, or every so many and the last."""
-    first, last = (cast(StagedFit, fit.fit).stages[place] for place in (0, -1))
-    if rounds is not None:
-        return _among(rounds, first, last)
-    whole("every", every, 1)
-    return sorted({*range(every, last + 1, every), last})
-
-
-def _among(rounds: Sequence[int], first: int, last: int) -> list[int]:
-    several = not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
-    if not several or not all(is_whole(t) and first <= t <= last for t in rounds):
-        raise OptionError(f"rounds must be whole numbers from {first} to {last}, the rounds made; got {rounds!r}.")
-    return sorted({int(t) for t in rounds})

@@ -24,9 +24,8 @@ ERRORS = {
     "cost": "mean cost",
     "loss": "loss a row",
 }
-_OWN, _NEW, _HELD, _BAG = "rows of the fit", "new data", "held out", "out of bag"
-_ENOUGH = 0.5  # of the rows, for an error out of bag to be shown
-_COLOURS = {_OWN: style.RIGHT, _BAG: style.INK, _NEW: style.WRONG, _HELD: style.INK}
+_OWN, _NEW, _HELD = "rows of the fit", "new data", "held out"
+_COLOURS = {_OWN: style.RIGHT, _NEW: style.WRONG, _HELD: style.INK}
 _COLOURS |= {"loss": style.RIGHT, "its bound": style.MUTED}
 # Rounds drawn where the user does not say how many.
 _POINTS = 250
@@ -43,16 +42,13 @@ def ensemble_frame(results: Any, newdata: Any, error: str, every: int | None) ->
 
 
 def trees_frame(results: Any, newdata: Any, error: str, every: int) -> pd.DataFrame:
-    """Errors of trees by round, also out of bag where half of the rows have been: before, it is the error of few."""
+    """Errors of trees by round."""
     one_of("error", error, ("absolute", "classification", "squared"))
     staged = results.staged_errors(newdata, every=every)
     curves = {_OWN: staged[error]}
-    if results.fit.out_of_bag is not None:
-        outside = results.out_of_bag_errors().loc[staged.index]
-        curves[_BAG] = outside[error].where(outside["share"] >= _ENOUGH)
     if newdata is not None:
         curves[_NEW] = staged[f"new {error}"]
-    return _long(pd.DataFrame(curves)).dropna(ignore_index=True)
+    return _long(pd.DataFrame(curves))
 
 
 def _long(wide: pd.DataFrame) -> pd.DataFrame:
@@ -71,8 +67,6 @@ def _wide(results: Any, newdata: Any, error: str, every: int | None, stages: Seq
     wide = pd.DataFrame({_OWN: found[error]})
     if f"new {error}" in found:
         wide[_NEW] = found[f"new {error}"]
-    if "validation" in record and error in ("cost", results.method.cost_matrix.label):
-        wide[_HELD] = record["validation"]
     return wide
 
 

@@ -11,25 +11,23 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, Progress
-from ..checks import one_of, unknown, whole
+from ..checks import one_of, unknown
 from ..exceptions import DataError, OptionError
-from ..fit import Certificate, Fit, Rule, Trace, count_above
+from ..fit import Certificate, Fit, MarginFit, Rule, Trace, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.evaluation import fit_present
-from ..judging.folds import as_rows, held_weights
-from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
+from ..judging.folds import as_rows, held_weights, require_folds
+from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
-from ..method import Method, Needs, NeedsOfValue, cost_option, jobs_option, option
+from ..method import Method, Needs, cost_option, jobs_option, option
 from ..reduction.classifiers import is_classifier
 from ..reduction.encoding import in_order
 from ..report.render import Report, Table
 from ..report.sections import error_tables, ranker_report
-from ..results import OrdinalResults
 from .calibrated import Calibrated
-from .forest import BlendFit, Mixture
 from .kernel_features import KernelFit
-from .losses import CumulativeRule, ranked_score
+from .probabilities import CumulativeRule, ranked_score
 from .trees import BoostedFit
 
 # Weight of the sum against the errors, and shares that are 0.
@@ -83,31 +81,77 @@ def _on_face(Q: FloatArray, c: FloatArray, free: BoolArray) -> FloatArray:
     return w
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mixture:
+    """P(y > k) as the weighted mean of members.
+
+    Attributes
+    ----------
+    members : tuple of Exceeding
+    shares : (M,) of sum 1
+    """
+
+    members: tuple[Exceeding, ...]
+    shares: FloatArray
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+        return self.members[0].n_levels
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1)."""
+        total = np.zeros((rows.n, self.n_levels - 1))
+        for member, share in zip(self.members, self.shares, strict=True):
+            if share > 0.0:
+                total += share * member(rows)
+        return np.minimum(total, 1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlendFit(MarginFit):
+    """A fit of a blend.
+
+    Attributes
+    ----------
+    mixture : Mixture
+    names : tuple of str
+        The reprs of the members.
+    held_out : (M + 1, 2) or None
+        Ranked probability score and absolute error of held-out rows, of every member and of the blend; None if no row
+        was held out.
+    """
+
+    mixture: Mixture
+    names: tuple[str, ...]
+    held_out: FloatArray | None
+
+
 def member(name: str, value: Any, of: Any) -> Method:
     """The method that a name or a value stands for.
 
     Raises
     ------
     OptionError
-        It is neither, or takes no other rows.
+        Another value, or a method whose kernel matrix is given.
     """
-    # Imported late: the list of methods has the blend in it.
-    known = import_module("ordstat.registry")
+    # Imported late: the registry lists the blend.
+    registry = import_module("ordstat.registry")
     if isinstance(value, Method):
-        found: Method = value
-    elif (spelled := known.spelled(value)) is not None:
-        entry = known.METHODS[spelled]
-        found = entry.method(**entry.preset)
+        method: Method = value
+    elif (spelled := registry.spelled(value)) is not None:
+        entry = registry.METHODS[spelled]
+        method = entry.method(**entry.preset)
     elif is_classifier(value):
-        found = known.METHODS["nominal-classifier"].method(base=value)
+        method = registry.METHODS["nominal-classifier"].method(base=value)
     else:
         also = ", a method value such as REDSVM(C=10), or a classifier with predict_proba such as LGBMClassifier()"
-        raise unknown(name, value, known.METHODS, of=of, also=also)
-    if found.pairwise:
-        raise OptionError(f"{name} must take columns; got {found!r}. Use a named kernel.")
-    if isinstance(found, type(of)) or isinstance(of, type(found)):
-        raise OptionError(f"{name} must be another method than a blend; got {found!r}. List its members themselves.")
-    return found
+        raise unknown(name, value, registry.METHODS, of=of, also=also)
+    if method.pairwise:
+        raise OptionError(f"{name} must take columns; got {method!r}. Use a named kernel.")
+    if isinstance(method, Blend):
+        raise OptionError(f"{name} must be another method than a blend; got {method!r}. List its members themselves.")
+    return method
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,18 +184,13 @@ def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
     return found
 
 
-def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> Exceeding:
-    """A method fitted to a sample, calibrated by cross-fitting where it has no probabilities of its own.
+def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> tuple[Exceeding, Method]:
+    """A method fitted to a sample, calibrated by cross-fitting if it has no probabilities; and the method with its C.
 
-    Where cross-validation chooses a C, it does so once, on the whole sample.
+    A C that cross-validation chooses is chosen once, on the whole sample.
     """
-    return settled_member(method, sample, rng)[0]
-
-
-def settled_member(method: Method, sample: Sample, rng: np.random.Generator) -> tuple[Exceeding, Method]:
-    """The same, and the method with the C that was chosen."""
-    own = sample if method.keeps_clusters else replace(sample, cluster=None)
-    fit = fit_present(cast(Any, method), own, rng)
+    without_cluster = sample if method.keeps_clusters else replace(sample, cluster=None)
+    fit = fit_present(cast(Any, method), without_cluster, rng)
     if _probabilities(fit, fit.rule, sample.rows.take(slice(0, 1))) is None:
         chosen = getattr(fit, "selection", None)
         if chosen is not None and chosen.gamma is None:
@@ -162,16 +201,7 @@ def settled_member(method: Method, sample: Sample, rng: np.random.Generator) -> 
     return Exceeding(fit, sample.n_levels), method
 
 
-def blend_report(fit: BlendResults) -> Report:
-    """The summary as data."""
-    held = fit.fit.held_out is not None
-    title = "Members" + (": weight, ranked probability score and absolute error of held-out rows" if held else "")
-    formats = dict.fromkeys(("weight", "rps", "absolute"), ".4f") | {"seconds": ".2g"}
-    table = Table(title=title, frame=fit.members, formats={k: v for k, v in formats.items() if k in fit.members})
-    return ranker_report(fit, [table, *error_tables(fit)])
-
-
-class BlendResults(FittedThresholds, OrdinalResults):
+class BlendResults(ProbabilityResults):
     """A fitted average of probability models.
 
     `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
@@ -186,15 +216,12 @@ class BlendResults(FittedThresholds, OrdinalResults):
 
     fit: BlendFit
 
-    predicts = PREDICTS
     no_bounds = "No margin bounds: an average of probabilities has no norm."
 
     @property
     def kind(self) -> str:
         """What was fitted."""
         return "Blend of probability models"
-
-    _probabilities = rule_probabilities
 
     @property
     def members(self) -> pd.DataFrame:
@@ -213,34 +240,17 @@ class BlendResults(FittedThresholds, OrdinalResults):
             frame = pd.concat([frame, last]).assign(rps=f.held_out[:, 0], absolute=f.held_out[:, 1])
         return frame
 
-    def tidy(self) -> pd.DataFrame:
-        """One row per threshold and linear coefficient: term, estimate, coef_type.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
-        >>> fit.tidy().round(2)
-                     term  estimate  coef_type
-        0             1|2      -1.0  threshold
-        1             2|3       1.0  threshold
-        2             3|4       3.0  threshold
-        3             4|5       5.0  threshold
-        4    temp[T.warm]       2.0   location
-        5  contact[T.yes]       2.0   location
-        """
-
-        return tidy_thresholds(self)
-
-    summary_data = blend_report
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        title = "Members"
+        if self.fit.held_out is not None:
+            title += ": weight, ranked probability score and absolute error of held-out rows"
+        formats = dict.fromkeys(self.members.columns, ".4f")
+        return ranker_report(self, [Table(title=title, frame=self.members, formats=formats), *error_tables(self)])
 
 
-#: How members count.
-AVERAGES = {
-    "equal": "all the same",
-    "odds": "all the same, by log odds",
-    "stacked": "by the ranked probability score of rows held out",
-}
+#: How members are weighted.
+AVERAGES = {"equal": "all the same", "stacked": "by the ranked probability score of rows held out"}
 #: The usual members and their options, in the order of their worth in blends on public data.
 _USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ordboost", {}),
@@ -256,19 +266,19 @@ _ROUNDING = 1e-9
 
 
 def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
-    """Names or methods, at least one; None for the usual ones."""
+    """At least one name or method; None for the usual members."""
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or not value:
         raise OptionError(f"{name} of Blend must be a list of methods, by name or as values, or None; got {value!r}.")
-    for one in value:
-        member(f"each of {name}", one, of)
+    for item in value:
+        member(f"each of {name}", item, of)
     return tuple(value)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Blend(Method):
-    """The mean of the P(y > k | x) of unlike probability models, or of their log odds.
+    """The mean of the P(y > k | x) of different probability models.
 
     By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
     and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
@@ -277,22 +287,17 @@ class Blend(Method):
     and the options that are chosen on all rows.
     A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
 
-    average="odds" takes the probability of the mean log odds, of probabilities drawn towards 1/2 by a hundredth: who is
-    sure counts for more than who is not, and members that are sure and agree give a blend that is as sure, where a mean
-    of probabilities is less so [Ranjan & Gneiting 2010]. average="stacked" fits the members without each fold in turn,
-    and takes the weights w >= 0 of sum 1 that lower
-    sum_n |sum_m w_m P_m(n) - [y_n > k]|^2 + 2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996b];
-    the second term keeps them near each other where rows are few.
+    average="stacked" fits the members without each of five folds in turn, and takes the weights w >= 0 of sum 1 that
+    lower sum_n |sum_m w_m P_m(n) - [y_n > k]|^2 + 2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman
+    1996b]; the second term keeps the weights alike when rows are few.
 
     Parameters
     ----------
     members : sequence of str, methods or classifiers, or None
         Such as ["ordboost", "rps-forest", REDSVM(C="cv")]; None for those above. A classifier with predict_proba, such
         as lightgbm.LGBMClassifier(), stands for `NominalClassifier(base=...)`.
-    average : {"equal", "odds", "stacked"}
-        The mean of probabilities, that of log odds, or a weighted mean of probabilities.
-    folds : int
-        Of "stacked", at least 2.
+    average : {"equal", "stacked"}
+        The mean, or a weighted mean of the probabilities.
     cost : str or (K, K) array
         What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. The
         members keep costs of their own.
@@ -313,37 +318,27 @@ class Blend(Method):
 
     members: Sequence[Any] | None = option(None, _members)
     average: str = option("equal", one_of, AVERAGES)
-    folds: int = option(5, whole, 2)
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = cast(Any, NeedsOfValue(Needs()))
+    needs: ClassVar[Needs] = Needs(cluster=True)
     results_class: ClassVar[type[Any]] = BlendResults
     papers: ClassVar[tuple[str, ...]] = (
         "Wolpert, D. H. (1992). Stacked generalization. Neural Networks, 5, 241-259.",
         "Breiman, L. (1996). Stacked regressions. Machine Learning, 24, 49-64.",
-        "Ranjan, R. & Gneiting, T. (2010). Combining probability forecasts. Journal of the Royal Statistical Society "
-        "B, 72, 71-91.",
     )
-
-    def own_needs(self, needs: Needs) -> Needs:
-        """Missing values and categories if all members take them; clusters if there are folds."""
-        chosen = self._chosen(len(_USUAL))
-        missing, categories = (all(getattr(m.needs, name) for m in chosen) for name in ("missing", "categories"))
-        return replace(needs, missing=missing, categories=categories, cluster=self.own_folds)
 
     @property
     def draws(self) -> bool:
         """Whether a member's fit is a random draw, or members are weighted by random folds."""
-        chosen = self.members
-        return self.average == "stacked" or chosen is None or any(member("", one, self).draws for one in chosen)
+        chosen = self._chosen(len(_USUAL))
+        return self.average == "stacked" or self.members is None or any(method.draws for method in chosen)
 
     @property
     def own_folds(self) -> bool:
-        """Whether members are weighted by folds, have some themselves, or need some for their probabilities."""
-        usual = len(_USUAL) if self.members is None else 0
+        """Whether the weights, a member, or the calibration of a member needs folds."""
         return self.average == "stacked" or any(
-            one.own_folds or "prob" not in one.results_class.predicts for one in self._chosen(usual)
+            method.own_folds or "prob" not in method.results_class.predicts for method in self._chosen(len(_USUAL))
         )
 
     @property
@@ -358,16 +353,17 @@ class Blend(Method):
     def _chosen(self, most: int) -> tuple[Method, ...]:
         """The members that were asked for, or so many of the usual ones."""
         if self.members is not None:
-            return tuple(member("members", one, self) for one in self.members)
-        named = [(cast(Any, member("members", name, self)), more) for name, more in _USUAL[:most]]
+            return tuple(member("members", value, self) for value in self.members)
+        usual = [(cast(Any, member("members", name, self)), options) for name, options in _USUAL[:most]]
         threads = {"n_jobs": self.n_jobs}
-        return tuple(replace(one, **more, **(threads if hasattr(one, "n_jobs") else {})) for one, more in named)
+        return tuple(replace(m, **options, **(threads if hasattr(m, "n_jobs") else {})) for m, options in usual)
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something that this method, or a member, does not support."""
         super().check(sample)
-        for one in self.methods(sample):
-            one.check(sample if one.keeps_clusters else replace(sample, cluster=None))
+        require_folds(self, sample, "set average='stacked'")
+        for method in self.methods(sample):
+            method.check(sample if method.keeps_clusters else replace(sample, cluster=None))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> BlendFit:
         """Fit to arrays.
@@ -385,21 +381,20 @@ class Blend(Method):
         methods = self.methods(sample)
         seeds = rng.integers(2**63, size=len(methods))
         stacked = self.average == "stacked"
-        tick = ticking(progress, len(methods) * (1 + self.folds * stacked))
-        shares, held_out, gap = None, None, 0.0
+        tick = ticking(progress, len(methods) * (1 + _FOLDS * stacked))
+        shares, held_out, gap = np.full(len(methods), 1.0 / len(methods)), None, 0.0
         if stacked:
             shares, held_out, gap = self._stacked(sample, methods, seeds, rng, tick)
-        members, known = list[Exceeding](), list[Method]()
-        for one, seed in zip(methods, seeds, strict=True):
-            found, settled = settled_member(one, sample, np.random.default_rng(seed))
-            members.append(found)
-            known.append(_settled(settled, found.fit))
-            tick(f"{one!r} fitted")
+        members, settled = list[Exceeding](), list[Method]()
+        for method, seed in zip(methods, seeds, strict=True):
+            member, calibrated = fitted_member(method, sample, np.random.default_rng(seed))
+            members.append(member)
+            settled.append(_settled(calibrated, member.fit))
+            tick(f"{method!r} fitted")
         many = self.members is None and int(np.count_nonzero(sample.case_weights)) > _MANY_ROWS
         if not stacked and many:
-            shares, held_out, gap = self._stacked(sample, known, seeds, rng, lambda _: None, once=True)
-        shares = np.full(len(members), 1.0 / len(members)) if shares is None else shares
-        mixture = Mixture(members=tuple(members), shares=shares, odds=self.average == "odds" and held_out is None)
+            shares, held_out, gap = self._stacked(sample, settled, seeds, rng, lambda _: None, once=True)
+        mixture = Mixture(members=tuple(members), shares=shares)
         rule = CumulativeRule(mixture, self.cost_matrix)
         above = mixture(sample.rows)
         score = ranked_score(above, sample.y, sample.case_weights)
@@ -430,39 +425,34 @@ class Blend(Method):
         order = np.lexsort([sample.case_weights, *sample.X.T, sample.y])
         order = order[sample.case_weights[order] > 0]
         ordered = sample.take(order)
-        alike = np.where(np.isnan(ordered.X), np.inf, ordered.X)  # missing values are
-        folds = _FOLDS if once else self.folds
-        held = held_weights(alike, ordered.y, ordered.case_weights, folds, rng, ordered.cluster)
+        held = held_weights(ordered.X, ordered.y, ordered.case_weights, _FOLDS, rng, ordered.cluster)
         if len(held) == 0:
             raise DataError("Blend needs two rows of some level for average='stacked'. Set average='equal'.")
         above, y, w = [], [], []
         for out in held[: 1 if once else None]:
-            part = _weighted(ordered, ordered.case_weights - out)
+            left = ordered.case_weights - out
+            inside = np.flatnonzero(left > 0)
+            part = replace(ordered.take(inside), weights=None if ordered.weights is None else left[inside])
             rows = np.flatnonzero(out)
-            found = []
-            for one, seed in zip(methods, seeds, strict=True):
-                found.append(fitted_member(one, part, np.random.default_rng(seed))(ordered.rows.take(rows)))
-                tick(f"{one!r} fitted without a fold")
-            above.append(np.stack(found))
+            by_member = []
+            for method, seed in zip(methods, seeds, strict=True):
+                fitted, _ = fitted_member(method, part, np.random.default_rng(seed))
+                by_member.append(fitted(ordered.rows.take(rows)))
+                tick(f"{method!r} fitted without a fold")
+            above.append(np.stack(by_member))
             y.append(ordered.y[rows])
             w.append(out[rows])
         return _weighed(np.concatenate(above, axis=1), np.concatenate(y), np.concatenate(w))
 
 
-def _settled(one: Method, fit: Fit) -> Method:
-    """A method as what it was fitted by has chosen it to be."""
+def _settled(method: Method, fit: Fit) -> Method:
+    """A method with the options that its fit has chosen."""
+    options: dict[str, Any] = {}
     if isinstance(fit, KernelFit):
-        score = cast(Any, fit.rule).potential
-        one = replace(cast(Any, one), kernel=score.function.kernel, penalty=fit.penalty)
+        options = {"kernel": cast(Any, fit.rule).potential.function.kernel, "penalty": fit.penalty}
     elif isinstance(fit, BoostedFit):
-        one = replace(cast(Any, one), rounds=max(fit.kept, 1), depth=fit.depth)
-    return one
-
-
-def _weighted(sample: Sample, weights: FloatArray) -> Sample:
-    """The rows of positive weight."""
-    inside = np.flatnonzero(weights > 0)
-    return replace(sample.take(inside), weights=None if sample.weights is None else weights[inside])
+        options = {"rounds": max(fit.kept, 1), "depth": fit.depth}
+    return replace(method, **options)
 
 
 def _weighed(above: FloatArray, y: Any, w: FloatArray) -> tuple[FloatArray, FloatArray, float]:
@@ -470,17 +460,15 @@ def _weighed(above: FloatArray, y: Any, w: FloatArray) -> tuple[FloatArray, Floa
     misses = (above - (y[:, None] > np.arange(above.shape[2]))) * np.sqrt(w)[:, None]
     flat = misses.reshape(len(above), -1)
     shares, gap = simplex_weights(flat @ flat.T, 2.0 * above.shape[2])
-    every = [*above, np.tensordot(shares, above, axes=1)]
-    errors = [(ranked_score(one, y, w), float(w @ np.abs(count_above(one - 0.5) - y) / w.sum())) for one in every]
+    forecasts = [*above, np.tensordot(shares, above, axes=1)]
+    errors = [(ranked_score(p, y, w), float(w @ np.abs(count_above(p - 0.5) - y) / w.sum())) for p in forecasts]
     return shares, np.array(errors), gap
 
 
 def _certificate(fits: Sequence[Fit], gap: float) -> Certificate:
-    """Whether every member reached its tolerance, and the weights theirs."""
-    missed = sum(not fit.certificate.reached for fit in fits)
+    """Whether the members and the weights reached their tolerances."""
+    missed = sum(not fit.certificate.reached for fit in fits) + (gap > _ROUNDING)
     details = tuple((f"member {i}: {f.certificate.name}", f.certificate.value) for i, f in enumerate(fits, start=1))
-    if gap > _ROUNDING:
-        missed += 1
     return Certificate(
         name="members that missed their tolerance",
         value=float(missed),

@@ -16,7 +16,7 @@ from ..formula.sample import Sample
 from ..judging.evaluation import Present, fit_present
 from ..judging.folds import stratified_folds
 from ..method import Method, Needs
-from .calibration import Calibration
+from .probabilities import Calibration
 
 # Rows dealt out one by one, at the most.
 _MOST_ROWS = 10_000_000
@@ -93,7 +93,7 @@ class Calibrated:
         return sample if self.method.keeps_clusters else replace(sample, cluster=None)
 
     def _calibration(self, sample: Sample, dealt: Dealt, scores: FloatArray) -> Calibration:
-        from .calibration import fit_score_map, fit_vote_map, separated
+        from .probabilities import fit_score_map, fit_vote_map, separated
 
         present = Present.of(sample)
         y = np.searchsorted(present.codes, sample.y[dealt.rows]).astype(np.intp)

@@ -7,25 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
 
 from .._typing import FloatArray, IntArray, Progress
+from ..boosting.results import importance_frame, importance_table
 from ..checks import number, whole
 from ..fit import Certificate, MarginFit, Trace
 from ..formula.sample import Rows, Sample, distinct_rows, row_blocks
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
-from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
+from ..judging.rankers import ProbabilityResults
 from ..method import Method, Needs, cost_option, jobs_option, option
 from ..reduction.classifiers import sklearn_model
-from ..report.frames import NotedFrame
-from ..report.render import Report, Table
+from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
-from ..results import OrdinalResults
-from .losses import CumulativeRule, Exceedances, ranked_score
-
-# No member's odds are longer than those of this probability: one that is sure and wrong must not outvote all others.
-_SURELY = 0.005
+from .probabilities import CumulativeRule, ranked_score
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,56 +33,6 @@ class ForestFit(MarginFit):
     """
 
     importance: FloatArray
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Mixture:
-    """P(y > k) as the weighted mean of members, or the probability of the weighted mean of their log odds.
-
-    Attributes
-    ----------
-    members : tuple of Exceedances
-    shares : (M,) of sum 1
-    odds : bool
-        Whether log odds are averaged, of probabilities drawn towards 1/2 by a hundredth.
-    """
-
-    members: tuple[Exceedances, ...]
-    shares: FloatArray
-    odds: bool = False
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-        return self.members[0].n_levels
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1)."""
-        total = np.zeros((rows.n, self.n_levels - 1))
-        for member, share in zip(self.members, self.shares, strict=True):
-            if share > 0.0:
-                above = member(rows)
-                total += share * (logit(_SURELY + (1.0 - 2.0 * _SURELY) * above) if self.odds else above)
-        return np.asarray(expit(total)) if self.odds else np.minimum(total, 1.0)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BlendFit(MarginFit):
-    """A fit of a blend.
-
-    Attributes
-    ----------
-    mixture : Mixture
-    names : tuple of str
-        The members as they are written.
-    held_out : (M + 1, 2) or None
-        Ranked probability score and absolute error of rows held out, of every member and of the blend; None where
-        nothing was held out.
-    """
-
-    mixture: Mixture
-    names: tuple[str, ...]
-    held_out: FloatArray | None
 
 
 _LARGEST_SEED = 2**31 - 1
@@ -103,7 +48,7 @@ class ForestShares:
     n_levels : int
     middle, half : (D,)
         The columns are used as (x - middle) / half, within [-1, 1] in the rows of the fit: scikit-learn keeps single
-        precision, and takes steps below 1e-7 for none.
+        precision, and ignores steps below 1e-7.
     """
 
     model: Any
@@ -114,8 +59,8 @@ class ForestShares:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1), not growing with k but for rounding."""
         out = np.empty((rows.n, self.n_levels - 1))
-        for some in row_blocks(rows.n, self.n_levels):
-            out[some] = self._shares(padded(self.scaled(rows.X[some])))
+        for block in row_blocks(rows.n, self.n_levels):
+            out[block] = self._shares(padded(self.scaled(rows.X[block])))
         return out
 
     def scaled(self, X: FloatArray) -> FloatArray:
@@ -123,20 +68,16 @@ class ForestShares:
         return np.clip((X - self.middle) / self.half, -2.0, 2.0)
 
     def _shares(self, X: FloatArray) -> FloatArray:
-        # The sum of the forest's own predict, without what scikit-learn looks up anew for every tree.
+        # The sum of the forest's `predict`, without the checks that scikit-learn repeats for every tree.
         narrow, trees = X.astype(np.float32), self.model.estimators_
         total = np.zeros((len(X), self.n_levels - 1))
         for tree in trees:
             total += tree.tree_.predict(narrow).reshape(total.shape)
         return np.minimum.accumulate(np.clip(total / len(trees), 0.0, 1.0), axis=1) + 0.0
 
-    def importance(self, n_columns: int) -> FloatArray:
-        """(D,) share of the fall of the ranked probability score due to the cuts of every column."""
-        return np.asarray(self.model.feature_importances_[:n_columns], dtype=np.float64)
-
 
 def padded(X: FloatArray) -> FloatArray:
-    """X, or a column of zeros where there is none: scikit-learn takes no table without columns."""
+    """X, or a column of zeros if it has no column: scikit-learn takes no table without columns."""
     return X if X.shape[1] else np.zeros((len(X), 1))
 
 
@@ -156,41 +97,7 @@ def grown(
     return shares
 
 
-# Rows of the table of importance in a summary.
-_SHOWN = 10
-
-
-def forest_importance(fit: ForestResults) -> pd.DataFrame:
-    """What the columns contribute, most important first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        importance: share of the fall of the ranked probability score that is due to the column's cuts; the sum is 1.
-        The index has the columns of the model.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "rps-forest", trees=50)
-    >>> fit.importance().index.tolist()
-    ['temp[T.warm]', 'contact[T.yes]']
-    """
-    frame = pd.DataFrame({"importance": fit.fit.importance}, index=pd.Index(fit.design.names, name="column"))
-    return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
-
-
-def forest_report(fit: ForestResults) -> Report:
-    """The summary as data."""
-    frame = forest_importance(fit)
-    note = f"The first {_SHOWN} of {len(frame)}; all are in .importance()." if len(frame) > _SHOWN else ""
-    title = "Columns: share of the fall of the ranked probability score"
-    table = Table(title=title, frame=frame.head(_SHOWN), formats={"importance": ".3f"}, note=note)
-    notes = ("Trees on all rows know them by heart: see .errors(cv=10) for new ones.",)
-    return ranker_report(fit, [table, *error_tables(fit)], (), notes)
-
-
-class ForestResults(FittedThresholds, OrdinalResults):
+class ForestResults(ProbabilityResults):
     """A fitted forest of P(y > k).
 
     `score` is the interpolated median, with thresholds 1, ..., K-1; margins are P(y > k) - 1/2.
@@ -206,41 +113,34 @@ class ForestResults(FittedThresholds, OrdinalResults):
 
     fit: ForestFit
 
-    predicts = PREDICTS
     no_bounds = "No margin bounds: shares of leaves have no norm."
+    importance_kinds = GAIN_FIRST
 
     @property
     def kind(self) -> str:
         """What was fitted."""
         return "Ranked-probability forest"
 
-    _probabilities = rule_probabilities
+    def gain_importance(self) -> pd.DataFrame:
+        """What the columns contribute, most important first.
 
-    def tidy(self) -> pd.DataFrame:
-        """One row per threshold and linear coefficient: term, estimate, coef_type.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
-        >>> fit.tidy().round(2)
-                     term  estimate  coef_type
-        0             1|2      -1.0  threshold
-        1             2|3       1.0  threshold
-        2             3|4       3.0  threshold
-        3             4|5       5.0  threshold
-        4    temp[T.warm]       2.0   location
-        5  contact[T.yes]       2.0   location
+        Returns
+        -------
+        pandas.DataFrame
+            importance: share of the fall of the ranked probability score that is due to the column's cuts; the sum is
+            1. The index has the columns of the model.
         """
+        return importance_frame(self.design.names, importance=self.fit.importance)
 
-        return tidy_thresholds(self)
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        title = "Columns: share of the fall of the ranked probability score"
+        table = importance_table(self.gain_importance(), title, 10, {})
+        notes = ("Trees on all rows reproduce their ranks: see .errors(cv=10) for new rows.",)
+        return ranker_report(self, [table, *error_tables(self)], (), notes)
 
-    importance_kinds = GAIN_FIRST
-    gain_importance = forest_importance
-    summary_data = forest_report
 
-
-# Copies of weighted rows that a forest is given at most; beyond them weights are weights.
+# Rows of whole weights are repeated for the forest, up to this number of rows.
 _MOST_ROWS = 200_000
 # Rounding of means over trees.
 _ROUNDING = 1e-9
@@ -326,23 +226,23 @@ class RPSForest(Method):
             progress(1, 1, f"{self.trees} trees grown")
         return ForestFit(
             rule=rule,
-            certificate=_unbiased(above, sample),
+            certificate=_certificate(above, score),
             trace=Trace(iterations=self.trees, objective=np.array([score]), message=f"{self.trees} trees grown"),
             scores=rule.scores_of(above),
             facts=(
                 ("Trees", f"{self.trees}, with random splits"),
                 ("A split chooses from", f"{self.column_share:.0%} of the columns"),
             ),
-            importance=shares.importance(sample.X.shape[1]),
+            importance=np.asarray(shares.model.feature_importances_[: sample.X.shape[1]], dtype=np.float64),
         )
 
 
-def _unbiased(above: FloatArray, sample: Sample) -> Certificate:
+def _certificate(above: FloatArray, score: float) -> Certificate:
     """Whether P(y > k) lies between 0 and 1 and never grows with k."""
     ends = np.hstack([np.ones((len(above), 1)), above, np.zeros((len(above), 1))])
     return Certificate(
         name="largest rise of P(y > k) with k",
         value=float(np.diff(ends, axis=1).max(initial=0.0)),
         tolerance=_ROUNDING,
-        details=(("training ranked probability score", ranked_score(above, sample.y, sample.case_weights)),),
+        details=(("training ranked probability score", score),),
     )

@@ -10,22 +10,20 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import number, whole
+from ..checks import number, one_spelled, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
 from ..formula.sample import SCALED, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField
 from ..judging.folds import as_rows, part_of_rows
-from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
+from ..judging.rankers import ProbabilityResults
 from ..judging.selection import scaling_of_kernel, ticking
 from ..likelihood.family import Cumulative
-from ..likelihood.flexible import FlexibleLink, link_of
-from ..likelihood.links import Link
+from ..likelihood.links import LINKS
 from ..method import Method, Needs, cost_option, option
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report, threshold_table
-from ..results import OrdinalResults
 from ..svm.kernels import Gaussian, Kernel, Perceptron, parse_kernel
 from ..threads import one_blas_thread
 from .kernel_features import (
@@ -46,21 +44,21 @@ from .kernel_features import (
     trial_at,
     worth_more,
 )
-from .losses import LatentRule
+from .probabilities import LatentRule
 
-#: Rows up to which all of them are landmarks unasked, numbers of landmarks tried beyond, and products of their squares
-#: with the rows that are not exceeded unasked.
+#: By default: the number of rows up to which all rows are landmarks, numbers of landmarks to try beyond, and the
+#: largest product of their square with the number of rows.
 EXACT, SIZES, MOST_PRODUCTS = 1000, (100, 200, 400, 800), 1e10
 #: Rows that landmarks and penalties are chosen on at most: the best penalty does not depend on their number.
 JUDGED = 3000
 
 
-#: gamma times the number of columns of the Gaussian kernels that are tried unasked.
+#: gamma times the number of columns of the Gaussian kernels that are tried by default.
 _SCALES = (0.25, 1.0, 4.0)
 
 
 def usual_kernels(n_columns: int) -> tuple[Kernel, ...]:
-    """Those tried where none is asked for: a rough function without a scale, and smooth ones of three.
+    """Kernels that are tried by default: one of rough functions without a scale, and three of smooth functions.
 
     Examples
     --------
@@ -71,11 +69,11 @@ def usual_kernels(n_columns: int) -> tuple[Kernel, ...]:
 
 
 def candidates(kernels: Sequence[Kernel]) -> list[tuple[Kernel, float | None]]:
-    """Every kernel with each of its gammas to choose from; None where it has no choice."""
-    found: list[tuple[Kernel, float | None]] = []
+    """Every kernel with each of its gammas to choose from; None if there is no choice."""
+    pairs: list[tuple[Kernel, float | None]] = []
     for kernel in kernels:
-        found += [(kernel.at(gamma), gamma) for gamma in kernel.gammas] or [(kernel, None)]
-    return found
+        pairs += [(kernel.at(gamma), gamma) for gamma in kernel.gammas] or [(kernel, None)]
+    return pairs
 
 
 def landmark_numbers(asked: int | str | None, n: int) -> tuple[int | None, ...]:
@@ -117,7 +115,7 @@ class Training:
     family: Cumulative
 
     def features(self, kernel: Kernel, landmarks: int | None, seed: int) -> Features:
-        """Those of a kernel; one seed draws the same first landmarks, however many."""
+        """The features of a kernel; a seed draws the same first landmarks, however many there are."""
         if kernel.linear:
             return linear_features(self.X, self.rows)
         if landmarks is None:
@@ -139,16 +137,16 @@ class Training:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Choice:
-    """What was taken.
+    """The kernel, features and penalty of a fit.
 
     Attributes
     ----------
     kernel : Kernel
     features : Features
     penalty : float
-    point : a place near the maximum, or None
+    point : a point near the maximum, or None
     trials : tuple of Trial
-        All that were made.
+        All penalties that were tried.
     """
 
     kernel: Kernel
@@ -160,7 +158,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Search:
-    """What is tried.
+    """The search for kernel, landmarks and penalty.
 
     Attributes
     ----------
@@ -190,16 +188,16 @@ class Search:
         if self.penalty is not None and len(several) == 1 and len(numbers) == 1:
             features = self.training.features(first, numbers[0], self.seed)
             return Choice(kernel=first, features=features, penalty=self.penalty)
-        found = [self._of_kernel(kernel, (kernel.name, gamma)) for kernel, gamma in several]
-        taken = min(found, key=lambda one: best(one.trials).loss)
-        return replace(taken, trials=tuple(trial for one in found for trial in one.trials))
+        choices = [self._of_kernel(kernel, (kernel.name, gamma)) for kernel, gamma in several]
+        taken = min(choices, key=lambda choice: best(choice.trials).loss)
+        return replace(taken, trials=tuple(trial for choice in choices for trial in choice.trials))
 
     def _numbers(self, kernel: Kernel) -> tuple[int | None, ...]:
         """Numbers of landmarks to try."""
         return (None,) if kernel.linear else landmark_numbers(self.landmarks, self.training.rows.size)
 
     def _of_kernel(self, kernel: Kernel, named: Named) -> Choice:
-        """More landmarks as long as they are worth it."""
+        """More landmarks as long as they lower the loss enough."""
         taken: Choice | None = None
         trials: tuple[Trial, ...] = ()
         for landmarks in self._numbers(kernel):
@@ -214,7 +212,7 @@ class Search:
             if best(trials) is best(tried):
                 taken = Choice(kernel=kernel, features=features, penalty=best(tried).penalty, point=judge.point)
             if landmarks is None or features.values.shape[1] < landmarks:
-                break  # these leave nothing of the kernel
+                break  # fewer landmarks represent the whole kernel
             if before is not None and not worth_more(before, best(tried), part.null_loss()):
                 break
         assert taken is not None
@@ -228,37 +226,7 @@ class Search:
         return penalties(judge, rows, named, like, self.tick)
 
 
-# Rows of the table of penalties in a summary.
-_SHOWN = 8
-
-
-def kernel_figures(fit: KernelResults) -> pd.DataFrame:
-    """One row of figures of the whole fit."""
-    f = fit.fit
-    found = figures(fit).assign(
-        penalty=f.penalty,
-        spread=f.spread,
-        features=f.columns,
-        effective=f.effective,
-        loglik=f.loglik,
-        log_evidence=f.log_evidence,
-    )
-    return NotedFrame.of(found)
-
-
-def _trial_table(fit: KernelResults) -> Table:
-    frame = fit.trials
-    note = f"The best {_SHOWN} of {len(frame)}; all are in .trials." if len(frame) > _SHOWN else ""
-    return Table(
-        title="Penalties by the evidence: nats a row, less is better",
-        frame=frame.head(_SHOWN).set_index(frame["penalty"].head(_SHOWN).map("{:.4g}".format)).drop(columns="penalty"),
-        formats={"features": "int", "spread": ".3g", "loss": ".4f", "gamma": "g"},
-        note=note,
-        section="fit",
-    )
-
-
-class KernelResults(FittedThresholds, OrdinalResults):
+class KernelResults(ProbabilityResults):
     """A fitted function of a kernel's space, P(y <= k) = F(threshold_k - H).
 
     Examples
@@ -272,7 +240,6 @@ class KernelResults(FittedThresholds, OrdinalResults):
 
     fit: KernelFit
 
-    predicts = PREDICTS
     no_bounds = "No margin bounds: the likelihood has no margin."
 
     @property
@@ -280,48 +247,32 @@ class KernelResults(FittedThresholds, OrdinalResults):
         """What was fitted."""
         return "Kernel cumulative model"
 
-    _probabilities = rule_probabilities
-
     @property
     def trials(self) -> pd.DataFrame:
-        """The penalties tried, best first; no rows where one was given.
+        """The penalties that were tried, best first; no rows if the penalty was given.
 
         Returns
         -------
         pandas.DataFrame
-            kernel, its gamma (where that is chosen), features (columns of all rows, or of landmarks), penalty, spread
+            kernel, its gamma (if that is chosen), features (columns of all rows, or of landmarks), penalty, spread
             (the standard deviation of H under the prior that the penalty stands for) and loss, minus the log evidence
             a row.
         """
         names = ("kernel", "gamma", "columns", "penalty", "spread", "loss")
-        frame = pd.DataFrame([[getattr(one, name) for name in names] for one in self.fit.trials], columns=list(names))
-        frame = frame.rename(columns={"columns": "features"}).dropna(axis=1, how="all")
+        rows = [[getattr(trial, name) for name in names] for trial in self.fit.trials]
+        frame = pd.DataFrame(rows, columns=list(names)).rename(columns={"columns": "features"})
+        frame = frame.dropna(axis=1, how="all")
         frame = frame.sort_values("loss", kind="stable", ignore_index=True) if len(frame) else frame
         return frame.rename_axis(index="place")
 
-    def tidy(self) -> pd.DataFrame:
-        """One row per threshold and linear coefficient: term, estimate, coef_type.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
-        >>> fit.tidy().round(2)
-                     term  estimate  coef_type
-        0             1|2      -1.0  threshold
-        1             2|3       1.0  threshold
-        2             3|4       3.0  threshold
-        3             4|5       5.0  threshold
-        4    temp[T.warm]       2.0   location
-        5  contact[T.yes]       2.0   location
-        """
-
-        return tidy_thresholds(self)
-
-    glance = kernel_figures
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+        f = self.fit
+        values = {"penalty": f.penalty, "spread": f.spread, "features": f.columns, "effective": f.effective}
+        return NotedFrame.of(figures(self).assign(**values, loglik=f.loglik, log_evidence=f.log_evidence))
 
     def summary_data(self) -> Report:
-        """All of the summary as data."""
+        """The summary as data."""
         f = self.fit
         share = 1.0 - f.loglik / f.null_loglik if f.null_loglik else np.nan
         text = f"{f.loglik:.4f}; {f.null_loglik:.4f} by thresholds alone; McFadden R2 {share:.3f}"
@@ -329,11 +280,16 @@ class KernelResults(FittedThresholds, OrdinalResults):
         if f.coefficients is not None:
             tables.insert(0, Table(title="Coefficients (positive = higher response)", frame=self.coef.to_frame()))
         if f.trials:
-            tables.append(_trial_table(self))
+            trials = self.trials.head(8)
+            note = f"The best {len(trials)} of {len(f.trials)}; all are in .trials." if len(f.trials) > 8 else ""
+            title = "Penalties by the evidence: nats a row, less is better"
+            frame = trials.set_index(trials["penalty"].map("{:.4g}".format)).drop(columns="penalty")
+            formats = {"features": "int", "spread": ".3g", "loss": ".4f", "gamma": "g"}
+            tables.append(Table(title=title, frame=frame, formats=formats, note=note, section="fit"))
         return ranker_report(self, [*tables, *error_tables(self)], [("Log-likelihood", text)])
 
 
-# Rows that are scored anew after the fit, about.
+# About so many rows are scored again after the fit.
 _CHECKED = 8
 
 
@@ -381,8 +337,8 @@ class KernelCumulativeLink(Method):
         as Gaussian(gamma=0.5); or a function of (X, Z). Of several, and of gamma=(0.1, 1.0) or "cv" for 2^-15, 2^-13,
         ..., 2^3, what chooses the penalty takes the best. None tries the perceptron kernel and the Gaussian one with
         gamma 1/4, 1 and 4 over the number of columns.
-    link : {"logit", "probit", "cloglog", "loglog", "cauchit"} or (name, lambda)
-        F; ("aranda-ordaz", 0.5) and ("log-gamma", 0.5) with their parameter.
+    link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
+        F.
     penalty : float or "evidence"
         lambda > 0, or that of the largest evidence.
     landmarks : int, "all" or None
@@ -401,7 +357,7 @@ class KernelCumulativeLink(Method):
     Raises
     ------
     OptionError
-        A value outside these, or a link whose parameter is not given.
+        A value outside these.
 
     Examples
     --------
@@ -410,7 +366,7 @@ class KernelCumulativeLink(Method):
     """
 
     kernel: Any = option(None, _kernels)
-    link: str | tuple[str, float] = "logit"
+    link: str = option("logit", one_spelled, LINKS)
     penalty: float | str = option("evidence", _penalty)
     landmarks: int | str | None = option(None, _landmarks)
     scaling: str | None = option("range", scaling_of_kernel)
@@ -427,18 +383,13 @@ class KernelCumulativeLink(Method):
         "Research, 6, 1019-1041.",
     )
 
-    def __post_init__(self) -> None:
-        link = self._link()
-        super().__post_init__()
-        self._settle(link=link.name if link.lam is None else (link.name, link.lam))
-
     @property
     def similarity(self) -> Kernel:
-        """The kernel meant; the first of several."""
+        """The kernel; the first of several."""
         return self.kernels(1)[0]
 
     def kernels(self, n_columns: int) -> tuple[Kernel, ...]:
-        """Those to choose from."""
+        """The kernels to choose from."""
         if self.kernel is None:
             return usual_kernels(n_columns)
         return tuple(map(parse_kernel, self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)))
@@ -485,16 +436,17 @@ class KernelCumulativeLink(Method):
         used = np.flatnonzero(sample.case_weights > 0)
         linear = all(kernel.linear for kernel in self.kernels(sample.X.shape[1]))
         scaling = fit_scaling(self.scaling, sample.X[used], sample.case_weights[used], about_mean=linear)
-        y, weights, offset = sample.y, sample.case_weights, sample.rows.offset
+        y, offset = sample.y, sample.rows.offset
         offset = np.zeros(sample.n) if offset is None else offset
-        rows = used[np.argsort(y[used], kind="stable")]
-        own = weights[rows]
-        if not self.pairwise:
+        if self.pairwise:
+            rows = used[np.argsort(y[used], kind="stable")]
+            weights = sample.case_weights[rows]
+        else:
             different = distinct_rows(sample, offset[:, None])
-            rows, own = different.rows, different.weights
-        family = Cumulative(self._link())
+            rows, weights = different.rows, different.weights
+        family = Cumulative(LINKS[self.link])
         X = scaling(sample.X)
-        return Training(X=X, rows=rows, y=y[rows], weights=own, offset=offset[rows], family=family), scaling
+        return Training(X=X, rows=rows, y=y[rows], weights=weights, offset=offset[rows], family=family), scaling
 
     def _search(self, training: Training, rng: np.random.Generator, progress: Progress | None) -> Search:
         judged = part_of_rows(training.y, JUDGED, rng)
@@ -553,10 +505,9 @@ class KernelCumulativeLink(Method):
         if landmarks is not None:
             how = by if self.landmarks is None and fit.trials else ""
             carried = f"{fit.columns} landmarks among {training.rows.size} different rows{how}"
-        link = self.link if isinstance(self.link, str) else f"{self.link[0]}, lambda = {self.link[1]:g}"
         return (
             ("Kernel", repr(kernel.settled(training.X.shape[1])) + (by if chosen else "")),
-            ("Link", link),
+            ("Link", self.link),
             ("Columns scaled", SCALED[self.scaling]),
             ("Function", carried),
             ("Penalty", f"{fit.penalty:.4g}" + (by if isinstance(self.penalty, str) and fit.trials else "")),
@@ -564,16 +515,6 @@ class KernelCumulativeLink(Method):
             ("Effective parameters", f"{fit.effective:.1f} of the function"),
             ("Log evidence", f"{fit.log_evidence:.4f}"),
         )
-
-    def _link(self) -> Link:
-        """F, with its parameter."""
-        given = self.link if isinstance(self.link, (tuple, list)) and len(self.link) == 2 else (self.link, None)
-        found = link_of(*given)
-        if isinstance(found, FlexibleLink):
-            raise OptionError(
-                f"link={self.link!r} of {type(self).__name__} needs its parameter: give it as in ({found.name!r}, 0.5)."
-            )
-        return found
 
 
 def _potential(choice: Choice, scaling: Scaling, b: FloatArray) -> KernelExpansion | LinearPotential:

@@ -1,20 +1,21 @@
-"""Rounds of gradient boosting on binned rows."""
+"""Rounds of gradient boosting on binned rows, by the likelihood loss of the cumulative logit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.linalg import LinAlgError, solveh_banded
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..compiled.boost import OUTSIDE, add_binned, grow
-from ..formula.sample import CACHED, row_blocks
+from ..compiled.boost import OUTSIDE, grow, logit_slopes, logit_thresholds
+from ..formula.sample import CACHED, Rows, row_blocks
 from ..threads import Team, in_threads
-from .losses import CumulativeLoss
 from .trees import BoostedTrees, HeldOut, LinearStart, ValueTree
 
-#: Codes of the values of a column of numbers at most, and of categories.
+#: Codes of a column of numbers at most, and of a column of categories.
 MOST_BINS, MOST_CATEGORIES = 128, 254
 
 
@@ -25,15 +26,15 @@ class Bins:
     Attributes
     ----------
     codes : (D, N) uint8
-        The code after the last one says that there is no value.
+        The code after the last one stands for a missing value.
     counts : (D,) int32
-        Codes of values of a column: one more than cuts, or its categories.
+        Number of the codes of values: one more than cuts, or the number of categories.
     gaps : (D,) uint8
-        1 where a row has no value.
+        1 if a row has a missing value.
     kinds : (D,) uint8
-        1 of categories, whose codes are those of X; else 0.
+        1 for categories, whose codes are those of X; else 0.
     cuts : tuple of D growing arrays
-        Empty of categories.
+        Empty for categories.
     """
 
     codes: AnyArray
@@ -46,64 +47,61 @@ class Bins:
     def of(
         cls, X: FloatArray, rows: IntArray, weights: FloatArray, categories: IntArray | None, most: int = MOST_BINS
     ) -> Bins:
-        """Bins of one value each where a column has few different ones, else of about equal weight.
+        """Bins of one value each if a column has few different values, else of about equal weight.
 
         Parameters
         ----------
         X : (N, D)
-            NaN where there is no value.
+            NaN for a missing value.
         rows : (M,)
             Rows of X to take.
         weights : (M,)
         categories : (D,) or None
-            Numbers of the categories that columns are codes of, 0 of numbers; None where all are numbers.
+            Numbers of categories of the columns, 0 for numbers; None if all columns are numbers.
         most : int
             Bins of a column at most.
         """
         D = X.shape[1]
-        found = np.zeros(D, dtype=np.intp) if categories is None else categories
+        kinds = np.zeros(D, dtype=np.intp) if categories is None else categories
         codes, gaps = np.empty((D, rows.size), dtype=np.uint8), np.zeros(D, dtype=np.uint8)
-        counts, cuts = found.astype(np.int32), list[FloatArray]()
+        counts, cuts = kinds.astype(np.int32), list[FloatArray]()
         for d in range(D):
-            cuts.append(np.empty(0) if found[d] else _cuts(*_there(X, rows, d, weights), most))
-            if not found[d]:
+            cuts.append(np.empty(0) if kinds[d] else _cuts(*_present(X, rows, d, weights), most))
+            if not kinds[d]:
                 counts[d] = cuts[d].size + 1
-            for some in row_blocks(rows.size, 1, CACHED):
-                x = X[rows[some], d]
+            for block in row_blocks(rows.size, 1, CACHED):
+                x = X[rows[block], d]
                 missing = np.isnan(x)
                 gaps[d] |= missing.any()
-                places = x if found[d] else np.searchsorted(cuts[d], x, side="left")
-                codes[d, some] = np.where(missing, counts[d], places)
-        return cls(codes=codes, counts=counts, gaps=gaps, kinds=(found > 0).astype(np.uint8), cuts=tuple(cuts))
+                places = x if kinds[d] else np.searchsorted(cuts[d], x, side="left")
+                codes[d, block] = np.where(missing, counts[d], places)
+        return cls(codes=codes, counts=counts, gaps=gaps, kinds=(kinds > 0).astype(np.uint8), cuts=tuple(cuts))
 
     @property
     def plain(self) -> bool:
-        """Whether every code is a number's place among the cuts."""
+        """Whether there are neither categories nor missing values."""
         return not (self.gaps.any() or self.kinds.any())
 
     @property
     def flat(self) -> bool:
-        """Whether no column tells two rows apart."""
+        """Whether every column is constant."""
         return bool((self.counts + self.gaps <= 1).all())
 
 
-def _there(X: FloatArray, rows: IntArray, d: int, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The values of a column that are there, and their weights."""
-    x = np.empty(rows.size)
-    for some in row_blocks(rows.size, 1, CACHED):
-        x[some] = X[rows[some], d]
+def _present(X: FloatArray, rows: IntArray, d: int, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The values of a column that are not missing, and their weights."""
+    x = X[rows, d]
     missing = np.isnan(x)
     return (x[~missing], weights[~missing]) if missing.any() else (x, weights)
 
 
 def _cuts(x: FloatArray, weights: FloatArray, most: int) -> FloatArray:
-    """Growing cuts, of which none is the largest value; x is put in order."""
+    """Growing cuts below the largest value; x is sorted in place."""
     if x.size == 0:
         return np.empty(0)
     if (weights == weights[:1]).all():
         x.sort()
-        shares: FloatArray = np.arange(1.0, most) * (x.size / most * (1.0 + 1e-12))
-        values, places = x, _places(x, shares, most)
+        values, places = x, _places(x, most)
     else:
         order = np.argsort(x, kind="stable")
         values = x[order]
@@ -114,18 +112,19 @@ def _cuts(x: FloatArray, weights: FloatArray, most: int) -> FloatArray:
 
 
 def _last_of_each(values: FloatArray) -> BoolArray:
-    """(N,) whether a growing value is not that of the next row."""
+    """(N,) whether the next of the growing values differs."""
     last = np.ones(values.size, dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=last[:-1])
     return last
 
 
-def _places(values: FloatArray, shares: FloatArray, most: int) -> IntArray:
-    """Last rows of the different growing values, or of those with no more rows below them, or at them, than shares."""
+def _places(values: FloatArray, most: int) -> IntArray:
+    """Last rows of the different growing values, or of those that end at about equal shares of the rows."""
     last = _last_of_each(values)
     if np.count_nonzero(last) <= most:
         return np.flatnonzero(last)
-    # Of as many rows as there are below a share, the last value that ends there; the first value where none does.
+    # Among the rows below a share, the last value that ends there; the first value if none does.
+    shares = np.arange(1.0, most) * (values.size / most * (1.0 + 1e-12))
     ends = np.floor(shares).astype(np.intp) - 1
     inside = ~last[ends]
     ends[inside] = np.searchsorted(values, values[ends[inside]], side="left") - 1
@@ -134,34 +133,33 @@ def _places(values: FloatArray, shares: FloatArray, most: int) -> IntArray:
 
 
 def _weighted_places(values: FloatArray, below: FloatArray, most: int) -> IntArray:
-    """The same of rows whose weights up to each row come to `below` (N,)."""
+    """The same for rows with cumulated weights `below` (N,)."""
     places = np.flatnonzero(_last_of_each(values))
     if places.size <= most:
         return places
     sums = below[places]
     shares = sums[-1] * np.arange(1, most) / most
-    # The last different value that has no more than a share of the weight below it, or at it.
-    found = np.searchsorted(sums, shares * (1.0 + 1e-12), side="right") - 1
-    return np.unique(np.append(places[np.unique(found.clip(min=0))], values.size - 1))
+    # The last different value whose cumulated weight does not exceed the share.
+    ends = np.searchsorted(sums, shares * (1.0 + 1e-12), side="right") - 1
+    return np.unique(np.append(places[np.unique(ends.clip(min=0))], values.size - 1))
 
 
-_NONE, _NO_CODES = np.empty(0), np.empty(0, dtype=np.uint16)
+_NONE = np.empty(0)
 #: Rounds from one step of the thresholds to the next.
 EVERY = 10
-#: Largest step of a leaf, before the learning rate, and least curvature of one.
+#: Largest step of a leaf, before the learning rate, and least curvature of a leaf.
 LONGEST, _FLATTEST = 4.0, 1e-3
-#: Steps to the best thresholds at most, and the largest slope of a row there.
-_MOST_STEPS = 200
-# A mean held-out loss after which there is nothing to learn.
+# Newton steps to the best thresholds at most, the largest slope of a row that ends them, and what keeps the system of a
+# threshold far from all rows from being singular.
+_MOST_STEPS, _FLAT, _REGULAR = 200, 1e-9, 1e-6
+# Rounds end at this mean held-out loss.
 _PERFECT = 0.01
-# What counts as a smaller loss: less by this share of the loss at the start.
+# Share of the first held-out loss by which a loss must be smaller to count as smaller.
 _LESS = 5e-4
-FLAT = 1e-9
 #: Rounds between reports of progress.
 TELL = 50
-#: Columns that a tree may always choose from: fewer would forbid interactions.
-_FEW_COLUMNS = 5
-_SHARE = 0.6
+# Columns that a tree may always choose from: fewer would forbid interactions; and their usual share.
+_FEW_COLUMNS, _SHARE = 5, 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +172,7 @@ class Settings:
     depth : int
         Cuts on a path at most.
     penalty : float
-        Of the squared leaf values.
+        Penalty of the squared leaf values.
     min_weight : float
         Case weight of a leaf at least.
     subsample : float
@@ -193,7 +191,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Binned:
-    """What the rounds go over.
+    """The rows of the rounds, by the codes of their bins.
 
     Attributes
     ----------
@@ -202,9 +200,9 @@ class Binned:
     weights : (N,)
         0 for rows that are held out.
     signs : (D,) int8
-        1 where H must not fall with the column, -1 where it must not rise, else 0.
+        1 if H must not fall with the column, -1 if it must not rise, else 0.
     groups : (D,) uint64
-        Bits of the groups of columns that a column is in: those on a path of a tree have one in common.
+        Bits of the groups of columns that a column is in: the columns on a path of a tree share a group.
     """
 
     bins: Bins
@@ -220,14 +218,14 @@ class Binned:
 
     @property
     def uneven(self) -> FloatArray:
-        """The weights, or none where every row counts 1."""
+        """The weights; empty if all are 1."""
         return _NONE if (self.weights == 1.0).all() else self.weights
 
     def shares(self, n_levels: int) -> FloatArray:
         """(K,) shares of the levels, a quarter of a row added to either side of every threshold."""
         counts = np.zeros(n_levels)
-        for some in row_blocks(self.y.size, 1, CACHED):
-            counts += np.bincount(self.y[some], self.weights[some], n_levels)
+        for block in row_blocks(self.y.size, 1, CACHED):
+            counts += np.bincount(self.y[block], self.weights[block], n_levels)
         below = (np.cumsum(counts)[:-1] + 0.25) / (self.total + 0.5)
         return np.diff(below, prepend=0.0, append=1.0)
 
@@ -239,7 +237,6 @@ class Booster:
     Attributes
     ----------
     data : Binned
-    loss : CumulativeLoss
     settings : Settings
     rng : numpy.random.Generator
     scores : (N,) of all rows, changed by every round
@@ -249,11 +246,10 @@ class Booster:
         Mean training loss before every round.
     thetas : list of (K-1,)
     team : callable or None
-        Runs tasks on parts of the rows side by side; see `solvers/threads.py`.
+        Runs tasks on parts of the rows side by side; see `threads.team_of`.
     """
 
     data: Binned
-    loss: CumulativeLoss
     settings: Settings
     rng: np.random.Generator
     scores: FloatArray
@@ -264,66 +260,54 @@ class Booster:
     thetas: list[FloatArray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        data, settings = self.data, self.settings
+        data, depth = self.data, self.settings.depth
         learned = data.weights > 0
         self._weights = data.uneven
-        self._plain = data.bins.plain
         self._alike = bool(((data.weights == 1.0) | ~learned).all())
         n_used = int(np.count_nonzero(learned))
         self._used = None if n_used == learned.size else np.flatnonzero(learned).astype(np.int32)
         if not self._alike:
-            rows = self._rows = np.flatnonzero(learned)
-            self._whole = np.floor(data.weights[rows]).astype(np.int64)
-            self._rest = data.weights[rows] - self._whole
+            self._rows = np.flatnonzero(learned)
+            self._whole = np.floor(data.weights[self._rows]).astype(np.int64)
+            self._rest = data.weights[self._rows] - self._whole
         self._place = np.empty(data.y.size, dtype=np.uint16)
         self._columns = np.arange(data.bins.counts.size, dtype=np.int32)
-        size = min(2 ** (min(settings.depth, n_used) + 1) - 1, 2 * n_used - 1)
+        size = min(2 ** (min(depth, n_used) + 1) - 1, 2 * n_used - 1)
         self._out = ValueTree.empty(size, size // 2 if data.bins.kinds.any() else 0)
 
     @property
     def made(self) -> int:
-        """Rounds made."""
+        """Number of rounds."""
         return len(self.trees)
 
     def add(self) -> None:
-        """One round: slopes, a tree, and every few rounds a step of the thresholds."""
+        """One round: a tree, and every few rounds a step of the thresholds."""
         data, theta = self.data, self.theta
-        loss, tree = self._tree(theta)
+        loss, tree = self._grown(self._drawn())
         self.losses.append(loss / data.total)
         self.thetas.append(theta)
         self.trees.append(tree)
         if self.made % EVERY == 0:
-            self.theta = self.loss.stepped(data.y, self._weights, self.scores, theta)[0]
+            self.theta = stepped(data.y, self._weights, self.scores, theta)[0]
 
-    def repeat(self, trees: BoostedTrees, losses: FloatArray, thetas: FloatArray) -> None:
-        """Take over rounds that were made before, on the same rows."""
-        for tree in trees.trees:
-            self._add(tree)
-            self.trees.append(tree)
+    def repeat(self, rows: Rows, trees: BoostedTrees, losses: FloatArray, thetas: FloatArray) -> None:
+        """Take over earlier rounds on the same rows."""
+        trees.add(rows, self.scores, 0, len(trees.trees))
+        self.trees.extend(trees.trees)
         self.losses.extend(losses[:-1].tolist())
         self.thetas.extend(thetas[:-1])
         self.theta = thetas[-1]
 
     def mean_loss(self) -> float:
-        """Of the training rows, now."""
-        return self.loss.value(self.data.y, self._weights, self.scores, self.theta) / self.data.total
+        """Mean loss of the training rows."""
+        return logit_loss(self.data.y, self._weights, self.scores, self.theta) / self.data.total
 
     def sum_of(self, start: LinearStart) -> BoostedTrees:
         """The trees after a start."""
-        return BoostedTrees.of(start, self.data.bins.cuts, self.trees)
+        return BoostedTrees(linear=start, cuts=self.data.bins.cuts, trees=tuple(self.trees))
 
-    def _tree(self, theta: FloatArray) -> tuple[float, ValueTree]:
-        """A tree whose values are in the scores, and the loss before it."""
-        weights = self._drawn()
-        if self.loss.compiled:
-            return self._grown(weights, theta=theta)
-        loss, g, h = self.loss.slopes(self.data.y, self._weights, self.scores, theta)
-        return loss, self._grown(weights, g=g, h=h)[1]
-
-    def _grown(
-        self, weights: FloatArray, theta: FloatArray = _NONE, g: FloatArray = _NONE, h: FloatArray = _NONE
-    ) -> tuple[float, ValueTree]:
-        """A tree of Newton steps on the rows that are drawn, by thresholds or slopes; the loss of the former."""
+    def _grown(self, weights: FloatArray) -> tuple[float, ValueTree]:
+        """The loss, and a tree of Newton steps on the rows that are drawn, whose values are added to the scores."""
         data, s, bins, out = self.data, self.settings, self.data.bins, self._out
         made, loss = grow(
             bins.codes,
@@ -334,19 +318,16 @@ class Booster:
             data.groups,
             self._drawn_columns(),
             self._place,
-            data.y if theta.size else _NO_CODES,
-            theta,
+            data.y,
+            self.theta,
             self._weights,
             self.scores,
-            g,
-            h,
             weights,
-            self._plain,
+            bins.plain,
             s.depth,
             s.min_weight,
             s.penalty,
             _FLATTEST,
-            False,  # no line search of the exponential loss
             LONGEST,
             s.learning_rate,
             out.column,
@@ -361,13 +342,8 @@ class Booster:
         )
         return loss, out.upto(made)
 
-    def _add(self, tree: ValueTree) -> None:
-        """Add the values of a tree to the scores."""
-        bins, walk = self.data.bins, (tree.column, tree.bin, tree.child, tree.gaps_left, tree.sets, tree.value)
-        add_binned(bins.codes, bins.counts, *walk, self._plain, self.scores)
-
     def _drawn(self) -> FloatArray:
-        """Mark the rows that the tree learns from; their weights, each copy of a row drawn or left out on its own."""
+        """Mark the rows that the tree learns from; their weights, each copy of a row being drawn independently."""
         share = self.settings.subsample
         if share == 1.0 or (self._alike and not self._marked(share)):
             self._mark_all()
@@ -375,58 +351,90 @@ class Booster:
         return _NONE if self._alike else self._drawn_copies(share)
 
     def _mark_all(self) -> None:
-        """All rows of positive weight."""
+        """Mark all rows of positive weight."""
         self._place[:] = 0 if self._used is None else OUTSIDE
         if self._used is not None:
             self._place[self._used] = 0
 
     def _marked(self, share: float) -> bool:
-        """Mark each of them with the probability `share`; whether there are any."""
+        """Mark each row of positive weight with the probability `share`; whether any is marked."""
         if self._used is not None:
             self._place[:] = OUTSIDE
-        n, found = self._place.size if self._used is None else self._used.size, False
-        for some in row_blocks(n, 8, CACHED):
-            left_out = ~self._hits(some.stop - some.start, share)
-            found |= not left_out.all()
-            where = some if self._used is None else self._used[some]
-            self._place[where] = left_out * np.uint16(OUTSIDE)
-        return found
+        n, marked = self._place.size if self._used is None else self._used.size, False
+        for block in row_blocks(n, 8, CACHED):
+            left_out = ~self._hits(block.stop - block.start, share)
+            marked |= not left_out.all()
+            self._place[block if self._used is None else self._used[block]] = left_out * np.uint16(OUTSIDE)
+        return marked
 
     def _drawn_copies(self, share: float) -> FloatArray:
-        """(N,) how many copies of every row are drawn, the rows marked; all of them where none is."""
-        some = self.rng.binomial(self._whole, share) + self._rest * self._hits(self._rows.size, share)
-        if not some.any():
+        """(N,) how many copies of every row are drawn, the rows marked; all copies if none is drawn."""
+        copies = self.rng.binomial(self._whole, share) + self._rest * self._hits(self._rows.size, share)
+        if not copies.any():
             self._mark_all()
             return self.data.weights
         weights = np.zeros(self.data.weights.size)
-        weights[self._rows] = some
+        weights[self._rows] = copies
         self._place[:] = np.where(weights > 0, 0, OUTSIDE)
         return weights
 
     def _hits(self, n: int, share: float) -> AnyArray:
-        """(n,) true with the probability `share`."""
+        """(n,) True with the probability `share`."""
         return self.rng.random(n, dtype=np.float32) < share
 
     def _drawn_columns(self) -> AnyArray:
         n, share = self._columns.size, self.settings.column_share
-        some = max(round((_SHARE if share is None else share) * n), min(n, _FEW_COLUMNS) if share is None else 1)
-        if some >= n:
+        size = max(round((_SHARE if share is None else share) * n), min(n, _FEW_COLUMNS) if share is None else 1)
+        if size >= n:
             return self._columns
-        return np.sort(self.rng.permutation(n)[:some]).astype(np.int32)
+        return np.sort(self.rng.permutation(n)[:size]).astype(np.int32)
+
+
+def logit_loss(y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> float:
+    """The sum of -log P(y) of rows; `weights` may be empty if all are 1."""
+    return float(logit_slopes(y, scores, theta, weights, _NONE, _NONE))
+
+
+def stepped(y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
+    """The thresholds after one damped Newton step, in order, and the largest slope of the loss before it."""
+    gradient, diagonal, beside = (np.empty(theta.size) for _ in range(3))
+    logit_thresholds(y, scores, theta, weights, gradient, diagonal, beside)
+    diagonal = np.maximum(diagonal, 0.0) + _REGULAR
+    step = gradient / diagonal  # kept if the whole system is not positive definite
+    if theta.size > 1:
+        with suppress(LinAlgError):
+            step = np.asarray(solveh_banded(np.stack([beside, diagonal]), gradient))
+    return damped(theta, step), float(np.abs(gradient).max())
+
+
+def damped(theta: FloatArray, step: FloatArray) -> FloatArray:
+    """theta - step, made shorter so that no threshold moves by more than 1 and no gap loses more than half.
+
+    Examples
+    --------
+    >>> damped(np.array([0.0, 1.0]), np.array([-1.0, 1.0])).tolist()
+    [0.25, 0.75]
+    """
+    share = 1.0 / max(float(np.abs(step).max()), 1.0)
+    gaps, closing = np.diff(theta), np.diff(step)
+    narrows = closing > 0.0
+    if narrows.any():
+        share = min(share, float((0.5 * gaps[narrows] / closing[narrows]).min()))
+    return theta - share * step
 
 
 def best_thresholds(
-    loss: CumulativeLoss, y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
+    y: AnyArray, weights: FloatArray, scores: FloatArray, theta: FloatArray
 ) -> tuple[FloatArray, float]:
-    """The thresholds of least loss for scores (N,), from a start, and the largest slope of a row that is left there."""
+    """The thresholds of least loss for scores (N,), from a start, and the largest slope of a row at them."""
     w = _NONE if (weights == 1.0).all() else weights
     total = float(weights.sum())
     for _ in range(_MOST_STEPS):
-        found, slope = loss.stepped(y, w, scores, theta)
-        if slope <= FLAT * total:
+        moved, slope = stepped(y, w, scores, theta)
+        if slope <= _FLAT * total:
             break
-        theta = found
-    return theta, loss.stepped(y, w, scores, theta)[1] / total
+        theta = moved
+    return theta, stepped(y, w, scores, theta)[1] / total
 
 
 def boosted_until(
@@ -437,7 +445,7 @@ def boosted_until(
     Parameters
     ----------
     booster : Booster
-        In whose data the held-out rows have no weight.
+        Its data give the held-out rows no weight.
     held : (M,)
     weights : (M,)
     patience : int
@@ -453,20 +461,20 @@ def boosted_until(
         Mean loss of the held-out rows before and after every round.
     """
     y, w = booster.data.y[held], _NONE if (weights == 1.0).all() else weights
-    curve, least, at, total = list[float](), np.inf, 0, float(weights.sum())
+    curve, least, best, total = list[float](), np.inf, 0, float(weights.sum())
     while True:
         H = booster.scores[held]
-        curve.append(booster.loss.value(y, w, H, booster.theta) / total)
+        curve.append(logit_loss(y, w, H, booster.theta) / total)
         if curve[-1] < least - _LESS * curve[0]:
-            least, at = curve[-1], booster.made
-        if booster.made - at >= patience or booster.made >= most or curve[-1] < _PERFECT:
+            least, best = curve[-1], booster.made
+        if booster.made - best >= patience or booster.made >= most or curve[-1] < _PERFECT:
             return np.array(curve)
         booster.add()
         if booster.made % TELL == 0:
             tell(booster.made)
 
 
-#: From a depth, the fold that is held out and a generator to the start of its rounds.
+#: From a depth, the fold that is held out and a generator to a booster before its first round.
 Starts = Callable[[int, int, np.random.Generator], Booster]
 
 
@@ -499,7 +507,7 @@ def held_out_losses(
     patience : int
         Rounds without a smaller loss after which those of a fold end.
     fixed : bool
-        Whether the loss after `most` rounds counts, rather than the least on the way.
+        Whether the loss after `most` rounds counts, rather than the least loss.
     n_jobs : int
         Folds at work at once, as threads.
     """

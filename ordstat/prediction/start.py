@@ -12,27 +12,26 @@ from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, ro
 from ..judging.costs import CostMatrix
 from ..judging.folds import held_weights, part_of_rows
 from ..likelihood.estimate import Estimation
-from ..likelihood.family import Cumulative
 from ..likelihood.penalty import Ridge
 from ..likelihood.problem import Problem
 from ..threads import Team
-from .losses import CumulativeLoss
-from .rounds import MOST_CATEGORIES, Binned, Bins, Booster, Settings, best_thresholds
+from .probabilities import LOGIT
+from .rounds import MOST_CATEGORIES, Binned, Bins, Booster, Settings, best_thresholds, logit_loss
 from .trees import LinearStart
 
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """Numbers as they are and indicators of all categories but the first, as treatment contrasts have them.
+    """Numbers as they are, and indicators of all categories but the first, as treatment contrasts have them.
 
     A missing value counts as the mean of its columns.
 
     Attributes
     ----------
     categories : (D,)
-        0 of numbers.
+        0 for numbers.
     means : (E,)
-        Of the columns that are made.
+        Means of the columns that are made.
     """
 
     categories: IntArray
@@ -40,83 +39,59 @@ class Indicators:
 
     @classmethod
     def of(cls, sample: Sample, rows: IntArray, weights: FloatArray) -> Indicators:
-        """For a sample; means are those of some of its rows, with their weights."""
+        """For the columns of a sample, with the weighted means of some of its rows; 0 without a value."""
         D = sample.X.shape[1]
-        found = cls(np.zeros(D, dtype=np.intp) if sample.categories is None else sample.categories, np.zeros(0))
-        return cls(found.categories, found._means(sample.X, rows, weights))
+        columns = cls(np.zeros(D, dtype=np.intp) if sample.categories is None else sample.categories, np.zeros(0))
+        sums, totals = np.zeros((2, int(columns.widths.sum())))
+        for block in row_blocks(rows.size, D, CACHED):
+            made = columns._expanded(sample.X[rows[block]])
+            present = ~np.isnan(made)
+            sums += weights[block] @ np.where(present, made, 0.0)
+            totals += weights[block] @ present
+        return replace(columns, means=sums / np.where(totals > 0.0, totals, 1.0))
 
     @property
-    def width(self) -> int:
-        """E, the number of columns made."""
-        return int(self._widths.sum())
-
-    @property
-    def _widths(self) -> IntArray:
-        """(D,) how many columns are made of each."""
+    def widths(self) -> IntArray:
+        """(D,) number of columns made from each column."""
         return np.where(self.categories > 0, np.maximum(self.categories - 1, 0), 1)
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """(N, E) columns of rows X (N, D)."""
         if not (self.categories.any() or has_gaps(X)):
             return X
-        made = np.empty((len(X), self.width))
-        for some in row_blocks(len(X), X.shape[1], CACHED):
-            for d, places in enumerate(self._places()):
-                made[some, places] = self._column(X[some, d], d)
+        made = np.empty((len(X), self.means.size))
+        for block in row_blocks(len(X), X.shape[1], CACHED):
+            made[block] = self._expanded(X[block])
         np.copyto(made, self.means, where=np.isnan(made))
         return made
 
-    def spread(self, values: AnyArray) -> AnyArray:
-        """(E,) values (D,) of columns at those made of them."""
-        return np.repeat(values, self._widths)
-
     def start(self, slopes: FloatArray) -> LinearStart:
         """The linear start of slopes (E,)."""
-        numbers, missing = np.zeros(self.categories.size), np.zeros(self.categories.size)
-        effects = list[FloatArray]()
-        for d, places in enumerate(self._places()):
-            missing[d] = self.means[places] @ slopes[places]
-            if self.categories[d]:
-                effects.append(np.concatenate([[0.0], slopes[places]]))
-            else:
-                numbers[d] = slopes[places.start]
-                effects.append(np.zeros(0))
-        return LinearStart(numbers, missing, tuple(effects) if self.categories.any() else ())
+        ends = np.cumsum(self.widths)
+        parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
+        kinds = list(zip(self.categories, parts, strict=True))
+        effects = tuple(np.append(0.0, slopes[part]) if n else np.zeros(0) for n, part in kinds)
+        return LinearStart(
+            slopes=np.array([0.0 if n else slopes[part][0] for n, part in kinds]),
+            missing=np.array([self.means[part] @ slopes[part] for part in parts]),
+            effects=effects if self.categories.any() else (),
+        )
 
-    def _places(self) -> list[slice]:
-        """Those of the columns made of each."""
-        ends = np.cumsum(self._widths)
-        return [slice(int(end - width), int(end)) for end, width in zip(ends, self._widths, strict=True)]
-
-    def _column(self, x: FloatArray, d: int) -> FloatArray:
-        """(N, 1) a number, or (N, L - 1) indicators; NaN where x (N,) is."""
-        if not self.categories[d]:
-            return x[:, None]
-        return np.where(np.isnan(x)[:, None], np.nan, x[:, None] == np.arange(1, self.categories[d]))
-
-    def _means(self, X: FloatArray, rows: IntArray, weights: FloatArray) -> FloatArray:
-        """(E,) weighted means of what is there, 0 where nothing is."""
-        if not (self.categories.any() or has_gaps(X)):
-            blocks = row_blocks(rows.size, X.shape[1], CACHED)
-            return np.asarray(sum(weights[some] @ X[rows[some]] for some in blocks) / weights.sum())
-        found = np.zeros(self.width)
-        for d, places in enumerate(self._places()):
-            x = X[rows, d]
-            there = ~np.isnan(x)
-            w = weights[there]
-            total = float(w.sum()) or 1.0
-            if self.categories[d]:
-                sums = np.bincount(x[there].astype(np.intp), w, int(self.categories[d]))
-                found[places] = sums[1:] / total
-            else:
-                found[places] = w @ x[there] / total
-        return found
+    def _expanded(self, X: FloatArray) -> FloatArray:
+        """(n, E) numbers and indicators, NaN for missing values."""
+        if not self.categories.any():
+            return X
+        parts = [
+            np.where(np.isnan(x)[:, None], np.nan, x[:, None] == np.arange(1, n)) if n else x[:, None]
+            for x, n in zip(X.T, self.categories, strict=True)
+        ]
+        return np.hstack(parts)
 
 
-#: Penalties tried, of effects per standard deviation: 2^-4, 2^-2, ..., 2^10.
+#: Penalties that are tried, for effects per standard deviation: 2^-4, 2^-2, ..., 2^10.
 PENALTIES: tuple[float, ...] = tuple(np.exp2(np.arange(-4.0, 11.0, 2.0)).tolist())
 _TOL, _MOST_STEPS = 1e-6, 100
-#: Rows that the penalty is chosen on at most; the best one does not depend on their number.
+#: Rows that the penalty is chosen on at most; the best penalty does not depend on their number.
 MOST_ROWS = 3000
 
 
@@ -135,33 +110,32 @@ class Linear:
 
 
 def ridge(
-    rows: Rows, y: AnyArray, weights: FloatArray, family: Cumulative, penalty: float, signs: AnyArray
+    rows: Rows, y: AnyArray, weights: FloatArray, penalty: float, signs: AnyArray
 ) -> tuple[FloatArray, FloatArray]:
     """Slopes and thresholds of the cumulative model whose log-likelihood less the penalty is largest.
 
-    Where columns must have a sign, those whose effect has the other one are left out, and the rest is fitted again.
+    Columns whose effect has the wrong sign are left out, and the rest is fitted again.
 
     Parameters
     ----------
     rows : Rows
-    y : (N,) codes, of which each is there with a positive weight
+    y : (N,) codes, each of them present with a positive weight
     weights : (N,)
-    family : Cumulative
     penalty : float
-        Of half the squared effects per standard deviation.
+        Penalty of half the squared effects per standard deviation.
     signs : (D,) 1, -1 or 0 for any
     """
     used = np.flatnonzero(weights > 0)
-    codes, own = np.asarray(y[used], dtype=np.intp), weights[used]
-    n_levels = int(codes.max()) + 1
+    codes = np.asarray(y[used], dtype=np.intp)
     free = np.ones(rows.X.shape[1], dtype=np.bool_)
     slopes = np.zeros(free.size)
     while True:
         offset = None if rows.offset is None else rows.offset[used]
         part = Rows(X=np.ascontiguousarray(rows.X[np.ix_(used, free)]), offset=offset)
-        problem = Problem.of(Sample(rows=part, y=codes, n_levels=n_levels, weights=own), family, None, "flexible")
-        found = Estimation(penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS).of(problem)
-        rule = problem.rule(found.coefficients, found.family, CostMatrix.absolute())
+        sample = Sample(rows=part, y=codes, n_levels=int(codes.max()) + 1, weights=weights[used])
+        problem = Problem.of(sample, LOGIT, None, "flexible")
+        estimate = Estimation(penalty=Ridge(penalty), start=None, tol=_TOL, max_iter=_MOST_STEPS).of(problem)
+        rule = problem.rule(estimate.coefficients, estimate.family, CostMatrix.absolute())
         slopes[:] = 0.0
         slopes[free] = rule.beta
         wrong = signs * slopes < 0
@@ -187,19 +161,17 @@ class Training:
         The rows of the sample that differ.
     data : Binned
     columns : Indicators
-        What the linear start is fitted to.
-    loss : CumulativeLoss
+        Columns of the linear start.
     """
 
     sample: Sample
     places: IntArray
     data: Binned
     columns: Indicators
-    loss: CumulativeLoss
 
     @classmethod
-    def of(cls, sample: Sample, loss: CumulativeLoss, method: str) -> Training:
-        """Those of a sample; its restrictions become directions of columns."""
+    def of(cls, sample: Sample, method: str) -> Training:
+        """The different rows of a sample; its restrictions become directions of columns."""
         offset, D = sample.rows.offset, sample.X.shape[1]
         if sample.n_levels > _MOST_LEVELS:
             raise DataError(
@@ -210,13 +182,13 @@ class Training:
                 f"{method} takes columns of {MOST_CATEGORIES} categories at most; the largest here has "
                 f"{sample.categories.max()}. Join rare ones, or give the column as a number."
             )
-        # Rows alike in all but the offset, or the cluster, differ.
-        apart = [known for known in (offset, sample.cluster) if known is not None]
-        order, weights = distinct_places(sample, np.column_stack(apart) if apart else np.zeros((sample.n, 0)))
+        # Rows that differ in the offset or the cluster are different rows.
+        more = [column for column in (offset, sample.cluster) if column is not None]
+        order, weights = distinct_places(sample, np.column_stack(more) if more else np.zeros((sample.n, 0)))
         rows: AnyArray = order.astype(np.int32)
         del order  # memory of bins to come
         if (weights == 1.0).all():
-            weights = np.broadcast_to(np.float64(1.0), rows.shape)  # without memory of its own
+            weights = np.broadcast_to(np.float64(1.0), rows.shape)  # takes no memory
         data = Binned(
             bins=Bins.of(sample.X, rows, weights, sample.categories),
             y=sample.y[rows].astype(np.uint16),
@@ -224,12 +196,7 @@ class Training:
             signs=_signs(sample.restrictions, D, method),
             groups=_groups(sample.groups, D),
         )
-        columns = Indicators.of(sample, rows, weights)
-        return cls(sample=sample, places=rows, data=data, columns=columns, loss=loss)
-
-    def settled(self) -> Training:
-        """The same once rounds have begun: where rows were is of no use any more, unless they have offsets."""
-        return self if self.sample.rows.offset is not None else replace(self, places=np.empty(0, dtype=np.intp))
+        return cls(sample=sample, places=rows, data=data, columns=Indicators.of(sample, rows, weights))
 
     @property
     def rows(self) -> Rows:
@@ -238,27 +205,27 @@ class Training:
 
     @property
     def flat(self) -> bool:
-        """Whether no column has two values, so that there is nothing to learn."""
+        """Whether every column is constant."""
         return self.data.bins.flat
 
     def held(self, folds: int, rng: np.random.Generator) -> FloatArray:
         """(F, M) the weights that each fold holds out."""
         X = self.rows.X
-        np.copyto(X, np.inf, where=np.isnan(X))  # missing values are alike
+        np.copyto(X, np.inf, where=np.isnan(X))  # missing values count as equal
         cluster = None if self.sample.cluster is None else self.sample.cluster[self.places]
         return held_weights(X, self.data.y, self.data.weights, folds, rng, cluster)
 
     def constant(self, weights: FloatArray) -> Linear:
         """No effects, and the thresholds of the shares of the levels under weights (M,)."""
         shares = replace(self.data, weights=weights).shares(self.sample.n_levels)
-        return Linear(self.columns.start(np.zeros(self.columns.width)), self.loss.family.start(shares))
+        return Linear(self.columns.start(np.zeros(self.columns.means.size)), LOGIT.start(shares))
 
     def null_loss(self) -> float:
         """Mean training loss of thresholds, and offsets, alone."""
         data = self.data
         H = self._with_offset(np.zeros(data.y.size))
         theta, _ = self.best_thresholds(H, self.constant(data.weights).theta)
-        return self.loss.value(data.y, data.uneven, H, theta) / data.total
+        return logit_loss(data.y, data.uneven, H, theta) / data.total
 
     def linear(self, weights: FloatArray, penalty: float | None) -> Linear:
         """The linear start under weights (M,), 0 for rows held out; no effects without a penalty."""
@@ -268,25 +235,24 @@ class Training:
 
     def best_ridge(self, held: FloatArray, rng: np.random.Generator) -> float:
         """The penalty of the linear start of least held-out loss, weights (F, M); ties go to the larger."""
-        some = part_of_rows(self.data.y, MOST_ROWS, rng)
-        y, weights, X = self.data.y[some], self.data.weights[some], self.sample.X[self.places[some]]
+        part = part_of_rows(self.data.y, MOST_ROWS, rng)
+        y, weights, X = self.data.y[part], self.data.weights[part], self.sample.X[self.places[part]]
 
         def judge(penalty: float) -> float:
             total = 0.0
-            for out in held[:, some]:
-                found = self._ridge(some, weights - out, penalty)
-                H = self._with_offset(found.start(X), some)
+            for out in held[:, part]:
+                linear = self._ridge(part, weights - out, penalty)
+                H = self._with_offset(linear.start(X), part)
                 tested = out > 0
-                total += self.loss.value(y[tested], out[tested], H[tested], found.theta)
+                total += logit_loss(y[tested], out[tested], H[tested], linear.theta)
             return total
 
         return min(PENALTIES[::-1], key=judge)
 
-    def _ridge(self, some: IntArray | slice, weights: FloatArray, penalty: float) -> Linear:
+    def _ridge(self, part: IntArray | slice, weights: FloatArray, penalty: float) -> Linear:
         """The ridge model of some of the rows."""
-        rows, signs = self.sample.rows.take(self.places[some]), self.columns.spread(self.data.signs)
-        columns = replace(rows, X=self.columns(rows.X))
-        slopes, theta = ridge(columns, self.data.y[some], weights, self.loss.family, penalty, signs)
+        rows, signs = self.sample.rows.take(self.places[part]), np.repeat(self.data.signs, self.columns.widths)
+        slopes, theta = ridge(replace(rows, X=self.columns(rows.X)), self.data.y[part], weights, penalty, signs)
         return Linear(self.columns.start(slopes), theta)
 
     def booster(
@@ -299,20 +265,19 @@ class Training:
     ) -> Booster:
         """A booster before its first round."""
         H = np.empty(self.places.size)
-        for some in row_blocks(H.size, self.sample.X.shape[1], CACHED):
-            H[some] = start.start(self.sample.X[self.places[some]])
-        H = self._with_offset(H)
-        data = replace(self.data, weights=weights)
-        return Booster(data=data, loss=self.loss, settings=settings, rng=rng, scores=H, theta=start.theta, team=team)
+        for block in row_blocks(H.size, self.sample.X.shape[1], CACHED):
+            H[block] = start.start(self.sample.X[self.places[block]])
+        data, H = replace(self.data, weights=weights), self._with_offset(H)
+        return Booster(data=data, settings=settings, rng=rng, scores=H, theta=start.theta, team=team)
 
-    def _with_offset(self, H: FloatArray, some: IntArray | slice = slice(None)) -> FloatArray:
+    def _with_offset(self, H: FloatArray, part: IntArray | slice = slice(None)) -> FloatArray:
         """Scores of some of the rows, their offsets added."""
         offset = self.sample.rows.offset
-        return H if offset is None else H + offset[self.places[some]]
+        return H if offset is None else H + offset[self.places[part]]
 
     def best_thresholds(self, scores: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
-        """The thresholds of least training loss, from a start, and the largest slope of a row left there."""
-        return best_thresholds(self.loss, self.data.y, self.data.weights, scores, theta)
+        """The thresholds of least training loss, from a start, and the largest slope of a row at them."""
+        return best_thresholds(self.data.y, self.data.weights, scores, theta)
 
 
 def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyArray:
@@ -332,7 +297,7 @@ def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyA
 
 
 def _groups(groups: tuple[tuple[int, ...], ...], n_columns: int) -> AnyArray:
-    """(D,) uint64 bits of the groups that a column is in; all bits where there are no groups."""
+    """(D,) uint64 bits of the groups that a column is in; all bits without groups."""
     if not groups:
         return np.full(n_columns, np.iinfo(np.uint64).max, dtype=np.uint64)
     if len(groups) > _MOST_GROUPS:

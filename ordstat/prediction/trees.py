@@ -1,15 +1,15 @@
-"""Boosted trees on binned columns."""
+"""Boosted trees on binned columns, and their Shapley values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..compiled.boost import add_any_trees, add_trees
+from ..compiled.boost import add_shapley, add_trees
 from ..fit import MarginFit
 from ..formula.sample import CACHED, Rows, has_gaps, row_blocks
 
@@ -21,38 +21,43 @@ class LinearStart:
     Attributes
     ----------
     slopes : (D,)
-        0 of categories.
+        0 for categories.
     missing : (D,)
-        In place of these for a row without a value; empty of columns that always have one.
+        The term of a row without a value.
     effects : tuple of D arrays
-        Of the categories of a column; empty of numbers, and () where all columns are.
+        Of the categories of a column; empty for numbers, and () if all columns are numbers.
     """
 
     slopes: FloatArray
     missing: FloatArray
     effects: tuple[FloatArray, ...]
 
+    @property
+    def categorical(self) -> bool:
+        """Whether there are columns of categories."""
+        return any(effects.size for effects in self.effects)
+
     def __call__(self, X: FloatArray) -> FloatArray:
         """(N,) of rows X (N, D), in which categories are codes."""
-        if not (any(effects.size for effects in self.effects) or has_gaps(X)):
+        if not (self.categorical or has_gaps(X)):
             return np.asarray(X @ self.slopes)
         H = np.empty(len(X))
-        for some in row_blocks(len(X), X.shape[1], CACHED):
-            H[some] = self.parts(X[some]).sum(axis=1)
+        for block in row_blocks(len(X), X.shape[1], CACHED):
+            H[block] = self.parts(X[block]).sum(axis=1)
         return H
 
     def parts(self, X: FloatArray) -> FloatArray:
-        """(N, D) what each column adds."""
+        """(N, D) the terms of the columns."""
         gaps = np.isnan(X)
         filled = np.where(gaps, 0.0, X)
-        found = filled * self.slopes
+        terms = filled * self.slopes
         for d, effects in enumerate(self.effects):
             if effects.size:
-                found[:, d] = effects[filled[:, d].astype(np.intp)]
-        return np.where(gaps, self.missing, found) if self.missing.size else found
+                terms[:, d] = effects[filled[:, d].astype(np.intp)]
+        return np.where(gaps, self.missing, terms)
 
 
-#: Of a set of codes.
+#: Bytes of a set of codes.
 BYTES = 32
 
 
@@ -66,7 +71,7 @@ class ValueTree:
     - with `bin` < 0 (categories) where its code is in the set `sets[-1 - bin]`: bit c % 8 of byte c // 8 is that of
       code c;
     - without a value (NaN), where `gaps_left` is 1.
-    Categories, and missing values, that a node had none of in its fit are on the side of most of its rows.
+    Categories, and missing values, that no row of a node had in the fit go to the side of most of its rows.
 
     Attributes
     ----------
@@ -92,12 +97,8 @@ class ValueTree:
     value: FloatArray
     gain: FloatArray
     weight: FloatArray
-    gaps_left: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))  # files of trees without gaps
-    sets: AnyArray = field(default_factory=lambda: np.zeros((0, BYTES), dtype=np.uint8))
-
-    def __post_init__(self) -> None:
-        if self.gaps_left.size == 0:
-            object.__setattr__(self, "gaps_left", np.zeros(self.column.size, dtype=np.uint8))
+    gaps_left: AnyArray
+    sets: AnyArray
 
     @classmethod
     def empty(cls, size: int, n_sets: int) -> ValueTree:
@@ -110,13 +111,12 @@ class ValueTree:
     def upto(self, size: int) -> ValueTree:
         """A copy of the first nodes."""
         n_sets = np.count_nonzero(self.bin[:size] < 0) if self.sets.size else 0
-        names = ("column", "bin", "child", "value", "gain", "weight", "gaps_left")
-        nodes = {name: getattr(self, name)[:size].copy() for name in names}
-        return ValueTree(**nodes, sets=self.sets[:n_sets].copy())
+        sizes = {f.name: n_sets if f.name == "sets" else size for f in fields(self)}
+        return ValueTree(**{name: getattr(self, name)[:n].copy() for name, n in sizes.items()})
 
     def lefts(self, X: FloatArray, cuts: Sequence[FloatArray]) -> BoolArray:
-        """(N, M) whether rows X (N, D) would go left at each node, by the cuts of the columns; false of leaves."""
-        found = np.zeros((len(X), self.column.size), dtype=np.bool_)
+        """(N, M) whether rows X (N, D) would go left at each node, by the cuts of the columns; False for leaves."""
+        lefts = np.zeros((len(X), self.column.size), dtype=np.bool_)
         for node in np.flatnonzero(self.column >= 0):
             x, bin = X[:, self.column[node]], int(self.bin[node])
             missing = np.isnan(x)
@@ -125,8 +125,8 @@ class ValueTree:
                 left = np.unpackbits(self.sets[-1 - bin], bitorder="little")[codes] > 0
             else:
                 left = x <= np.append(cuts[self.column[node]], np.inf)[bin]
-            found[:, node] = np.where(missing, self.gaps_left[node] > 0, left)
-        return found
+            lefts[:, node] = np.where(missing, self.gaps_left[node] > 0, left)
+        return lefts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,32 +135,15 @@ class BoostedTrees:
 
     Attributes
     ----------
-    slopes : (D,) b
-        0 of categories.
+    linear : LinearStart
     cuts : tuple of D growing arrays
-        Between the bins of every column: a row goes left where x <= cuts[column][bin]. Empty of categories.
+        Between the bins of every column: a row goes left where x <= cuts[column][bin]. Empty for categories.
     trees : tuple of ValueTree
-    missing : (D,)
-        What the start has for a row without a value; empty where no row of the fit was without one.
-    effects : tuple of D arrays
-        What it has for the categories 0, 1, ... of a column; empty of numbers, and () where all columns are.
     """
 
-    slopes: FloatArray
+    linear: LinearStart
     cuts: tuple[FloatArray, ...]
     trees: tuple[ValueTree, ...]
-    missing: FloatArray = field(default_factory=lambda: np.zeros(0))
-    effects: tuple[FloatArray, ...] = ()
-
-    @classmethod
-    def of(cls, start: LinearStart, cuts: tuple[FloatArray, ...], trees: Sequence[ValueTree]) -> BoostedTrees:
-        """A start and trees."""
-        return cls(slopes=start.slopes, cuts=cuts, trees=tuple(trees), missing=start.missing, effects=start.effects)
-
-    @property
-    def linear(self) -> LinearStart:
-        """The start."""
-        return LinearStart(self.slopes, self.missing, self.effects)
 
     def upto(self, rounds: int) -> Self:
         """With the trees of the first rounds alone."""
@@ -176,30 +159,31 @@ class BoostedTrees:
         trees = self.trees[first:last]
         if not trees:
             return
-        sizes = np.array([tree.column.size for tree in trees])
+        sizes, n_sets = (np.array([len(getattr(tree, name)) for tree in trees]) for name in ("column", "sets"))
         starts = np.cumsum(sizes) - sizes
-        column = np.concatenate([tree.column for tree in trees])
-        # A leaf has the column -1, and with it the 0 at the end.
-        firsts = np.cumsum([0, *(at.size + 1 for at in self.cuts)])
-        cuts = np.concatenate([part for at in self.cuts for part in (at, [np.inf])] + [[0.0]])
+        column, bins, value, gaps_left, sets = (
+            np.concatenate([getattr(tree, name) for tree in trees])
+            for name in ("column", "bin", "value", "gaps_left", "sets")
+        )
+        # Column -1 of a leaf takes the 0 at the end.
+        firsts = np.cumsum([0, *(cuts.size + 1 for cuts in self.cuts)])
+        cuts = np.concatenate([part for cuts in self.cuts for part in (cuts, [np.inf])] + [[0.0]])
         child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
-        bins, children = np.concatenate([tree.bin for tree in trees]), np.concatenate(child).astype(np.int32)
-        X, roots = np.ascontiguousarray(rows.X), starts.astype(np.int32)
-        value = np.concatenate([tree.value for tree in trees])
-        at = cuts[firsts[column] + np.maximum(bins, 0)]
-        if self.plain and not has_gaps(X):
-            add_trees(X, roots, column, at, children, value, scores)
-            return
-        n_sets = np.array([len(tree.sets) for tree in trees])
-        before = np.repeat(np.cumsum(n_sets) - n_sets, sizes)
-        sets_of = np.where(bins < 0, before - 1 - bins, -1).astype(np.int32)
-        sides, sets = (np.concatenate([getattr(tree, name) for tree in trees]) for name in ("gaps_left", "sets"))
-        add_any_trees(X, roots, column, at, sets_of, children, sides, sets, value, scores)
-
-    @property
-    def plain(self) -> bool:
-        """Whether all columns are numbers."""
-        return not any(effects.size for effects in self.effects)
+        sets_before = np.repeat(np.cumsum(n_sets) - n_sets, sizes)
+        X = np.ascontiguousarray(rows.X)
+        add_trees(
+            X,
+            starts.astype(np.int32),
+            column,
+            cuts[firsts[column] + np.maximum(bins, 0)],
+            np.where(bins < 0, sets_before - 1 - bins, -1).astype(np.int32),
+            np.concatenate(child).astype(np.int32),
+            gaps_left,
+            sets,
+            value,
+            not (self.linear.categorical or has_gaps(X)),
+            scores,
+        )
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
@@ -209,28 +193,29 @@ class BoostedTrees:
 
     def gains(self) -> tuple[FloatArray, IntArray]:
         """(D,) sum of the gains of the cuts of every column, and their number."""
-        gains, cuts = np.zeros(self.slopes.size), np.zeros(self.slopes.size, dtype=np.intp)
+        D = self.linear.slopes.size
+        gains, cuts = np.zeros(D), np.zeros(D, dtype=np.intp)
         for tree in self.trees:
             inner = tree.column >= 0
-            np.add.at(gains, tree.column[inner], tree.gain[inner])
-            np.add.at(cuts, tree.column[inner], 1)
+            gains += np.bincount(tree.column[inner], tree.gain[inner], D)
+            cuts += np.bincount(tree.column[inner], minlength=D)
         return gains, cuts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeldOut:
-    """What cross-validation says of the number of rounds, and of the depth.
+    """Held-out losses by depth and number of rounds.
 
     Attributes
     ----------
     depths : tuple of int
-        Those tried.
+        Depths that were tried.
     losses : tuple of (T_i + 1,)
         Mean loss of the held-out rows of every depth, before the first and after every round.
     chosen : int
         Position of the depth with the smallest loss; ties go to the smaller.
     folds : int
-        1 of a part of the rows held out once.
+        1 if a part of the rows was held out once.
     """
 
     depths: tuple[int, ...]
@@ -240,7 +225,7 @@ class HeldOut:
 
     @property
     def how(self) -> str:
-        """What chose."""
+        """How rounds and depth were chosen."""
         return f"{self.folds}-fold cross-validation" if self.folds > 1 else "the loss of a fifth of the rows, held out"
 
     @property
@@ -299,3 +284,130 @@ class BoostedFit(MarginFit):
     def stages(self) -> range:
         """After how many rounds the fit can be asked; 0 is the start."""
         return range(self.losses.size)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LeafWays:
+    """The ways to the L leaves of a tree, leaf after leaf.
+
+    Attributes
+    ----------
+    conditions : (L+1,) int32
+        Where the conditions of every leaf begin.
+    node, side, place : (C,) int32, uint8, int32
+        Of a condition: its node, 1 for left, and which of the leaf's players it belongs to.
+    players : (L+1,) int32
+        Where the players of every leaf begin.
+    player, share : (P,) int32, float64
+        A player, and the share of rows that its conditions let through.
+    value : (L,)
+    """
+
+    conditions: AnyArray
+    node: AnyArray
+    side: AnyArray
+    place: AnyArray
+    players: AnyArray
+    player: AnyArray
+    share: FloatArray
+    value: FloatArray
+
+    @property
+    def most(self) -> int:
+        """Players of a leaf, at most."""
+        return int(np.diff(self.players).max())
+
+    @property
+    def mean(self) -> float:
+        """The mean of the tree over the rows that it was grown on."""
+        ends = zip(self.players, self.players[1:], strict=False)
+        return float(self.value @ [self.share[start:end].prod() for start, end in ends])
+
+
+def leaf_ways(tree: ValueTree, group: IntArray) -> LeafWays:
+    """The ways to the leaves of a tree whose column d belongs to player `group[d]`."""
+    leaves, ways = list[int](), list[list[tuple[int, int]]]()
+    pending: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
+    while pending:
+        node, way = pending.pop()
+        if tree.column[node] < 0:
+            leaves.append(node)
+            ways.append(way)
+            continue
+        child = int(tree.child[node])
+        pending += [(child + 1, [*way, (node, 0)]), (child, [*way, (node, 1)])]
+    shares = [_shares(tree, group, way) for way in ways]
+    places = [
+        list(players).index(int(group[tree.column[at]]))
+        for way, players in zip(ways, shares, strict=True)
+        for at, _ in way
+    ]
+    return LeafWays(
+        conditions=_starts(ways),
+        node=np.array([at for way in ways for at, _ in way], dtype=np.int32),
+        side=np.array([side for way in ways for _, side in way], dtype=np.uint8),
+        place=np.array(places, dtype=np.int32),
+        players=_starts(shares),
+        player=np.array([player for players in shares for player in players], dtype=np.int32),
+        share=np.array([share for players in shares for share in players.values()]),
+        value=tree.value[leaves],
+    )
+
+
+def _shares(tree: ValueTree, group: IntArray, way: Sequence[tuple[int, int]]) -> dict[int, float]:
+    """The share of rows that every player of a way lets through, in the order of their first conditions."""
+    shares: dict[int, float] = {}
+    for node, side in way:
+        both = tree.weight[tree.child[node] : tree.child[node] + 2]
+        player = int(group[tree.column[node]])
+        shares[player] = shares.get(player, 1.0) * float(both[1 - side] / both.sum())
+    return shares
+
+
+def _starts(parts: Sequence[Sequence[object] | dict[int, float]]) -> AnyArray:
+    return np.cumsum([0, *map(len, parts)]).astype(np.int32)
+
+
+def shapley_values(
+    trees: BoostedTrees, rows: Rows, fitted: Rows, weights: FloatArray, group: IntArray, n_players: int
+) -> tuple[FloatArray, float]:
+    """Shapley values of H at some rows, without offsets, and the value of the empty set of variables.
+
+    Parameters
+    ----------
+    trees : BoostedTrees
+    rows : Rows
+        N rows.
+    fitted : Rows
+        Rows of the fit; their means are the reference of the linear start.
+    weights : (M,)
+        Their case weights.
+    group : (D,)
+        Player, 0..G-1, that every column belongs to.
+    n_players : int
+        G.
+
+    Returns
+    -------
+    values : (N, G)
+    base : float
+        `base + values.sum(axis=1)` is H without its offset.
+    """
+    means = weights @ trees.linear.parts(fitted.X) / weights.sum()
+    values, base = np.zeros((rows.n, n_players)), float(means.sum())
+    linear = trees.linear.parts(rows.X) - means
+    for d, player in enumerate(group):
+        values[:, player] += linear[:, d]
+    base += sum(float(tree.value[0]) for tree in trees.trees if tree.column[0] < 0)
+    grown = [(tree, leaf_ways(tree, group)) for tree in trees.trees if tree.column[0] >= 0]
+    if not grown:
+        return values, base
+    most = max(ways.most for _, ways in grown)
+    points, quadrature = np.polynomial.legendre.leggauss(-(-most // 2))
+    table, known = np.empty((1 << most, most)), np.empty(1 << most, dtype=np.uint8)
+    for block in row_blocks(rows.n, max(tree.column.size for tree, _ in grown)):
+        for tree, w in grown:
+            ways = w.conditions, w.node, w.side, w.place, w.players, w.player, w.share, w.value
+            left = np.ascontiguousarray(tree.lefts(rows.X[block], trees.cuts).T, dtype=np.uint8)
+            add_shapley(left, *ways, (points + 1) / 2, quadrature / 2, table, known, values[block])
+    return values, base + sum(ways.mean for _, ways in grown)

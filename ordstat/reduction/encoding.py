@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,117 +11,32 @@ import numpy as np
 from scipy.special import expit
 
 from .._typing import FloatArray, IntArray
-from ..checks import number, unknown
-from ..exceptions import DataError
 from ..fit import CostBound, MarginFit, ThresholdRule, count_above, most_votes
 from ..formula.sample import DistinctRows, Rows, Scaling, row_blocks
 from ..judging.costs import is_convex, split_weights
-from .members import answers, interpolated_median
+from .learners import answers, interpolated_median
+
+#: How a classifier is told k: one column for each k, steps [k > j], or a separate classifier for every k.
+ENCODINGS = ("one-hot", "ordinal", "separate")
 
 
-@dataclass(frozen=True)
-class Sized:
-    """A code of some height."""
-
-    size: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", number("size", self.size, above=0.0, of=self))
-
-
-@dataclass(frozen=True)
-class OneHot(Sized):
-    """(x, size 1_k): a column for each k, so that a linear classifier has one score and K-1 thresholds.
-
-    Attributes
-    ----------
-    size : float
-        gamma of RED-SVM [Lin 2008, sec. 4.2.1], > 0: a large one leaves penalised thresholds nearly free.
+def codes_of(encoding: str, n_levels: int) -> FloatArray | None:
+    """(K-1, E) columns that tell k; None for separate classifiers.
 
     Examples
     --------
-    >>> OneHot(2.0).codes(3)
-    array([[2., 0.],
-           [0., 2.]])
-    """
-
-    def codes(self, n_levels: int) -> FloatArray:
-        """(K-1, K-1)."""
-        return self.size * np.eye(n_levels - 1)
-
-    def names(self, thresholds: Sequence[str]) -> tuple[str, ...]:
-        """(K-1,) "k = low|high"."""
-        return tuple(f"k = {name}" for name in thresholds)
-
-
-@dataclass(frozen=True)
-class Ordinal(Sized):
-    """(x, size [k > 1], ..., size [k > K-2]): neighbouring questions look alike, and a tree cuts k as a number.
-
-    Attributes
-    ----------
-    size : float
-        Height of the steps, > 0.
-
-    Examples
-    --------
-    >>> Ordinal().codes(4)
+    >>> codes_of("one-hot", 3)
+    array([[1., 0.],
+           [0., 1.]])
+    >>> codes_of("ordinal", 4)
     array([[0., 0.],
            [1., 0.],
            [1., 1.]])
     """
-
-    def codes(self, n_levels: int) -> FloatArray:
-        """(K-1, K-2)."""
-        k = np.arange(n_levels - 1)
-        return np.where(k[:, None] > k[:-1], self.size, 0.0)
-
-    def names(self, thresholds: Sequence[str]) -> tuple[str, ...]:
-        """(K-2,) "k > low|high"."""
-        return tuple(f"k > {name}" for name in thresholds[:-1])
-
-
-@dataclass(frozen=True)
-class Separate:
-    """A classifier of its own for every k, on x alone [Frank & Hall 2001].
-
-    Examples
-    --------
-    >>> from ordstat import Reduction, Separate, datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", datasets.load("wine"), Reduction(encoding=Separate()))
-    >>> float(fit.errors().loc["absolute error", "training"].round(2))
-    0.61
-    """
-
-    def codes(self, n_levels: int) -> None:
-        """None."""
+    k = np.arange(n_levels - 1)
+    if encoding == "separate":
         return None
-
-    def names(self, thresholds: Sequence[str]) -> None:
-        """None."""
-        return None
-
-
-#: How k is told to the classifier: (K-1, E) columns and their names, or none where every k has a classifier of its own.
-Encoding = OneHot | Ordinal | Separate
-
-#: Encodings by name.
-ENCODINGS: dict[str, Encoding] = {"one-hot": OneHot(), "ordinal": Ordinal(), "separate": Separate()}
-
-
-def parse_encoding(value: object) -> Encoding:
-    """The encoding a user means by a name or a value.
-
-    Raises
-    ------
-    OptionError
-        Neither.
-    """
-    if isinstance(value, str) and value in ENCODINGS:
-        return ENCODINGS[value]
-    if isinstance(value, Encoding):
-        return value
-    raise unknown("encoding", value, ENCODINGS, also=", or a value such as OneHot(10)")
+    return np.eye(k.size) if encoding == "one-hot" else np.where(k[:, None] > k[:-1], 1.0, 0.0)
 
 
 def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
@@ -142,13 +57,11 @@ class EncodedAnswers:
     Attributes
     ----------
     scorer : callable(rows) to (N, 1) scores of extended rows, or (N, K-1) scores
-        Where its `probable` is true, `above` gives probabilities of yes.
+        If its `probable` is true, `above` gives probabilities of yes.
     n_levels : int
         K.
     codes : (K-1, E) or None
-        None where every k has a classifier of its own.
-    encoding : Encoding
-        That they come from.
+        None for separate classifiers.
     scaling : Scaling
         Scaling of the columns of x.
     """
@@ -156,7 +69,6 @@ class EncodedAnswers:
     scorer: Any
     n_levels: int
     codes: FloatArray | None
-    encoding: Encoding
     scaling: Scaling
 
     @property
@@ -166,27 +78,27 @@ class EncodedAnswers:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) scores g(x, k)."""
-        return self._asked(self.scorer, rows)
+        return self._by_blocks(self.scorer, rows)
 
     def above(self, rows: Rows) -> FloatArray:
         """(N, K-1) probabilities of "above k"."""
-        return self._asked(self.scorer.above, rows)
+        return self._by_blocks(self.scorer.above, rows)
 
-    def _asked(self, ask: Callable[[Rows], FloatArray], rows: Rows) -> FloatArray:
-        """Of extended rows a block of rows of x at a time."""
+    def _by_blocks(self, function: Callable[[Rows], FloatArray], rows: Rows) -> FloatArray:
+        """Extended rows are made for one block of rows of x at a time."""
         X, codes = self.scaling(rows.X), self.codes
         if codes is None:
-            return ask(Rows(X=X))
+            return function(Rows(X=X))
         blocks = row_blocks(rows.n, len(codes) * (X.shape[1] + codes.shape[1]))
-        parts = (ask(Rows(X=extended_rows(X[some], codes))).reshape(-1, len(codes)) for some in blocks)
+        parts = (function(Rows(X=extended_rows(X[block], codes))).reshape(-1, len(codes)) for block in blocks)
         return np.concatenate([np.zeros((0, len(codes))), *parts])
 
 
 def in_order(answers: FloatArray) -> FloatArray:
     """(N, K-1) the same answers, each row sorted so that they do not grow in k.
 
-    The number of answers above any level, and so the rank, stays; and so does the sum of probabilities, and so the mean
-    rank. A rearrangement is never farther from the truth, which does not grow either (Chernozhukov et al. 2010).
+    The number of answers above any level, and so the rank, stays; the sum of probabilities, and so the mean rank, stays
+    too. A rearrangement is never farther from the truth, which does not grow either (Chernozhukov et al. 2010).
 
     Examples
     --------
@@ -272,7 +184,7 @@ class ModalRule(CountingRule):
 
 def position(answers: FloatArray) -> FloatArray:
     """(N,) interpolated median of answers (N, K-1)."""
-    # Some classifiers are sure without bound.
+    # Scores of some classifiers are infinite.
     finite = np.clip(answers, -1e150, 1e150)
     squashed = finite / (1.0 + np.abs(finite))
     return interpolated_median(in_order(squashed), 1.0)
@@ -350,55 +262,13 @@ class ReductionFit(MarginFit):
 
     Attributes
     ----------
-    bound : CostBound, None where the theorem is silent
+    bound : CostBound, or None if the theorem does not apply
     crossed : float
         Weight of the training rows whose answers contradict each other, or whose probabilities of answers do.
     """
 
     bound: CostBound | None = None
     crossed: float = 0.0
-
-
-def reverse_reduce(extended: Extended) -> tuple[IntArray, FloatArray]:
-    """Ranks and costs that stand for weighted answers: the inverse of `extend` [Lin 2008, eq. 4.5].
-
-    A ranker of cost c on them answers "rank above k?" with a weighted error of c.
-
-    Parameters
-    ----------
-    extended : Extended
-        Labels that do not grow in k, +1 up to the rank and -1 from it on.
-
-    Returns
-    -------
-    y : (N,) codes
-    costs : (N, K), V-shaped, 0 at y
-
-    Raises
-    ------
-    DataError
-        Labels that contradict each other.
-
-    Examples
-    --------
-    >>> y, costs = reverse_reduce(Extended(np.array([[1.0, -1.0]]), np.array([[2.0, 3.0]])))
-    >>> y.tolist(), costs.tolist()
-    ([1], [[2.0, 0.0, 3.0]])
-    """
-    above = extended.labels > 0
-    broken = np.flatnonzero((above[:, 1:] & ~above[:, :-1]).any(axis=1))
-    if broken.size:
-        raise DataError(
-            f"the answers of row {broken[0]} contradict each other: a label +1 (above k) follows a -1; reverse "
-            "reduction takes answers that a rank could give."
-        )
-    y = np.count_nonzero(above, axis=1).astype(np.intp)
-    # c[k+1] - c[k] is -w below the rank and +w from it on.
-    path = np.cumsum(np.where(above, -1.0, 1.0) * extended.weights, axis=1)
-    costs = np.concatenate([np.zeros((len(y), 1)), path], axis=1)
-    costs -= np.take_along_axis(costs, y[:, None], axis=1)
-    # Sums of rounding must not make the true rank dearer than its neighbours.
-    return y, np.maximum(costs, 0.0)
 
 
 def alike(steps: FloatArray) -> bool:
@@ -412,7 +282,7 @@ def binary_cost(gaps: FloatArray, extended: Extended) -> float:
 
 
 def training_bound(train: DistinctRows, gaps: FloatArray, extended: Extended) -> CostBound | None:
-    """Cost of the training rows by the weight of wrong answers [th. 4.1]; None where the theorem is silent."""
+    """Cost of the training rows by the weight of wrong answers [th. 4.1]; None if the theorem does not apply."""
     if not is_convex(train.costs) and out_of_order(np.sign(gaps)).any():
         return None
     codes = count_above(gaps)

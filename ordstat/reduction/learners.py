@@ -1,19 +1,327 @@
-"""What binary and weak learners are: weighted examples in, a score out."""
+"""Binary and weak learners: weighted examples in, a score out; and the sums of hypotheses that rounds make."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..fit import Certificate
-from ..formula.sample import Rows
-from .members import InRounds
+from ..fit import Certificate, MarginFit, Potential, count_above
+from ..formula.sample import CACHED, Rows, Sample, Scaling, row_blocks
+
+# Numbers that a row takes while the stumps of one column are added: its value, its place and its sum.
+_WIDTH = 4
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InRounds(ABC):
+    """A weighted sum over rounds.
+
+    Attributes
+    ----------
+    round_weights : (T,) weight of every round
+    """
+
+    round_weights: FloatArray
+
+    @abstractmethod
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores, or (N, K-1) or (N, K) votes."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # without what is cached
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StumpSum(InRounds):
+    """H(x) = sum_t weight_t sign(x[column_t] - cut_t), a tie x = cut counting as -1.
+
+    Attributes
+    ----------
+    columns : (T,)
+    cuts : (T,)
+        -inf makes a constant.
+    """
+
+    columns: IntArray
+    cuts: FloatArray
+
+    @cached_property
+    def steps(self) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """By column: the growing cuts of its stumps, and the sum of the stumps above 0, 1, ... of these cuts."""
+        merged = {}
+        for column in np.unique(self.columns[np.isfinite(self.cuts)]).tolist():
+            chosen = (self.columns == column) & np.isfinite(self.cuts)
+            cuts, place = np.unique(self.cuts[chosen], return_inverse=True)
+            jumps = np.bincount(place.ravel(), weights=2.0 * self.round_weights[chosen], minlength=cuts.size)
+            merged[column] = cuts, np.cumsum(np.concatenate([[-self.round_weights[chosen].sum()], jumps]))
+        return merged
+
+    def column_sum(self, X: FloatArray, column: int) -> FloatArray:
+        """(N,) what the stumps on one column add to the scores of rows X (N, D)."""
+        cuts, values = self.steps[column]
+        return values[np.searchsorted(cuts, np.ascontiguousarray(X[:, column]), side="left")]
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        scores = np.full(rows.n, float(self.round_weights[~np.isfinite(self.cuts)].sum()))
+        for block in row_blocks(rows.n, _WIDTH, CACHED):
+            for column in self.steps:
+                scores[block] += self.column_sum(rows.X[block], column)
+        return scores
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) standard deviations, over the rows, of what each column adds to H."""
+        sizes = np.zeros(sample.rows.X.shape[1])
+        weights = sample.case_weights / sample.case_weights.sum()
+        for column in self.steps:
+            values = self.column_sum(sample.rows.X, column)
+            sizes[column] = np.sqrt(weights @ (values - weights @ values) ** 2)
+        return sizes
+
+
+def hard_sign(values: FloatArray) -> FloatArray:
+    """+1 where values >= 0, else -1."""
+    return np.where(values >= 0.0, 1.0, -1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DirectionSum(InRounds):
+    """H(x) = sum_t weight_t shape(<directions_t, (x, 1)>), x in scaled columns.
+
+    Attributes
+    ----------
+    scaling : Scaling
+    directions : (T, D + 1)
+    shape : callable
+        `hard_sign` for perceptrons, numpy.tanh for sigmoids.
+    """
+
+    scaling: Scaling
+    directions: FloatArray
+    shape: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        scores = np.zeros(rows.n)
+        for block in row_blocks(rows.n, self.round_weights.size):
+            inner = self.scaling(rows.X[block]) @ self.directions[:, :-1].T + self.directions[:, -1]
+            scores[block] = self.shape(inner) @ self.round_weights
+        return scores
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) sizes of the rounds' weights, each shared among the scaled columns by its direction's entries."""
+        sizes = np.abs(self.directions[:, :-1])
+        total = sizes.sum(axis=1, keepdims=True)
+        return np.asarray(np.abs(self.round_weights) @ (sizes / np.where(total > 0.0, total, 1.0)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MemberSum(InRounds):
+    """H(x) = sum_t weight_t h_t(x) of any hypotheses, or g_k(x) of answers to "rank above k?".
+
+    Attributes
+    ----------
+    members : tuple of callables
+        Rows to (N,) values in [-1, 1], or to (N, K-1) answers.
+    shape : tuple
+        (), or (K-1,).
+    """
+
+    members: tuple[Callable[[Rows], FloatArray], ...]
+    shape: tuple[int, ...] = ()
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+        return self.shape[0] + 1
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        scores = np.zeros((rows.n, *self.shape))
+        for member, round_weight in zip(self.members, self.round_weights, strict=True):
+            scores += round_weight * member(rows)
+        return scores
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Raised:
+    """H(x) = first(x) + added(x), the rounds being those of `added`."""
+
+    first: Callable[[Rows], FloatArray]
+    added: InRounds
+
+    @property
+    def round_weights(self) -> FloatArray:
+        """(T,)."""
+        return self.added.round_weights
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        return self.first(rows) + self.added(rows)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rounds:
+    """T rounds of boosting.
+
+    Attributes
+    ----------
+    members : tuple of length T
+        The hypothesis of every round, as its learner knows it.
+    alphas : (T,)
+        Its weight.
+    losses, limits : (T+1,)
+        Mean training loss before the first and after every round, and what the training-error theorem allows it.
+    thetas : (T+1, K-1) or None
+        Thresholds after every round; None if they are found at the end.
+    start : callable or None
+        The potential that the rounds add to.
+    message : str
+        Why the rounds ended.
+    state : dict
+        State of the random generator after the last round, for more of them.
+    """
+
+    members: tuple[Any, ...]
+    alphas: FloatArray
+    losses: FloatArray
+    limits: FloatArray
+    thetas: FloatArray | None
+    start: Potential | None
+    message: str
+    state: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EnsembleFit(MarginFit):
+    """A fit made in rounds.
+
+    Attributes
+    ----------
+    rounds : Rounds
+        All that were made.
+    kept : int
+        How many of them, from the first, the rule uses.
+    """
+
+    rounds: Rounds
+    kept: int
+
+    @property
+    def stages(self) -> range:
+        """After how many rounds the fit can be asked; 0 is the start."""
+        return range(self.rounds.losses.size)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RankStumpVotes(InRounds):
+    """Votes of ranking stumps: ranker t puts x above k where sign_t (x[column_t] - cut_tk) > 0, a tie being -sign_t.
+
+    Attributes
+    ----------
+    columns : (T,)
+    signs : (T,)
+    cuts : (T, K-1)
+        -inf below all rows, inf above.
+    """
+
+    columns: IntArray
+    signs: FloatArray
+    cuts: FloatArray
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.cuts.shape[1]) + 1
+
+    @cached_property
+    def sums(self) -> tuple[StumpSum, ...]:
+        """One sum of binary stumps for every k."""
+        # No row lies above +inf: a constant of the other sign.
+        beyond = np.isposinf(self.cuts)
+        cuts = np.where(beyond, -np.inf, self.cuts)
+        round_weights = np.where(beyond, -1.0, 1.0) * (self.signs * self.round_weights)[:, None]
+        return tuple(
+            StumpSum(columns=self.columns, cuts=c, round_weights=h)
+            for c, h in zip(cuts.T, round_weights.T, strict=True)
+        )
+
+    def importance(self, sample: Sample) -> FloatArray:
+        """(D,) standard deviations, over the rows, of what each column adds to the votes; the sum over k."""
+        return np.asarray(np.sum([stumps.importance(sample) for stumps in self.sums], axis=0), dtype=np.float64)
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1)."""
+        return np.column_stack([stumps(rows) for stumps in self.sums])
+
+
+def answers(codes: IntArray, n_levels: int) -> FloatArray:
+    """(N, K-1) +1 where a code is above k, else -1.
+
+    Examples
+    --------
+    >>> answers(np.array([0, 2]), 3).tolist()
+    [[-1.0, -1.0], [1.0, 1.0]]
+    """
+    return np.where(np.asarray(codes)[:, None] > np.arange(n_levels - 1), 1.0, -1.0)
+
+
+def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
+    """(N,) where the votes g_1 >= ... >= g_{K-1} (N, K-1), with g_0 = total and g_K = -total, cross 0.
+
+    Between k and k + 1 the crossing is found by a straight line, as is the median of grouped data: the number of
+    k = 1, ..., K-1 below it is the number of positive votes, so that it is a score with these thresholds.
+
+    Examples
+    --------
+    >>> interpolated_median(np.array([[1.0, -3.0]]), 3.0).tolist()
+    [1.25]
+    """
+    ends = np.full((len(votes), 1), max(total, 1.0))
+    padded = np.hstack([ends, votes, -ends])
+    code = count_above(votes)
+    rows = np.arange(len(votes))
+    above, below = padded[rows, code], padded[rows, code + 1]
+    crossing = code + above / (above - below)
+    return np.asarray(np.maximum(crossing, np.nextafter(code.astype(np.float64), np.inf)))
+
+
+@dataclass(frozen=True, eq=False)
+class MedianRule:
+    """rank(x) = the weighted median of rankers, 1 + #{k : g_k(x) > 0} [Lin 2008, eq. 4.9-4.10], a tie being the lower.
+
+    Its score is the interpolated median, on which the thresholds are 1, ..., K-1; its gaps are the votes g_k.
+
+    Attributes
+    ----------
+    potential : RankStumpVotes or MemberSum
+        g_k(x) = sum_t vote_t (+1 where ranker t puts x above k, else -1).
+    """
+
+    potential: RankStumpVotes | MemberSum
+
+    @property
+    def n_levels(self) -> int:
+        return self.potential.n_levels
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds on the score."""
+        return np.arange(1.0, self.n_levels)
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return interpolated_median(self.potential(rows), float(np.abs(self.potential.round_weights).sum()))
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) g_k."""
+        return self.potential(rows)
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
+        return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +347,7 @@ class Binary:
 
     @property
     def one_sided(self) -> bool:
-        """Whether all labels are the same, or there are none."""
+        """Whether all labels are the same, or there is no example."""
         return bool((self.labels == self.labels[:1]).all())
 
     @property
@@ -86,7 +394,7 @@ class Learned:
 
 
 class Trainer(Protocol):
-    """A learner at work on the rows of one sample: what the problems share is done once."""
+    """A learner on the rows of one sample; work that the problems share is done once."""
 
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
         """Solve every problem."""
@@ -97,12 +405,12 @@ class BinaryLearner(ABC):
 
     @property
     def counts_rows(self) -> bool:
-        """Whether rows count by their number too, whatever they weigh, as in a least size of a leaf."""
+        """Whether the number of rows matters beside their weights, as for a minimum size of leaves."""
         return False
 
     @abstractmethod
     def on(self, X: FloatArray, case_weights: FloatArray) -> Trainer:
-        """Ready for problems among the rows of X (N, D); rows of case weight 0 may come in none."""
+        """The trainer for problems among the rows of X (N, D); rows of case weight 0 appear in no problem."""
 
     def fit(self, X: FloatArray, z: FloatArray, w: FloatArray, rng: np.random.Generator) -> Learned:
         """One problem: labels z (N,) of +1 and -1 with weights w (N,) >= 0."""
@@ -112,7 +420,7 @@ class BinaryLearner(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Weak:
-    """A weak hypothesis: what its trainer needs to know of it, and its values (N,) on the trainer's rows."""
+    """A weak hypothesis as its trainer describes it, and its values (N,) on the trainer's rows."""
 
     member: Any
     values: FloatArray
@@ -125,7 +433,7 @@ class HypothesisClass:
     Attributes
     ----------
     log_size : float
-        Logarithm of (a bound of) the number of distinct label vectors; NaN where none is known, or values are real.
+        Logarithm of (a bound of) the number of distinct label vectors; NaN if unknown, or if values are real.
     squared_lengths : (N,) or None
         |phi(x_n)|^2 of real-valued hypotheses x -> <v, phi(x)>, |v| <= 1, inside a 1-Lipschitz function.
     """
@@ -136,11 +444,11 @@ class HypothesisClass:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeakTrainer(ABC):
-    """A weak learner at work on the rows X (N, D) of one sample: what the rounds share is done once."""
+    """A weak learner on the rows X (N, D) of one sample; work that the rounds share is done once."""
 
     X: FloatArray
 
-    #: A hypothesis that is worse than chance (a sigmoid of a good perceptron may be) is used the other way round.
+    #: A hypothesis that is worse than chance gets a negative weight; a sigmoid of a good perceptron may be one.
     reversible: ClassVar[bool] = True
 
     @abstractmethod
@@ -155,35 +463,15 @@ class WeakTrainer(ABC):
     def richness(self) -> HypothesisClass:
         """Richness of the class of all hypotheses that `best` may return."""
 
-    def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
-        """One hypothesis for every binary problem."""
-        found = [self.best(self._signed(problem), rng) for problem in problems]
-        scorer = partial(_side_by_side, [self.combine([weak.member], np.ones(1)) for weak in found])
-        return Learned(
-            scorer=scorer,
-            scores=np.column_stack([np.zeros((self.n, 0)), *(weak.values for weak in found)]),
-            certificate=Certificate(name="weak hypotheses that were not found", value=0.0, tolerance=0.0),
-            iterations=len(problems),
-        )
-
     @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.X)
 
-    def _signed(self, problem: Binary) -> FloatArray:
-        signed = problem.labels * problem.weights
-        return np.bincount(problem.index, weights=signed, minlength=self.n).astype(np.float64)
 
-
-class WeakLearner(BinaryLearner):
-    """A binary learner that boosting can call every round, as a value of its settings."""
+class WeakLearner(ABC):
+    """A learner that boosting calls every round, as a value of its settings."""
 
     @abstractmethod
     def on(self, X: FloatArray, case_weights: FloatArray) -> WeakTrainer:
-        """Ready for the rows of X (N, D)."""
-
-
-def _side_by_side(members: Sequence[InRounds], rows: Rows) -> FloatArray:
-    """(N, P) values of P hypotheses."""
-    return np.column_stack([np.zeros((rows.n, 0)), *(member(rows) for member in members)])
+        """The trainer for the rows of X (N, D)."""

@@ -1,41 +1,135 @@
-"""Any weighted binary classifier as a ranker."""
+"""Any weighted binary classifier as a ranker, and the results of rankers that ask "is the rank above k?"."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
+import pandas as pd
 
 from .._typing import FloatArray, Progress
 from ..checks import one_of, require_memory
-from ..exceptions import DataError
-from ..fit import Trace
-from ..formula.sample import SCALED, DistinctRows, Rows, Sample, Scaling, distinct_rows, fit_scaling
+from ..exceptions import DataError, UnavailableError
+from ..fit import CostBound, Fit, Trace
+from ..fitted import Target
+from ..formula.sample import SCALED, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, require_differences, split_weights
-from ..method import LI_LIN, LIN, Method, Needs, NeedsOfValue, cost_option, option, scaling_option
-from .classifiers import parse_base, takes_missing
+from ..judging.rankers import MarginResults, report_with
+from ..method import LI_LIN, LIN, Method, Needs, cost_option, option, scaling_option
+from ..report.cells import count
+from ..report.render import Report
+from ..report.sections import bound_header, error_tables, ranker_report
+from .classifiers import parse_base
 from .encoding import (
+    ENCODINGS,
     CountingRule,
     EncodedAnswers,
-    Encoding,
     Extended,
     ModalRule,
     ReductionFit,
     alike,
     binary_cost,
+    codes_of,
     extend,
     extended_rows,
     out_of_order,
-    parse_encoding,
     training_bound,
 )
 from .learners import Binary, BinaryLearner, Learned
-from .results import ReductionResults
 
-# Rows of whole weights are given that often to a classifier that need not count them, up to this number.
+# Rows of whole weights are repeated for a classifier that need not count rows, up to this number of rows.
 _MOST_ROWS = 200_000
+
+
+class QuestionResults(MarginResults):
+    """A fitted ranker that asks K-1 questions "is the rank above k?"."""
+
+    fit: ReductionFit
+
+    predicts = ("class", "prob", "cum_prob", "score", "margin")
+
+    @property
+    def kind(self) -> str:
+        """What was fitted."""
+        return "Ranker by binary classification"
+
+    @property
+    def bound(self) -> CostBound | None:
+        """Training cost by the weighted training error of the binary classifier; None if no theorem bounds it."""
+        return self.fit.bound
+
+    def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        rule = cast(CountingRule, self.fit.rule)
+        if type in ("prob", "cum_prob") and not rule.probable:
+            why = (
+                "its base classifier has no predict_proba"
+                if rule.unbiased
+                else "the costs weigh a question's examples by their ranks, so that its answers are not P(rank above k)"
+            )
+            raise UnavailableError(f"{self.method!r} has no probabilities: {why}.")
+        return super()._predicted(target, type)
+
+    def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
+        rule = cast(CountingRule, fit.rule)
+        return rule.probabilities(rows) if rule.probable else None
+
+
+class ReductionResults(QuestionResults):
+    """A fitted ranker that asks a binary classifier "is the rank above k?" for every k.
+
+    `score` is the interpolated median of the answers, with thresholds 1, ..., K-1; margins are the answers themselves.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="frank-hall")
+    >>> fit.predict(type="prob").iloc[0].round(3).tolist()
+    [0.182, 0.535, 0.255, 0.018, 0.01]
+    """
+
+    no_bounds: ClassVar[str] = "No margin bounds: a binary classifier of any kind has no norm."
+
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        notes = []
+        if self.fit.bound is None:
+            notes.append(
+                "No bound of the training cost: theorem 4.1 needs ranks by counting, and convex costs or answers that "
+                "do not contradict each other."
+            )
+        if self.fit.crossed:
+            probable = cast(CountingRule, self.fit.rule).probable
+            rows = f"{count(self.fit.crossed)} of {count(self.nobs)} training rows grow somewhere in k"
+            notes.append(
+                f"Probabilities of 'above k' of {rows}: they are put in order, which leaves their sum as it is."
+                if probable
+                else f"Answers to 'above k?' of {rows}, and contradict each other."
+            )
+        return ranker_report(self, error_tables(self), [bound_header(self.bound)], notes)
+
+
+class ThresholdLossResults(QuestionResults):
+    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}, whose K-1 questions "above k?" are logistic.
+
+    Under the absolute cost `predict` has "prob" and "cum_prob", by P(rank > k) = 1 / (1 + exp(threshold_k - H)): odds
+    of each question alone, not those of a likelihood of ranks.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="red-logistic", scaling=None)
+    >>> fit.coef.round(3).tolist()
+    [2.229, 1.28]
+    """
+
+    no_bounds: ClassVar[str] = "No margin bounds: they need a potential of known norm, and a network has none."
+
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        return report_with(self, [bound_header(self.bound)])
+
 
 #: From answers to ranks.
 RULES: dict[str, Callable[[EncodedAnswers, bool], CountingRule]] = {"count": CountingRule, "mode": ModalRule}
@@ -48,7 +142,7 @@ class Reduction(Method):
     Row n makes K - 1 examples ((x_n, k), is y_n > k?) of weight |c_n[k+1] - c_n[k]|, times its case weight; a binary
     classifier g learns them, and rank(x) = 1 + #{k : g(x, k) > 0}. Its training cost is at most the weighted training
     error of g where the costs are convex, or where the answers do not contradict each other (theorem 4.1): the summary
-    shows both sides. Costs are V-shaped. The classifier is given the rows in an order of their own, a row of weight 2
+    shows both sides. Costs are V-shaped. The classifier is given the rows sorted, a row of weight 2
     twice; where weights are not whole numbers, rows alike once, with the sum of their weights (and where they come to
     more than 200,000 rows, if the classifier is a logistic regression or C4.5, to whom that is the same).
 
@@ -61,9 +155,9 @@ class Reduction(Method):
     base : {"logistic", "c4.5", "tree", "hgb"}, learner or scikit-learn classifier
         Its clones take sample weights: a logistic regression, Quinlan's C4.5, a tree of leaves of 5 or more, gradient
         boosted trees; C45(confidence=0.1); or any scikit-learn classifier, given a seed where its random_state is None.
-    encoding : {"one-hot", "ordinal", "separate"}, OneHot, Ordinal or Separate
+    encoding : {"one-hot", "ordinal", "separate"}
         Columns that tell k: one for each k (a linear classifier then has one score and K-1 thresholds), steps [k > j]
-        (a tree then cuts k as a number), or none, for a classifier of its own for every k.
+        (a tree then cuts k as a number), or none, for a separate classifier for every k [Frank & Hall 2001].
     cost : str or (K, K) array
         "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
         the sample take its place.
@@ -84,25 +178,19 @@ class Reduction(Method):
     """
 
     base: Any = "logistic"
-    encoding: str | Encoding = "one-hot"
+    encoding: str = option("one-hot", one_of, ENCODINGS)
     cost: CostField = cost_option()
     decision: str = option("count", one_of, RULES)
     scaling: str | None = scaling_option()
 
-    needs: ClassVar[Needs] = cast(Any, NeedsOfValue(Needs(row_costs=True, v_shaped=True)))
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = ReductionResults
     papers: ClassVar[tuple[str, ...]] = (LI_LIN, LIN)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        parse_encoding(self.encoding)
-        if not isinstance(self.base, str) or self.base != "logistic":
-            parse_base(self.base, type(self).__name__)
-
-    def own_needs(self, needs: Needs) -> Needs:
-        """Missing values where the classifier takes them."""
-        model = None if self.base == "logistic" else getattr(parse_base(self.base, type(self).__name__), "model", None)
-        return replace(needs, missing=model is not None and takes_missing(model))
+        if not isinstance(self.base, str) or self.base != "logistic":  # scikit-learn is imported late
+            parse_base(self.base, self)
 
     @property
     def modal(self) -> bool:
@@ -131,12 +219,12 @@ class Reduction(Method):
             Costs that are all alike or not V-shaped; decision="mode" without probabilities.
         """
         self.check(sample)
-        base = parse_base(self.base, type(self).__name__)
+        base = parse_base(self.base, self)
         most = np.inf if base.counts_rows else _MOST_ROWS
         train = distinct_rows(sample, self.costs(sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
-        answers, learned = _learned(base, parse_encoding(self.encoding), train.X, extended, scaling, rng)
+        answers, learned = _learned(base, self.encoding, train.X, extended, scaling, rng)
         rule = RULES[self.decision](answers, alike(split_weights(train.costs)))
         if self.decision == "mode" and not rule.probable:
             raise DataError(
@@ -144,7 +232,7 @@ class Reduction(Method):
                 "examples of each question alike, such as the absolute cost."
             )
         gaps = answers(Rows(X=train.X))
-        bound = training_bound(train, gaps, extended) if self.decision == "count" else None
+        asked = answers.above(Rows(X=train.X)) if rule.probable else gaps
         if progress is not None:
             progress(1, 1, "extended examples learned")
         return ReductionFit(
@@ -156,32 +244,22 @@ class Reduction(Method):
                 message="extended examples learned",
             ),
             scores=rule.scores(sample.rows),
-            facts=self._facts(int(np.count_nonzero(extended.weights)), learned),
-            bound=bound,
-            crossed=crossed(rule, train, gaps),
+            facts=(
+                ("Extended examples", f"{np.count_nonzero(extended.weights)} of positive weight"),
+                ("Base classifier", str(base)),
+                ("Encoding of k", self.encoding),
+                ("Rank", "most probable rank" if self.decision == "mode" else "1 + number of positive answers"),
+                ("Columns scaled", SCALED[self.scaling]),
+                *learned.facts,
+            ),
+            bound=training_bound(train, gaps, extended) if self.decision == "count" else None,
+            crossed=float(train.weights @ out_of_order(asked)),
         )
-
-    def _facts(self, n_examples: int, learned: Learned) -> tuple[tuple[str, Any], ...]:
-        how = "most probable rank" if self.decision == "mode" else "1 + number of positive answers"
-        return (
-            ("Extended examples", f"{n_examples} of positive weight"),
-            ("Base classifier", str(parse_base(self.base, type(self).__name__))),
-            ("Encoding of k", repr(parse_encoding(self.encoding))),
-            ("Rank", how),
-            ("Columns scaled", SCALED[self.scaling]),
-            *learned.facts,
-        )
-
-
-def crossed(rule: CountingRule, train: DistinctRows, gaps: FloatArray) -> float:
-    """Weight of the training rows whose answers, or their probabilities where there are any, grow in k."""
-    values = rule.answers.above(Rows(X=train.X)) if rule.probable else gaps
-    return float(train.weights @ out_of_order(values))
 
 
 def _learned(
     base: BinaryLearner,
-    encoding: Encoding,
+    encoding: str,
     X: FloatArray,
     extended: Extended,
     scaling: Scaling,
@@ -189,11 +267,10 @@ def _learned(
 ) -> tuple[EncodedAnswers, Learned]:
     """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first; its answers.
 
-    Examples of weight 0 are left out. One classifier learns all of them, or one classifier each k, as the encoding has
-    it.
+    Examples of weight 0 are left out.
     """
     scaled, n_levels = scaling(X), extended.labels.shape[1] + 1
-    codes = encoding.codes(n_levels)
+    codes = codes_of(encoding, n_levels)
     if codes is None:
         rows = np.arange(len(X))
         problems = [Binary.of(rows, z, w) for z, w in zip(extended.labels.T, extended.weights.T, strict=True)]
@@ -206,5 +283,5 @@ def _learned(
         require_memory(f"The table of {weights.size} extended examples", size, instead)
         examples = extended_rows(scaled, codes)[inside]
         learned = base.fit(examples, extended.labels.ravel()[inside], weights[inside], rng)
-    answers = EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, encoding=encoding, scaling=scaling)
+    answers = EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, scaling=scaling)
     return answers, learned

@@ -18,7 +18,7 @@ from ..method import LIN, Method, Needs, ball, cost_option, option, scaling_opti
 from ..newton import Loss, Minimum, minimum, summed
 from ..svm.kernels import Linear
 from .encoding import Extended, LogisticRule, ReductionFit, alike, extend, training_bound
-from .results import ThresholdLossResults
+from .reduction import ThresholdLossResults
 
 _TOLERANCE = 1e-9
 
@@ -49,15 +49,15 @@ class ThresholdLogistic:
         theta = np.maximum.accumulate(log_odds(self.extended)) + centre
         least = _TOLERANCE * total
         start = np.concatenate([np.zeros(self.X.shape[1]), theta])
-        found = minimum(self._at, start, theta.size, ordered=True, slack=least, flat=least)
-        return replace(found, gradient=found.gradient / total)
+        optimum = minimum(self._at, start, theta.size, ordered=True, slack=least, flat=least)
+        return replace(optimum, gradient=optimum.gradient / total)
 
     def _at(self, v: FloatArray) -> Loss:
-        found = summed(_cells, self.X, self.extended.labels, self.extended.weights, self.offset, v)
+        loss = summed(_cells, self.X, self.extended.labels, self.extended.weights, self.offset, v)
         d = self.X.shape[1]
-        found.gradient[:d] += self.alpha * v[:d]
-        found.hessian[:d, :d] += self.alpha * np.eye(d)
-        return found._replace(value=found.value + 0.5 * self.alpha * float(v[:d] @ v[:d]))
+        loss.gradient[:d] += self.alpha * v[:d]
+        loss.hessian[:d, :d] += self.alpha * np.eye(d)
+        return loss._replace(value=loss.value + 0.5 * self.alpha * float(v[:d] @ v[:d]))
 
 
 def log_odds(extended: Extended) -> FloatArray:
@@ -141,34 +141,15 @@ class ThresholdNetwork:
         return inner.reshape(j, d), bias, outer, theta
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Solved:
-    """A potential with its thresholds.
-
-    Attributes
-    ----------
-    potential : callable(rows) to (N,)
-    theta : (K-1,)
-    objective : (T,)
-    gradient : float
-        Largest entry, as a share of the total weight.
-    coefficients : (D,) on the user's scale, None where the potential is not linear
-    facts : tuple of (label, value)
-    """
-
-    potential: Any
-    theta: FloatArray
-    objective: FloatArray
-    gradient: float
-    coefficients: FloatArray | None = None
-    facts: tuple[tuple[str, Any], ...] = ()
+#: A potential, its thresholds (K-1,), the objective after every step, and the largest gradient a row.
+Solution = tuple[LinearPotential | NetworkPotential, FloatArray, FloatArray, float]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ThresholdLossMethod(Method):
     """Base of the methods that lower sum_nk W_nk log(1 + exp(-Y_nk (H(x_n) - theta_k))) plus a penalty of H.
 
-    A concrete class says what H is (`solve`).
+    A concrete class finds H (`solve`).
     """
 
     penalty: float = option(1.0, number, above=0.0)
@@ -177,7 +158,7 @@ class ThresholdLossMethod(Method):
 
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = ThresholdLossResults
-    #: Largest gradient that counts as none, as a share of the total weight.
+    #: Largest gradient that counts as 0, as a share of the total weight.
     tolerance: ClassVar[float] = 1e-7
 
     @property
@@ -185,9 +166,13 @@ class ThresholdLossMethod(Method):
         """False: ranks are counted."""
         return False
 
-    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
+    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
         """The optimum on rows X (M, D), not scaled yet."""
         raise TypeError(f"{type(self).__name__} defines no potential")
+
+    def facts(self, n_columns: int) -> tuple[tuple[str, Any], ...]:
+        """Further header lines of the summary."""
+        return ()
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ReductionFit:
         """Fit to arrays.
@@ -209,19 +194,18 @@ class ThresholdLossMethod(Method):
         extended = extend(train.y, train.costs, train.weights)
         _require_both_answers(extended)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
-        solved = self.solve(train, extended, scaling, rng)
-        rule = LogisticRule(solved.potential, solved.theta, alike(split_weights(train.costs)))
-        gaps = rule.gaps(Rows(X=train.X))
+        potential, theta, objective, gradient = self.solve(train, extended, scaling, rng)
+        rule = LogisticRule(potential, theta, alike(split_weights(train.costs)))
         if progress is not None:
             progress(1, 1, "thresholds learned")
         return ReductionFit(
             rule=rule,
-            certificate=Certificate(name="max |gradient| a row", value=solved.gradient, tolerance=self.tolerance),
-            trace=Trace(iterations=solved.objective.size - 1, objective=solved.objective, message="gradient vanished"),
+            certificate=Certificate(name="max |gradient| a row", value=gradient, tolerance=self.tolerance),
+            trace=Trace(iterations=objective.size - 1, objective=objective, message="gradient vanished"),
             scores=rule.scores(sample.rows),
-            facts=(*solved.facts, ("Columns scaled", SCALED[self.scaling])),
-            coefficients=solved.coefficients,
-            bound=training_bound(train, gaps, extended),
+            facts=(*self.facts(train.X.shape[1]), ("Columns scaled", SCALED[self.scaling])),
+            coefficients=potential.slopes if isinstance(potential, LinearPotential) else None,
+            bound=training_bound(train, rule.gaps(Rows(X=train.X)), extended),
         )
 
 
@@ -231,8 +215,8 @@ def _require_both_answers(extended: Extended) -> None:
     if (short := np.flatnonzero((yes <= 0) | (no <= 0))).size:
         k = int(short[0])
         raise DataError(
-            f"the costs put no price on one of the answers to 'above rank code {k}?', whose threshold then has no "
-            f"finite place: give rows above and below it costs that differ between rank codes {k} and {k + 1}."
+            f"the costs put no price on one of the answers to 'above rank code {k}?', whose threshold is then "
+            f"infinite: give rows above and below it costs that differ between rank codes {k} and {k + 1}."
         )
 
 
@@ -273,18 +257,12 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
         LIN,
     )
 
-    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
+    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
         """Newton's method."""
         X = scaling(train.X)
-        found = ThresholdLogistic(X=X, extended=extended, alpha=self.penalty, offset=np.zeros(train.n)).solve()
-        potential = LinearPotential.plain(scaling, found.coef)
-        return Solved(
-            potential=potential,
-            theta=found.theta + potential.offset,
-            objective=found.objective,
-            gradient=found.gradient,
-            coefficients=potential.slopes,
-        )
+        optimum = ThresholdLogistic(X=X, extended=extended, alpha=self.penalty, offset=np.zeros(train.n)).solve()
+        potential = LinearPotential.plain(scaling, optimum.coef)
+        return potential, optimum.theta + potential.offset, optimum.objective, optimum.gradient
 
     def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
         """Norms of the coefficients of the scaled columns."""
@@ -341,7 +319,7 @@ class OrdinalNetwork(ThresholdLossMethod):
         """True: the start is random."""
         return True
 
-    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solved:
+    def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
         """The network, then its thresholds once more, in order."""
         network = ThresholdNetwork(X=scaling(train.X), extended=extended, penalty=self.penalty, hidden=self.hidden)
         v, objective, gradient = network.solve(rng, self.max_iter, self.tolerance)
@@ -349,10 +327,7 @@ class OrdinalNetwork(ThresholdLossMethod):
         potential = NetworkPotential(scaling=scaling, inner=inner, bias=bias, outer=outer)
         H = potential(Rows(X=train.X))
         last = ThresholdLogistic(X=np.zeros((train.n, 0)), extended=extended, alpha=0.0, offset=H).solve()
-        return Solved(
-            potential=potential,
-            theta=last.theta,
-            objective=objective,
-            gradient=gradient,
-            facts=(("Network", f"{train.X.shape[1]} columns, {self.hidden} hidden units (tanh), 1 score"),),
-        )
+        return potential, last.theta, objective, gradient
+
+    def facts(self, n_columns: int) -> tuple[tuple[str, Any], ...]:
+        return (("Network", f"{n_columns} columns, {self.hidden} hidden units (tanh), 1 score"),)

@@ -1,17 +1,22 @@
-"""One versus all, one versus one, and cost-sensitive voting."""
+"""One versus all, one versus one, and cost-sensitive voting.
+
+Cost-sensitive classification into K levels becomes weighted binary problems [Lin 2008, chapter 2]. Costs are (N, K),
+the price of predicting k for row n, of any shape: the order of the levels plays no part.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import FloatArray, Progress
-from ..checks import one_of, unknown
-from ..exceptions import OptionError
+from .._typing import FloatArray, IntArray, Progress
+from ..checks import one_of
+from ..exceptions import DataError, OptionError
 from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
 from ..formula.sample import SCALED, Sample
 from ..judging.costs import cleared, mean_excess, require_differences
@@ -21,19 +26,154 @@ from ..method import LIN, Method, Needs, option
 from ..svm.kernels import Kernel
 from ..svm.learner import SVM, Priced, SharedGram, Tallied, votes_judge
 from ..svm.routes import ROUGH, SOLVERS
-from .classifiers import CLASSIFIERS, Classifier, is_classifier
-from .decomposition import (
-    against_each_other,
-    against_the_rest,
-    all_pairs_potential,
-    drawn_labels,
-    label_weights,
-    labelled_pairs,
-    pair_votes,
-)
-from .learners import Binary, Trainer
+from .classifiers import CLASSIFIERS, parse_classifier
+from .learners import Binary, BinaryLearner, Trainer
 
-#: Options that only a support vector machine has a use for.
+# A sum of weights this close to a whole number counts as whole.
+_ROUNDING = 1e-9
+# Rows that can be drawn at once.
+_MOST = 1e18
+
+
+def label_weights(costs: FloatArray) -> FloatArray:
+    """(N, K) weights q[l] = c_max - c[l] of the labels that a cost vector stands for [eq. 2.2].
+
+    Up to a constant of the row, sum_l q[l] [k != l] is the cost c[k] of every prediction k, and of the weights
+    q >= 0 for which that holds these spread least.
+
+    Examples
+    --------
+    >>> label_weights(np.array([[0.0, 1.0, 1.0, 334.0]]))
+    array([[334., 333., 333.,   0.]])
+    """
+    return np.asarray(costs.max(axis=1, keepdims=True) - costs)
+
+
+def support_weights(costs: FloatArray, y: IntArray) -> FloatArray:
+    """(N, K) weight of row n in the problem "is it level l?" [eq. 2.5].
+
+    With q = `label_weights`: q[l] where y = l, and q_max - q[l] = c[l] - c_min elsewhere.
+
+    Examples
+    --------
+    >>> support_weights(np.array([[0.0, 1.0, 4.0]]), np.array([0]))
+    array([[4., 1., 4.]])
+    """
+    is_level = np.arange(costs.shape[1]) == np.asarray(y)[:, None]
+    return np.where(is_level, label_weights(costs), costs - costs.min(axis=1, keepdims=True))
+
+
+def all_pairs_potential(costs: FloatArray) -> FloatArray:
+    """(N, K) integrals from the least cost to c[l] of 1 / |{k : c[k] <= t}| dt [eq. 2.7].
+
+    Their differences are the weights of weighted all-pairs (Beygelzimer et al. 2005).
+
+    Examples
+    --------
+    >>> all_pairs_potential(np.array([[0.0, 1.0, 4.0]]))
+    array([[0. , 1. , 2.5]])
+    """
+    order = np.argsort(costs, axis=1, kind="stable")
+    steps = np.diff(np.take_along_axis(costs, order, axis=1), axis=1)
+    # Between the j-th and the next cost j levels cost no more.
+    steps /= np.arange(1, costs.shape[1])
+    rising = np.concatenate([np.zeros((len(costs), 1)), np.cumsum(steps, axis=1)], axis=1)
+    potential = np.empty_like(rising)
+    np.put_along_axis(potential, order, rising, axis=1)
+    return potential
+
+
+def against_the_rest(costs: FloatArray, y: IntArray, case_weights: FloatArray) -> tuple[Binary, ...]:
+    """K problems "is it level l?" under the weights of eq. 2.5; plain one-versus-all for the classification cost."""
+    weights = support_weights(costs, y) * case_weights[:, None]
+    rows = np.arange(len(costs))
+    return tuple(Binary.of(rows, np.where(y == k, 1.0, -1.0), w) for k, w in enumerate(weights.T))
+
+
+def against_each_other(potential: FloatArray, case_weights: FloatArray) -> tuple[Binary, ...]:
+    """K (K - 1) / 2 problems "j rather than i?", the level of smaller potential being right, by the difference.
+
+    The potential is the cost itself [eq. 2.6] or `all_pairs_potential` [eq. 2.7], (N, K).
+    """
+    rows = np.arange(len(potential))
+    gains = (potential[:, i] - potential[:, j] for i, j in combinations(range(potential.shape[1]), 2))
+    return tuple(Binary.of(rows, np.where(g > 0, 1.0, -1.0), np.abs(g) * case_weights) for g in gains)
+
+
+def labelled_pairs(weights: FloatArray) -> tuple[Binary, ...]:
+    """K (K - 1) / 2 problems "j rather than i?" among examples that carry several weighted labels (N, K) each."""
+    rows = np.arange(len(weights))
+    twice, sides = np.concatenate([rows, rows]), np.repeat([-1.0, 1.0], len(rows))
+    pairs = combinations(range(weights.shape[1]), 2)
+    return tuple(Binary.of(twice, sides, np.concatenate([weights[:, i], weights[:, j]])) for i, j in pairs)
+
+
+def pair_votes(scores: FloatArray, n_levels: int) -> FloatArray:
+    """(N, K) number of pairs that each level wins, from scores (N, K (K - 1) / 2); a score of 0 is for the lower.
+
+    Examples
+    --------
+    >>> pair_votes(np.array([[1.0, -1.0, 0.0]]), 3)
+    array([[1., 2., 0.]])
+    """
+    votes = np.zeros((len(scores), n_levels))
+    for (i, j), score in zip(combinations(range(n_levels), 2), scores.T, strict=True):
+        votes[:, j] += score > 0
+        votes[:, i] += score <= 0
+    return votes
+
+
+def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """(N, K) number of times that each row was accepted with each label.
+
+    A row is accepted with a probability proportional to sum_l q[l], q = `label_weights`, the largest being 1, and then
+    gets label l with probability q[l] / sum q. A case weight w stands for w rows, each drawn independently; the
+    fraction of a weight is one more row with that probability. The draws do not depend on the order of the rows, and a
+    weighted row is drawn like repeated ones (all counted at the first of them).
+
+    Parameters
+    ----------
+    X : (N, D)
+    costs : (N, K)
+    case_weights : (N,) >= 0
+    rng : numpy.random.Generator
+
+    Raises
+    ------
+    DataError
+        The weights stand for more rows than can be drawn, or for so few that none was.
+    """
+    counts = np.zeros(costs.shape)
+    used = np.flatnonzero(case_weights > 0)
+    q = label_weights(costs[used])
+    largest = float(q.sum(axis=1).max(initial=0.0))
+    if largest == 0.0:
+        return counts
+    # Adding 0 makes -0 and 0 one value.
+    _, first, group = np.unique(
+        np.column_stack([X[used], costs[used]]) + 0.0, axis=0, return_index=True, return_inverse=True
+    )
+    total = np.bincount(group.ravel(), weights=case_weights[used])
+    if total.sum() > _MOST:
+        raise DataError(
+            f"the weights add up to {total.sum():g} rows, and labels can be drawn for {_MOST:g}: divide the weights by "
+            "a common factor."
+        )
+    whole = np.floor(total + _ROUNDING)
+    copies = whole + (rng.random(total.size) < total - whole)
+    chances = np.column_stack([q[first] / largest, np.zeros(total.size)])
+    chances[:, -1] = np.maximum(1.0 - chances.sum(axis=1), 0.0)
+    chances /= chances.sum(axis=1, keepdims=True)
+    counts[used[first]] = rng.multinomial(copies.astype(np.int64), chances)[:, :-1]
+    if not counts.any():
+        raise DataError(
+            f"the weights add up to {total.sum():g} rows, and none of them was drawn: multiply the weights, so that "
+            "they count rows."
+        )
+    return counts
+
+
+#: Options of support vector machines alone.
 _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
 
@@ -71,16 +211,9 @@ class VotingMethod(CrossValidated, Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.by_svm:
-            self.classifier()
-            self._refuse_svm_options()
-
-    @property
-    def by_svm(self) -> bool:
-        """Whether the binary classifiers are support vector machines."""
-        return isinstance(self.base, str) and self.base == "svm"
-
-    def _refuse_svm_options(self) -> None:
+        if self.by_svm:
+            return
+        self.classifier()
         given = [f.name for f in fields(self) if f.name in _OF_SVM and getattr(self, f.name) != f.default]
         if given:
             raise OptionError(
@@ -88,11 +221,16 @@ class VotingMethod(CrossValidated, Method):
                 "base='svm'; leave them out, or set what the classifier itself calls them."
             )
 
+    @property
+    def by_svm(self) -> bool:
+        """Whether the binary classifiers are support vector machines."""
+        return isinstance(self.base, str) and self.base == "svm"
+
     def machine(self, C: float, kernel: Kernel) -> SVM:
         """The support vector machine of base="svm"."""
         return SVM(kernel=kernel, C=C, scaling=self.scaling, solver=self.solver, tol=self.tol)
 
-    def classifier(self) -> Classifier:
+    def classifier(self) -> BinaryLearner:
         """The classifier of another base.
 
         Raises
@@ -100,11 +238,7 @@ class VotingMethod(CrossValidated, Method):
         OptionError
             Neither a known name nor a scikit-learn classifier that takes sample weights.
         """
-        if isinstance(self.base, str) and self.base in CLASSIFIERS:
-            return Classifier(CLASSIFIERS[self.base](), self.scaling)
-        if isinstance(self.base, str) or not is_classifier(self.base):
-            raise unknown("base", self.base, ("svm", *CLASSIFIERS), of=self, also=", or a scikit-learn classifier")
-        return Classifier(self.base, self.scaling)
+        return parse_classifier("base", self.base, {"svm": None, **CLASSIFIERS}, self, scaling=self.scaling)
 
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         """The P binary problems on the rows of a sample under costs (N, K)."""
@@ -116,7 +250,7 @@ class VotingMethod(CrossValidated, Method):
         return scores
 
     def bound(self, above: float, problems: Sequence[Binary], scores: FloatArray, total: float) -> CostBound | None:
-        """What a theorem says of the mean training cost above the least possible; None without one."""
+        """The bound of a theorem on the mean training cost above the least possible; None without a theorem."""
         return None
 
     def check(self, sample: Sample) -> None:
@@ -181,7 +315,7 @@ class VotingMethod(CrossValidated, Method):
             judge = partial(votes_judge, problems, priced, route)
             return self.choose(grams, judge, len(problems), sample, rng, progress)
 
-        # Where C is left open, the machine is asked for every value of it.
+        # If C is to be chosen, the machine is fitted at every value of it.
         machine = self.machine(self.grid[0], kernel)
         if kernel.gammas:
             selection = chosen(machine.each(X, weights))
@@ -194,7 +328,7 @@ class VotingMethod(CrossValidated, Method):
 
     def _facts(self, n_problems: int, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
         if not self.by_svm:
-            each = f"{n_problems}, each by {self.classifier().model!r}"
+            each = f"{n_problems}, each by {getattr(self.classifier(), 'model', self.base)!r}"
             return ("Binary problems", each), ("Columns scaled", SCALED[self.scaling])
         return (
             ("Binary problems", f"{n_problems}, each by a support vector machine"),
@@ -274,7 +408,7 @@ class OneVersusOne(VotingMethod):
         return pair_votes(scores, n_levels)
 
     def bound(self, above: float, problems: Sequence[Binary], scores: FloatArray, total: float) -> CostBound:
-        wrong = sum(problem.loss(own) for problem, own in zip(problems, scores.T, strict=True))
+        wrong = sum(problem.loss(column) for problem, column in zip(problems, scores.T, strict=True))
         return CostBound(value=above, limit=2.0 * wrong / total, source=_SOURCES[self.weighting])
 
 

@@ -13,7 +13,7 @@ from ..exceptions import ConvergenceWarning, DataWarning, OrdstatWarning, Separa
 from ..fit import Fit, MarginFit
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import Parameters, why_confounded
-from ..prediction.calibration import Calibration
+from ..prediction.probabilities import Calibration
 from .cells import first_few
 
 if TYPE_CHECKING:

@@ -12,26 +12,23 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import softmax
 
-from .._typing import BoolArray, FloatArray, IntArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..checks import SMALLER_WEIGHTS, require_memory
 from ..exceptions import DataError
 from ..fit import ScoreRule, VoteFit, most_votes
 from ..formula.sample import DistinctRows, Rows, row_blocks
-from ..reduction.members import InRounds
+from ..reduction.learners import InRounds
 from ..threads import in_threads
-from .cart import DecisionTree, TreeTrainer
-from .tree import Forest, Tree
+from .tree import DecisionTree, Forest, Tree, TreeTrainer
 
-# From this many splits on their common multiple times their number is no exact float any more.
+# From this many splits on, their common multiple times their number is not exact as a float.
 _EXACT = 36
 
 
 def shares(votes: FloatArray) -> FloatArray:
-    """(N, K) votes >= 0 divided by their sum; all alike where there are none."""
+    """(N, K) votes >= 0 divided by their sum; equal shares without votes."""
     total = votes.sum(axis=1, keepdims=True)
-    found: FloatArray = np.full_like(votes, 1.0 / votes.shape[1])
-    np.divide(votes, total, out=found, where=total > 0.0)
-    return found
+    return np.where(total > 0.0, votes / np.where(total > 0.0, total, 1.0), 1.0 / votes.shape[1])
 
 
 def inverse_log_ratios(votes: FloatArray) -> FloatArray:
@@ -54,7 +51,7 @@ class Aggregation(ABC):
 
     @abstractmethod
     def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        """(N, K) what one round says of rows in these leaves (N, S); (N, 2, S) where splits are counted apart."""
+        """(N, K) votes of one round for rows in these leaves (N, S); (N, 2, S) if splits are counted apart."""
 
     def tally(self, total: FloatArray) -> FloatArray:
         """(N, K) votes from the weighted sum of the answers."""
@@ -96,9 +93,9 @@ class Plurality(Aggregation):
 class LogRatios(Aggregation):
     """f_j = 1/2 log of the score of rank j against a mean of the others': real AdaBoost.
 
-    The scores are the shares of the ranks in the leaf of the round's tree, or what trees of all splits give the ranks
-    (eq. 6). The mean is the geometric one, or that of scores weighted by |j - l|: the paper weighs by the distance from
-    the true rank, which prediction does not know; at the true rank, where rows get their weights, it is the same.
+    The scores are the shares of the ranks in the leaf of the round's tree, or the scores of trees of all splits
+    (eq. 6). The mean is geometric, or the mean of scores weighted by |j - l|: the paper weighs by the distance from the
+    true rank, which is unknown at prediction; at the true rank, where rows get their weights, both are the same.
 
     Attributes
     ----------
@@ -115,8 +112,8 @@ class LogRatios(Aggregation):
     by_distance: bool = False
 
     def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        found = share_scores(forest.shares[leaves, 1]) if self.of_splits else forest.shares[leaves[:, 0]]
-        scores = found + self.smoothing
+        shares = share_scores(forest.shares[leaves, 1]) if self.of_splits else forest.shares[leaves[:, 0]]
+        scores = shares + self.smoothing
         if self.by_distance:
             ranks = np.arange(self.n_levels)
             distance = np.abs(ranks[:, None] - ranks)
@@ -136,7 +133,7 @@ def plain(total: FloatArray) -> FloatArray:
 def by_votes(total: FloatArray) -> FloatArray:
     """(N, K) scores of the rule (2), every split weighted by its prediction votes: the share of the winning side."""
     whole = total.sum(axis=1)
-    votes = np.divide(total.max(axis=1), whole, out=np.zeros_like(whole), where=whole > 0.0)
+    votes = total.max(axis=1) / np.where(whole > 0.0, whole, 1.0)
     return split_scores((total[:, 1] > total[:, 0]).astype(np.float64), votes)
 
 
@@ -252,7 +249,7 @@ class TreeVotes(InRounds):
     trees : tuple of length T S
         Round by round.
     round_weights : (T, P)
-        Weight of every round: P = S where splits are counted apart, else 1.
+        Weight of every round: P = S if splits are counted apart, else 1.
     aggregation : Aggregation
     n_classes : int
         Classes of a tree: K, or 2 for a split.
@@ -282,47 +279,30 @@ class TreeVotes(InRounds):
         return Forest.of(self.trees, self.n_classes)
 
     def upto(self, rounds: int) -> Self:
+        """The votes of the first rounds."""
         return replace(self, trees=self.trees[: rounds * self.per_round], round_weights=self.round_weights[:rounds])
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K)."""
-        parts = [np.zeros((0, self.n_levels))]
-        for some in row_blocks(rows.n, len(self.trees)):
-            *_, last = self.staged(rows.take(some))
-            parts.append(last)
-        return np.concatenate(parts)
+        blocks = row_blocks(rows.n, len(self.trees))
+        last = (votes for block in blocks for votes in self.staged(rows.take(block), frozenset((self.rounds,))))
+        return np.concatenate([np.zeros((0, self.n_levels)), *last])
 
     def codes(self, rows: Rows, stages: frozenset[int]) -> IntArray:
         """(len(stages), N) predicted codes after some of the rounds, growing."""
         parts = [np.zeros((len(stages), 0), dtype=np.intp)]
-        for some in row_blocks(rows.n, len(self.trees)):
-            parts.append(np.stack([most_votes(votes) for votes in self.staged(rows.take(some), stages)]))
+        for block in row_blocks(rows.n, len(self.trees)):
+            parts.append(np.stack([most_votes(votes) for votes in self.staged(rows.take(block), stages)]))
         return np.concatenate(parts, axis=1)
 
-    def staged(self, rows: Rows, stages: frozenset[int] = frozenset()) -> Iterator[FloatArray]:
-        """(N, K) votes after some of the rounds, growing; after the last alone if none are asked for."""
+    def staged(self, rows: Rows, stages: frozenset[int]) -> Iterator[FloatArray]:
+        """(N, K) votes after some of the rounds, growing."""
         leaves = self.forest.leaves(rows.X)
-        total, width, wanted = np.zeros(1), self.per_round, stages or {self.rounds}
+        total, width = np.zeros(1), self.per_round
         for t, round_weight in enumerate(self.round_weights):
             total = total + round_weight * self.aggregation.answers(self.forest, leaves[:, t * width : (t + 1) * width])
-            if t + 1 in wanted:
+            if t + 1 in stages:
                 yield self.aggregation.tally(total)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class OutOfBag:
-    """Errors of rows by the rounds whose samples they were not drawn into.
-
-    Attributes
-    ----------
-    errors : (T, 3)
-        Mean 0-1, absolute and squared error after every round; NaN while there are no such rows.
-    share : (T,)
-        Weight of the rows that are out of bag at least once, of all splits, as a share.
-    """
-
-    errors: FloatArray
-    share: FloatArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -332,28 +312,25 @@ class TreeFit(VoteFit):
     Attributes
     ----------
     votes : TreeVotes
-        Votes of all rounds made and used.
+        Votes of all rounds.
     errors : (T, P)
-        Weighted error of every round, NaN where rounds are not weighted.
+        Weighted error of every round, NaN if rounds are not weighted.
     state : dict
         State of the generator before the first round.
-    out_of_bag : OutOfBag or None
-        None where no samples are drawn.
     """
 
     votes: TreeVotes
     errors: FloatArray
     state: dict[str, Any] = field(repr=False)
-    out_of_bag: OutOfBag | None = None
 
     @property
     def stages(self) -> range:
-        """After how many rounds the fit can be asked."""
+        """Numbers of rounds after which there are predictions."""
         return range(1, self.votes.rounds + 1)
 
     def upto(self, rounds: int, rows: Rows) -> TreeFit:
-        """The fit after the first rounds alone, with the scores of its rows; a calibration was for all rounds."""
-        votes, held = self.votes.upto(rounds), self.out_of_bag
+        """The fit after the first rounds, with the scores of its rows; a calibration was for all rounds."""
+        votes = self.votes.upto(rounds)
         rule = ScoreRule(votes)
         return replace(
             self,
@@ -364,13 +341,12 @@ class TreeFit(VoteFit):
             trace=replace(self.trace, iterations=rounds, objective=self.trace.objective[:rounds]),
             facts=(*(fact for fact in self.facts if fact[0] != "Rounds"), ("Rounds", f"the first {rounds} used")),
             calibration=self.calibration if rounds == self.votes.rounds else None,
-            out_of_bag=None if held is None else OutOfBag(errors=held.errors[:rounds], share=held.share[:rounds]),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Update:
-    """What a round leads to, for P problems boosted apart (one for all ranks, or one a split).
+    """The result of a round, for P problems boosted apart (one for all ranks, or one a split).
 
     Attributes
     ----------
@@ -454,38 +430,8 @@ def real_ranks(y: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
     return Update(error, np.ones(len(weights)), _normalised(weights * np.exp(-own)))
 
 
-# A weight this close to a whole number, as a share, is one.
-_WHOLE = 1e-12
-
-# Rows that a sample may have.
-_MOST = 2**27
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Plan:
-    """What the rounds do.
-
-    Attributes
-    ----------
-    tree : DecisionTree
-    classes : (S, M)
-        Classes of the rows for each of the S trees of a round.
-    n_classes : int
-    apart : bool
-        Whether the S problems have weights of their own, or share them.
-    aggregation : Aggregation
-    reweighting : Reweighting
-    draw : bool
-        Whether trees grow on samples drawn with the weights, or on weighted rows.
-    """
-
-    tree: DecisionTree
-    classes: IntArray
-    n_classes: int
-    apart: bool
-    aggregation: Aggregation
-    reweighting: Reweighting
-    draw: bool
+# A weight this close to a whole number, as a share, counts as whole; and rows that a sample may have.
+_WHOLE, _MOST = 1e-12, 2**27
 
 
 @dataclass(eq=False, kw_only=True)
@@ -495,13 +441,28 @@ class TreeRounds:
     Attributes
     ----------
     rows : DistinctRows
-    plan : Plan
+    tree : DecisionTree
+    classes : (S, M)
+        Classes of the rows for each of the S trees of a round.
+    n_classes : int
+    apart : bool
+        Whether the S problems have separate weights, or share them.
+    aggregation : Aggregation
+    reweighting : Reweighting
+    draw : bool
+        Whether trees grow on samples drawn with the weights, or on weighted rows.
     known : tuple of Tree
-        Trees of rounds made before on these rows, from the same state of the generator: they are not grown again.
+        Trees of earlier rounds on these rows, from the same state of the generator: they are not grown again.
     """
 
     rows: DistinctRows
-    plan: Plan
+    tree: DecisionTree
+    classes: IntArray
+    n_classes: int
+    apart: bool
+    aggregation: Aggregation
+    reweighting: Reweighting
+    draw: bool
     known: tuple[Tree, ...] = ()
     trees: list[Tree] = field(default_factory=list)
     round_weights: list[FloatArray] = field(default_factory=list)
@@ -509,14 +470,14 @@ class TreeRounds:
     message: str = "all rounds made"
 
     def __post_init__(self) -> None:
-        width = len(self.plan.classes)
-        self._trainer = TreeTrainer.of(self.plan.tree, self.rows.X)
-        self._weights = np.tile(self.rows.weights / self.rows.weights.sum(), (width if self.plan.apart else 1, 1))
+        width = len(self.classes)
+        self._trainer = TreeTrainer.of(self.tree, self.rows.X)
+        self._weights = np.tile(self.rows.weights / self.rows.weights.sum(), (width if self.apart else 1, 1))
         self._active = np.ones(len(self._weights), dtype=np.bool_)
-        self._bag = Bag.of(self.rows) if self.plan.draw else None
+        self._bag = Bag.of(self.rows) if self.draw else None
 
     def run(self, rounds: int, rng: np.random.Generator, n_jobs: int, progress: Progress | None) -> None:
-        """Make rounds, until none of the problems has a better classifier than chance."""
+        """Make rounds, until no problem has a classifier that is better than chance."""
         for made in range(1, rounds + 1):
             self._add(rng, n_jobs)
             if progress is not None:
@@ -531,37 +492,30 @@ class TreeRounds:
         return TreeVotes(
             trees=tuple(self.trees),
             round_weights=np.array(self.round_weights),
-            aggregation=self.plan.aggregation,
-            n_classes=self.plan.n_classes,
+            aggregation=self.aggregation,
+            n_classes=self.n_classes,
         )
 
-    @property
-    def out_of_bag(self) -> OutOfBag | None:
-        """Errors of rows not drawn; None where all rows are in every round."""
-        return None if self._bag is None else self._bag.result()
-
     def _add(self, rng: np.random.Generator, n_jobs: int) -> None:
-        width = len(self.plan.classes)
-        grown_on = self._sampled(rng)
+        width, total = len(self.classes), self.rows.weights.sum()
+        grown_on = self._weights * total if self._bag is None else self._bag.draw(self._weights, rng)
         trees = list(self.known[len(self.trees) : len(self.trees) + width]) or self._grown(grown_on, n_jobs)
-        forest = Forest.of(trees, self.plan.n_classes)
-        answers = self.plan.aggregation.answers(forest, forest.leaves(self.rows.X))
-        update = self.plan.reweighting(answers, self._weights)
+        forest = Forest.of(trees, self.n_classes)
+        answers = self.aggregation.answers(forest, forest.leaves(self.rows.X))
+        update = self.reweighting(answers, self._weights)
         round_weight = self._settled(update)
         if not (round_weight > 0).any():
             return
         self.trees += trees
         self.round_weights.append(round_weight)
         self.errors.append(update.error)
-        if self._bag is not None:
-            self._bag.note(round_weight * answers, round_weight > 0, self.plan.aggregation)
 
     def _grown(self, grown_on: FloatArray, n_jobs: int) -> list[Tree]:
-        """The trees of a round; a problem that has ended repeats its last one, which has no vote."""
-        plan, width = self.plan, len(self.plan.classes)
+        """The trees of a round on rows with weights (P, M); a problem that has ended repeats its last tree, unused."""
+        width = len(self.classes)
 
         def grow(s: int) -> Tree:
-            return self._trainer.grow(plan.classes[s], grown_on[min(s, len(grown_on) - 1)], plan.n_classes)
+            return self._trainer.grow(self.classes[s], grown_on[min(s, len(grown_on) - 1)], self.n_classes)
 
         tasks = [s for s in range(width) if self._active[min(s, len(self._active) - 1)]]
         parallel = n_jobs != 1 and len(tasks) > 1
@@ -569,14 +523,8 @@ class TreeRounds:
         grown = dict(zip(tasks, trees, strict=True))
         return [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
 
-    def _sampled(self, rng: np.random.Generator) -> FloatArray:
-        """(P, M) how often each row is drawn, or its weight, with as much weight as all rows have."""
-        if self._bag is None:
-            return np.asarray(self._weights * self.rows.weights.sum())
-        return self._bag.draw(self._weights, rng)
-
     def _settled(self, update: Update) -> FloatArray:
-        """(P,) weights of the round; 0 for a problem that has ended, 1 for one that ends with its first round."""
+        """(P,) weights of the round; 0 for a problem that has ended, 1 if it ends with its first round."""
         ends = update.vote <= 0.0
         round_weight = np.where(self._active & ~ends, update.vote, 0.0)
         if not self.round_weights:
@@ -593,22 +541,20 @@ def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
     return np.bincount(np.minimum(places, weights.size - 1), minlength=weights.size).astype(np.intp)
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bag:
-    """Samples with replacement, and votes for the rows left out of them.
+    """Samples with replacement from single rows.
 
-    A row of weight w is w rows alike, each drawn or left out on its own (a part of a row left over is one more row).
+    A row of weight w is w equal rows, each drawn or left out independently; a fraction is one more row.
 
     Attributes
     ----------
-    y : (E,) rank of every single row
-    weights : (E,) its weight, 1 but for parts
+    weights : (E,) weight of every single row, 1 except for fractions
     row : (E,) the distinct row that it is
     n_rows : int
         M.
     """
 
-    y: IntArray
     weights: FloatArray
     row: IntArray
     n_rows: int
@@ -624,8 +570,8 @@ class Bag:
         """
         if rows.weights.sum() < 1.0 - _WHOLE:
             raise DataError(
-                f"the weights add up to {rows.weights.sum():g} of a row, and samples of less than one row are none: "
-                "multiply the weights, so that they count rows, or use sampling='weight' where the method has it."
+                f"the weights add up to {rows.weights.sum():g} of a row, and a sample needs at least one row: multiply "
+                "the weights, so that they count rows, or use sampling='weight' where the method has it."
             )
         if rows.weights.sum() > _MOST:
             raise DataError(
@@ -636,35 +582,11 @@ class Bag:
         require_memory(f"Drawing samples of {total:g} rows, the sum of the weights,", 40.0 * total, SMALLER_WEIGHTS)
         copies = np.maximum(np.ceil(rows.weights * (1.0 - _WHOLE)), 1.0).astype(np.intp)
         row = np.repeat(np.arange(rows.n), copies)
-        return cls(y=rows.y[row], weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)
-
-    def __post_init__(self) -> None:
-        self._total, self._seen = np.zeros(1), np.zeros((1, 1), dtype=np.bool_)
-        self._errors: list[list[float]] = []
-        self._share: list[float] = []
+        return cls(weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)
 
     def draw(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
         """(P, M) how often each distinct row is drawn with weights (P, M), as many as there are rows in all."""
         size = max(int(np.rint(self.weights.sum())), 1)
-        own = self.weights / np.bincount(self.row, weights=self.weights)[self.row]
-        counts = np.stack([drawn(w[self.row] * own, size, rng) for w in weights])
-        self._absent = counts == 0
+        share_of_row = self.weights / np.bincount(self.row, weights=self.weights)[self.row]
+        counts = np.stack([drawn(w[self.row] * share_of_row, size, rng) for w in weights])
         return np.stack([np.bincount(self.row, weights=c, minlength=self.n_rows) for c in counts]).astype(np.float64)
-
-    def note(self, answers: FloatArray, active: BoolArray, aggregation: Aggregation) -> None:
-        """Count a round's weighted answers (M, K) or (M, 2, S) for the rows left out; `active` (P,) problems vote."""
-        absent = self._absent & active[:, None]
-        mask = absent.T[:, None, :] if answers.ndim == 3 else absent.T
-        self._total = self._total + np.where(mask, answers[self.row], 0.0)
-        self._seen = self._seen | absent
-        covered = self._seen.all(axis=0)
-        weights = self.weights * covered
-        self._share.append(float(weights.sum() / self.weights.sum()))
-        distance = np.abs(np.argmax(aggregation.tally(self._total), axis=1) - self.y).astype(np.float64)
-        powers = [np.minimum(distance, 1.0), distance, distance**2]
-        nothing = float("nan")
-        self._errors.append([float(weights @ p / weights.sum()) if covered.any() else nothing for p in powers])
-
-    def result(self) -> OutOfBag:
-        """Errors after every round."""
-        return OutOfBag(errors=np.array(self._errors), share=np.array(self._share))

@@ -1,18 +1,24 @@
-"""A tree as arrays, and its pruning."""
+"""Classification trees: growing, pruning, and trees as weak learners."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import lgamma, log
 from typing import ClassVar
 
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..compiled.trees import find_leaves
+from ..boosting.weak import Presorted
+from ..checks import number, one_of, whole
+from ..compiled.trees import find_leaves, grow
 from ..exceptions import DataError
 from ..formula.sample import Rows, Sample, row_blocks
-from ..reduction.members import InRounds
+from ..reduction.learners import HypothesisClass, InRounds, Weak, WeakLearner, WeakTrainer
+
+# Gains of cuts, and prices per leaf, closer than this share of the weights are ties, which go to the first.
+_TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,17 +54,17 @@ class Tree:
 
     @property
     def labels(self) -> IntArray:
-        """(M,) class with the largest weight; a tie goes to the class of the parent if that is in it, else the lowest.
+        """(M,) class with the largest weight; a tie goes to the class of the parent if it is tied, else to the lowest.
 
-        A tie that were always decided for the lower class would make a tree and its mirror image differ.
+        If every tie went to the lower class, a tree and its mirror image would differ.
         """
-        found: IntArray = np.argmax(self.values, axis=1).astype(np.intp)
+        labels: IntArray = np.argmax(self.values, axis=1).astype(np.intp)
         largest = self.values.max(axis=1)
         for node in np.flatnonzero(np.count_nonzero(self.values == largest[:, None], axis=1) > 1):
-            inherited = found[self.parent[node]] if node else found[0]
+            inherited = labels[self.parent[node]] if node else labels[0]
             if self.values[node, inherited] == largest[node]:
-                found[node] = inherited
-        return found
+                labels[node] = inherited
+        return labels
 
     @property
     def deviances(self) -> FloatArray:
@@ -73,24 +79,6 @@ class Tree:
     def leaves(self, X: FloatArray) -> IntArray:
         """(N,) leaf of every row of X (N, D)."""
         return _leaves(X, np.zeros(1, dtype=np.int32), self.column, self.cut, self.child)[:, 0]
-
-    def text(self, names: tuple[str, ...]) -> str:
-        """A tree of the labels -1 and +1 in indented lines: each leaf's answer, its weight, that of the other label."""
-        lines: list[str] = []
-        pending = [(0, "", "")]
-        while pending:
-            node, indent, test = pending.pop()
-            if self.column[node] < 0:
-                n, p = self.values[node].tolist()
-                lines.append(f"{indent}{test}{'+' if p > n else '-'} ({p + n:g}/{min(p, n):g})".lstrip(" "))
-                continue
-            if test:
-                lines.append(f"{indent}{test.rstrip(': ')}")
-                indent += "|   "
-            name, cut, left = names[self.column[node]], f"{self.cut[node]:g}", int(self.child[node])
-            pending.append((left + 1, indent, f"{name} > {cut}: "))
-            pending.append((left, indent, f"{name} <= {cut}: "))
-        return "\n".join(lines)
 
     def kept(self, leaf: AnyArray) -> Tree:
         """The tree in which the nodes where `leaf` (M,) is true are leaves, and those below them gone."""
@@ -141,7 +129,7 @@ class Forest:
 
     @classmethod
     def of(cls, trees: Sequence[Tree], n_classes: int) -> Forest:
-        """The trees in their order; there may be none."""
+        """The trees in their order; the sequence may be empty."""
         sizes = np.array([tree.column.size for tree in trees], dtype=np.int64)
         starts = np.cumsum(sizes) - sizes
         child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
@@ -163,9 +151,9 @@ class Forest:
 def _leaves(X: FloatArray, roots: AnyArray, column: AnyArray, cut: FloatArray, child: AnyArray) -> IntArray:
     if column.max(initial=-1) >= X.shape[1]:
         raise DataError(f"a tree cuts column {column.max() + 1}, and the rows have {X.shape[1]}.")
-    found = np.empty((len(X), roots.size), dtype=np.int32)
-    find_leaves(np.ascontiguousarray(X), roots, column, cut, child, found)
-    return found.astype(np.intp)
+    leaves = np.empty((len(X), roots.size), dtype=np.int32)
+    find_leaves(np.ascontiguousarray(X), roots, column, cut, child, leaves)
+    return leaves.astype(np.intp)
 
 
 def _joined(parts: Sequence[AnyArray]) -> AnyArray:
@@ -184,21 +172,15 @@ class TreeSum(InRounds):
 
     trees: tuple[Tree, ...]
 
-    by_round = ("trees",)
-
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
-        return self.at(rows.X)
-
-    def at(self, X: FloatArray) -> FloatArray:
-        """(N,) scores of rows X (N, D)."""
-        forest, scores = Forest.of(self.trees, 2), np.zeros(len(X))
+        forest, scores = Forest.of(self.trees, 2), np.zeros(rows.n)
         signs = np.where(forest.labels > 0, 1.0, -1.0)
-        for some in row_blocks(len(X), self.round_weights.size):
-            leaves = forest.leaves(X[some])
-            # One tree after another: a row's sum is the same among many rows and alone.
+        for block in row_blocks(rows.n, self.round_weights.size):
+            leaves = forest.leaves(rows.X[block])
+            # Tree by tree, so that a row's sum does not depend on the other rows.
             for t, round_weight in enumerate(self.round_weights):
-                scores[some] += round_weight * signs[leaves[:, t]]
+                scores[block] += round_weight * signs[leaves[:, t]]
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
@@ -224,31 +206,19 @@ class TreePanel:
 
     def above(self, rows: Rows) -> FloatArray:
         """(N, P) share of the label +1 in the leaf of every row, one case of either label added (Laplace)."""
-        shares = ((tree.values[:, 1] + 1.0) / (tree.values.sum(axis=1) + 2.0) for tree in self.trees)
-        found = (share[tree.leaves(rows.X)] for share, tree in zip(shares, self.trees, strict=True))
-        return np.column_stack([np.zeros((rows.n, 0)), *found])
+        counts = [tree.values[tree.leaves(rows.X)] for tree in self.trees]
+        return np.column_stack([np.zeros((rows.n, 0)), *((c[:, 1] + 1.0) / (c.sum(axis=1) + 2.0) for c in counts)])
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, P) scores."""
         return self.above(rows) - 0.5
 
 
-# Prices per leaf closer than this share are one.
-_TIE = 1e-12
-
-
-def misclassified(tree: Tree) -> FloatArray:
-    """(M,) weight of the rows of a node that are of another class than the largest."""
-    return np.asarray(tree.values.sum(axis=1) - tree.values.max(axis=1))
-
-
-def deviance(tree: Tree) -> FloatArray:
-    """(M,) deviance of a node."""
-    return tree.deviances
-
-
-#: What pruning may measure a node by.
-MEASURES: dict[str, Callable[[Tree], FloatArray]] = {"misclassification": misclassified, "deviance": deviance}
+#: Measures (M,) of the nodes for pruning: the weight of the rows outside the largest class, or the deviance.
+MEASURES: dict[str, Callable[[Tree], FloatArray]] = {
+    "misclassification": lambda tree: np.asarray(tree.values.sum(axis=1) - tree.values.max(axis=1)),
+    "deviance": lambda tree: tree.deviances,
+}
 
 
 def pruned(tree: Tree, measure: str, leaves: int) -> Tree:
@@ -281,11 +251,11 @@ class _Sequence:
     Attributes
     ----------
     leaf : (M,)
-        Whether a node is a leaf, or was one before it went.
+        Whether a node is a leaf, or is gone.
     count : (M,)
         Leaves below a node.
     price : (M,)
-        What a branch lowers the measure by, a leaf beyond the first; infinite of leaves and of what is gone.
+        By how much a branch lowers the measure for each leaf beyond the first; infinite for leaves and what is gone.
     """
 
     def __init__(self, tree: Tree, at: FloatArray) -> None:
@@ -321,12 +291,151 @@ class _Sequence:
             node = self._parent[node]
 
     def _forget(self, node: int) -> None:
-        stack = [node]
-        while stack:
-            one = stack.pop()
-            if not self.leaf[one]:
-                stack += [self._child[one], self._child[one] + 1]
-            self.leaf[one], self.price[one] = True, np.inf
+        pending = [node]
+        while pending:
+            node = pending.pop()
+            if not self.leaf[node]:
+                pending += [self._child[node], self._child[node] + 1]
+            self.leaf[node], self.price[node] = True, np.inf
 
     def _set_price(self, node: int) -> None:
         self.price[node] = (self._at[node] - self._below[node]) / (self.count[node] - 1)
+
+
+@dataclass(frozen=True)
+class DecisionTree(WeakLearner):
+    """A classification tree by the deviance [Breiman et al. 1984; Clark & Pregibon 1992].
+
+    Without pruning the leaf whose best cut lowers the deviance -2 sum_c w_c log(w_c / w) most is split first, until
+    there are enough leaves: the tree that scikit-learn grows with criterion="log_loss" and max_leaf_nodes. With pruning
+    it grows until its leaves are pure, and goes back along the cost-complexity sequence to the smallest tree with at
+    least so many leaves: R's prune.misclass(tree, best=leaves), the trees of Tutz & Hechenbichler (2003).
+
+    Parameters
+    ----------
+    leaves : int
+        At least 2.
+    prune : {None, "misclassification", "deviance"}
+        What a pruned branch is measured by, on the rows it was grown on.
+    max_depth : int or None
+        Cuts on a path at most.
+    min_weight : float
+        Case weight of a leaf at least.
+
+    Raises
+    ------
+    OptionError
+        A value outside these.
+
+    Examples
+    --------
+    >>> from ordstat import DecisionTree, ORBoost
+    >>> ORBoost(learner=DecisionTree(leaves=4))
+    ORBoost(learner=DecisionTree(leaves=4, prune=None, max_depth=None, min_weight=0.0))
+    """
+
+    leaves: int = 5
+    prune: str | None = None
+    max_depth: int | None = None
+    min_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        whole("leaves", self.leaves, 2, of="a tree")
+        if self.max_depth is not None:
+            whole("max_depth", self.max_depth, 1, 2**53, of="a tree", also=", or None")
+        one_of("prune", self.prune, (None, *MEASURES), of="a tree")
+        number("min_weight", self.min_weight, least=0.0, of="a tree")
+
+    def on(self, X: FloatArray, case_weights: FloatArray) -> TreeTrainer:
+        return TreeTrainer.of(self, X)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeTrainer(WeakTrainer):
+    """The trainer of a tree, for the rows X (N, D).
+
+    Attributes
+    ----------
+    settings : DecisionTree
+    X : (N, D)
+    order : (D, N) int32
+        Rows in the order of each column.
+    ranks : (D, N) int32
+        Place of each row's value among the different values of the column.
+    """
+
+    settings: DecisionTree
+    order: AnyArray
+    ranks: AnyArray
+
+    @classmethod
+    def of(cls, settings: DecisionTree, X: FloatArray) -> TreeTrainer:
+        """The rows with their columns sorted once for all trees."""
+        presorted = Presorted.of(X)
+        rising = np.cumsum(presorted.distinct, axis=1, dtype=np.int32)
+        ranks = np.zeros(presorted.order.shape, dtype=np.int32)
+        np.put_along_axis(ranks, presorted.order[:, 1:].astype(np.intp), rising, axis=1)
+        return cls(settings=settings, X=X, order=presorted.order, ranks=ranks)
+
+    def grow(self, classes: IntArray, weights: FloatArray, n_classes: int) -> Tree:
+        """The tree of classes (N,) 0..C-1 under weights (N,) >= 0, not all of them 0; without Python's lock."""
+        s = self.settings
+        leaves = s.leaves if s.prune is None else int(np.count_nonzero(weights))
+        size = 2 * max(min(leaves, self.n), 1) - 1
+        column, child, parent = (np.empty(size, dtype=np.int32) for _ in range(3))
+        ends, values, gains = np.empty((size, 2), dtype=np.int32), np.empty((size, n_classes)), np.empty(size)
+        made = grow(
+            self.order,
+            self.ranks,
+            np.ascontiguousarray(classes, dtype=np.int32),
+            np.ascontiguousarray(weights, dtype=np.float64),
+            (size + 1) // 2,
+            -1 if s.max_depth is None else min(s.max_depth, self.n),
+            s.min_weight,
+            _TIE,
+            column,
+            ends,
+            child,
+            parent,
+            values,
+            gains,
+        )
+        kept = slice(made)
+        tree = Tree(
+            column=column[kept],
+            cut=self._cuts(column[kept], ends[kept]),
+            child=child[kept],
+            parent=parent[kept],
+            values=values[kept],
+            gains=gains[kept],
+        )
+        return tree if s.prune is None else pruned(tree, s.prune, s.leaves)
+
+    def _cuts(self, column: AnyArray, ends: AnyArray) -> FloatArray:
+        """(M,) half way between the rows at the ends of a cut, where rounding leaves it between them."""
+        cuts, inner = np.zeros(column.size), column >= 0
+        low, high = (self.X[rows, column[inner]] for rows in ends[inner].T)
+        middle = low / 2.0 + high / 2.0
+        cuts[inner] = np.where((low <= middle) & (middle < high), middle, low)
+        return cuts
+
+    def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
+        size = np.abs(u)
+        # So that the weight of a leaf is counted in rows.
+        weights = size * (self.n / (size.sum() or 1.0))
+        if not weights.any():
+            weights = np.ones(self.n)
+        tree = self.grow((u > 0).astype(np.intp), weights, 2)
+        return Weak(tree, TreeSum(trees=(tree,), round_weights=np.ones(1))(Rows(X=self.X)))
+
+    def combine(self, members: Sequence[Tree], round_weights: FloatArray) -> TreeSum:
+        return TreeSum(trees=tuple(members), round_weights=np.asarray(round_weights))
+
+    def richness(self) -> HypothesisClass:
+        """Shapes of a tree, times the cuts of every inner node, times two answers of every leaf, bound their number."""
+        s = self.settings
+        leaves = min(s.leaves, self.n) if s.prune is None else self.n
+        cuts = max(int(self.ranks.max(axis=1, initial=0).sum()), 1)
+        shapes = lgamma(2 * leaves - 1) - lgamma(leaves) - lgamma(leaves + 1)
+        size = min(shapes + (leaves - 1) * log(cuts) + leaves * log(2.0), self.n * log(2.0))
+        return HypothesisClass(log_size=float(size))

@@ -1,7 +1,8 @@
-"""What the methods of aggregated trees share [Tutz & Hechenbichler 2003]: settings of the trees, rounds, samples."""
+"""Methods of aggregated trees [Tutz & Hechenbichler 2003]: trees, bagging and boosting."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -9,21 +10,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import Progress
+from .._typing import IntArray, Progress
 from ..boosting.rounds import continued
 from ..checks import number, one_of, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, ScoreRule, Trace
-from ..formula.sample import DistinctRows, Sample, distinct_rows
+from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows
 from ..judging.costs import CostField, CostMatrix
 from ..method import FREUND, TUTZ, Method, Needs, jobs_option, option
-from .cart import DecisionTree
 from .ensembles import (
     COMBINATIONS,
     Aggregation,
     LeafShares,
     LogRatios,
-    Plan,
     Plurality,
     Reweighting,
     SplitVotes,
@@ -37,33 +36,21 @@ from .ensembles import (
     unweighted,
 )
 from .results import TreeResults
-from .tree import Tree, entropies
+from .tree import DecisionTree, Tree, entropies
 
 #: What trees may be grown for.
 RESPONSES = ("nominal", "ordinal")
-#: Kinds of AdaBoost.
-VERSIONS = ("discrete", "real")
-#: How weights reach the trees.
-SAMPLINGS = ("resample", "weight")
 # Leaves of a tree of all ranks, and of a tree of one split, in the paper's first example.
 _LEAVES = {"nominal": 15, "ordinal": 5}
 # Rounding of the sums behind a deviance.
 _ROUNDING = 1e-9
 
 
-def _only_classification(name: str, value: Any, of: Any) -> None:
-    if value != "classification":
-        raise OptionError(
-            f"cost of {type(of).__name__} must be 'classification', for the rank with the most votes wins; got "
-            f"{value!r}. Methods such as 'redsvm' and 'adaboost-or' minimise other costs."
-        )
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TreeMethod(Method):
     """Base of the methods that add up rounds of trees.
 
-    A concrete class says what its trees are grown for (`kind`), and what the rounds do with them.
+    A concrete class defines what its trees are grown for (`kind`), and how the rounds aggregate them.
 
     Parameters
     ----------
@@ -80,7 +67,7 @@ class TreeMethod(Method):
         Trees grown at once, as threads that share the sorted columns; -1 for one a processor. The result does not
         depend on it.
     cost : "classification"
-        What the votes minimise; there is no other.
+        The votes minimise no other cost.
 
     Raises
     ------
@@ -93,12 +80,10 @@ class TreeMethod(Method):
     max_depth: int | None = None
     min_weight: float = option(0.0, number, least=0.0)
     n_jobs: int = jobs_option()
-    cost: CostField = option("classification", _only_classification)
+    cost: CostField = option("classification", one_of, ("classification",))
 
     needs: ClassVar[Needs] = Needs()
     results_class: ClassVar[type[Any]] = TreeResults
-    #: Whether there can be more than one round.
-    in_rounds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,17 +96,17 @@ class TreeMethod(Method):
 
     @property
     def kind(self) -> str:
-        """Whether a tree tells all ranks apart ("nominal"), or answers for one split ("ordinal")."""
+        """Whether a tree predicts all ranks ("nominal"), or answers for one split ("ordinal")."""
         raise TypeError(f"{type(self).__name__} defines no kind of trees")
 
     @property
     def made(self) -> int:
-        """Number of rounds."""
-        return 1
+        """Number of rounds; 1 for methods without rounds."""
+        return int(getattr(self, "rounds", 1))
 
     @property
     def apart(self) -> bool:
-        """Whether the trees of splits have weights, and votes, of their own."""
+        """Whether the trees of splits have separate weights and votes."""
         return self.kind == "ordinal"
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
@@ -129,21 +114,8 @@ class TreeMethod(Method):
         raise TypeError(f"{type(self).__name__} defines no aggregation")
 
     def reweighting(self, rows: DistinctRows, n_levels: int) -> Reweighting:
-        """How the weights of the rows go on."""
+        """How the weights of the rows change after a round."""
         return unweighted
-
-    def _plan(self, rows: DistinctRows, n_levels: int) -> Plan:
-        """What the rounds do on some rows."""
-        nominal = self.kind == "nominal"
-        return Plan(
-            tree=self.tree(),
-            classes=rows.y[None] if nominal else below(rows.y, n_levels),
-            n_classes=n_levels if nominal else 2,
-            apart=self.apart,
-            aggregation=self.aggregation(rows, n_levels),
-            reweighting=self.reweighting(rows, n_levels),
-            draw=self.draws,
-        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> TreeFit:
         """Fit to arrays.
@@ -165,19 +137,32 @@ class TreeMethod(Method):
         Raises
         ------
         OptionError
-            `rounds` is not a number of rounds, or the method has one round alone.
+            `rounds` is not a number of rounds, or the method makes one round only.
         """
         whole("rounds", rounds, 1, of=self)
-        if not self.in_rounds:
+        if not hasattr(self, "rounds"):
             raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
         return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
 
     def _run(
         self, sample: Sample, known: tuple[Tree, ...], made: int, rng: np.random.Generator, progress: Progress | None
     ) -> TreeFit:
-        """So many rounds, the first of them by trees that are known."""
-        rows = _by_columns(distinct_rows(sample, CostMatrix.classification().rows(sample.y, sample.n_levels)))
-        rounds = TreeRounds(rows=rows, plan=self._plan(rows, sample.n_levels), known=known)
+        """The fit of a number of rounds, the first of them by known trees."""
+        K, nominal = sample.n_levels, self.kind == "nominal"
+        rows = distinct_rows(sample, CostMatrix.classification().rows(sample.y, K))
+        # Sorted by columns alone, so that the same samples are drawn for reversed ranks.
+        rows = rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
+        rounds = TreeRounds(
+            rows=rows,
+            tree=self.tree(),
+            classes=rows.y[None] if nominal else below(rows.y, K),
+            n_classes=K if nominal else 2,
+            apart=self.apart,
+            aggregation=self.aggregation(rows, K),
+            reweighting=self.reweighting(rows, K),
+            draw=self.draws,
+            known=known,
+        )
         state = deepcopy(dict(rng.bit_generator.state))
         rounds.run(made, rng, self.n_jobs, progress)
         votes = rounds.votes
@@ -196,7 +181,6 @@ class TreeMethod(Method):
             votes=votes,
             errors=np.array(rounds.errors),
             state=state,
-            out_of_bag=rounds.out_of_bag,
         )
 
     def truncated(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
@@ -211,21 +195,22 @@ class TreeMethod(Method):
         whole("rounds", rounds, 1, made, also=", the rounds made")
         return fit.upto(int(rounds), sample.rows)
 
+    def staged_codes(
+        self, sample: Sample, fit: TreeFit, targets: Sequence[Rows], stages: Sequence[int]
+    ) -> Iterator[list[IntArray]]:
+        """Predicted codes of several sets of rows after some of the rounds, growing."""
+        codes = [fit.votes.codes(rows, frozenset(stages)) for rows in targets]
+        return map(list, zip(*codes, strict=True))
+
     def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
-        width, made = len(rounds.plan.classes), len(rounds.round_weights)
-        grown = self.tree()
-        size = f"at most {grown.leaves} leaves" if grown.prune is None else f"{grown.leaves} leaves or the next larger"
-        size += "" if grown.prune is None else f" tree of the sequence pruned by {grown.prune}"
+        width, made, tree = len(rounds.classes), len(rounds.round_weights), rounds.tree
+        size = f"at most {tree.leaves} leaves" if tree.prune is None else f"{tree.leaves} leaves or the next larger"
+        size += "" if tree.prune is None else f" tree of the sequence pruned by {tree.prune}"
         each = "" if width == 1 else ", one a split" if made == 1 else f", one a split in each of {made} rounds"
         return (
             ("Trees", f"{made * width}, of {size}{each}"),
-            *([("Rounds", f"{made}, {rounds.message}")] if self.in_rounds else []),
+            *([("Rounds", f"{made}, {rounds.message}")] if hasattr(self, "rounds") else []),
         )
-
-
-def _by_columns(rows: DistinctRows) -> DistinctRows:
-    """The rows in an order that their ranks have no part in: the same samples are drawn for reversed ranks."""
-    return rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
 
 
 def smoothing(rows: DistinctRows) -> float:
@@ -237,8 +222,8 @@ def _accounted(trees: list[Tree]) -> Certificate:
     """Whether the cuts of every tree account for its deviance: that of the root less that of the leaves."""
     worst = 0.0
     for tree in trees:
-        every, leaf = entropies(tree.values), tree.column < 0
-        left = abs(every[0] - every[leaf].sum() - tree.gains.sum())
+        entropy, leaf = entropies(tree.values), tree.column < 0
+        left = abs(entropy[0] - entropy[leaf].sum() - tree.gains.sum())
         worst = max(worst, float(left / tree.values[0].sum()))
     return Certificate(name="deviance a row that no cut accounts for", value=worst, tolerance=_ROUNDING)
 
@@ -248,21 +233,15 @@ class Boosted:
     """Options of the kinds of AdaBoost."""
 
     rounds: int = option(50, whole, 1)
-    version: str = option("discrete", one_of, VERSIONS)
-    sampling: str = option("resample", one_of, SAMPLINGS)
-
-    in_rounds: ClassVar[bool] = True
-
-    @property
-    def made(self) -> int:
-        return self.rounds
+    version: str = option("discrete", one_of, ("discrete", "real"))
+    sampling: str = option("resample", one_of, ("resample", "weight"))
 
     @property
     def draws(self) -> bool:
         return self.sampling == "resample"
 
 
-#: What a wrong rank counts, by version.
+#: Measures of a wrong rank, by version.
 CRITERIA = {
     "discrete": ("misclassification", "distance", "raw distance", "squared distance"),
     "real": ("misclassification", "distance"),
@@ -356,15 +335,10 @@ class OrdinalBagging(TreeMethod):
     rounds: int = option(50, whole, 1)
     response: str = option("nominal", one_of, RESPONSES)
 
-    in_rounds: ClassVar[bool] = True
     papers: ClassVar[tuple[str, ...]] = (
         TUTZ,
         "Breiman, L. (1996). Bagging predictors. Machine Learning, 24, 123-140.",
     )
-
-    @property
-    def made(self) -> int:
-        return self.rounds
 
     @property
     def draws(self) -> bool:

@@ -22,7 +22,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.formula.sample import Rows, Sample
-from ordstat.reduction.members import interpolated_median
+from ordstat.reduction.learners import interpolated_median
 
 from .problems import COSTS, costs, sample
 
@@ -236,17 +236,6 @@ def test_two_levels_are_needed(method):
         ordfit("rating ~ temp", datasets.load("wine"), method)
 
 
-@pytest.mark.parametrize("method", ["orboost-all", "orboost-lr", "rankboost-or", "adaboost-or"])
-def test_held_out_rows_choose_the_rounds(method, frame):
-    fit = ordfit("y ~ a + b + c", frame, method, rounds=150, validation=0.3, patience=20)
-    curve = fit.rounds["validation"]
-    assert fit.fit.kept == curve.idxmin()
-    assert len(curve) - 1 in (150, fit.fit.kept + 20)
-    assert fit.fit.rounds.held.size == pytest.approx(45, abs=2)
-    again = fit.more(5)
-    assert len(again.rounds) == len(fit.rounds) + 5
-
-
 @pytest.mark.parametrize("method", ["orboost-all", "rankboost-or", "adaboost-or"])
 def test_stages_are_shorter_fits(method, frame):
     fit = ordfit("y ~ a + b + c", frame, method, rounds=12)
@@ -319,8 +308,6 @@ def test_the_bound_of_an_unknown_class_is_missing_and_says_so(frame):
     ("options", "match"),
     [
         ({"rounds": 0}, "rounds of ORBoost"),
-        ({"validation": 1.5}, "validation of ORBoost"),
-        ({"patience": 0}, "patience of ORBoost"),
         ({"learner": "forest"}, "learner of ORBoost"),
     ],
 )

@@ -72,26 +72,6 @@ def test_rounds_that_were_not_made_are_refused(frame, rounds):
         fit.staged_errors(rounds=rounds)
 
 
-def test_early_stopping_uses_the_rounds_that_cost_the_held_out_rows_least(frame):
-    """The held-out rows' cost by fits to the other rows alone, without validation."""
-    fit = ordfit("y ~ a + b", frame, "orboost-all", rounds=80, validation=0.3, patience=10, seed=5)
-    held = np.zeros(90, dtype=bool)
-    # Rows in the order of boosting: by rank, then by columns.
-    order = np.lexsort((frame["b"], frame["a"], frame["y"]))
-    held[order[fit.fit.rounds.held]] = True
-    made = len(fit.rounds) - 1
-    curve = []
-    for t in range(1, made + 1):
-        alone = ordfit("y ~ a + b", frame[~held], "orboost-all", rounds=t)
-        curve.append(np.abs(alone.predict(frame[held]).astype(int) - frame["y"][held]).mean())
-    np.testing.assert_allclose(fit.rounds["validation"].iloc[1:], curve)
-    assert fit.fit.kept == 1 + int(np.argmin(curve))
-    assert made == min(80, fit.fit.kept + 10)
-    best = ordfit("y ~ a + b", frame[~held], "orboost-all", rounds=fit.fit.kept)
-    pd.testing.assert_series_equal(fit.thresholds, best.thresholds)
-    assert fit.predict(frame).tolist() == best.predict(frame).tolist()
-
-
 def test_rankers_that_were_fitted_go_on_too(frame):
     short = ordfit("y ~ a + b", frame, "adaboost-or", rounds=2, base=REDSVM(C=0.5))
     whole = ordfit("y ~ a + b", frame, "adaboost-or", rounds=4, base=REDSVM(C=0.5))

@@ -262,7 +262,7 @@ INNER = {
     "calibrated": {"method": "redsvm", "calibrate": 3},
     "boosted": {"method": "ordboost", "max_rounds": 20},
     "given": {"method": "ordboost", "rounds": 3, "depth": 1, "linear_start": False},
-    "stacked": {"method": "blend", "members": ["logit", "redsvm"], "average": "stacked", "folds": 2},
+    "stacked": {"method": "blend", "members": ["logit", "redsvm"], "average": "stacked"},
     "averaged": {"method": "blend", "members": ["logit", "redsvm"]},
     "plain": {"method": "redsvm"},
     "chosen": {"method": "redsvm", "C": "cv", "folds": 2},

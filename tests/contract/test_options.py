@@ -81,7 +81,6 @@ OTHER = {
     "time": 1e-6,
     "tol": 1e-8,
     "update": "passive-aggressive",
-    "validation": 0.3,
     "version": "real",
     "weighting": "all-pairs",
 }
@@ -92,10 +91,8 @@ BESIDE = {
     "folds": {"C": "cv"},
     "n_jobs": {"C": "cv"},
     "loss": {"kernel": "linear"},
-    "patience": {"validation": 0.3},
     ("rps-forest", "n_jobs"): {},
     **{(name, "n_jobs"): {} for name in ("blend", "auto")},  # of the usual members
-    **{(name, "folds"): {"average": "stacked", "members": ("logit", "cart")} for name in ("blend", "auto")},
     **{(name, option): {"members": ("logit", "cart")} for name in ("blend", "auto") for option in ("average", "cost")},
     ("auto", "time"): {"members": ("logit", "rps-forest")},
     # Trees with a row in every leaf know the rows of the fit by heart.

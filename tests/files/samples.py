@@ -70,7 +70,7 @@ FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "costs by row": (MEAN, "redsvm", {"cost": BY_ROW}),
     "other kernel": ("rating ~ temp + x", "svor-imc", {"kernel": Laplacian()}),
     "landmarks": ("rating ~ temp + x", "kernel-clm", {"landmarks": 20}),
-    "boosted probit": ("rating ~ temp + x", "ordboost", {"link": "probit", "weights": "w"}),
+    "boosted": ("rating ~ temp + x", "ordboost", {"weights": "w"}),
     "monotone": ("rating ~ temp + x", "ordboost", {"constraints": "x >= 0"}),
 }
 

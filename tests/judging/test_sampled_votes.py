@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import binom
 
 from ordstat import ordfit
-from ordstat.boosting.method import vote_divergence
+from ordstat.boosting.weak import vote_divergence
 from ordstat.fit import count_above
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.intervals import kl_inverse
 from ordstat.judging.training_bounds import MARGINS_SAMPLED_VOTES as MARGINS
 from ordstat.judging.training_bounds import VOTERS, chances_below, comparisons, vote_bound
-from ordstat.reduction.members import StumpSum
+from ordstat.reduction.learners import StumpSum
 
 
 @pytest.mark.parametrize("active", [0.0, 0.3, 1.0])

@@ -1,4 +1,4 @@
-"""Gradient boosting by plain loops: the readable twins of `compiled/boost.pyx` and `compiled/logitslopes.pyx`."""
+"""Gradient boosting by plain loops: the readable twins of `compiled/boost.pyx`."""
 
 from __future__ import annotations
 
@@ -43,17 +43,13 @@ class Grower:
     counts: np.ndarray | None = None  # codes of values; the code after the last is of none
     kinds: np.ndarray | None = None  # 1 of categories
     groups: np.ndarray | None = None  # bits
-    logarithmic: bool = False
     longest: float = 4.0
 
     def tree(self, rows, g, h, w):
         return self._node(np.asarray(rows), w * g, w * h, w, self.depth, -np.inf, np.inf, 2**64 - 1)
 
     def _value(self, G, V, low, high):
-        newton = -G / (V + self.penalty)
-        if self.logarithmic:
-            newton = np.log((2 * V - G + self.penalty / 2) / (2 * V + G + self.penalty / 2))
-        return np.clip(np.clip(newton, -self.longest, self.longest), low, high)
+        return np.clip(np.clip(-G / (V + self.penalty), -self.longest, self.longest), low, high)
 
     def _fall(self, G, V, low, high):
         v = np.clip(-G / (V + self.penalty), low, high)

@@ -24,12 +24,6 @@ def test_probabilities_are_the_mean_of_the_members(frame):
     members = ["logit", CumulativeLink(link="probit")]
     fit = ordfit("y ~ a + b", frame, "blend", members=members)
     np.testing.assert_allclose(fit.predict(new, type="prob"), (logit + probit) / 2, atol=1e-12)
-    odds = ordfit("y ~ a + b", frame, "blend", members=members, average="odds")
-    above = [1.0 - np.cumsum(p.to_numpy(), axis=1)[:, :-1] for p in (logit, probit)]
-    drawn = [0.005 + 0.99 * p for p in above]
-    means = np.sqrt(drawn[0] / (1 - drawn[0]) * drawn[1] / (1 - drawn[1]))  # geometric, of the odds
-    found = 1.0 - np.cumsum(odds.predict(new, type="prob").to_numpy(), axis=1)[:, :-1]
-    np.testing.assert_allclose(found, means / (1 + means), atol=1e-12)
     cumulative = fit.predict(new, type="cum_prob").to_numpy()
     assert fit.predict(new).cat.codes.tolist() == ((1 - cumulative)[:, :-1] > 0.5).sum(axis=1).tolist()
     assert fit.members["weight"].tolist() == [0.5, 0.5]

@@ -22,7 +22,7 @@ from ordstat import (
 )
 from ordstat.formula.sample import Rows, Sample
 from ordstat.prediction.calibrated import Calibrated, Dealt
-from ordstat.prediction.calibration import fit_score_map, fit_vote_map, separated
+from ordstat.prediction.probabilities import fit_score_map, fit_vote_map, separated
 from ordstat.registry import METHODS
 
 from .samples import brier, latent, log_loss, truth

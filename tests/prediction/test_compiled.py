@@ -4,18 +4,25 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordstat.compiled.boost import OUTSIDE, add_binned, add_trees, grow, logit_slopes, logit_thresholds
+from ordstat.compiled.boost import OUTSIDE, grow, logit_slopes, logit_thresholds
 from ordstat.formula.sample import Rows
-from ordstat.prediction.trees import BoostedTrees, ValueTree
+from ordstat.prediction.trees import BoostedTrees, LinearStart, ValueTree
 
 from . import naive
 
 NONE = np.empty(0)
 
 
-def compiled_tree(codes, rows, g, h, w, depth, **more):
+def levels_of(rng, N, spread=2.0):
+    """Codes, scores and thresholds of rows, and their slopes and curvatures."""
+    y, H = rng.integers(0, 5, N).astype(np.uint16), spread * rng.normal(size=N)
+    theta = np.array([-2.0, -0.5, 0.4, 2.5])
+    return (y, H, theta), naive.logit_slopes(y.astype(int), H, theta, np.ones(N))[1:]
+
+
+def compiled_tree(codes, rows, levels, w, depth, **more):
     """A compiled tree; `naive.Grower` has the meaning of the options."""
-    D = len(codes)
+    D, (y, H, theta) = len(codes), levels
     out = ValueTree.empty(max(2 * len(rows) - 1, 1), len(rows))
     counts = more.get("counts")
     if counts is None:
@@ -28,23 +35,31 @@ def compiled_tree(codes, rows, g, h, w, depth, **more):
         "columns": np.arange(D, dtype=np.int32),
         "least": 1.0,
         "penalty": 1.0,
-        "logarithmic": False,
     } | more
     place = np.full(codes.shape[1], OUTSIDE, dtype=np.uint16)
     place[rows] = 0
     about = [options[name] for name in ("gaps", "kinds", "signs", "groups", "columns")]
-    source = (place, np.empty(0, dtype=np.uint16), NONE, NONE, NONE, g, h, w)
-    plain = not (options["gaps"].any() or options["kinds"].any())
-    numbers = (plain, depth, options["least"], options["penalty"], 1e-3, options["logarithmic"], 4.0, 1.0)
+    plain, scores = not (options["gaps"].any() or options["kinds"].any()), H.copy()
+    numbers = (plain, depth, options["least"], options["penalty"], 1e-3, 4.0, 1.0)
     places = (out.column, out.bin, out.child, out.gaps_left, out.sets, out.value, out.gain, out.weight)
-    made, _ = grow(codes, counts, *about, *source, *numbers, *places, None)
+    made, loss = grow(codes, counts, *about, place, y, theta, NONE, scores, w, *numbers, *places, None)
+    assert loss == pytest.approx(naive.logit_loss(y.astype(int), H, theta, np.ones(y.size)), rel=1e-9)
     assert sorted(np.flatnonzero(place < OUTSIDE).tolist()) == sorted(rows)
-    values = np.zeros(codes.shape[1])
-    walk = (out.column, out.bin, out.child, out.gaps_left, out.sets, out.value)
-    add_binned(codes, counts, *walk, plain, values)
     assert (out.column[place % OUTSIDE] < 0).all()
-    np.testing.assert_array_equal(out.value[place % OUTSIDE], values)
-    return out.upto(made)
+    np.testing.assert_array_equal(H + out.value[place % OUTSIDE], scores)
+    return out.upto(made), scores - H
+
+
+def values_of(tree, codes, counts, kinds):
+    """Values of rows by numbers: code c is the value c, the last code is NaN, and cuts lie half way; and by sides."""
+    X = np.ascontiguousarray(np.where(codes == counts[:, None], np.nan, codes).T)
+    cuts = tuple(np.empty(0) if kind else np.arange(count - 1) + 0.5 for kind, count in zip(kinds, counts, strict=True))
+    effects = tuple(np.zeros(count if kind else 0) for kind, count in zip(kinds, counts, strict=True))
+    start = LinearStart(np.zeros(len(kinds)), np.zeros(len(kinds)), effects)
+    left, at = tree.lefts(X, cuts), np.zeros(len(X), dtype=int)
+    while (inner := tree.column[at] >= 0).any():
+        at = np.where(inner, tree.child[at] + ~left[np.arange(len(X)), at], at)
+    return BoostedTrees(linear=start, cuts=cuts, trees=(tree, tree))(Rows(X=X)) / 2, tree.value[at]
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -52,36 +67,28 @@ def test_trees(seed):
     rng = np.random.default_rng(seed)
     N, D, depth = int(rng.integers(2, 60)), int(rng.integers(1, 5)), int(rng.integers(1, 6))
     codes = rng.integers(0, rng.integers(1, 9), (D, N)).astype(np.uint8)
-    g, h = rng.normal(size=N), rng.uniform(0.01, 0.5, N)
+    levels, (g, h) = levels_of(rng, N)
     w = rng.integers(1, 4, N).astype(float) if seed % 2 else np.ones(N)
     rows = np.flatnonzero(rng.random(N) < (0.8 if seed % 4 else 1.0)).tolist() or [0]
     signs = rng.integers(-1, 2, D).astype(np.int8) if seed % 3 == 0 else np.zeros(D, dtype=np.int8)
     options = {"least": float(rng.integers(1, 4)), "penalty": float(rng.choice([0.0, 1.0]))}
-    if seed % 5 == 4:  # slopes and curvatures of exponentials
-        options["logarithmic"], g = True, 2 * h * rng.uniform(-1, 1, N)
     columns = np.sort(rng.permutation(D)[: rng.integers(1, D + 1)]).astype(np.int32)
     given = w if seed % 2 else NONE
-    tree = compiled_tree(codes, rows, g, h, given, depth, columns=columns, signs=signs, **options)
+    tree, added = compiled_tree(codes, rows, levels, given, depth, columns=columns, signs=signs, **options)
     plain = naive.Grower(codes=codes, depth=depth, signs=signs, columns=columns, **options).tree(rows, g, h, w)
-    column, bin, child, value, made = tree.column, tree.bin, tree.child, tree.value, tree.column.size
-    assert naive.alike(naive.nested(tree, codes.max(axis=1) + 1), plain)
-    assert made == 2 * len(plain.leaves()) - 1
-
-    scores = np.zeros(N)
-    none = np.empty(0, dtype=np.int32)
-    add_binned(codes, none, column, bin, child, tree.gaps_left, tree.sets, value, True, scores)
-    np.testing.assert_allclose(scores, [plain.at(codes[:, n]) for n in range(N)], rtol=1e-9, atol=1e-12)
-    twice, X = np.ones(N), np.ascontiguousarray(codes.T.astype(float))
-    both = [np.concatenate([part, part]) for part in (column, bin + 0.5, np.where(child < 0, -1, child), value)]
-    both[2][made:] = np.where(child < 0, -1, child + made)
-    add_trees(X, np.array([0, made], dtype=np.int32), *both, twice)
-    np.testing.assert_allclose(twice, 1.0 + 2 * scores, rtol=1e-12)
+    counts = codes.max(axis=1) + 1
+    assert naive.alike(naive.nested(tree, counts), plain)
+    assert tree.column.size == 2 * len(plain.leaves()) - 1
+    expected = [plain.at(codes[:, n]) for n in range(N)]
+    for found in (added, *values_of(tree, codes, counts, np.zeros(D))):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_a_tree_without_columns_is_a_leaf():
-    tree = compiled_tree(np.empty((0, 3), dtype=np.uint8), [0, 1, 2], np.ones(3), np.ones(3), NONE, 3)
+    levels, (g, h) = levels_of(np.random.default_rng(0), 3)
+    tree, _ = compiled_tree(np.empty((0, 3), dtype=np.uint8), [0, 1, 2], levels, NONE, 3)
     assert tree.column.size == 1
-    assert tree.value[0] == pytest.approx(-3 / 4)
+    assert tree.value[0] == pytest.approx(-g.sum() / (h.sum() + 1))
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -94,33 +101,19 @@ def test_trees_of_categories_missing_values_and_groups(seed):
     codes = np.stack([rng.integers(0, count, N) for count in counts]).astype(np.uint8)
     gone = rng.random((D, N)) < rng.choice([0.0, 0.2, 0.7], D)[:, None]
     codes = np.where(gone, counts[:, None], codes).astype(np.uint8)
-    g, h = rng.normal(size=N), rng.uniform(0.01, 0.5, N)
+    levels, (g, h) = levels_of(rng, N)
     w = rng.integers(1, 4, N).astype(float) if seed % 2 else np.ones(N)
     rows = np.flatnonzero(rng.random(N) < (0.8 if seed % 4 else 1.0)).tolist() or [0]
     signs = np.where(kinds, 0, rng.integers(-1, 2, D)).astype(np.int8) if seed % 3 == 0 else np.zeros(D, dtype=np.int8)
     groups = rng.integers(1, 4, D).astype(np.uint64) if seed % 5 == 0 else np.full(D, 1, dtype=np.uint64)
     options = {"least": float(rng.integers(1, 4)), "penalty": float(rng.choice([0.0, 1.0])), "signs": signs}
     options |= {"counts": counts, "kinds": kinds, "groups": groups}
-    tree = compiled_tree(codes, rows, g, h, w if seed % 2 else NONE, depth, **options)
+    tree, added = compiled_tree(codes, rows, levels, w if seed % 2 else NONE, depth, **options)
     plain = naive.Grower(codes=codes, depth=depth, **options).tree(rows, g, h, w)
     assert naive.alike(naive.nested(tree, counts), plain)
-
     expected = [plain.at(codes[:, n]) for n in range(N)]
-    scores, walk = np.zeros(N), (tree.column, tree.bin, tree.child, tree.gaps_left, tree.sets, tree.value)
-    add_binned(codes, counts, *walk, False, scores)
-    np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-12)
-    # The same by values: code c is the value c, none is NaN, and cuts lie half way.
-    X = np.ascontiguousarray(np.where(codes == counts[:, None], np.nan, codes).T)
-    cuts = tuple(np.empty(0) if kind else np.arange(count - 1) + 0.5 for kind, count in zip(kinds, counts, strict=True))
-    effects = tuple(np.zeros(count if kind else 0) for kind, count in zip(kinds, counts, strict=True))
-    trees = BoostedTrees(slopes=np.zeros(D), cuts=cuts, trees=(tree, tree), missing=np.zeros(D), effects=effects)
-    np.testing.assert_allclose(trees(Rows(X=X)), 2 * scores, rtol=1e-12)
-    # And by the sides of every node.
-    left, at = tree.lefts(X, cuts), np.zeros(N, dtype=int)
-    for _ in range(depth):
-        inner = tree.column[at] >= 0
-        at = np.where(inner, tree.child[at] + ~left[np.arange(N), at], at)
-    np.testing.assert_allclose(tree.value[at], scores, rtol=1e-12)
+    for found in (added, *values_of(tree, codes, counts, kinds)):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_categories_are_cut_at_the_best_of_all_subsets():
@@ -129,9 +122,11 @@ def test_categories_are_cut_at_the_best_of_all_subsets():
     for _ in range(20):
         L, N = 7, 200
         codes = rng.integers(0, L, (1, N)).astype(np.uint8)
-        g, h = rng.normal(size=N) + np.sin(3.0 * codes[0]), rng.uniform(0.1, 0.5, N)
+        (y, H, theta), _ = levels_of(rng, N)
+        levels = y, H + np.sin(3.0 * codes[0]), theta
+        g, h = naive.logit_slopes(y.astype(int), levels[1], theta, np.ones(N))[1:]
         options = {"kinds": np.ones(1, dtype=np.uint8), "penalty": 0.0}
-        tree = compiled_tree(codes, range(N), g, h, NONE, 1, **options)
+        tree, _ = compiled_tree(codes, range(N), levels, NONE, 1, **options)
 
         def gain(left, codes=codes, g=g, h=h):
             inside = np.isin(codes[0], left)
@@ -179,12 +174,12 @@ def test_slopes_far_out_are_those_of_the_tails(H):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_trees_wider_than_the_histograms_that_are_held_at_once(weighted):
     """Levels of more than 64 nodes are made some nodes at a time; a plain tree knows nothing of that."""
-    rng = np.random.default_rng(8)
+    rng = np.random.default_rng(0)
     N = 1500
     codes = rng.integers(0, 120, (2, N)).astype(np.uint8)
-    g, h = rng.normal(size=N), rng.uniform(0.01, 0.5, N)
+    levels, (g, h) = levels_of(rng, N, 0.3)
     w = rng.integers(1, 4, N).astype(float) if weighted else np.ones(N)
-    tree = compiled_tree(codes, range(N), g, h, w if weighted else NONE, 11, penalty=0.5)
+    tree, _ = compiled_tree(codes, range(N), levels, w if weighted else NONE, 11, penalty=0.5)
     plain = naive.Grower(codes=codes, depth=11, penalty=0.5).tree(np.arange(N), g, h, w)
     assert naive.alike(naive.nested(tree, codes.max(axis=1) + 1), plain)
     assert np.count_nonzero(tree.column < 0) > 200

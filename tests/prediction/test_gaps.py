@@ -86,7 +86,7 @@ def test_the_linear_start_has_treatment_contrasts_and_means(frame):
 
     gaps = fitted(frame, "y ~ a + b", rounds=1, depth=1)
     filled = ordfit("y ~ a + b", frame.fillna({"b": frame["b"].mean()}), CumulativeLink(penalty=gaps.fit.ridge))
-    np.testing.assert_allclose(gaps.fit.trees.slopes, filled.coef, rtol=1e-5)
+    np.testing.assert_allclose(gaps.fit.trees.linear.slopes, filled.coef, rtol=1e-5)
     np.testing.assert_allclose(gaps.fit.thetas[0], filled.thresholds, rtol=1e-5)
     H = gaps.at(0).predict(frame.assign(b=np.nan), type="score")
     np.testing.assert_allclose(H, filled.coef["a"] * frame["a"] + filled.coef["b"] * frame["b"].mean(), atol=1e-5)

@@ -1,28 +1,28 @@
 """Costs as weights of binary problems and of labels, against hand work, algebra and brute force."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from ordstat.fit import most_votes
 from ordstat.judging.costs import CostMatrix
-from ordstat.reduction.decomposition import (
+from ordstat.reduction.learners import Binary
+from ordstat.reduction.voting import (
     against_each_other,
     against_the_rest,
     all_pairs_potential,
     drawn_labels,
     label_weights,
     labelled_pairs,
-    level_pairs,
     pair_votes,
     support_weights,
 )
-from ordstat.reduction.learners import Binary
 
 from .problems import any_costs
 
 N, K = 40, 4
+PAIRS = list(combinations(range(K), 2))
 
 
 def test_the_example_of_the_thesis():
@@ -64,7 +64,7 @@ def test_all_pairs_weights_are_the_integrals_of_eq_2_7():
     costs = any_costs(N, K)
     potential = all_pairs_potential(costs)
     for n in range(N):
-        for i, j in level_pairs(K):
+        for i, j in PAIRS:
             low, high = sorted((costs[n, i], costs[n, j]))
             # Costs are multiples of 1/2, so the integrand is constant between these nodes.
             nodes = np.arange(low, high, 0.5) + 0.25
@@ -80,7 +80,7 @@ def test_classification_costs_give_the_plain_methods(potential):
         assert problem.index.tolist() == list(range(N))
         assert (problem.labels == np.where(y == k, 1, -1)).all()
         assert (problem.weights == w).all()
-    for (i, j), problem in zip(level_pairs(K), against_each_other(potential(costs), w), strict=True):
+    for (i, j), problem in zip(PAIRS, against_each_other(potential(costs), w), strict=True):
         rows = np.flatnonzero((y == i) | (y == j))
         assert problem.index.tolist() == rows.tolist()
         assert (problem.labels == np.where(y[rows] == j, 1, -1)).all()
@@ -89,7 +89,7 @@ def test_classification_costs_give_the_plain_methods(potential):
 
 def test_pairs_follow_the_cheaper_level():
     costs, w = any_costs(N, K), np.arange(N) % 3 + 0.5
-    for (i, j), problem in zip(level_pairs(K), against_each_other(costs, w), strict=True):
+    for (i, j), problem in zip(PAIRS, against_each_other(costs, w), strict=True):
         rows = [n for n in range(N) if costs[n, i] != costs[n, j]]
         assert problem.index.tolist() == rows
         assert (problem.labels == [1 if costs[n, j] < costs[n, i] else -1 for n in rows]).all()
@@ -98,7 +98,7 @@ def test_pairs_follow_the_cheaper_level():
 
 def test_labelled_pairs_hold_each_label_once():
     weights = any_costs(N, K)
-    for (i, j), problem in zip(level_pairs(K), labelled_pairs(weights), strict=True):
+    for (i, j), problem in zip(PAIRS, labelled_pairs(weights), strict=True):
         examples = {(int(n), s): w for n, s, w in zip(problem.index, problem.labels, problem.weights, strict=True)}
         expected = {(n, s): weights[n, k] for n in range(N) for s, k in ((-1.0, i), (1.0, j)) if weights[n, k] > 0}
         assert examples == expected
@@ -121,7 +121,7 @@ def test_theorem_2_7_over_all_tournaments(potential):
     ratios = []
     for c, w in zip(costs, weights, strict=True):
         wrong = np.zeros(len(outcomes))
-        for p, (i, j) in enumerate(level_pairs(K)):
+        for p, (i, j) in enumerate(PAIRS):
             wrong += np.abs(w[i] - w[j]) * (np.where(outcomes[:, p] > 0, c[j] > c[i], c[i] > c[j]))
         above = c[codes] - c.min()
         assert (above <= 2.0 * wrong + 1e-12).all()
@@ -134,7 +134,7 @@ def test_votes_of_pairs():
     scores[0] = 0.0
     votes = pair_votes(scores, K)
     for n in range(20):
-        winners = [j if scores[n, p] > 0 else i for p, (i, j) in enumerate(level_pairs(K))]
+        winners = [j if scores[n, p] > 0 else i for p, (i, j) in enumerate(PAIRS)]
         assert votes[n].tolist() == np.bincount(winners, minlength=K).tolist()
     assert votes[0].tolist() == [3, 2, 1, 0]
 

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DataError, OptionError
 from ordstat.formula.sample import Rows, Sample
-from ordstat.reduction.classifiers import Classifier
+from ordstat.reduction.classifiers import Classifier, parse_base
 from ordstat.reduction.learners import Binary
 from ordstat.svm.kernels import KERNELS, Custom, Gaussian
 from ordstat.svm.learner import SVM
@@ -139,8 +139,8 @@ def test_fits_that_stop_early_are_counted():
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), object(), LogisticRegression, None])
 def test_what_is_no_weighted_classifier_is_refused(model):
-    with pytest.raises(OptionError, match=r"sample_weight|classifier"):
-        Classifier(model)
+    with pytest.raises(OptionError, match=r"base of Reduction.*sample_weight"):
+        parse_base(model, "Reduction")
 
 
 def test_the_model_given_is_left_alone():

@@ -1,7 +1,5 @@
 """The reduction to binary classification: against fits by hand, other routes to the same ranker, and its theorems."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,24 +12,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import (
     C45,
-    REDSVM,
-    CumulativeLink,
     DataError,
-    OneHot,
     OptionError,
-    Ordinal,
     OrdinalClassifier,
-    ORStump,
     Reduction,
-    Separate,
     datasets,
     ordfit,
-    reverse_reduction,
 )
 from ordstat.fit import count_above
 from ordstat.formula.sample import DistinctRows, Rows
 from ordstat.judging.costs import CostMatrix
-from ordstat.reduction.encoding import Extended, binary_cost, extend, extended_rows, reverse_reduce, training_bound
+from ordstat.reduction.encoding import binary_cost, codes_of, extend, extended_rows, training_bound
 from ordstat.reduction.threshold_loss import ThresholdLogistic, ThresholdNetwork
 from ordstat.svm.kernels import Linear
 from ordstat.svm.learner import SVM
@@ -61,19 +52,11 @@ def by_hand(X, y, cost="absolute"):
 
 
 def test_encodings_tell_k():
-    np.testing.assert_array_equal(OneHot().codes(4), np.eye(3))
-    np.testing.assert_array_equal(Ordinal(5).codes(4), [[0, 0], [5, 0], [5, 5]])
-    assert Separate().codes(4) is None
-    np.testing.assert_array_equal(
-        extended_rows(np.array([[7.0], [8.0]]), Ordinal().codes(3)), [[7, 0], [7, 1], [8, 0], [8, 1]]
-    )
-
-
-@pytest.mark.parametrize("value", [OneHot, Ordinal])
-@pytest.mark.parametrize("size", [0, -1, np.inf, True, "1"])
-def test_sizes_of_encodings_are_checked(value, size):
-    with pytest.raises(OptionError, match=rf"size of {value.__name__}"):
-        value(size)
+    np.testing.assert_array_equal(codes_of("one-hot", 4), np.eye(3))
+    np.testing.assert_array_equal(codes_of("ordinal", 4), [[0, 0], [1, 0], [1, 1]])
+    assert codes_of("separate", 4) is None
+    rows = extended_rows(np.array([[7.0], [8.0]]), codes_of("ordinal", 3))
+    np.testing.assert_array_equal(rows, [[7, 0], [7, 1], [8, 0], [8, 1]])
 
 
 # Against fits by hand
@@ -118,14 +101,14 @@ def test_trees_are_those_of_scikit_learn(data):
 
 
 @pytest.mark.parametrize("cost", ["absolute", "squared"])
-@pytest.mark.parametrize(("gamma", "C"), [(1.0, 1.0), (3.0, 10.0)])
-def test_a_weighted_svm_on_the_encoding_of_redsvm_is_redsvm(data, cost, gamma, C):
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_a_weighted_svm_on_the_encoding_of_redsvm_is_redsvm(data, cost, C):
     """K((x, k), (x', k')) = K(x, x') + gamma^2 [k = k'] (Lin 2008, sec. 4.2.1), by LIBSVM and by our own machine."""
     X, y = data
-    red = OrdinalClassifier("redsvm", kernel="linear", C=C, threshold_gamma=gamma, cost=cost, tol=1e-8).fit(X, y)
+    red = OrdinalClassifier("redsvm", kernel="linear", C=C, threshold_gamma=1.0, cost=cost, tol=1e-8).fit(X, y)
     clear = np.abs(red.results_.training_margins.all).min(axis=1) > 1e-3
     for base in (SVC(kernel="linear", C=C, tol=1e-8), SVM(kernel=Linear(), C=C, scaling=None, tol=1e-8)):
-        model = OrdinalClassifier(Reduction(base=base, encoding=OneHot(gamma), cost=cost)).fit(X, y)
+        model = OrdinalClassifier(Reduction(base=base, cost=cost)).fit(X, y)
         assert (model.predict(X) == red.predict(X))[clear].all()
         gaps = [m.results_.fit.rule.gaps(m.results_.design.sample.rows) for m in (model, red)]
         np.testing.assert_allclose(*gaps, atol=2e-3)
@@ -186,53 +169,6 @@ def random_v_costs(rng, n, levels):
     return y, costs - costs.min(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("levels", [2, 3, 7])
-def test_reverse_reduction_inverts_the_reduction(levels):
-    rng = np.random.default_rng(levels)
-    y, costs = random_v_costs(rng, 50, levels)
-    back, paid = reverse_reduce(extend(y, costs, np.ones(50)))
-    assert back.tolist() == y.tolist()
-    np.testing.assert_allclose(paid, costs, atol=1e-12)
-    # Lemma 4.2: any ranker costs what its answers cost.
-    ranks = rng.integers(0, levels, 50)
-    answers = np.where(ranks[:, None] > np.arange(levels - 1), 1.0, -1.0)
-    assert costs[np.arange(50), ranks].sum() == pytest.approx(binary_cost(answers, extend(y, costs, np.ones(50))))
-
-
-@pytest.mark.parametrize("ranker", [ORStump(), REDSVM(C=10), Reduction(base="c4.5")])
-def test_reverse_reduction_makes_a_binary_classifier_of_a_ranker(data, ranker):
-    """Binary examples to ranks and costs, to a ranker, and back to answers (Lin 2008, fig. 4.1, lemma 4.2)."""
-    X, y = data
-    extended = extend(y, CostMatrix.squared().rows(y, K), np.ones(len(y)))
-    answers = reverse_reduction(ranker, X, extended.labels, extended.weights)(X)
-    assert (np.diff(answers, axis=1) <= 0).all()
-    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
-    fit = ordfit("y ~ a + b + c", frame, replace(ranker, cost="squared"))
-    paid = np.square(fit.predict().cat.codes.to_numpy() - y).sum()
-    assert binary_cost(answers, extended) == paid
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((CumulativeLink(), np.eye(2), np.ones((2, 1)), np.ones((2, 1))), OptionError, "costs of every row"),
-        (("orstump", np.eye(2), np.ones((2, 1)), np.ones((2, 1))), OptionError, "got 'orstump'"),
-        ((ORStump(), np.ones(2), np.ones((2, 1)), np.ones((2, 1))), DataError, r"X must be an \(N, D\)"),
-        ((ORStump(), np.eye(2), np.ones((3, 1)), np.ones((3, 1))), DataError, r"shape \(2, K-1\)"),
-        ((ORStump(), np.eye(2), np.zeros((2, 1)), np.ones((2, 1))), DataError, r"labels must be \+1 or -1"),
-        ((ORStump(), np.eye(2), np.ones((2, 1)), -np.ones((2, 1))), DataError, "weights must be finite and not neg"),
-    ],
-)
-def test_wrong_examples_are_named(arguments, error, message):
-    with pytest.raises(error, match=message):
-        reverse_reduction(*arguments)
-
-
-def test_contradicting_answers_are_refused_by_reverse_reduction():
-    with pytest.raises(DataError, match=r"row 1 contradict"):
-        reverse_reduce(Extended(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.ones((2, 2))))
-
-
 def _train(y, costs):
     n = len(y)
     return DistinctRows(X=np.zeros((n, 1)), y=y, costs=costs, weights=np.ones(n), rows=np.arange(n))
@@ -272,14 +208,6 @@ def test_the_summary_says_what_the_theorem_says():
     assert "cost above the least possible 0.6111 <= 0.6111 (Lin 2008, th. 4.1)" in text
     counted = " ".join(str(ordfit("rating ~ temp + contact", wine, "frank-hall").summary("all")).split())
     assert "theorem 4.1 needs ranks by counting" in counted
-
-
-def test_trees_are_shown_under_the_names_of_columns_and_thresholds():
-    wine = datasets.load("wine")
-    text = ordfit("rating ~ temp + contact", wine, "red-c45", encoding="ordinal").tree_text()
-    assert "k > 1|2 <= 0: + (72/5)" in text and "contact[T.yes] <= 0: - (18/5)" in text
-    with pytest.raises(OptionError, match=r"base='c4.5'"):
-        ordfit("rating ~ temp + contact", wine, "red-tree").tree_text()
 
 
 # Probabilities
@@ -483,3 +411,24 @@ def test_a_network_learns_what_no_line_can():
     assert network.score(X, y) > 0.9 > line.score(X, y) + 0.3
     assert (np.diff(network.thresholds_) > 0).all()
     assert network.results_.certificate.reached
+
+
+# Refusals, and levels that a part of the rows lacks
+
+
+def test_what_a_classifier_refuses_is_an_error_of_the_data():
+    """scikit-learn's trees hold 32 bits."""
+    frame = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20) // 7})
+    fit = ordfit("y ~ x", frame, "red-tree")
+    with pytest.raises(DataError, match=r"DecisionTreeClassifier refuses the rows: .*Rescale the columns"):
+        fit.predict(frame.assign(x=1e120))
+    with pytest.raises(DataError, match=r"DecisionTreeClassifier refuses the rows: .*Rescale the columns"):
+        ordfit("y ~ x", frame.assign(x=frame["x"] * 1e120), "red-tree")
+
+
+@pytest.mark.parametrize("name", ["reduction", "frank-hall", "red-c45", "red-logistic"])
+def test_intervals_of_levels_that_some_part_of_the_rows_lacks(name):
+    """Half of the rows lack a level: its probability is 0 in their fit."""
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "y": [1, 1, 1, 2, 2, 3]})
+    covered = ordfit("y ~ x", frame, name).conformal(0.5, share=0.5)
+    assert covered.predict(frame).shape[0] == 6

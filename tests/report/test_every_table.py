@@ -83,7 +83,7 @@ def test_every_table_of_a_fit(name: str) -> None:
         assert not set(NAMES) & set(tidy.columns), f"{where}.tidy() has {list(tidy.columns)}"
         assert isinstance(tidy.index, pd.RangeIndex) and not {"index", "level_0"} & set(tidy.columns)
         seen.add(where)
-    assert seen >= {"tidy"} if name != "ordinal-bagging" else {"errors", "confusion", "out_of_bag_errors"}
+    assert seen >= {"tidy"} if name != "ordinal-bagging" else {"errors", "confusion"}
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.OrdstatWarning")

@@ -28,7 +28,7 @@ OLD = {
         at coef importance more params rounds staged staged_errors support thresholds tidy
     """,
     "bagging": """
-        at bound importance more nodes out_of_bag_errors rounds staged staged_errors text
+        at bound importance more nodes rounds staged staged_errors text
     """,
     "prank": """
         coef mistake_bound params partial_fit support thresholds tidy

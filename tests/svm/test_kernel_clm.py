@@ -20,7 +20,6 @@ from ordstat import (
 )
 from ordstat.formula.sample import Rows, Sample
 from ordstat.likelihood.family import Cumulative
-from ordstat.likelihood.flexible import link_of
 from ordstat.likelihood.links import LINKS
 from ordstat.prediction.kernel_features import Evidence, FeatureRows, exact_features, landmark_features, log_evidence
 from ordstat.svm.kernels import Custom, Precomputed
@@ -74,7 +73,7 @@ def test_a_polynomial_kernel_is_the_ridge_on_its_columns(frame):
     assert fit.certificate.reached and fit.fit.columns == 5
 
 
-@pytest.mark.parametrize("link", [*LINKS, ("log-gamma", 0.4), ("aranda-ordaz", 0.7)])
+@pytest.mark.parametrize("link", LINKS)
 def test_a_linear_kernel_is_the_ridge_of_clm(frame, link):
     fit = ordfit(FORMULA, frame, KernelCumulativeLink(kernel="linear", scaling="standard", penalty=2.0, link=link))
     clm = ordfit(FORMULA, frame, CumulativeLink(penalty=2.0, link=link))
@@ -97,13 +96,13 @@ def rows_of(n=40, p=3, link="logit", n_levels=4, penalty=0.7, seed=0):
     rng = np.random.default_rng(seed)
     F = rng.normal(size=(n, p))
     y = np.sort(np.concatenate([np.arange(n_levels), rng.integers(0, n_levels, n - n_levels)]))
-    family = Cumulative(link_of(*link) if isinstance(link, tuple) else LINKS[link])
+    family = Cumulative(LINKS[link])
     weights, offset = rng.uniform(0.5, 2.0, n), 0.2 * rng.normal(size=n)
     variance = float(np.square(F).sum() / n)
     return FeatureRows(F=F, y=y, weights=weights, offset=offset, family=family, variance=variance, penalty=penalty)
 
 
-@pytest.mark.parametrize("link", [*LINKS, ("log-gamma", 0.4), ("aranda-ordaz", 0.7)])
+@pytest.mark.parametrize("link", LINKS)
 def test_derivatives_are_those_of_differences(link):
     rows = rows_of(link=link)
     point = np.concatenate([[-1.0, 0.1, 0.9], np.random.default_rng(1).normal(size=3) * 0.4])
@@ -259,8 +258,6 @@ def test_what_is_wrong_is_said(frame):
         KernelCumulativeLink(kernel=("gaussian", "precomputed"))
     with pytest.raises(OptionError, match=r"landmarks of KernelCumulativeLink must be .*'all' or None; got 1"):
         KernelCumulativeLink(landmarks=1)
-    with pytest.raises(OptionError, match=r"link='aranda-ordaz' .*needs its parameter: .*\('aranda-ordaz', 0\.5\)"):
-        KernelCumulativeLink(link="aranda-ordaz")
     with pytest.raises(DataError, match="not positive definite"):
         ordfit(FORMULA, frame, "kernel-clm", kernel=lambda X, Z: -(X @ Z.T))
     with pytest.warns(match="did not converge|NOT REACHED|tolerance"):

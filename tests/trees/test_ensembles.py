@@ -18,7 +18,6 @@ from ordstat import (
     datasets,
     ordfit,
 )
-from ordstat.exceptions import UnavailableError
 from ordstat.formula.sample import Rows, Sample
 from ordstat.trees.trees import TreeMethod
 
@@ -132,19 +131,13 @@ def test_bagging_counts_the_trees_that_grow_on_the_rows_drawn():
     order = np.lexsort(s.X.T[::-1])
     X, y = s.X[order], s.y[order]
     fit = _fit(OrdinalBagging(rounds=5, leaves=4), s, seed=3)
-    rng, votes, absent = np.random.default_rng(3), np.zeros((40, 4)), np.zeros((40, 4))
-    for t in range(5):
+    rng, votes = np.random.default_rng(3), np.zeros((40, 4))
+    for _ in range(5):
         counts = drawn(np.full(40, 1 / 40), 40, rng)
         assert counts.sum() == 40
         root = naive.grow(X, y, counts.astype(float), 4, 4)
         for i in range(40):
             votes[i, root.leaf(X[i]).label] += 1
-            absent[i, root.leaf(X[i]).label] += counts[i] == 0
-        out = absent.sum(axis=1) > 0
-        distance = np.abs(absent.argmax(axis=1) - y)[out]
-        expected = [np.mean(distance > 0), distance.mean(), (distance**2).mean()]
-        np.testing.assert_allclose(fit.out_of_bag.errors[t], expected)
-        assert fit.out_of_bag.share[t] == pytest.approx(out.mean())
     np.testing.assert_array_equal(fit.rule.scores(Rows(X=X)), votes)
 
 
@@ -207,7 +200,6 @@ def test_stages_are_fits_of_fewer_rounds(frame, method):
         assert errors.loc[t, "squared"] == pytest.approx(alone.errors().loc["squared error", "training"])
         early = fit.at(t)
         pd.testing.assert_frame_equal(early.rounds, alone.rounds)
-        pd.testing.assert_frame_equal(early.out_of_bag_errors(), alone.out_of_bag_errors())
         pd.testing.assert_frame_equal(early.predict(type="prob"), alone.predict(type="prob"))
 
 
@@ -231,8 +223,6 @@ def test_further_rounds_are_those_of_one_fit(frame, method, options, start):
         pd.testing.assert_frame_equal(fit.staged_errors().head(12), whole.staged_errors())
     again = first.more(12 - start)
     pd.testing.assert_frame_equal(again.predict(type="votes"), whole.predict(type="votes"))
-    if whole.fit.out_of_bag is not None:
-        pd.testing.assert_frame_equal(again.out_of_bag_errors(), whole.out_of_bag_errors())
     assert len(first.rounds) == start
 
 
@@ -356,38 +346,23 @@ def test_trees_are_drawn(frame):
 def test_errors_by_round_are_drawn(frame):
     pytest.importorskip("matplotlib").use("Agg")
     fit = ordfit("rank ~ x1 + x2", frame, "bagging", rounds=6)
-    assert (fit.out_of_bag_errors()["share"][2:] >= 0.5).all()
     new = datasets.herbrich(50, seed=4)
     data = fit.plot.rounds(newdata=new, error="squared", every=3, draw=False)
-    assert data["rows"].unique().tolist() == ["rows of the fit", "out of bag", "new data"]
+    assert data["rows"].unique().tolist() == ["rows of the fit", "new data"]
     pd.testing.assert_frame_equal(fit.staged_errors(new, every=3), fit.staged_errors(new, rounds=[3, 6]))
     assert data["value"].tolist() == pytest.approx(
         [
             *fit.staged_errors(every=3)["squared"],
-            *fit.out_of_bag_errors()["squared"][[3, 6]],
             *fit.staged_errors(new, every=3)["new squared"],
         ]
     )
-    assert len(fit.plot.rounds(newdata=new).lines) == 3
+    assert len(fit.plot.rounds(newdata=new).lines) == 2
     with pytest.raises(OptionError, match="error must be one of 'absolute'"):
         fit.plot.rounds(error="cost")
 
 
-def test_out_of_bag_errors_are_drawn_from_half_of_the_rows_on(frame):
-    fit = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=40)
-    held, data = fit.out_of_bag_errors(), fit.plot.rounds(draw=False)
-    first = held.index[held["share"] >= 0.5][0]
-    drawn = data[data["rows"] == "out of bag"]
-    assert 1 < first < 40 and drawn["round"].tolist() == list(range(first, 41))
-    np.testing.assert_array_equal(drawn["value"], held.loc[first:, "absolute"])
-    few = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=2).plot.rounds(draw=False)
-    assert few["rows"].unique().tolist() == ["rows of the fit"]
-
-
 def test_what_there_is_not_is_said(frame):
     fit = ordfit("rank ~ x1 + x2", frame, "ordinal-cart")
-    with pytest.raises(UnavailableError, match="none is out of bag"):
-        fit.out_of_bag_errors()
     with pytest.raises(OptionError, match="give split=1 to 4"):
         fit.text()
     with pytest.raises(OptionError, match="split must be a whole number from 1 to 4"):
@@ -406,5 +381,5 @@ def test_what_there_is_not_is_said(frame):
         ordfit("rank ~ x1 + x2", frame, "cart").text(split=1)
     with pytest.raises(OptionError, match="goes with version='discrete'"):
         OrdinalAdaBoost(version="real", criterion="raw distance")
-    with pytest.raises(OptionError, match="cost of OrdinalTree must be 'classification'"):
+    with pytest.raises(OptionError, match="cost of OrdinalTree must be one of 'classification'"):
         OrdinalTree(cost="absolute")

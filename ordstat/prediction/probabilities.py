@@ -1,23 +1,148 @@
-"""Maps from scores to probabilities."""
+"""Probabilities of ranks: rules by P(y > k) or by a potential, and maps from scores of rankers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 
 from .._typing import FloatArray, IntArray
+from ..fit import CostRule, Potential, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostMatrix
 from ..likelihood.estimate import Estimation
 from ..likelihood.family import Cumulative
 from ..likelihood.links import LINKS
+from ..likelihood.predictor import Predictor
 from ..likelihood.problem import Problem
-from ..likelihood.rule import LikelihoodRule
 from ..newton import Loss, minimum
+from ..reduction.encoding import position
+
+#: The cumulative logit family.
+LOGIT = Cumulative(LINKS["logit"])
+
+
+class Exceedances(Protocol):
+    """Probabilities of exceeding each level, which do not grow with the level."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K-1) P(y > k)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeRule(CostRule):
+    """The rank of least expected cost by P(y > k | x).
+
+    Its score is the interpolated median of y, on which the thresholds are 1, ..., K-1; its gaps are P(y > k) - 1/2.
+
+    Attributes
+    ----------
+    above : Exceedances
+    cost : CostMatrix
+    """
+
+    above: Exceedances
+    cost: CostMatrix
+
+    by_median: ClassVar[bool] = True
+
+    @property
+    def n_levels(self) -> int:
+        return self.above.n_levels
+
+    @property
+    def theta(self) -> FloatArray:
+        """(K-1,) thresholds on the score."""
+        return np.arange(1.0, self.n_levels)
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return self.scores_of(self.above(rows))
+
+    @staticmethod
+    def scores_of(above: FloatArray) -> FloatArray:
+        """(N,) scores of rows with these P(y > k)."""
+        return position(above - 0.5)
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) P(y > k) - 1/2."""
+        return self.above(rows) - 0.5
+
+    def codes(self, rows: Rows, scores: FloatArray | None = None, known: FloatArray | None = None) -> IntArray:
+        """(N,) rank of least expected cost; under the absolute cost the median, by the scores alone."""
+        if self.cost != CostMatrix.absolute():
+            return super().codes(rows, None, known)
+        return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y <= k)."""
+        return np.hstack([1.0 - self.above(rows), np.ones((rows.n, 1))])
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y = k)."""
+        return -np.diff(self.above(rows), axis=1, prepend=1.0, append=0.0) + 0.0  # no negative zeros
+
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) log(P(y > k) / P(y <= k))."""
+        above = self.above(rows)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(above) - np.log1p(-above))
+
+
+def ranked_score(above: FloatArray, y: IntArray, weights: FloatArray) -> float:
+    """Mean ranked probability score: the sum over k of (P(y > k) - [y > k])^2."""
+    misses = np.square(above - (y[:, None] > np.arange(above.shape[1]))).sum(axis=1)
+    return float(weights @ misses / weights.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class LatentRule(CostRule):
+    """P(y <= k | x) = F(theta_k - H(x)) of any potential H.
+
+    Attributes
+    ----------
+    potential : Potential
+    theta : (K-1,) rising
+    family : Cumulative
+    cost : CostMatrix
+    """
+
+    potential: Potential
+    theta: FloatArray
+    family: Cumulative
+    cost: CostMatrix
+
+    @property
+    def n_levels(self) -> int:
+        return int(self.theta.size) + 1
+
+    def scores(self, rows: Rows) -> FloatArray:
+        return self.potential(rows)
+
+    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) H(x) - theta_k."""
+        return np.asarray((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+
+    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y <= k)."""
+        return np.hstack([self.family.below(-self.gaps(rows, scores)), np.ones((rows.n, 1))])
+
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K-1) log(P(y > k) / P(y <= k))."""
+        return self.family.log_odds_above(-self.gaps(rows, scores))
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        """(N, K) P(y = k), so that small ones keep their relative accuracy."""
+        H = self.scores(rows) if scores is None else scores
+        w, alpha = np.ones((rows.n, 1)), self.theta[:, None]
+        return self.family.probabilities(Predictor(w=w, alpha=alpha, H=H, tau=np.zeros(rows.n)))
+
 
 #: Thresholds shown in a line of text.
 _SHOWN = 12
@@ -46,21 +171,14 @@ class ScoreMap:
     #: What the intercepts are called.
     intercepts: ClassVar[str] = "thresholds"
 
-    @cached_property
-    def _rule(self) -> LikelihoodRule:
-        return LikelihoodRule(
-            family=Cumulative(LINKS["logit"]),
-            alpha=self.intercept[:, None],
-            beta=np.array([self.slope]),
-            zeta=np.zeros(0),
-            cost=CostMatrix.classification(),
-        )
-
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        return self._rule.probabilities(Rows(X=scores[:, None]))
+        H = self.slope * scores
+        predictor = Predictor(w=np.ones((H.size, 1)), alpha=self.intercept[:, None], H=H, tau=np.zeros(H.size))
+        return LOGIT.probabilities(predictor)
 
     def cum_probabilities(self, scores: FloatArray) -> FloatArray:
-        return self._rule.cum_probabilities(Rows(X=scores[:, None]))
+        gaps = self.intercept - self.slope * scores[:, None]
+        return np.hstack([LOGIT.below(gaps), np.ones((len(gaps), 1))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +187,7 @@ class VoteMap:
 
     Attributes
     ----------
-    intercept : (K,) summing to 0 over the levels that have rows; -inf for those that have none
+    intercept : (K,) summing to 0 over the levels that have rows; -inf for levels without rows
     slope : float
 
     Examples
@@ -95,7 +213,7 @@ class VoteMap:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Calibration:
-    """Probabilities for a ranker, learned from scores of rows that the rankers behind them had not seen.
+    """Probabilities for a ranker, learned from scores of rows that were held out.
 
     Attributes
     ----------
@@ -126,7 +244,7 @@ class Calibration:
 
     @property
     def cross_fitted(self) -> FloatArray:
-        """(M, K) probabilities of rows of the fit, by rankers that have not seen them."""
+        """(M, K) probabilities of rows of the fit, by rankers fitted without them."""
         return self.map.probabilities(self.scores)
 
     @property
@@ -150,7 +268,7 @@ _ROUNDING = 1e-24
 
 
 def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
-    """(N, K) weight of every row at every level: its own, and its part of the observation that is spread.
+    """(N, K) weight of every row at every level: its own, and its part of one observation spread over all rows.
 
     Examples
     --------
@@ -165,7 +283,7 @@ def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
 
 
 def separated(scores: FloatArray, y: IntArray, n_levels: int) -> bool:
-    """Whether no row has a higher score than a row of a higher level, and scores are not all alike.
+    """Whether no row has a higher score than a row of a higher level, and scores are not all equal.
 
     Examples
     --------
@@ -187,7 +305,7 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
     Parameters
     ----------
     scores : (N,)
-    y : (N,) codes 0..K-1, every one of them there
+    y : (N,) codes 0..K-1, each of them present
     n_levels : int
     weights : (N,) case weights > 0
     """
@@ -198,7 +316,7 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
         n_levels=n_levels,
         weights=spread.ravel(),
     )
-    problem = Problem.of(sample, Cumulative(LINKS["logit"]))
+    problem = Problem.of(sample, LOGIT)
     if problem.sample.X.shape[1] == 1:
         *theta, slope = Estimation(penalty=None, start=None, tol=_TOL, max_iter=_MAX_ITER).of(problem).coefficients
         if slope > 0.0:
