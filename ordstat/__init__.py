@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from .inference.planning import power_ordinal as power_ordinal
     from .inference.planning import sample_size_ordinal as sample_size_ordinal
     from .inference.pooling import pool as pool
-    from .judging.tuned_costs import macro_cost as macro_cost
-    from .judging.tuned_costs import threshold_cost as threshold_cost
-    from .judging.tuned_costs import tuned_cost as tuned_cost
+    from .judging.costs import macro_cost as macro_cost
     from .likelihood.clm import AdjacentCategory as AdjacentCategory
     from .likelihood.clm import CumulativeLink as CumulativeLink
     from .online.online import CuSumRank as CuSumRank
@@ -94,7 +92,7 @@ _LATER = {
     "OrdinalClassifier": "estimator",
     "HiddenLayer": "reduction.features",
     "compare": "comparison",
-    **dict.fromkeys(("macro_cost", "threshold_cost", "tuned_cost"), "judging.tuned_costs"),
+    "macro_cost": "judging.costs",
     "describe_ordinal": "report.describe",
     "load": "persistence",
     "ordfit_mi": "imputation",

@@ -18,8 +18,7 @@ from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
 from .judging.costs import sample_costs
 from .judging.errors import ErrorTable, Predictions, error_table
 from .judging.evaluation import CalibratedMethod, Fitter, Learner, ProbabilityRule, RankingMethod, evaluate
-from .judging.margins import DRAWN, MarginBounds, Margins, margins
-from .judging.training_bounds import training_bounds
+from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
 from .report.cells import count
 from .report.render import Report
 from .report.warnings import Alert, alerts

@@ -20,7 +20,7 @@ from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from .evaluation import Present, fit_present
-from .intervals import wilson_limits
+from .tables import wilson_limits
 
 #: What (n + 1) level may lie above a whole number by rounding.
 _ROUNDING = 1e-9

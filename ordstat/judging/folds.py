@@ -12,7 +12,7 @@ from .._typing import AnyArray, FloatArray, IntArray, Progress
 from ..checks import whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, Sample
-from .errors import ErrorTable, Predictions, error_deviations, error_table
+from .errors import ErrorTable, Predictions, deviations, error_table
 
 #: Copies of rows dealt out one by one at most.
 MOST_COPIES = 1_000_000
@@ -230,7 +230,8 @@ class CrossValidation:
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.where(weights > 0, values, 0.0).T[:, None, :] @ weights.T[:, :, None]
             means = means.ravel() / weights.sum(axis=0)
-            errors = error_deviations(values) / np.sqrt(np.isfinite(values).sum(axis=0))
+            errors = np.where(np.isinf(values).any(axis=0), np.nan, deviations(values))
+            errors = errors / np.sqrt(np.isfinite(values).sum(axis=0))
         return ErrorTable(names=self.tables[0].names, values=means, standard_errors=errors)
 
 

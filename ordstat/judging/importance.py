@@ -18,7 +18,7 @@ from ..formula.sample import Rows, Sample
 from ..progress import reporter
 from ..report.cells import count
 from ..report.frames import NotedFrame
-from .errors import LARGER_IS_BETTER, Predictions, measures_of, one_measure
+from .errors import LARGER_IS_BETTER, Predictions, measured, measures_of
 from .evaluation import evaluate
 
 if TYPE_CHECKING:
@@ -273,17 +273,17 @@ def _rises(
     frame, sample = judged.frame, judged.sample
     everyone = judged.predictions(frame, np.arange(sample.n), sample.case_weights)
     one_of("measure", measure, measures_of(everyone), also=_why_fewer(judged.fit))
-    _check_finite(one_measure(everyone, measure), measure)
+    _check_finite(measured(everyone, [measure])[0], measure)
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     rises = np.empty((repeats, frame.shape[1]))
     for r in range(repeats):
         drawn = exchange(sample.case_weights, rng)
         rows = frame.take(drawn.rows).reset_index(drop=True)
-        before = one_measure(judged.predictions(rows, drawn.rows, drawn.weights), measure)
+        before = measured(judged.predictions(rows, drawn.rows, drawn.weights), [measure])[0]
         for v, name in enumerate(frame.columns):
             values = frame[name].array.take(drawn.donors)
             after = _permuted(judged, rows.assign(**{name: values}), drawn, name)
-            rises[r, v] = sign * (one_measure(after, measure) - before)
+            rises[r, v] = sign * (measured(after, [measure])[0] - before)
         if callback is not None:
             callback(r + 1, repeats, "permutations")
     return rises

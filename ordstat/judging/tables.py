@@ -1,14 +1,16 @@
-"""Errors, margins and bounds of a fit as tables."""
+"""Errors, margins, bounds and reliability of a fit as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import betaincinv, ndtri
 
-from .._typing import FloatArray, IntArray, Progress
+from .._typing import BoolArray, FloatArray, IntArray, Progress
 from ..checks import fraction, generator, one_of, whole
 from ..exceptions import OptionError
 from ..fitted import FittedRanker, check_weights_go_with
@@ -18,11 +20,10 @@ from .errors import ErrorTable, Predictions, bootstrap_table, confusion, error_t
 from .evaluation import crossvalidate
 from .folds import dealt_rows
 from .importance import are_own
-from .intervals import averaged, holdout_limits, reliability
-from .margins import DRAWN, Bound, DeltaErrors, MarginBounds, delta_errors, dependence
+from .margins import DRAWN, Bound, MarginBounds, delta_errors, dependence, kl_inverse
 
 
-def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> tuple[Bound, ...]:
+def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> list[Bound]:
     """Limits of the errors of the fit.
 
     Parameters
@@ -45,7 +46,7 @@ def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> t
     return _limits(fit, p, delta)
 
 
-def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> tuple[Bound, ...]:
+def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> list[Bound]:
     """Limits of the mean error of the fits to all rows but a fold, each by its own fold at delta / folds.
 
     The folds are plain draws: rows dealt out by their level would not be independent of those fitted to.
@@ -77,12 +78,83 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
     return averaged([_limits(fit, p, delta / folds) for p in result.predictions], delta)
 
 
-def _limits(fit: FittedRanker, p: Predictions, delta: float) -> tuple[Bound, ...]:
-    """Limits from predictions of unseen rows; the cost's where its largest value is known before they are."""
-    distance = np.abs(p.y - p.codes).astype(np.float64)
-    known = fit.own_cost and fit.design.sample.costs is None
-    dearest = float(fit.method.cost_matrix.matrix(p.n_levels).max()) if known else 0.0
-    return holdout_limits(distance, p.weights, p.n_levels, delta, p.paid if known else None, dearest)
+def _limits(fit: FittedRanker, p: Predictions, delta: float) -> list[Bound]:
+    """Limits from predictions of unseen rows; of the cost only if its largest value does not depend on these."""
+    limits = holdout_limits(np.abs(p.y - p.codes).astype(np.float64), p.weights, p.n_levels, delta)
+    if p.paid is not None and fit.own_cost and fit.design.sample.costs is None:
+        dearest = float(fit.method.cost_matrix.matrix(p.n_levels).max())
+        limits.append(_mean_limit("cost", p.paid, p.weights, dearest, delta))
+    return limits
+
+
+def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, delta: float = 0.05) -> list[Bound]:
+    """Upper limits of the expected classification and absolute error, from rows not used in the fit.
+
+    Parameters
+    ----------
+    distance : (N,) |y - code|
+    weights : (N,) whole numbers of rows
+    n_levels : int
+    delta : float in (0, 1)
+        Chance that a limit fails; each by itself.
+    """
+    n, wrong = float(weights.sum()), float(weights[distance > 0].sum())
+    exact = Bound(
+        name="classification error",
+        source="Clopper-Pearson",
+        value=clopper_pearson(wrong, n, delta),
+        delta=delta,
+        trivial=1.0,
+        margin=np.nan,
+        training=wrong / n,
+    )
+    if n_levels == 2:  # the two errors are the same
+        return [exact, replace(exact, name="absolute error")]
+    return [exact, _mean_limit("absolute error", distance, weights, n_levels - 1.0, delta)]
+
+
+def _mean_limit(name: str, losses: FloatArray, weights: FloatArray, largest: float, delta: float) -> Bound:
+    """Upper limit of the mean of losses (N,) in [0, largest]."""
+    n, mean = float(weights.sum()), float(weights @ losses / weights.sum())
+    value = largest * kl_limit(mean / largest if largest > 0 else 0.0, n, delta)
+    source = "Hoeffding 1963, th. 1"
+    return Bound(name=name, source=source, value=value, delta=delta, trivial=largest, margin=np.nan, training=mean)
+
+
+def kl_limit(mean: float, n: float, delta: float) -> float:
+    """Upper limit of the mean of n independent numbers in [0, 1] with this sample mean [Hoeffding 1963, th. 1].
+
+    P(sample mean <= q) <= exp(-n kl(q || p)) for every q below the mean p, so p <= kl^-1(mean | log(1/delta) / n) with
+    probability 1 - delta. The order of the rows does not matter, nor anything but their mean.
+    """
+    return float(kl_inverse(np.array(mean), np.array(np.log(1.0 / delta) / n)))
+
+
+def clopper_pearson(errors: float, n: float, delta: float) -> float:
+    """Upper limit of a probability of which `errors` of `n` independent rows gave an instance, one-sided, exact.
+
+    Examples
+    --------
+    >>> round(clopper_pearson(0, 100, 0.05), 5)  # 1 - 0.05**(1 / 100)
+    0.02951
+    """
+    return 1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - delta))
+
+
+def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
+    """Limits of the mean error of several rankers: the means of their limits, which hold together at `delta`.
+
+    Parameters
+    ----------
+    parts : sequence of sequences of Bound
+        One for each ranker, each at delta / number of rankers.
+    delta : float in (0, 1)
+    """
+    means = []
+    for limits in zip(*parts, strict=True):
+        training, value = (float(np.mean([getattr(limit, part) for limit in limits])) for part in ("training", "value"))
+        means.append(replace(limits[0], training=training, value=value, delta=delta))
+    return means
 
 
 def error_measures(
@@ -164,11 +236,6 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
 # Margins
 
 
-def row_margins(fit: FittedRanker) -> pd.DataFrame:
-    """Left and right margin of every row of the fit, raw and normalised."""
-    return fit.margin_frame(None)
-
-
 def errors_at_margin(
     fit: FittedRanker, deltas: Sequence[float] | None = None, *, normalised: bool | None = None
 ) -> pd.DataFrame:
@@ -176,12 +243,11 @@ def errors_at_margin(
     use = fit.geometry is not None if normalised is None else normalised
     if use and fit.geometry is None:
         raise OptionError(f"{fit.method!r} has no norm for its margins: use normalised=False.")
-    frame = pd.DataFrame(vars(margin_errors(fit, deltas, use))).set_index("deltas").rename_axis("Delta")
-    return NotedFrame.of(frame, (), f"Training errors at {'normalised ' * use}margin Delta")
+    return NotedFrame.of(margin_errors(fit, deltas, use), (), f"Training errors at {'normalised ' * use}margin Delta")
 
 
-def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
-    """`errors_at_margin` as arrays."""
+def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised: bool) -> pd.DataFrame:
+    """`errors_at_margin` without title."""
     m, sample = fit.training_margins, fit.design.sample
     rho = m.normalised if normalised else m.all
     chosen = _default_deltas(rho) if deltas is None else _settled_deltas(deltas)
@@ -261,40 +327,32 @@ def reliability_curves(
     weights: Any = None,
 ) -> pd.DataFrame:
     """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight."""
-    _check(fit, newdata, by, bins, level, weights)
-    probabilities, y, case_weights = _judged(fit, newdata, weights)
-    if by == "split":
-        events = np.cumsum(probabilities, axis=1)[:, :-1], y[:, None] <= np.arange(probabilities.shape[1] - 1)
-        names: list[Any] = fit.threshold_names
-    else:
-        events = probabilities, y[:, None] == np.arange(probabilities.shape[1])
-        names = list(fit.levels)
-    pieces = []
-    for name, p, happened in zip(names, events[0].T, events[1].T, strict=True):
-        piece = pd.DataFrame(vars(reliability(p, happened, case_weights, bins, level)))
-        piece.insert(0, by, pd.Series([name] * len(piece), dtype=object))
-        piece.insert(1, "bin", np.arange(1, len(piece) + 1))
-        pieces.append(piece)
-    frame = pd.concat(pieces, ignore_index=True)
-    if newdata is None and _dependent(fit):
-        frame[["lower", "upper"]] = np.nan
-    frame[by] = pd.Categorical(frame[by], categories=names, ordered=True)
-    return frame
-
-
-def _dependent(fit: FittedRanker) -> bool:
-    """Whether rows of the fit are known to be alike within units."""
-    chosen = getattr(fit, "own_covariance", None)  # clusters may be those of standard errors alone
-    return fit.design.survey is not None or (fit.design.sample if chosen is None else chosen).cluster is not None
-
-
-def _check(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any) -> None:
     if "prob" not in fit.prediction_types:
         raise OptionError(f"{fit.method!r} has no probabilities: fit with calibrate=True.")
     one_of("by", by, ("split", "level"))
     whole("bins", bins, 1)
     fraction("level", level)
     check_weights_go_with(newdata, weights)
+    probabilities, y, case_weights = _judged(fit, newdata, weights)
+    codes = np.arange(probabilities.shape[1])
+    if by == "split":
+        probabilities, happened = np.cumsum(probabilities, axis=1)[:, :-1], y[:, None] <= codes[:-1]
+        names: list[Any] = fit.threshold_names
+    else:
+        happened, names = y[:, None] == codes, list(fit.levels)
+    pieces = []
+    for name, p, event in zip(names, probabilities.T, happened.T, strict=True):
+        piece = reliability(p, event, case_weights, bins, level)
+        piece.insert(0, by, pd.Series([name] * len(piece), dtype=object))
+        piece.insert(1, "bin", np.arange(1, len(piece) + 1))
+        pieces.append(piece)
+    frame = pd.concat(pieces, ignore_index=True)
+    chosen = getattr(fit, "own_covariance", None)  # clusters may be those of standard errors alone
+    dependent = fit.design.survey is not None or (fit.design.sample if chosen is None else chosen).cluster is not None
+    if newdata is None and dependent:
+        frame[["lower", "upper"]] = np.nan
+    frame[by] = pd.Categorical(frame[by], categories=names, ordered=True)
+    return frame
 
 
 def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, IntArray, FloatArray]:
@@ -310,3 +368,59 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, 
     assert found is not None
     used = sample.case_weights > 0
     return found[used], sample.y[used], sample.case_weights[used]
+
+
+def reliability(
+    probabilities: FloatArray, happened: BoolArray, weights: FloatArray, bins: int, level: float
+) -> pd.DataFrame:
+    """Mean prediction and observed share in bins of about equal weight, rows of the same prediction together.
+
+    Parameters
+    ----------
+    probabilities : (N,) of the event
+    happened : (N,)
+    weights : (N,) case weights, > 0
+    bins : int
+        The largest number of bins; ties leave fewer.
+    level : float in (0, 1)
+        Confidence level of the limits (`wilson_limits`).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each bin: predicted (mean probability), observed (share of the rows with the event), lower, upper
+        (confidence limits of that share), weight (of the rows).
+
+    Examples
+    --------
+    >>> p = np.array([0.2, 0.2, 0.2, 0.2, 0.7, 0.7])
+    >>> reliability(p, np.array([0, 0, 0, 1, 1, 1]) > 0, np.ones(6), 10, 0.95)[["observed", "weight"]]
+       observed  weight
+    0      0.25     4.0
+    1      1.00     2.0
+    """
+    _, group = np.unique(probabilities, return_inverse=True)
+    sizes = np.bincount(group, weights)
+    middle = (np.cumsum(sizes) - 0.5 * sizes) / sizes.sum()
+    bin_ = np.unique(np.floor(bins * middle), return_inverse=True)[1][group]
+    weight = np.bincount(bin_, weights).astype(np.float64)
+    predicted, observed = (np.bincount(bin_, weights * values) / weight for values in (probabilities, happened))
+    lower, upper = wilson_limits(observed, weight, level)
+    columns = {"predicted": predicted, "observed": observed, "lower": lower, "upper": upper, "weight": weight}
+    return pd.DataFrame(columns)
+
+
+def wilson_limits(share: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Score limits of a probability from the share of n rows (Wilson 1927), two-sided.
+
+    Examples
+    --------
+    >>> [float(end.round(4)) for end in wilson_limits(np.array(0.5), np.array(10.0), 0.95)]
+    [0.2366, 0.7634]
+    """
+    z2 = float(ndtri(0.5 + 0.5 * level)) ** 2
+    centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
+    half = np.sqrt(z2 * (share * (1.0 - share) / n + z2 / (4.0 * n * n))) / (1.0 + z2 / n)
+    # Where the share is 0 or 1 so is that limit, exactly.
+    lower = np.where(share <= 0.0, 0.0, np.maximum(centre - half, 0.0))
+    return lower, np.where(share >= 1.0, 1.0, np.minimum(centre + half, 1.0))

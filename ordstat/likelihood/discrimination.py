@@ -15,7 +15,6 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..formula.sample import Sample, row_blocks
-from ..judging.costs import merged
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d, spearman
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
@@ -62,8 +61,8 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
     middle, median = middle_code(sample.n_levels), max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
     above, over_median, rps, mean = _probability_figures(rule, fit, sample, (middle, median))
     order = scores if sample.rows.one_scale else mean
-    pairs = PairOrder.of(sample.y, order).counts(weights)
-    distinct = np.unique(merged(order), return_inverse=True)[1].astype(np.intp)  # as codes, in their order
+    by_order = PairOrder.of(sample.y, order)
+    pairs = by_order.counts(weights)
     g = gini_mean_difference(scores, weights)
     score = score_chi2(fit, sample)
     return {
@@ -83,7 +82,7 @@ def discrimination(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> 
         "gr": math.inf if g > _LARGEST_LOG else math.exp(g),
         "gp": gini_mean_difference(above, weights),
         "pdm": float(np.average(np.abs(over_median - 0.5), weights=weights)),
-        "rho": spearman(sample.y, distinct, weights),
+        "rho": spearman(by_order.table(weights)),
         "c_index": concordance(pairs),
         "somers_d": somers_d(pairs),
         "gamma": ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant),

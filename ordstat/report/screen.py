@@ -13,7 +13,7 @@ import pandas as pd
 from ..checks import one_of
 from ..fitted import FittedRanker
 from ..judging.costs import sample_costs
-from ..judging.errors import Predictions, one_measure
+from ..judging.errors import Predictions, measured
 from ..judging.margins import MarginBounds
 from .cells import column_cells, count, counted, number
 from .render import SCREEN, Line, Report, Summary, Table, lines_of
@@ -144,7 +144,7 @@ def brief_errors(r: FittedRanker) -> Table:
     """A few errors on the rows of the fit, beside those of predicting one level for all."""
     names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
     judged = {"fit": r.training, **{head: _always(r, code) for head, code in _constants(r).items()}}
-    columns = {head: [one_measure(p, name) for name in names] for head, p in judged.items()}
+    columns = {head: measured(p, names) for head, p in judged.items()}
     frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
     return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
 

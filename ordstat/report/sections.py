@@ -12,8 +12,8 @@ import pandas as pd
 from .._typing import AnyArray, FloatArray
 from ..fit import Certificate, CostBound, Selection, Trace
 from ..fitted import FittedRanker
-from ..judging.errors import ErrorTable, Predictions, confusion, per_rank_errors
-from ..judging.margins import DeltaErrors, MarginBounds, Margins, sorted_mass
+from ..judging.errors import ErrorTable, Predictions, confusion, level_costs
+from ..judging.margins import MarginBounds, Margins, sorted_mass
 from .cells import count, counted
 from .frames import NotedFrame
 from .grid import BRIEF_NAME
@@ -51,9 +51,9 @@ def _figure(value: Any) -> str:
 def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False) -> Table:
     """Observed by predicted levels, with the errors of every observed level; in shares where weights are no counts."""
     cells = confusion(p.y, p.codes, p.weights, p.n_levels)
+    errors = [level_costs(cells, cost) for cost in ("classification", "absolute")]
     if percent:
         cells = cells / cells.sum()
-    errors = per_rank_errors(p)
     frame = pd.DataFrame(cells, index=pd.Index(list(levels), name="observed"), columns=list(levels))
     if len(levels) > _MOST_LEVELS:
         frame = frame.iloc[:, :0]
@@ -118,12 +118,12 @@ def _share(flags: Any, values: FloatArray, weights: FloatArray) -> float:
     return float(weights[finite & flags].sum() / total) if total > 0 else float("nan")
 
 
-def delta_table(errors: DeltaErrors, normalised: bool) -> Table:
+def delta_table(errors: pd.DataFrame, normalised: bool) -> Table:
     """E_C, E_B and E_A at a few margins."""
     names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
-    frame = pd.DataFrame(vars(errors)).rename(columns=names).set_index("deltas").rename(index="{:g}".format)
+    frame = errors.rename(columns=names).rename(index="{:g}".format)
     title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
-    return Table(title=title, frame=frame.rename_axis("Delta"), section="margins")
+    return Table(title=title, frame=frame, section="margins")
 
 
 def bound_table(found: MarginBounds) -> list[Table]:

@@ -25,10 +25,9 @@ from ..fit import (
 )
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import is_convex, require_differences, sample_costs, tolerance
-from ..judging.margins import dependence, margins
+from ..judging.margins import comparisons, dependence, margins, pac_bayes_bound
 from ..judging.rankers import MarginResults
 from ..judging.selection import CrossValidated
-from ..judging.training_bounds import comparisons, pac_bayes_bound
 from ..method import Method, Needs, ball
 from ..reduction.encoding import extend
 from .cross_validation import mean_score, path_judge

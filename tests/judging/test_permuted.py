@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ordstat.judging.errors import Predictions, error_table, measures_of, one_measure
+from ordstat.judging.errors import Predictions, error_table, measured, measures_of
 from ordstat.judging.importance import exchange
 
 WEIGHTS = {
@@ -46,7 +46,7 @@ def test_equal_weights_are_plain_permutations():
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_one_measure_is_that_of_the_table(known):
+def test_each_measure_is_that_of_the_table(known):
     rng = np.random.default_rng(5)
     y, weights = rng.integers(0, 4, 60), rng.integers(0, 3, 60).astype(float)
     p = rng.dirichlet(np.ones(4), 60)
@@ -59,4 +59,4 @@ def test_one_measure_is_that_of_the_table(known):
     table = error_table(found)
     assert measures_of(found) == table.names
     for name in table.names:
-        assert one_measure(found, name) == pytest.approx(table.value(name), rel=1e-13)
+        assert measured(found, [name])[0] == pytest.approx(table.value(name), rel=1e-13)

@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.judging.intervals import clopper_pearson, kl_limit
+from ordstat.judging.tables import clopper_pearson, kl_limit
 
 
 def _draw(rng, n):
@@ -105,7 +105,7 @@ def test_limits_of_folds_hold_in_a_thousand_samples():
     """For the mean error of the very fold models: ridge-like rules on plain folds, as `fold_limits` draws them."""
     from ordstat.formula.sample import Rows, Sample
     from ordstat.judging.folds import draw_folds
-    from ordstat.judging.intervals import averaged, holdout_limits
+    from ordstat.judging.tables import averaged, holdout_limits
 
     rng, far = np.random.default_rng(5), _draw(np.random.default_rng(9), 20_000)
     held = []
