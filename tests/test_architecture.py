@@ -36,8 +36,7 @@ FAMILIES = {
 }
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
-    "fit -> svm.kernels", "judging.evaluation -> likelihood.fit",
-    "judging.evaluation -> prediction.calibration", "judging.selection -> svm.cross_validation",
+    "fit -> svm.kernels", "judging.evaluation -> prediction.calibration", "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
     "method -> reduction.classifiers", "method -> svm.kernels",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",

@@ -16,14 +16,14 @@ from ..checks import fraction, number, one_of
 from ..exceptions import OptionError
 from ..fit import Fit
 from ..formula.sample import Sample
+from ..method import Method
 from ..plots.errors import compared
 from ..plots.style import shortened_middle
 from ..report.cells import counted
 from ..report.frames import NotedFrame
 from ..report.render import SCREEN, Report, Reported, Table, as_text
 from .errors import LARGER_IS_BETTER, MEASURES, error_table
-from .evaluation import CalibratedMethod, RankingMethod, evaluate
-from .folds import with_weights
+from .evaluation import evaluate, with_weights
 from .resampled import Resampled, ranks_within
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class Contestant:
 
     label: str
     design: Design
-    method: RankingMethod
-    calibrated: CalibratedMethod | None = None
+    method: Method
+    calibrated: Any = None
 
     @property
     def sample(self) -> Sample:

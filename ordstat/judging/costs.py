@@ -395,4 +395,5 @@ def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = No
     counts = counts[counts > 0]
     if counts.size < 2:
         raise DataError(f"y must have rows of two levels or more; got {counts.size}.")
-    return named_costs("absolute", counts.size) * (counts.sum() / (counts.size * counts))[:, None]
+    cost: FloatArray = named_costs("absolute", counts.size) * (counts.sum() / (counts.size * counts))[:, None]
+    return cost

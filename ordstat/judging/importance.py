@@ -230,7 +230,7 @@ class _Judged:
         rebuilt = self.fit.design.spec.rebuild(frame)
         true = replace(self.sample.take(rows), rows=rebuilt.rows, weights=weights, cluster=None)
         fit = self.fit
-        found = evaluate(fit.judge, true, fit.method.cost, fit.probabilities_of)
+        found = evaluate(fit.judge, true, fit.method.cost_matrix, fit.probabilities_of)
         known = fit.design.sample.costs is None or true.costs is not None
         return found if known else replace(found, paid=None)
 

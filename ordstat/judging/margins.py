@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -77,7 +76,7 @@ def _column(table: AnyArray, threshold: IntArray, beyond: float) -> AnyArray:
     return np.where(inside, chosen, beyond)
 
 
-def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: Sequence[float]) -> pd.DataFrame:
+def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: FloatArray) -> pd.DataFrame:
     """Errors at margin Delta, for each of `deltas` (M,) >= 0, of margins rho (N, K-1) in the same units.
 
     Returns
@@ -102,8 +101,7 @@ def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: Sequ
         sums = weights @ (left | right), weights @ boundary, weights @ np.count_nonzero(within, axis=1)
         errors.append(np.array(sums) / weights.sum())
     columns = ["classification", "boundary", "absolute"]
-    index = pd.Index(np.asarray(deltas, dtype=np.float64), name="Delta")
-    return pd.DataFrame(np.reshape(errors, (-1, 3)), index=index, columns=columns)
+    return pd.DataFrame(np.reshape(errors, (-1, 3)), index=pd.Index(deltas, name="Delta"), columns=columns)
 
 
 # Margins tried at most: the bound holds for all, so fewer only lose a little of its sharpness.
@@ -259,8 +257,15 @@ def _smallest(
     chance = 3.0 * np.sqrt(np.log(4.0 * parts / delta) / (2.0 * n))
     values = training + factor * (4.0 / margin * complexity + scan + chance)
     best = int(np.argmin(values))
-    value, margin, error = (float(array[best]) for array in (values, margin, training))
-    return Bound(name=name, source=source, value=value, delta=delta, trivial=trivial, margin=margin, training=error)
+    return Bound(
+        name=name,
+        source=source,
+        value=float(values[best]),
+        delta=delta,
+        trivial=trivial,
+        margin=float(margin[best]),
+        training=float(training[best]),
+    )
 
 
 def _own_ends(y: IntArray, cuts: int) -> BoolArray:

@@ -28,7 +28,6 @@ from ..report.sections import (
     threshold_table,
 )
 from ..results import OrdinalResults
-from .evaluation import ProbabilityRule
 
 
 class FittedThresholds(FittedRanker):
@@ -198,7 +197,7 @@ PREDICTS = ("class", "prob", "cum_prob", "score", "margin")
 
 def rule_probabilities(ranker: FittedRanker, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
     """(N, K) probabilities of the ranks, by the rule itself."""
-    return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
+    return np.asarray(cast(Any, fit.rule).probabilities(rows, scores))
 
 
 R = TypeVar("R", bound=FittedRanker)

@@ -18,7 +18,7 @@ from ..method import cost_option, jobs_option, option
 from ..svm.cross_validation import GRID, Judge, Plan, select
 from ..svm.kernels import Kernel, parse_kernel
 from .costs import CostField
-from .folds import stratified_folds
+from .evaluation import stratified_folds
 
 T = TypeVar("T")
 

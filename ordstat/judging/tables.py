@@ -17,8 +17,7 @@ from ..fitted import FittedRanker, check_weights_go_with
 from ..progress import reporter
 from ..report.frames import NotedFrame
 from .errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
-from .evaluation import crossvalidate
-from .folds import dealt_rows
+from .evaluation import crossvalidate, dealt_rows, mean_table
 from .importance import are_own
 from .margins import DRAWN, Bound, MarginBounds, delta_errors, dependence, kl_inverse
 
@@ -74,8 +73,8 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
             "bounds(cv=) needs every row by itself, and these have case weights: fit to "
             "data.loc[data.index.repeat(data['weights'])] without weights=."
         )
-    result = crossvalidate(fit.learner, sample, folds, generator(seed), fit.probabilities_of, stratified=False)
-    return averaged([_limits(fit, p, delta / folds) for p in result.predictions], delta)
+    parts = crossvalidate(fit.learner, sample, folds, generator(seed), fit.probabilities_of, stratified=False)
+    return averaged([_limits(fit, p, delta / folds) for p in parts], delta)
 
 
 def _limits(fit: FittedRanker, p: Predictions, delta: float) -> list[Bound]:
@@ -183,8 +182,8 @@ def error_measures(
         columns |= _error_columns("new data", table(fit.new_predictions(newdata, weights), None))
     if cv is not None:
         fit.check_parts()
-        result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
-        columns |= _error_columns("cv", result.table)
+        parts = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
+        columns |= _error_columns("cv", mean_table(parts))
     notes = [*_infinite(columns), *fit.error_notes(newdata is not None, cv is not None)]
     return NotedFrame.of(pd.DataFrame(columns, index=list(fit.training_errors.names)), notes, "Errors and agreement")
 
@@ -195,7 +194,7 @@ def _check_folds(fit: FittedRanker, cv: Any) -> None:
         return
     sample = fit.divisible
     whole("cv: the number of folds", cv, 2)
-    rows = dealt_rows(sample, sample.cluster)[0].size
+    rows = dealt_rows(sample)[0].size
     most, what = (rows, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
     if cv > most:
         raise OptionError(f"cv: the number of folds must not exceed the number of {what}, {most}; got {cv}.")

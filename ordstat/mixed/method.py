@@ -13,7 +13,6 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import Sample, check_whole_groups
 from ..judging.costs import CostMatrix
-from ..judging.evaluation import LikelihoodMethod
 from ..likelihood.estimate import Estimate
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.layout import Layout
@@ -154,7 +153,7 @@ def _parts(fixed: FloatArray, problem: Problem) -> tuple[FloatArray, FloatArray]
 class ForNewGroups:
     """A method whose fits predict averages over the random effects [Learner]."""
 
-    method: LikelihoodMethod
+    method: Any
 
     @property
     def cost(self) -> Any:

@@ -21,7 +21,6 @@ from ..formula.random_terms import RandomTerm
 from ..formula.sample import Sample
 from ..inference.boundary import is_zero
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d
-from ..judging.evaluation import Learner
 from ..likelihood.discrimination import middle_code
 from ..likelihood.fit import Marginal
 from ..likelihood.fitted import with_covariance
@@ -252,7 +251,7 @@ class MixedResults(LikelihoodResults):
         return Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
 
     @property
-    def learner(self) -> Learner:
+    def learner(self) -> ForNewGroups:
         return ForNewGroups(self.method)
 
     @property

@@ -16,8 +16,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, Rule, Trace, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
-from ..judging.evaluation import fit_present
-from ..judging.folds import as_rows, held_weights
+from ..judging.evaluation import as_rows, fit_present, held_weights
 from ..judging.rankers import PREDICTS, FittedThresholds, rule_probabilities, tidy_thresholds
 from ..judging.selection import ticking
 from ..method import Method, Needs, NeedsOfValue, cost_option, jobs_option, option

@@ -15,7 +15,7 @@ from ..exceptions import DataError
 from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
-from ..judging.folds import as_rows, require_folds
+from ..judging.evaluation import as_rows, require_folds
 from ..judging.selection import ticking
 from ..likelihood.links import LINKS
 from ..method import Method, Needs, cost_option, jobs_option, option

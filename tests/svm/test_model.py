@@ -8,7 +8,7 @@ from ordstat.exceptions import OptionError
 from ordstat.fit import KernelExpansion
 from ordstat.formula.sample import Rows, fit_scaling, row_blocks
 from ordstat.judging.costs import CostMatrix
-from ordstat.judging.folds import stratified_folds
+from ordstat.judging.evaluation import stratified_folds
 from ordstat.reduction.encoding import extend
 from ordstat.svm.gram import centred
 from ordstat.svm.kernels import Perceptron
