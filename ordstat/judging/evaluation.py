@@ -327,12 +327,8 @@ def dealt_rows(sample: Sample) -> tuple[IntArray, FloatArray]:
     """
     w, rows = sample.case_weights, np.arange(sample.n)
     counts = np.array_equal(w, np.rint(w)) and w.sum() <= MOST_COPIES
-    if (
-        sample.weights is None
-        or sample.cluster is not None
-        or not counts
-        or recognised(sample.X, sample.y, w) is not None
-    ):
+    together = sample.weights is None or sample.cluster is not None or not counts
+    if together or recognised(sample.X, sample.y, w) is not None:
         return rows, w
     return np.repeat(rows, w.astype(np.intp)), np.ones(int(w.sum()))
 
