@@ -17,11 +17,10 @@ from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.build import build
 from .formula.design import Design
 from .formula.inputs import check_cost_labels
-from .judging.compared import Comparison, Contestant, Judged, failure_notes, fold_notes
+from .judging.compared import Comparison, Contestant, Judged, failure_notes, fold_notes, group_codes
 from .judging.costs import CostMatrix
 from .judging.errors import MEASURES
 from .judging.evaluation import dealt_rows, held_out
-from .judging.resampled import group_codes
 from .method import Method
 from .prediction.calibrated import Calibrated
 from .progress import reporter
