@@ -117,20 +117,15 @@ class Contestant:
         seconds = time.perf_counter() - begun
         results = method.results_class("", self.design, method, fit, calibrated=self.calibrated)
         table = error_table(evaluate(fit, test, cost, results.probabilities_of))
-        values = pd.Series(table.values, index=list(table.names)).reindex(list(MEASURES)).to_numpy()
+        values = np.array(pd.Series(table.values, index=list(table.names)).reindex(list(MEASURES)))
         return Judged(values=values, seconds=seconds, reached=fit.certificate.reached)
 
 
-#: Measures of a table, in its order, and their heads where there is little room.
-SHOWN = {
-    "classification error": "class",
-    "absolute error": "absolute",
-    "macro absolute error": "macro",
-    "quadratic kappa": "kappa",
-    "concordance": "conc",
-    "ranked probability score": "RPS",
-    "log-loss": "log-loss",
-}
+#: Measures of `Comparison.table`, in its order.
+SHOWN = (
+    "classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance",
+    "ranked probability score", "log-loss",
+)  # fmt: skip
 _DIFFERENCE = ("difference", "std_error", "lower", "upper", "statistic", "p_value", "better", "same", "worse")
 # Letters of a method's name in what is printed.
 _LONGEST = 22
@@ -314,9 +309,22 @@ class Comparison(Reported):
         return compared(frame, folds, what, ax) if draw else frame
 
     def report(self) -> Report:
-        """What is printed, as data."""
-        tables = (self._main_table(), self._other_table())
-        return Report(title=self.title, header=(), tables=tables, notes=self.notes)
+        """What is printed: means, differences from the best, ranks and seconds."""
+        frame = self.table[[self.measure, f"{self.measure} se", "rank", "seconds"]]
+        differences = self.differences()[["difference", "p_value", "same", "worse"]]
+        frame = frame.set_axis(["mean", "SE", "rank", "seconds"], axis=1)
+        frame = frame.join(differences.set_axis(["diff.", "p", "P(same)", "P(worse)"], axis=1))
+        short = [shortened_middle(str(name), _LONGEST) for name in frame.index]
+        if len(set(short)) == len(short):
+            frame.index = pd.Index(short, name="method")
+        formats = {"p": "p3", "P(same)": ".2f", "P(worse)": ".2f", "rank": ".2f", "seconds": ".2g"}
+        note = (
+            f"diff., p: from {shortened_middle(self.best, 2 * _LONGEST)}, corrected resampled t test. P(same), "
+            "P(worse): within 0.01 of it, worse by more (Bayesian). rank: mean over folds. Other measures: .table."
+        )
+        title = self.measure[:1].upper() + self.measure[1:]
+        table = Table(title=title, frame=frame, formats=dict.fromkeys(frame, ".3f") | formats, note=note)
+        return Report(title=self.title, header=(), tables=(table,), notes=self.notes)
 
     def __repr__(self) -> str:
         return as_text(self.report(), SCREEN, SCREEN)
@@ -373,37 +381,6 @@ class Comparison(Reported):
             values[unknown] = np.nan  # infinity less infinity
         order = [label for label in self._order(measure) if label != against]
         return {label: values[self.labels.index(label)] for label in order}
-
-    def _main_table(self) -> Table:
-        """Means, differences from the best, ranks and seconds."""
-        table = self.table
-        frame = table[[self.measure, f"{self.measure} se"]].set_axis(["mean", "SE"], axis=1)
-        differences = self.differences()[["difference", "p_value", "same", "worse"]]
-        frame = frame.join(differences.set_axis(["diff.", "p", "P(same)", "P(worse)"], axis=1))
-        frame = _with_short_names(pd.DataFrame(frame.join(table["rank"])))
-        formats = {**dict.fromkeys(frame, ".3f"), "p": "p3", "P(same)": ".2f", "P(worse)": ".2f", "rank": ".2f"}
-        note = (
-            f"diff., p: from {shortened_middle(self.best, 2 * _LONGEST)}, corrected resampled t test. P(same), "
-            "P(worse): within 0.01 of it, worse by more (Bayesian). rank: mean over folds."
-        )
-        title = self.measure[:1].upper() + self.measure[1:]
-        return Table(title=title, frame=frame, formats=formats, note=note)
-
-    def _other_table(self) -> Table:
-        """Means of the other measures."""
-        others = [name for name in self._shown if name != self.measure]
-        frame = _with_short_names(pd.DataFrame(self.table[[*others, "seconds"]]).rename(columns=SHOWN))
-        heads = [f"{SHOWN[name]}: {name}" for name in others if name != SHOWN[name]]
-        larger = [SHOWN[name] for name in others if name in LARGER_IS_BETTER]
-        note = f"{'; '.join(heads)}. Larger is better for {' and '.join(larger)}. Seconds of a fit."
-        formats = {**dict.fromkeys(frame, ".3f"), "seconds": ".2g"}
-        return Table(title="Means of other measures", frame=frame, formats=formats, note=note)
-
-
-def _with_short_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Shorten long names of rows in the middle, if they stay different."""
-    short = [shortened_middle(str(name), _LONGEST) for name in frame.index]
-    return frame.set_axis(pd.Index(short, name="method")) if len(set(short)) == len(short) else frame
 
 
 def failure_notes(failed: pd.DataFrame, J: int) -> list[str]:

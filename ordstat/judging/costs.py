@@ -233,7 +233,7 @@ def split_weights(costs: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> split_weights(CostMatrix.squared().rows(np.array([0, 2]), 3))
+    >>> split_weights(CostMatrix("squared").rows(np.array([0, 2]), 3))
     array([[1., 3.],
            [3., 1.]])
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -201,26 +201,24 @@ def margin_bounds(
         reason = "No margin bounds: nothing is known of how rich the class of these weak hypotheses is."
     if reason:
         return MarginBounds(bounds=(), notes=(reason,))
-    rho, y, n = rows.normalised, sample.y, float(weights.sum())
+    rho, y, sizes = rows.normalised, sample.y, (float(weights.sum()), geometry.radius, delta)
     cuts, ordered = rho.shape[1], bool(np.all(np.diff(geometry.theta) >= 0))
 
-    common: dict[str, Any] = {"n": n, "radius": geometry.radius, "delta": delta}
     bounds, notes = [], []
     if ordered:
         nearest = np.where(_own_ends(y, cuts), rho, np.inf).min(axis=1)
         both = geometry.complexity(weights, y > 0) + geometry.complexity(weights, y < cuts)
         named = "classification error", "Lin & Li 2006, cor. 1", 1.0
-        bounds.append(_smallest(*named, nearest, weights, factor=1.0, complexity=both, **common))
+        bounds.append(_smallest(named, nearest, weights, (1.0, both, 1), sizes))
     else:
         notes.append("No bound of the classification error: the thresholds are not in order.")
-    common |= {"complexity": threshold, "parts": cuts}
     named = "absolute error", "Lin & Li 2006, th. 1", float(cuts)
-    bounds.append(_smallest(*named, rho.ravel(), np.repeat(weights, cuts), factor=float(cuts), **common))
+    bounds.append(_smallest(named, rho.ravel(), np.repeat(weights, cuts), (float(cuts), threshold, cuts), sizes))
     if costs is not None and (is_convex(costs) or (ordered and v_break(costs, y) is None)):
         steps = split_weights(costs)
         named = "cost", "Lin 2008, th. 4.8", float((costs - costs[np.arange(y.size), y][:, None]).max())
-        counted, factor = (weights[:, None] * steps).ravel(), float(steps.max(axis=0).sum())
-        bounds.append(_smallest(*named, rho.ravel(), counted, factor=factor, **common))
+        terms = float(steps.max(axis=0).sum()), threshold, cuts
+        bounds.append(_smallest(named, rho.ravel(), (weights[:, None] * steps).ravel(), terms, sizes))
     elif costs is not None:
         notes.append("No bound of the cost: it is not convex, nor V-shaped with ordered thresholds.")
     if costs is not None and sample.costs is not None:
@@ -229,43 +227,35 @@ def margin_bounds(
 
 
 def _smallest(
-    name: str,
-    source: str,
-    trivial: float,
+    named: tuple[str, str, float],
     rho: FloatArray,
     counted: FloatArray,
-    *,
-    factor: float,
-    complexity: float,
-    n: float,
-    radius: float,
-    delta: float,
-    parts: int = 1,
+    terms: tuple[float, float, int],
+    sizes: tuple[float, float, float],
 ) -> Bound:
-    """The bound at its best margin in (0, r], where `rho` and `counted` (M,) make up the training error.
+    """The bound at its best margin in (0, r].
 
-    `factor` multiplies the complexity terms; `parts` bounds share delta.
+    Parameters
+    ----------
+    named : error, source and largest value
+    rho, counted : (M,) margins and their weights in the training error
+    terms : factor of the complexity terms, complexity, and number of bounds that share delta
+    sizes : number of rows, radius r and delta
     """
+    (name, source, trivial), (factor, complexity, parts), (n, radius, delta) = named, terms, sizes
     rho, mass = sorted_mass(rho, counted)
     steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])  # the training error steps up at these margins
     if steps.size > _MOST_DELTAS:
         steps = steps[np.linspace(0, steps.size - 1, _MOST_DELTAS).astype(np.intp)]
     below = np.nextafter(steps, 0.0)
-    margin = np.append(below[below > 0], radius)
-    training = np.append(0.0, mass)[np.searchsorted(rho, margin, side="right")] / n
-    scan = np.sqrt(np.log(np.log2(2.0 * radius / margin)) / n)
+    margins = np.append(below[below > 0], radius)
+    errors = np.append(0.0, mass)[np.searchsorted(rho, margins, side="right")] / n
+    scan = np.sqrt(np.log(np.log2(2.0 * radius / margins)) / n)
     chance = 3.0 * np.sqrt(np.log(4.0 * parts / delta) / (2.0 * n))
-    values = training + factor * (4.0 / margin * complexity + scan + chance)
+    values = errors + factor * (4.0 / margins * complexity + scan + chance)
     best = int(np.argmin(values))
-    return Bound(
-        name=name,
-        source=source,
-        value=float(values[best]),
-        delta=delta,
-        trivial=trivial,
-        margin=float(margin[best]),
-        training=float(training[best]),
-    )
+    value, margin, error = (float(array[best]) for array in (values, margins, errors))
+    return Bound(name=name, source=source, value=value, delta=delta, trivial=trivial, margin=margin, training=error)
 
 
 def _own_ends(y: IntArray, cuts: int) -> BoolArray:
@@ -387,8 +377,8 @@ def pac_bayes_bound(counted: Comparisons, geometry: BallGeometry, delta: float) 
     delta : float in (0, 1)
         Chance that the bound fails.
     """
-    origins = (_from_origin(counted, origin, delta) for origin in (geometry, *geometry.moved))
-    return min(origins, key=lambda bound: bound.value)
+    origins = [_from_origin(counted, origin, delta) for origin in (geometry, *geometry.moved)]
+    return min(origins, key=attrgetter("value"))
 
 
 def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> Bound:
@@ -409,19 +399,14 @@ def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> 
     for _ in range(2):
         q = ndtr(MARGINS[:, None] - (sizes[:, None] * centre)[:, None, :]) @ share[inside]
         values = value(q, sizes[:, None], MARGINS)
-        i, j = (int(best) for best in np.unravel_index(np.argmin(values), values.shape))
+        i, j = divmod(int(np.argmin(values)), MARGINS.size)
         size, g = sizes[i], MARGINS[j]
         sizes = np.geomspace(sizes[max(i - 1, 0)], sizes[min(i + 1, _SIZES - 1)], _SIZES)
     exact = np.vdot(counted.shares, ndtr(g - size * m))
-    return Bound(
-        name=counted.name,
-        source="PAC-Bayes, Langford & Shawe-Taylor 2002",
-        value=counted.largest * float(value(exact, size, g)),
-        delta=delta,
-        trivial=counted.largest,
-        margin=float(g / size),
-        training=counted.largest * float(exact),
-    )
+    error, largest = float(value(exact, size, g)), counted.largest
+    numbers = {"value": largest * error, "training": largest * float(exact), "margin": float(g / size)}
+    source = "PAC-Bayes, Langford & Shawe-Taylor 2002"
+    return Bound(name=counted.name, source=source, delta=delta, trivial=largest, **numbers)
 
 
 #: Numbers of voters n, each twice the one before, and margins g in units of 1 / sqrt(n), that are tried; each pair has
@@ -461,15 +446,10 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
     nats = n * geometry.nats + np.log(2.0 * np.sqrt(left) * q.size / delta)
     values = kl_inverse(np.minimum(q * counted.n / left, 1.0), nats / left) / least
     i, j = np.unravel_index(np.argmin(np.where(rows < 1, np.inf, values)), values.shape)
-    return Bound(
-        name=counted.name,
-        source="PAC-Bayes votes, Langford et al. 2001",
-        value=counted.largest * float(values[i, j]),
-        delta=delta,
-        trivial=counted.largest,
-        margin=float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i])),
-        training=counted.largest * float(q[i, j]),
-    )
+    largest = counted.largest
+    numbers = {"value": largest * float(values[i, j]), "training": largest * float(q[i, j])}
+    margin, source = float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i])), "PAC-Bayes votes, Langford et al. 2001"
+    return Bound(name=counted.name, source=source, delta=delta, trivial=largest, margin=margin, **numbers)
 
 
 def _binned_votes(rho: FloatArray, share: FloatArray, active: float) -> FloatArray:

@@ -1,10 +1,10 @@
-"""Results of rankers with margins, votes, rounds or probabilities."""
+"""Results of rankers with margins, votes or rounds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from ..checks import is_whole, whole
 from ..exceptions import OptionError, UnavailableError
 from ..fit import CostBound, Fit, MarginFit, ThresholdRule, VoteFit
 from ..fitted import FittedRanker
-from ..formula.sample import Rows, Sample
+from ..formula.sample import Rows
 from ..predictions import prediction
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -114,13 +114,8 @@ def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
     return frame
 
 
-def threshold_report(r: FittedThresholds) -> Report:
-    """The summary as data."""
-    return report_with(r, [])
-
-
-def report_with(r: FittedThresholds, header: Sequence[tuple[str, Any]]) -> Report:
-    """The summary with more pairs in its header."""
+def threshold_report(r: FittedThresholds, header: Sequence[tuple[str, Any]] = ()) -> Report:
+    """The summary as data, with more pairs in its header."""
     tables = fitted_thresholds(r)
     if r.fit.coefficients is not None:
         title = "Coefficients of the score (positive = higher response)"
@@ -191,7 +186,7 @@ class VoteResults(FittedVotes, OrdinalResults):
     summary_data = vote_report
 
 
-#: What they predict.
+#: What rankers with probabilities of their own predict.
 PREDICTS = ("class", "prob", "cum_prob", "score", "margin")
 
 
@@ -203,43 +198,24 @@ def rule_probabilities(ranker: FittedRanker, fit: Fit, rows: Rows, scores: Float
 R = TypeVar("R", bound=FittedRanker)
 
 
-class StagedFit(Protocol):
-    """A fit made in rounds."""
-
-    @property
-    def stages(self) -> range:
-        """After how many rounds it can be asked."""
-
-
-class RoundsMethod(Protocol):
-    """A method that fits in rounds, as results see it."""
-
-    def more(self, sample: Sample, fit: Any, rounds: int) -> Fit:
-        """The fit with further rounds."""
-
-    def truncated(self, sample: Sample, fit: Any, rounds: int) -> Fit:
-        """The fit after some of its rounds."""
-
-
 def after_rounds(fit: R, rounds: int) -> R:
     """The results as they were after some of the rounds."""
-    found = cast(RoundsMethod, fit.method).truncated(fit.design.sample, fit.fit, rounds)
-    return _of_rounds(fit, found, rounds)
+    return _of_rounds(fit, cast(Any, fit.method).truncated(fit.design.sample, fit.fit, rounds), rounds)
 
 
 def with_more_rounds(fit: R, rounds: int) -> R:
-    """The results with further rounds: those of a fit of as many rounds at once."""
-    more = cast(RoundsMethod, fit.method).more(fit.design.sample, fit.fit, rounds)
-    return _of_rounds(fit, more, cast(StagedFit, more).stages[-1])
+    """The results with further rounds, equal to those of a fit of as many rounds at once."""
+    more = cast(Any, fit.method).more(fit.design.sample, fit.fit, rounds)
+    return _of_rounds(fit, more, more.stages[-1])
 
 
-def _of_rounds(fit: R, found: Fit, rounds: int) -> R:
-    """Another fit, its method having as many rounds: so have folds, splits and updates, which are fitted again."""
+def _of_rounds(fit: R, changed: Fit, rounds: int) -> R:
+    """The results of a changed fit; the method gets its number of rounds, for folds, splits and updates."""
     method: Any = fit.method
     if rounds > 0 and hasattr(method, "rounds"):
         method = replace(method, rounds=int(rounds))
-    calibrated: Any = None if fit.calibrated is None else replace(cast(Any, fit.calibrated), method=method)
-    return replace(fit, fit=found, method=method, calibrated=calibrated)
+    calibrated = None if fit.calibrated is None else replace(fit.calibrated, method=method)
+    return replace(fit, fit=changed, method=method, calibrated=calibrated)
 
 
 def staged_predictions(
@@ -251,15 +227,12 @@ def staged_predictions(
 
 
 def stages(fit: FittedRanker, every: int, rounds: Sequence[int] | None = None) -> list[int]:
-    """The rounds asked for, growing: these, or every so many and the last."""
-    first, last = (cast(StagedFit, fit.fit).stages[place] for place in (0, -1))
-    if rounds is not None:
-        return _among(rounds, first, last)
-    whole("every", every, 1)
-    return sorted({*range(every, last + 1, every), last})
-
-
-def _among(rounds: Sequence[int], first: int, last: int) -> list[int]:
+    """The rounds asked for, rising: `rounds`, or each `every`-th and the last."""
+    made = cast(Any, fit.fit).stages
+    first, last = made[0], made[-1]
+    if rounds is None:
+        whole("every", every, 1)
+        return sorted({*range(every, last + 1, every), last})
     several = not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
     if not several or not all(is_whole(t) and first <= t <= last for t in rounds):
         raise OptionError(f"rounds must be whole numbers from {first} to {last}, the rounds made; got {rounds!r}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,30 +19,7 @@ from ..report.frames import NotedFrame
 from .errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
 from .evaluation import crossvalidate, dealt_rows, mean_table
 from .importance import are_own
-from .margins import DRAWN, Bound, MarginBounds, delta_errors, dependence, kl_inverse
-
-
-def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> list[Bound]:
-    """Limits of the errors of the fit.
-
-    Parameters
-    ----------
-    fit : FittedRanker
-    newdata : data frame
-        With the response.
-    weights : str or (N,) array, optional
-        Whole-number case weights of the new rows.
-    delta : float in (0, 1)
-
-    Raises
-    ------
-    OptionError
-        Weights that are not whole numbers.
-    """
-    p = fit.new_predictions(newdata, weights)
-    if not np.array_equal(p.weights, np.rint(p.weights)):
-        raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
-    return _limits(fit, p, delta)
+from .margins import DRAWN, Bound, delta_errors, dependence, kl_inverse
 
 
 def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> list[Bound]:
@@ -98,15 +75,8 @@ def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, del
         Chance that a limit fails; each by itself.
     """
     n, wrong = float(weights.sum()), float(weights[distance > 0].sum())
-    exact = Bound(
-        name="classification error",
-        source="Clopper-Pearson",
-        value=clopper_pearson(wrong, n, delta),
-        delta=delta,
-        trivial=1.0,
-        margin=np.nan,
-        training=wrong / n,
-    )
+    name, source, value = "classification error", "Clopper-Pearson", clopper_pearson(wrong, n, delta)
+    exact = Bound(name=name, source=source, value=value, delta=delta, trivial=1.0, margin=np.nan, training=wrong / n)
     if n_levels == 2:  # the two errors are the same
         return [exact, replace(exact, name="absolute error")]
     return [exact, _mean_limit("absolute error", distance, weights, n_levels - 1.0, delta)]
@@ -184,12 +154,18 @@ def error_measures(
         fit.check_parts()
         parts = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
         columns |= _error_columns("cv", mean_table(parts))
-    notes = [*_infinite(columns), *fit.error_notes(newdata is not None, cv is not None)]
-    return NotedFrame.of(pd.DataFrame(columns, index=list(fit.training_errors.names)), notes, "Errors and agreement")
+    frame = pd.DataFrame(columns, index=list(fit.training_errors.names))
+    notes = []
+    for measure, values in frame.iterrows():
+        if infinite := list(frame.columns[np.isinf(values)]):
+            where = f"{measure} ({', '.join(infinite)})"
+            notes.append(f"{where} is infinite, without a standard error: an observed level had probability 0.")
+    notes += fit.error_notes(newdata is not None, cv is not None)
+    return NotedFrame.of(frame, notes, "Errors and agreement")
 
 
 def _check_folds(fit: FittedRanker, cv: Any) -> None:
-    """OptionError for a number of folds that is none, or more than there are rows or clusters to deal out."""
+    """Raise OptionError if `cv` is not a whole number of 2 or more, or exceeds the number of rows or clusters."""
     if cv is None:
         return
     sample = fit.divisible
@@ -201,24 +177,12 @@ def _check_folds(fit: FittedRanker, cv: Any) -> None:
 
 
 def _error_columns(label: str, table: ErrorTable) -> dict[str, pd.Series]:
-    """The columns of an error table: values under `label`, standard errors under "<label> se" where there are any."""
+    """The columns of an error table: values under `label`, standard errors, if any, under "<label> se"."""
     names = list(table.names)
     columns = {label: pd.Series(table.values, index=names)}
     if table.standard_errors is not None:
         columns[f"{label} se"] = pd.Series(np.where(np.isinf(table.values), np.nan, table.standard_errors), index=names)
     return columns
-
-
-def _infinite(columns: dict[str, pd.Series]) -> list[str]:
-    """What is said of measures without bound."""
-    where: dict[str, list[str]] = {}
-    for label, values in columns.items():
-        for measure in values.index[np.isinf(values)]:
-            where.setdefault(str(measure), []).append(label)
-    return [
-        f"{measure} ({', '.join(labels)}) is infinite, without a standard error: an observed level had probability 0."
-        for measure, labels in where.items()
-    ]
 
 
 def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
@@ -256,12 +220,12 @@ def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised:
 def _settled_deltas(deltas: Any) -> FloatArray:
     """Margins as an array; OptionError for anything but numbers of 0 or more."""
     try:
-        found = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
+        margins = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
     except (TypeError, ValueError):
-        found = np.full(1, np.nan)
-    if found.ndim != 1 or not (found >= 0.0).all():
+        margins = np.full(1, np.nan)
+    if margins.ndim != 1 or not (margins >= 0.0).all():
         raise OptionError(f"deltas must be margins, a number or several of 0 or more; got {deltas!r}.")
-    return found
+    return margins
 
 
 def error_bounds(
@@ -279,17 +243,29 @@ def error_bounds(
         raise OptionError(f"newdata must be a data frame; got {newdata!r}. For a chance of failure write delta=.")
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
-    found = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
-    limits = {} if newdata is None else {"new data": new_limits(fit, newdata, weights, delta)}
+    margin_bounds = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
+    bounds = list(margin_bounds.bounds)
+    notes = [f"{100 * (1 - delta):g} % bounds, each by itself, over the draw of independent rows."]
+    if newdata is not None:
+        p = fit.new_predictions(newdata, weights)
+        if not np.array_equal(p.weights, np.rint(p.weights)):
+            raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
+        bounds += [replace(bound, name=f"{bound.name} (new data)") for bound in _limits(fit, p, delta)]
+        if are_own(fit.design, newdata):
+            notes.append(
+                "The rows of newdata are among those of the fit: their bounds do not hold. Give others, or cv=5."
+            )
     if cv is not None:
-        limits[f"{cv}-fold cv"] = fold_limits(fit, cv, delta, seed)
-    told = [f"{100 * (1 - delta):g} % bounds, each by itself, over the draw of independent rows."]
-    if newdata is not None and are_own(fit.design, newdata):
-        told.append("The rows of newdata are among those of the fit: their bounds do not hold. Give others, or cv=5.")
-    if cv is not None:
+        limits = fold_limits(fit, cv, delta, seed)
+        bounds += [replace(bound, name=f"{bound.name} ({cv}-fold cv)") for bound in limits]
         no_proof = "that the fit to all rows is no worse is expected, not proven"
-        told.append(f"{cv}-fold cv: of the fits to all rows but a fold; {no_proof}.")
-    return _bound_frame(found, limits, told)
+        notes.append(f"{cv}-fold cv: of the fits to all rows but a fold; {no_proof}.")
+    rows = [(b.name, b.value, b.trivial, b.vacuous, b.training, b.margin, b.delta, b.source) for b in bounds]
+    columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "delta", "source"]
+    if vacuous := [bound.name for bound in bounds if bound.vacuous]:
+        notes.append(f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}.")
+    frame = pd.DataFrame(rows, columns=columns).set_index("error")
+    return NotedFrame.of(frame, (*margin_bounds.notes, *(notes if bounds else ())))
 
 
 def _default_deltas(rho: FloatArray) -> FloatArray:
@@ -299,21 +275,6 @@ def _default_deltas(rho: FloatArray) -> FloatArray:
     if middle == 0.0:
         return np.zeros(1)
     return np.unique([0.0, *(float(f"{factor * middle:.0e}") for factor in (0.25, 0.5, 1.0, 2.0))])
-
-
-def _bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Bound]], told: Sequence[str]) -> pd.DataFrame:
-    """Margin bounds, then limits from unseen rows, under the name of those; what is told of them, if there are any."""
-    rows = [(b.name, b.value, b.trivial, b.vacuous, b.training, b.margin, b.delta, b.source) for b in found.bounds]
-    rows += [
-        (f"{x.name} ({of})", x.value, x.trivial, x.vacuous, x.training, np.nan, x.delta, x.source)
-        for of, several in limits.items()
-        for x in several
-    ]
-    columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "delta", "source"]
-    frame = pd.DataFrame(rows, columns=columns).set_index("error")
-    vacuous = list(frame.index[frame["vacuous"].astype(bool)])
-    says_nothing = f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}."
-    return NotedFrame.of(frame, (*found.notes, *(told if rows else ()), *([says_nothing] if vacuous else [])))
 
 
 def reliability_curves(

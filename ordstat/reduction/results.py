@@ -11,7 +11,7 @@ from ..exceptions import UnavailableError
 from ..fit import CostBound, Fit
 from ..fitted import FittedRanker, Target
 from ..formula.sample import Rows
-from ..judging.rankers import FittedThresholds, report_with, threshold_figures, tidy_thresholds
+from ..judging.rankers import FittedThresholds, threshold_figures, threshold_report, tidy_thresholds
 from ..report.cells import count
 from ..report.render import Report
 from ..report.sections import bound_header, error_tables, ranker_report
@@ -206,4 +206,4 @@ class ThresholdLossResults(FittedReduction, FittedThresholds, OrdinalResults):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        return report_with(self, [bound_header(self.bound)])
+        return threshold_report(self, [bound_header(self.bound)])

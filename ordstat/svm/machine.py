@@ -25,6 +25,7 @@ from ..fit import (
 )
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import is_convex, require_differences, sample_costs, tolerance
+from ..judging.evaluation import require_folds
 from ..judging.margins import comparisons, dependence, margins, pac_bayes_bound
 from ..judging.rankers import MarginResults
 from ..judging.selection import CrossValidated
@@ -234,7 +235,7 @@ class KernelMachine(CrossValidated, Method):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        self.check_cluster(sample)
+        require_folds(self, sample, "set C='cv'")
         if sample.restrictions is None:
             return
         if not self.similarity.linear:
