@@ -39,7 +39,7 @@ KNOWN = {
     "fit -> svm.kernels", "judging.evaluation -> prediction.calibration", "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
     "method -> reduction.classifiers", "method -> svm.kernels",
-    "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",
+    "persistence -> likelihood.flexible", "persistence -> likelihood.links", 
     "plots.residuals -> likelihood.cumulative",
     "reduction.features -> labels", "reduction.nominal -> prediction.losses",
     "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",

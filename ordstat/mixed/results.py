@@ -27,7 +27,7 @@ from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.wald import chi2_tail
-from ..plots.likelihood import MixedPlots
+from ..plots.accessor import MixedPlots
 from ..report.cells import p_in_words
 from ..report.frames import NotedFrame
 from ..report.render import Table

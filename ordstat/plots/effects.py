@@ -111,8 +111,7 @@ def draw_effects(
             curve(single, part, part[variable], over_number, colours[place], place, len(levels))
         single.set_ylim(0.0, top)
         style.named(single, variable, words)
-        last = [float(table.loc[table["level"] == level, "estimate"].iloc[-1]) for level in levels]
-        style.name_levels(single, levels, colours, last, over_number)
+        style.level_key(single, levels, colours)
         return single
     values: Any = table[by].unique() if by else []
     groups = {f"{by} = {style.value_words(value)}": table[table[by] == value] for value in values}
@@ -128,7 +127,7 @@ def draw_effects(
     if n > _MOST_PANELS:
         raise OptionError(f"a picture has {_MOST_PANELS} panels at most; got {n}. Give fewer by_values.")
     columns = style.columns_for(n)
-    height = max(2.7, style.key_height(key) / -(-n // columns))
+    height = max(2.7, 0.2 * len(key) / -(-n // columns))
     panels = style.panels(ax, n, columns, height=height, width=2.5 * columns + 1.8)
     colours = style.level_colours(max(len(key), 2))[: len(key)] or [style.RIGHT]
     for place, (panel, (title, curves)) in enumerate(zip(panels, shown.items(), strict=True)):
@@ -226,6 +225,5 @@ def draw_stacked(results: Any, table: pd.DataFrame, variable: str, ax: Axes | No
         factor_axis(ax, values)
     ax.set_ylim(0.0, 1.0)
     style.named(ax, variable, _axis_of_probabilities(results, re))
-    middles = list(tops[:, -1] - shares[:, -1] / 2.0)
-    style.end_labels(ax, middles, [str(level) for level in results.levels], colours)
+    style.level_key(ax, results.levels, colours)
     return ax
