@@ -58,9 +58,20 @@ def exchange(weights: FloatArray, rng: np.random.Generator) -> tuple[IntArray, I
 _PARTS = ("X", "nominal", "scale", "offset", "scale_offset")
 
 
-def own_rows(
+def data_of_fit(
     design: Design, data: Any = None, remedy: str = "pass data= with the data that were fitted, here"
-) -> pd.DataFrame:
+) -> Any:
+    """The data given, else those that came with the fit; DataError with the remedy if there are none."""
+    given = design.data if data is None else data
+    if given is None:
+        raise DataError(
+            "The data of the fit are not at hand (a fit is saved and pickled without them): "
+            f"{remedy} or to load(path, data=...)."
+        )
+    return given
+
+
+def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
     """The rows of the fit, in its order, checked against what was fitted.
 
     Parameters
@@ -68,8 +79,6 @@ def own_rows(
     design : Design
     data : data frame, optional
         What was fitted; the data that came with the fit if not given.
-    remedy : str
-        What to do where there are none.
 
     Returns
     -------
@@ -80,13 +89,7 @@ def own_rows(
     DataError
         The data are not at hand, are not what was fitted, or do not tell the rows of the fit.
     """
-    given = design.data if data is None else data
-    if given is None:
-        raise DataError(
-            "The data of the fit are not at hand (a fit is saved and pickled without them): "
-            f"{remedy} or to load(path, data=...)."
-        )
-    frame, identified = rows_told(design, given)
+    frame, identified = rows_told(design, data_of_fit(design, data))
     if not identified and len(frame) != design.sample.n:
         frame = frame[design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)]
     if len(frame) != design.sample.n:
@@ -132,7 +135,8 @@ def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
     """The rows of the fit; those of a fit to arrays are its columns."""
     design = fit.design
     if design.recipe is not None:
-        return own_rows(design, remedy=_REMEDY)
+        data_of_fit(design, remedy="pass newdata= with rows that have the response, or the data that were fitted")
+        return own_rows(design)
     columns: Sequence[Hashable] = design.names if design.spec.columns is None else design.spec.columns
     return pd.DataFrame(design.sample.X, columns=list(columns))
 
@@ -141,7 +145,6 @@ def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
 GAIN_FIRST = ("gain", "permutation")
 # The defaults of measure, repeats, seed and level.
 _USUAL = ("absolute error", 10, 0, 0.95)
-_REMEDY = "pass newdata= with rows that have the response, or the data that were fitted"
 
 
 def importance(

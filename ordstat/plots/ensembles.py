@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +40,18 @@ def ensemble_frame(results: Any, newdata: Any, error: str, every: int | None) ->
     if made == 0:
         raise UnavailableError(f"no round was made, for {results.fit.trace.message}: there is nothing to draw.")
     stages = np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)).tolist()
-    return _long(_wide(results, newdata, error, every, stages))
+    chosen = {"rounds": stages} if every is None else {"every": every}
+    staged = results.staged_errors(None if error == "loss" else newdata, **chosen)
+    record = results.rounds.loc[staged.index]
+    if error == "loss":
+        names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
+        return _long(record[[name for name in names if name in record]].rename(columns=names))
+    curves = {_OWN: staged[error]}
+    if newdata is not None:
+        curves[_NEW] = staged[f"new {error}"]
+    if "validation" in record and error in ("cost", results.method.cost_matrix.label):
+        curves[_HELD] = record["validation"]
+    return _long(pd.DataFrame(curves))
 
 
 def trees_frame(results: Any, newdata: Any, error: str, every: int) -> pd.DataFrame:
@@ -62,22 +72,6 @@ def _long(wide: pd.DataFrame) -> pd.DataFrame:
     return wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
 
 
-def _wide(results: Any, newdata: Any, error: str, every: int | None, stages: Sequence[int]) -> pd.DataFrame:
-    """One column a set of rows, by round."""
-    new = None if error == "loss" else newdata
-    found = results.staged_errors(new, rounds=stages) if every is None else results.staged_errors(new, every=every)
-    record = results.rounds.loc[found.index]
-    if error == "loss":
-        names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
-        return pd.DataFrame(record[[name for name in names if name in record]]).rename(columns=names)
-    wide = pd.DataFrame({_OWN: found[error]})
-    if f"new {error}" in found:
-        wide[_NEW] = found[f"new {error}"]
-    if "validation" in record and error in ("cost", results.method.cost_matrix.label):
-        wide[_HELD] = record["validation"]
-    return wide
-
-
 def draw_rounds(data: pd.DataFrame, ax: Axes | None, words: str) -> Axes:
     ax = style.axes(ax, height=3.4)
     lines = {str(rows): line for rows, line in data.groupby("rows", sort=False)}
@@ -89,8 +83,6 @@ def draw_rounds(data: pd.DataFrame, ax: Axes | None, words: str) -> Axes:
     style.named(ax, "round", words)
     if lines.keys() & {"loss", "its bound"}:
         ax.set_yscale("log")
-    else:
-        style.from_zero(ax)
     style.legend(ax)
     return ax
 
@@ -99,17 +91,11 @@ def draw_ensemble(results: Any, data: pd.DataFrame, ax: Axes | None, error: str)
     ax = draw_rounds(data, ax, ERRORS[error])
     ax.set_xscale("log")
     style.plain_log_ticks(ax)
-    _mark(ax, results)
-    return ax
-
-
-def _mark(ax: Axes, results: Any) -> None:
-    """A line where the rounds in use end, unless all are."""
     kept = results.fit.kept
-    if not 0 < kept < results.fit.stages[-1]:
-        return
-    ax.axvline(kept, color=style.MUTED, linewidth=0.8, linestyle=(0, (4, 3)))
-    style.note(ax, f"{kept} in use", (kept, 1.0), (-4, -2), ax.get_xaxis_transform(), ha="right", va="top")
+    if 0 < kept < results.fit.stages[-1]:
+        ax.axvline(kept, color=style.MUTED, linewidth=0.8, linestyle=(0, (4, 3)))
+        style.note(ax, f"{kept} in use", (kept, 1.0), (-4, -2), ax.get_xaxis_transform(), ha="right", va="top")
+    return ax
 
 
 _LEAF = 0.62  # inches between leaves

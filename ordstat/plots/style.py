@@ -126,7 +126,6 @@ _TALLEST = 14.0  # inches of a figure, however many rows it has
 _ROW = 0.13  # inches that a row's name needs
 _MOST_NAMES = 20  # of levels beside a plot
 _SMALLEST = 0.7  # of the size of small words, where there is little room
-_NEAR_ZERO = 0.6  # of the highest value: lower ones are drawn from 0
 _LINE = 1.25 * SMALL / 72.0  # inches of a line of words
 TWO_LINES = 2.4 * _LINE
 _LETTERS = 13.5  # of small words in an inch
@@ -191,13 +190,6 @@ def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
     return ax
 
 
-def headed(ax: Axes, words: str) -> None:
-    """A title above all panels of the figure."""
-    figure = ax.figure.figure
-    letters = int(_LETTERS * figure.get_figwidth())
-    figure.suptitle(in_lines(words, letters), x=0.01, ha="left", color=INK, fontsize=SMALL + 1.5)
-
-
 def place_width(ax: Axes) -> float:
     """Inches of the place of axes with all that stands beside them, before any layout."""
     return float(ax.bbox.width) / ax.figure.figure.dpi / _SPARE
@@ -235,13 +227,6 @@ def note(
     """Words so many points off a place of the axes, right of it; `within` is what the place is measured in."""
     chosen: dict[str, Any] = {"va": "center", "color": INK, "fontsize": SMALL} | looks
     ax.annotate(words, place, xycoords=within, xytext=offset, textcoords="offset points", **chosen)
-
-
-def field(ax: Axes, colours: FloatArray, **how: Any) -> None:
-    """Cells of these colours, without the marks of axes."""
-    ax.imshow(colours, interpolation="nearest", **how)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
 
 
 def histogram(values: FloatArray, edges: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
@@ -338,20 +323,6 @@ def _key(names: Sequence[str], colours: Sequence[Any]) -> dict[str, Any]:
 def legend(ax: Axes, title: str = "") -> None:
     """Labels of the lines, right of the axes."""
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=title or None, title_fontsize=SMALL, **_LEGEND)
-
-
-def few_ticks(ax: Axes) -> None:
-    """As many numbers on the x axis as a small panel has room for."""
-    from matplotlib.ticker import MaxNLocator
-
-    ax.xaxis.set_major_locator(MaxNLocator(max(2, min(4, int(place_width(ax) / 0.6)))))
-
-
-def from_zero(ax: Axes) -> None:
-    """The y axis from 0, unless that would leave most of the picture empty."""
-    low, high = ax.dataLim.intervaly
-    if low < _NEAR_ZERO * high:
-        ax.set_ylim(bottom=0.0)
 
 
 def plain_log_ticks(ax: Axes) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import one_of, whole
 from ..exceptions import DataError, OptionError, UnavailableError
+from ..judging.importance import data_of_fit, rows_told
 from . import style
 from .style import in_lines
 
@@ -38,24 +39,10 @@ def in_formula(results: Any, names: Sequence[Any]) -> None:
             )
 
 
-def data_of_fit(results: Any, data: Any, also: str = "") -> Any:
-    """The data given, or those that came with the fit; `also` says what else would do."""
-    given = results.design.data if data is None else data
-    if given is None:
-        raise DataError(
-            "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the data "
-            f"that were fitted, here or to load(path, data=...){also}."
-        )
-    return given
-
-
-def fitted_columns(results: Any, given: Any, names: Sequence[str]) -> pd.DataFrame:
-    """Columns of data, at the rows of the fit where the index tells which these are."""
-    frame = pd.DataFrame({name: np.asarray(given[name]) for name in names})
-    index = getattr(given, "index", None)
-    if isinstance(index, pd.Index) and index.is_unique and results.design.index.isin(index).all():
-        frame = frame.set_axis(index).loc[results.design.index]
-    return frame
+def fitted_columns(results: Any, data: Any, names: Sequence[str], instead: str = "") -> pd.DataFrame:
+    """Columns of the data, at the rows of the fit if the index identifies these; `instead` is another remedy."""
+    given = data_of_fit(results.design, data, f"pass {instead}data= with the data that were fitted, here")
+    return rows_told(results.design, given)[0][list(names)]
 
 
 def factor_axis(ax: Axes, values: pd.Series) -> None:
@@ -105,9 +92,8 @@ def numeric_variables(results: Any) -> list[Any]:
 
 def _numbers(results: Any, x: str, y: str, data: Any) -> FloatArray:
     """(N, 2) values of the two variables in the rows of the fit."""
-    given = data_of_fit(results, data)
     in_formula(results, (x, y))
-    frame = fitted_columns(results, given, (x, y))
+    frame = fitted_columns(results, data, (x, y))
     if not all(kind.kind in "iuf" for kind in frame.dtypes):
         raise OptionError(f"{x!r} and {y!r} must both be numbers: levels of a factor have no line between them.")
     return np.asarray(frame.to_numpy(dtype=np.float64))
@@ -171,7 +157,7 @@ def _rows_to_average(results: Any, variable: str, most: int, data: Any) -> tuple
     """Complete rows of the variables, and their shares of all weights."""
     in_formula(results, [variable])
     sample = results.design.sample
-    frame = fitted_columns(results, data_of_fit(results, data), list(results.design.spec.columns))
+    frame = fitted_columns(results, data, results.design.spec.columns)
     weights = sample.case_weights if len(frame) == sample.n else np.ones(len(frame))
     keep = frame.notna().all(axis=1).to_numpy() & (weights > 0)
     frame, weights = frame[keep].reset_index(drop=True), weights[keep]
