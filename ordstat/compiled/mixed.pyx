@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Rows of logit and probit models with random effects, and a logit with one effect a group integrated out in one walk.
 
-Formulas in solvers/likelihood/mixed/laplace.py and quadrature.py, those of a row in mixedrows.pxd. Values that these
+Formulas in ordstat/mixed/integral.py, those of a row in mixedrows.pxd. Values that these
 plain forms are not made for (far tails, intervals of no width) are left to the general route: NaN or False says so.
 The NumPy twins are in tests/mixed/twins_mixed.py.
 """
@@ -156,7 +156,7 @@ def integrate_logit(bint common, const Py_ssize_t[::1] starts, const double[::1]
 
     Rows are in order of their groups, group g from starts[g] to starts[g + 1], and share the thresholds theta (K-1,);
     `score` (n,) are their scores without random effects, y (n,) the levels, z (n,) the column of the effect, w the
-    weights. The Q nodes and their logarithms of weights are those of quadrature.py; Q = 1 is Laplace's approximation.
+    weights. The Q nodes and their logarithms of weights are those of integral.py; Q = 1 is Laplace's approximation.
     Moves v (G,) to the modes, and fills H (G,), by_score (n,) and by_theta (K-1,), total derivatives. NaN where a row or
     a mode is beyond these forms, or thresholds are not in order.
     """
@@ -255,7 +255,7 @@ def location_terms(int link, const double[::1] u, const double[::1] lo, const do
 def total_derivatives(const double[:, ::1] terms, const double[::1] u, const double[::1] lo, const double[::1] s,
                       const double[::1] shift, const double[::1] w, const double[::1] variance, const double[::1] t,
                       double[:, ::1] kappa):
-    """kappa (4, n) of laplace.py by theta_y, theta_{y-1}, H and tau, from `full_terms` (n, 8)."""
+    """kappa (4, n) of integral.py by theta_y, theta_{y-1}, H and tau, from `full_terms` (n, 8)."""
     cdef Py_ssize_t i
     cdef double a, b, c, W, r_u, r_l, W_u, W_l, up, low, own, half
     with nogil:

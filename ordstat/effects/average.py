@@ -21,7 +21,7 @@ from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.rule import crossed_rows, report_crossing
 from ..likelihood.standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
 from ..likelihood.wald import wald_test
-from ..mixed.over_groups import AsTheyAre, Place, Predicted
+from ..mixed.over_groups import Predicted
 from ..mixed.predictions import chosen_effects, effects_words, predicted_by, predicted_covariance
 from ..report.warnings import without_end
 
@@ -152,7 +152,7 @@ class Averager:
         r = results if vcov is None else with_covariance(results, vcov)
         notes = () if r.fit.separation is None else tuple(without_end(r.fit, r.parameters, scale in _ENDLESS))
         if r.fit.marginal is None and re is None:
-            return cls(r, scale, AsTheyAre(r.rule), rule_covariance(r.fit, r.rule, r._covariance(None)), notes)
+            return cls(r, scale, Predicted(r.rule), rule_covariance(r.fit, r.rule, r._covariance(None)), notes)
         effects = chosen_effects(r, scale, re)
         predicted = predicted_by(r, scale, effects)
         return cls(r, scale, predicted, predicted_covariance(r, predicted), (*effects_words(effects, scale), *notes))
@@ -197,23 +197,26 @@ class Averager:
         values, jacobian = self.predicted.averages(self.quantity, rows, weights)
         return self._summed(values, jacobian, rows.take(weights != 0.0))
 
-    def slope(self, at: Place, tangent: Rows, weights: FloatArray) -> Average:
+    def slope(self, rows: Rows, tangent: Rows, weights: FloatArray) -> Average:
         """The weighted sum over rows of the derivatives along a tangent."""
-        values, jacobian = at.average(tangent, weights)
+        values, jacobian = self.predicted.slope(self.quantity, rows, tangent, weights)
         used = weights != 0.0
-        return self._summed(values, jacobian, at.rows.take(used), tangent.take(used))
+        return self._summed(values, jacobian, rows.take(used), tangent.take(used))
 
     def _summed(self, values: FloatArray, jacobian: FloatArray, rows: Rows, tangent: Rows | None = None) -> Average:
         estimable, finite = self._known(rows, tangent)
         average = Average(values, jacobian, ~np.isnan(values) & finite.all(axis=0))
         return average if estimable.all() else average.unknown()
 
-    def each(self, at: Place, tangent: Rows | None = None) -> list[Average]:
+    def each(self, rows: Rows, tangent: Rows | None = None) -> list[Average]:
         """The quantity of every row, or its derivative along a tangent."""
-        values, jacobian = at.values() if tangent is None else at.each(tangent)
-        estimable, finite = self._known(at.rows, tangent)
-        rows = map(Average, values, jacobian, ~np.isnan(values) & finite)
-        return [average if known else average.unknown() for average, known in zip(rows, estimable, strict=True)]
+        if tangent is None:
+            values, jacobian = self.predicted.each(self.quantity, rows)
+        else:
+            values, jacobian = self.predicted.slopes(self.quantity, rows, tangent)
+        estimable, finite = self._known(rows, tangent)
+        averages = map(Average, values, jacobian, ~np.isnan(values) & finite)
+        return [average if known else average.unknown() for average, known in zip(averages, estimable, strict=True)]
 
     def _known(self, rows: Rows, tangent: Rows | None) -> tuple[BoolArray, BoolArray]:
         """(n,) whether the data determine rows or their changes; (n, M) or (1, 1) whether no infinite estimate does."""
@@ -224,10 +227,6 @@ class Averager:
             return estimable, np.ones((1, 1), dtype=np.bool_)
         either = rows if tangent is None else _either(rows, tangent)
         return estimable, ~involved(self.predicted.rule, either, self.quantity, infinite)
-
-    def directions(self, rows: Rows) -> Place:
-        """The rows, to take derivatives at."""
-        return self.predicted.directions(self.quantity, rows)
 
     def contrasts(self, rows: Rows, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(h,) sums over rows of the latent variable by weights (h, n), and their (h, F) Jacobian."""
@@ -245,7 +244,7 @@ class Averager:
 
     def sizes(self, rows: Rows) -> FloatArray:
         """(F,) the largest derivatives among rows by each parameter, 1 where all are 0."""
-        largest = np.abs(self.directions(rows).values()[1][:, 0]).max(axis=0)
+        largest = np.abs(self.predicted.each(self.quantity, rows)[1][:, 0]).max(axis=0)
         return np.where(largest > 0.0, largest, 1.0)
 
     def settled(self, average: Average) -> Average:

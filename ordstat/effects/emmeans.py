@@ -64,7 +64,7 @@ def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> lis
         if moved is None:
             average = averager.over(rows.take(cell), share)
         else:
-            average = averager.slope(averager.directions(rows.take(cell)), moved.take(cell), share)
+            average = averager.slope(rows.take(cell), moved.take(cell), share)
         averages.append(average.unknown() if empty else average)
     return averages
 

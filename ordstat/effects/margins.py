@@ -144,7 +144,7 @@ class Counterfactuals:
         if (name, key) not in self._averages:
             design = self._design(self.rows.frame if name is None else self.rows.setting(name, value))
             if self.single:
-                self._averages[name, key] = self.averager.each(self.averager.directions(design))
+                self._averages[name, key] = self.averager.each(design)
             else:
                 self._averages[name, key] = [self.averager.over(design, self.rows.weights)]
         return self._averages[name, key]
@@ -157,7 +157,7 @@ class Counterfactuals:
     def _slope(self, name: str) -> list[Average]:
         spec, known = self.averager.results.design.spec, self.rows.known_values(name)
         moved = tangent(self.averager.design, self.rows.frame, name, known, spec.linear_in(name))
-        here = self.averager.directions(self._design(self.rows.frame))
+        here = self._design(self.rows.frame)
         if self.single:
             return self.averager.each(here, moved)
         return [self.averager.slope(here, moved, self.rows.weights)]

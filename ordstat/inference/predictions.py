@@ -13,7 +13,7 @@ from ..checks import fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, Sample, row_blocks
 from ..judging.costs import CostMatrix
-from ..likelihood.derivatives import QUANTITIES, Directions, score_errors, standard_errors
+from ..likelihood.derivatives import QUANTITIES, Chain, score_errors, standard_errors
 from ..likelihood.fitted import FittedLikelihood, of_errors, with_covariance
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
@@ -26,8 +26,8 @@ from ..likelihood.standard_errors import (
     rule_covariance,
     symmetric_limits,
 )
-from ..predictions import known_type, prediction, unknown_type
 from ..report.frames import NotedFrame
+from ..results import known_type, prediction, unknown_type
 from .comparison import degrees_of_freedom
 
 #: Of scores and predictors, which have no end where estimates are infinite.
@@ -86,7 +86,7 @@ def prediction_with_errors(
         tables["std_error"] = std_error
     if interval is not None:
         tables |= {"lower": lower, "upper": upper}
-    columns = _columns(r, type, list(tables))
+    columns = prediction_columns(r, type, list(tables))
     frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
     limits = () if interval is None else (f"{100 * level:g} % confidence limits.",)
     stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
@@ -104,7 +104,7 @@ def _prediction_under(r: FittedLikelihood, newdata: Any, type: str, cost: Any) -
     return target.classes(codes, r.design.levels, r.design.response)
 
 
-def _columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
+def prediction_columns(results: FittedLikelihood, type: str, statistics: list[str]) -> pd.Index:
     """(statistic, label) pairs where a row has several numbers, else the statistics alone."""
     if type in ("score", "mean"):
         return pd.Index(statistics)
@@ -117,7 +117,7 @@ def _delta_df(r: FittedLikelihood, rows: Rows, type: str) -> Any:
     if r.bias_reduced is None:
         return r.design_df
     if type != "score":
-        return degrees_of_freedom(r, Directions(QUANTITIES[type], r.rule, rows).values()[1])
+        return degrees_of_freedom(r, Chain(QUANTITIES[type], r.rule, rows).rows()[1])
     jacobian = np.zeros((rows.n, r.rule.n_parameters))
     jacobian[:, r.rule.alpha.size : r.rule.alpha.size + r.rule.beta.size] = rows.X
     return degrees_of_freedom(r, jacobian)[:, None]

@@ -21,7 +21,7 @@ from ..plots.errors import compared
 from ..plots.style import shortened_middle
 from ..report.cells import counted
 from ..report.frames import NotedFrame
-from ..report.render import SCREEN, Report, Reported, Table, as_text
+from ..report.render import Report, Reported, Table
 from .errors import LARGER_IS_BETTER, MEASURES, error_table
 from .evaluation import evaluate, with_weights
 
@@ -325,9 +325,6 @@ class Comparison(Reported):
         title = self.measure[:1].upper() + self.measure[1:]
         table = Table(title=title, frame=frame, formats=dict.fromkeys(frame, ".3f") | formats, note=note)
         return Report(title=self.title, header=(), tables=(table,), notes=self.notes)
-
-    def __repr__(self) -> str:
-        return as_text(self.report(), SCREEN, SCREEN)
 
     def _of(self, measure: str) -> FloatArray:
         """(M, J) values, all NaN of a method that failed in a fold, and of a fold in which a method lacks its value.

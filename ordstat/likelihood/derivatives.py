@@ -2,72 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..formula.sample import Rows, row_blocks
+from ..formula.sample import RandomRows, Rows, row_blocks
 from .family import Family
 from .flexible import FLEXIBLE
 from .predictor import ModelRows
 from .rule import LikelihoodRule
 
+#: Values and their derivatives by the parameters.
+Derived = tuple[FloatArray, FloatArray]
 #: Distance of the points for the derivative by a link's parameter.
 _LINK_STEP = 1e-3
+#: How far the points of a derivative along a tangent move the predictors.
+_ETA_STEP = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
-class Slopes:
-    """Derivatives of a curve.
-
-    Attributes
-    ----------
-    eta : (n, K-1) where each value depends on its own eta alone, else (n, K-1 values, K-1 of eta)
-    lam : list of (n, K-1)
-        By the parameter of the link, where it has one; else empty.
-    """
-
-    eta: FloatArray
-    lam: list[FloatArray]
-
-    @property
-    def local(self) -> bool:
-        """Whether each value depends on its own eta alone."""
-        return self.eta.ndim == 2
-
-    def combined(self, factors: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-        """Derivatives (n, K-1) and (n,) of the sum over values, multiplied by (K-1,) factors."""
-        eta = self.eta * factors if self.local else np.einsum("nkj,k->nj", self.eta, factors)
-        return np.asarray(eta), [value @ factors for value in self.lam]
+def five_points(value: Callable[[int], Derived]) -> Derived:
+    """The derivative at 0 of a pair of arrays, for points a unit apart; parts that do not move give exact zeros."""
+    far, near = (zip(value(-k), value(k), strict=True) for k in (2, 1))
+    pairs = zip(near, far, strict=True)
+    values, jacobian = ((8.0 * (high - low) - (above - below)) / 12.0 for (low, high), (below, above) in pairs)
+    return values, jacobian
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A function of the eta of a row under a family, (n, K-1), with its derivatives."""
+    """A function of the predictors eta (n, K-1) of rows under a family.
+
+    Attributes
+    ----------
+    value : callable
+        (n, K-1).
+    slope : callable
+        Its derivatives: (n, K-1) where each value depends on its own eta alone, else (n, K-1 values, K-1 of eta).
+    """
 
     value: Callable[[Family, FloatArray], FloatArray]
     slope: Callable[[Family, FloatArray], FloatArray]
 
-    def slopes(self, family: Family, eta: FloatArray) -> Slopes:
-        """Derivatives by eta, and by the parameter of the link from five points."""
-        link = family.link
-        if link.lam is None:
-            return Slopes(self.slope(family, eta), [])
-        flexible = FLEXIBLE[link.name]
-        h = _LINK_STEP * (link.lam if flexible.relative else max(1.0, abs(link.lam)))
-        moved = [[self.value(family.at(flexible.at(link.lam + j * h)), eta) for j in (-k, k)] for k in (1, 2)]
-        near, far = moved
-        by_lam = (8.0 * (near[1] - near[0]) - (far[1] - far[0])) / (12.0 * h)
-        return Slopes(self.slope(family, eta), [np.where(np.isfinite(eta), by_lam, 0.0)])
+    def by_lambda(self, family: Family, eta: FloatArray) -> FloatArray:
+        """(n, K-1) derivatives by the parameter of the link."""
+        flexible, lam = FLEXIBLE[family.link.name], family.link.lam
+        assert lam is not None
+        h = _LINK_STEP * (lam if flexible.relative else max(1.0, abs(lam)))
+
+        def moved(step: int) -> Derived:
+            value = self.value(family.at(flexible.at(lam + step * h)), eta)
+            return value, value
+
+        return np.where(np.isfinite(eta), five_points(moved)[0] / h, 0.0)
 
 
-CUMULATIVE = Curve(
-    lambda family, eta: family.below(eta),
-    lambda family, eta: family.below_slope(eta),
-)
+CUMULATIVE = Curve(lambda family, eta: family.below(eta), lambda family, eta: family.below_slope(eta))
 ETA = Curve(lambda family, eta: eta, lambda family, eta: np.ones_like(eta))
 ABOVE_LOG_ODDS = Curve(
     lambda family, eta: family.log_odds_above(eta), lambda family, eta: family.log_odds_above_slope(eta)
@@ -101,7 +93,7 @@ def _with_top(values: FloatArray, top: float) -> FloatArray:
 
 
 def _differences(values: FloatArray, top: float) -> FloatArray:
-    return np.asarray(np.diff(_with_top(values, top), axis=0, prepend=0.0))
+    return np.asarray(np.diff(values, axis=0, prepend=0.0, append=top))
 
 
 def _expected_rank(values: FloatArray, top: float) -> FloatArray:
@@ -130,79 +122,61 @@ QUANTITIES: dict[str, Quantity] = {
 _BUFFER = 1 << 21
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Chain:
-    """The predictors of n rows and what they are made of, for the chain rule.
+    """A quantity of n rows, and its derivatives through the predictors eta = s (w'alpha - x'beta - offset).
 
-    Attributes
+    Parameters
     ----------
-    eta : (n, K-1)
-    s : (n, 1)
-    rows : ModelRows
+    quantity : Quantity
+    rule : LikelihoodRule
+    rows : Rows
     """
 
-    eta: FloatArray
-    s: FloatArray
-    rows: ModelRows
+    def __init__(self, quantity: Quantity, rule: LikelihoodRule, rows: Rows) -> None:
+        predictor, curve, family = rule.predictor(rows), quantity.curve, rule.family
+        self.quantity, self.columns = quantity, ModelRows.of(rows)
+        self.s, self.eta = predictor.s[:, None, None], predictor.eta()
+        self.curve = curve.value(family, self.eta)
+        slope, factors = curve.slope(family, self.eta), quantity.factors(self.eta.shape[1])
+        local = slope.ndim == 2
+        #: (n, M, K-1) derivatives of the outputs by eta.
+        self.by_eta = slope[:, None, :] * factors if local else np.einsum("mk,nkj->nmj", factors, slope)
+        #: (n, M) those by the parameter of the link, where it has one.
+        self.by_lambda = [] if family.link.lam is None else [curve.by_lambda(family, self.eta) @ factors.T]
 
-    @classmethod
-    def of(cls, rule: LikelihoodRule, rows: Rows) -> Chain:
-        predictor = rule.predictor(rows)
-        return cls(eta=predictor.eta(), s=predictor.s[:, None], rows=ModelRows.of(rows))
+    def sums(self, weights: FloatArray) -> Derived:
+        """(K-1,) sums of the curve over rows by weights, and the (M, F) Jacobian of the sums of the outputs."""
+        n, outputs, count = self.by_eta.shape
+        by_theta = (self.by_eta * (self.s * weights[:, None, None])).reshape(n, -1)
+        alpha = (self.columns.w.T @ by_theta).reshape(-1, outputs, count).transpose(1, 0, 2)
+        beta = (self.columns.x.T @ by_theta).reshape(-1, outputs, count).sum(axis=2).T
+        zeta = (self.columns.z.T @ (self._stretched() * weights[:, None])).T
+        lam = [(weights @ part)[:, None] for part in self.by_lambda]
+        return weights @ self.curve, np.hstack([alpha.reshape(outputs, -1), -beta, -zeta, *lam])
 
-    def gradient(self, by_eta: FloatArray, by_lambda: list[FloatArray]) -> FloatArray:
-        """(n, F) gradient of one number a row, from its derivatives (n, K-1) by eta and (n,) by lambda."""
-        w, x, z = self.rows.w, self.rows.x, self.rows.z
-        alpha = w[:, :, None] * (by_eta * self.s)[:, None, :]
-        beta = -(by_eta.sum(axis=1, keepdims=True) * self.s) * x
-        zeta = -product(by_eta, self.eta).sum(axis=1, keepdims=True) * z
-        flat = alpha.reshape(len(by_eta), w.shape[1] * by_eta.shape[1])
-        return np.hstack([flat, beta, zeta, *(value[:, None] for value in by_lambda)])
+    def rows(self) -> Derived:
+        """(n, M) outputs and their (n, M, F) Jacobian."""
+        by_theta, (w, x, z) = self.by_eta * self.s, (self.columns.w, self.columns.x, self.columns.z)
+        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(*by_theta.shape[:2], -1)
+        beta, zeta = by_theta.sum(axis=2)[:, :, None] * x[:, None, :], self._stretched()[:, :, None] * z[:, None, :]
+        values = self.quantity.combine(self.curve.T, 1.0).T
+        return values, np.concatenate([alpha, -beta, -zeta, *(part[:, :, None] for part in self.by_lambda)], axis=2)
 
-    def totals(self, slopes: Slopes, weights: FloatArray) -> FloatArray:
-        """(K-1, F) sum over rows of weight times the gradient of each value of a curve."""
-        out = []
-        for row in np.eye(self.eta.shape[1]):
-            by_eta, by_lambda = slopes.combined(row)
-            weighted = by_eta * (self.s * weights[:, None])
-            stretched = product(by_eta, self.eta).sum(axis=1) * weights
-            alpha, lam = (self.rows.w.T @ weighted).reshape(-1), [weights @ value for value in by_lambda]
-            beta = weighted.sum(axis=1) @ self.rows.x
-            out.append(np.concatenate([alpha, -beta, -stretched @ self.rows.z, lam]))
-        return np.array(out)
-
-    def involves(self, chosen: BoolArray) -> BoolArray:
-        """(n, K-1) whether each eta has a nonzero derivative by one of the chosen parameters (F,)."""
-        w, x, z = self.rows.w, self.rows.x, self.rows.z
-        count, m, D = self.eta.shape[1], w.shape[1], x.shape[1]
-        alpha, beta, rest = np.split(chosen, [m * count, m * count + D])
-        zeta = rest[: z.shape[1]]
-        shared = (x[:, beta] != 0.0).any(axis=1) | (z[:, zeta] != 0.0).any(axis=1)
-        own: BoolArray = (np.abs(w) @ alpha.reshape(m, count)) > 0.0
-        return np.asarray(own | shared[:, None])
+    def _stretched(self) -> FloatArray:
+        """(n, M) derivatives by log s, to which infinite thresholds add nothing; zeros without columns of the scale."""
+        if not self.columns.z.shape[1]:
+            return np.zeros(self.by_eta.shape[:2])
+        return np.asarray(np.einsum("nmk,nk->nm", self.by_eta, np.where(np.isfinite(self.eta), self.eta, 0.0)))
 
 
-def product(c: FloatArray, eta: FloatArray) -> FloatArray:
-    """c * eta, 0 where c is 0 (an infinite threshold)."""
-    return np.asarray(np.where(c == 0.0, 0.0, c * np.where(c == 0.0, 0.0, eta)))
-
-
-def averages(
-    quantity: Quantity, rule: LikelihoodRule, rows: Rows, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def averages(quantity: Quantity, rule: LikelihoodRule, rows: Rows, weights: FloatArray) -> Derived:
     """(M,) weighted sums over rows and their (M, F) Jacobian; the weights should sum to what 1 stands for."""
     values: FloatArray = np.zeros(rule.n_levels - 1)
-    jacobian: FloatArray = np.zeros((rule.n_levels - 1, rule.n_parameters))
-    for part in chunks(rows.n, rule.n_levels):
-        some = Chain.of(rule, rows.take(part))
-        values = values + weights[part] @ quantity.curve.value(rule.family, some.eta)
-        jacobian = jacobian + some.totals(quantity.curve.slopes(rule.family, some.eta), weights[part])
-    return quantity.combine(values, float(weights.sum())), quantity.combine(jacobian, 0.0)
-
-
-def chunks(n: int, per_row: int) -> Iterator[slice]:
-    """Slices of at most so many rows that `per_row` doubles a row fit the buffer."""
-    return row_blocks(n, per_row, _BUFFER)
+    jacobian: FloatArray = np.zeros((1, rule.n_parameters))
+    for part in row_blocks(rows.n, rule.n_levels**2, _BUFFER):
+        sums, by_parameters = Chain(quantity, rule, rows.take(part)).sums(weights[part])
+        values, jacobian = values + sums, jacobian + by_parameters
+    return quantity.combine(values, float(weights.sum())), jacobian
 
 
 def standard_errors(rule: LikelihoodRule, rows: Rows, quantity: Quantity, covariance: FloatArray) -> FloatArray:
@@ -215,181 +189,63 @@ def standard_errors(rule: LikelihoodRule, rows: Rows, quantity: Quantity, covari
     quantity : Quantity
     covariance : (F, F) of all parameters, zero where aliased
     """
-    width = rule.n_parameters + 2 * rule.n_levels * (1 if rule.family.local else rule.n_levels)
-    parts = [Chain.of(rule, rows.take(part)) for part in chunks(rows.n, width)] or [Chain.of(rule, rows)]
-    variances = np.concatenate([_variances(rule.family, part, quantity, covariance) for part in parts])
-    return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
-
-
-def _variances(family: Family, some: Chain, quantity: Quantity, covariance: FloatArray) -> FloatArray:
-    slopes, columns = quantity.curve.slopes(family, some.eta), []
-    for factors in quantity.factors(some.eta.shape[1]):
-        gradient = some.gradient(*slopes.combined(factors))
-        used = gradient.any(axis=0)
-        part = gradient[:, used]
-        columns.append(((part @ covariance[np.ix_(used, used)]) * part).sum(axis=1))
-    return np.column_stack(columns)
-
-
-def _beta(rule: LikelihoodRule) -> slice:
-    return slice(rule.alpha.size, rule.alpha.size + rule.beta.size)
+    errors = []
+    for part in list(row_blocks(rows.n, rule.n_levels * rule.n_parameters, _BUFFER)) or [slice(0, 0)]:
+        jacobian = Chain(quantity, rule, rows.take(part)).rows()[1]
+        errors.append(np.sqrt(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0)))
+    return np.concatenate(errors)
 
 
 def score_errors(rule: LikelihoodRule, rows: Rows, covariance: FloatArray) -> FloatArray:
     """(N,) standard errors of H = x'beta + offset."""
-    beta = _beta(rule)
+    beta = slice(rule.alpha.size, rule.alpha.size + rule.beta.size)
     return np.asarray(np.sqrt(np.maximum(((rows.X @ covariance[beta, beta]) * rows.X).sum(axis=1), 0.0)))
 
 
 def involved(rule: LikelihoodRule, rows: Rows, quantity: Quantity, chosen: BoolArray) -> BoolArray:
     """(N, M) whether an output depends on one of the chosen parameters (F,) of alpha, beta or zeta."""
-    some = Chain.of(rule, rows)
-    etas = some.involves(chosen)
-    if not quantity.curve.slopes(rule.family, some.eta).local:
+    columns, (count, m) = ModelRows.of(rows), rule.alpha.shape
+    alpha, beta, zeta, _ = np.split(chosen, np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size]))
+    shared = (columns.x[:, beta] != 0.0).any(axis=1) | (columns.z[:, zeta] != 0.0).any(axis=1)
+    etas = ((np.abs(columns.w) @ alpha.reshape(m, count)) > 0.0) | shared[:, None]
+    if not rule.family.local and quantity.curve is not ETA:
         etas = np.broadcast_to(etas.any(axis=1, keepdims=True), etas.shape)
-    return np.asarray(etas @ (quantity.factors(etas.shape[1]) != 0.0).T)
+    return np.asarray(etas @ (quantity.factors(count) != 0.0).T)
 
 
 def score_involved(rule: LikelihoodRule, rows: Rows, chosen: BoolArray) -> BoolArray:
     """(N,) whether H depends on one of the chosen parameters (F,)."""
-    return np.asarray((rows.X[:, chosen[_beta(rule)]] != 0.0).any(axis=1))
+    beta = chosen[rule.alpha.size : rule.alpha.size + rule.beta.size]
+    return np.asarray((rows.X[:, beta] != 0.0).any(axis=1))
 
 
-#: Distance of five points in eta, and the least share of eta.
-_STEP, _SHARE = 1e-3, 1e-6
-#: Place and weight of the four that count, for 12 times the derivative.
-_POINTS = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
+def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
+    """Rows moved by steps (n,) along a tangent, which has their derivatives by a number."""
+
+    def sum_of(part: FloatArray | None, slope: FloatArray | None) -> FloatArray | None:
+        if part is None or slope is None:
+            return part
+        return np.asarray(part + (step if part.ndim == 1 else step[:, None]) * slope)
+
+    names = ("X", "offset", "nominal", "scale", "scale_offset")
+    parts: dict[str, Any] = {name: sum_of(getattr(rows, name), getattr(tangent, name)) for name in names}
+    if rows.random is not None and tangent.random is not None:
+        pairs = zip(rows.random.terms, tangent.random.terms, strict=True)
+        parts["random"] = RandomRows(tuple(replace(term, z=sum_of(term.z, slope.z)) for term, slope in pairs))
+    return replace(rows, **parts)
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Some rows of a model: their predictors and the slopes of a curve there.
+def steps_along(rule: LikelihoodRule, rows: Rows, tangent: Rows, further: FloatArray | float = 0.0) -> FloatArray:
+    """(n,) steps along a tangent that move the fastest predictor of a row by `_ETA_STEP`; 1 where nothing moves.
 
-    Attributes
-    ----------
-    rule : LikelihoodRule
-    curve : Curve
-    chain : Chain
+    `further` is how fast random effects move the predictors beside.
     """
-
-    rule: LikelihoodRule
-    curve: Curve
-    chain: Chain
-
-    @cached_property
-    def slopes(self) -> Slopes:
-        return self.curve.slopes(self.rule.family, self.chain.eta)
-
-    @cached_property
-    def _own_bend(self) -> Slopes:
-        """Second derivatives of a local curve."""
-        return bent(self.curve, self.rule.family, self.chain.eta, np.ones_like(self.chain.eta))
-
-    def bend(self, moved: FloatArray) -> Slopes:
-        """The derivative of the slopes where eta moves by (n, K-1)."""
-        if not self.slopes.local:
-            return bent(self.curve, self.rule.family, self.chain.eta, _finite(moved))
-        own = self._own_bend
-        return Slopes(product(own.eta, moved), [product(value, moved) for value in own.lam])
-
-    def along(self, tangent: Rows) -> tuple[FloatArray, list[tuple[Chain, Slopes]]]:
-        """(n, K-1) the derivative of the curve along a tangent, and parts whose gradients add up to its gradient."""
-        rule, chain = self.rule, self.chain
-        H = rule.scores(tangent)
-        tau: FloatArray = np.zeros(tangent.n) if tangent.scale is None else tangent.scale @ rule.zeta
-        tau = (tau if tangent.scale_offset is None else tau + tangent.scale_offset)[:, None]
-        theta = 0.0 if tangent.nominal is None else tangent.nominal @ rule.alpha[:, 1:].T
-        moved = chain.s * (theta - H[:, None]) - product(tau, chain.eta)
-        rows, none = chain.rows, np.zeros((tangent.n, 1))
-        w = none if tangent.nominal is None else np.hstack([none, tangent.nominal])
-        turned = replace(rows, w=w - tau * rows.w, x=tangent.X - tau * rows.x)
-        parts = [replace(chain, eta=moved, rows=turned)]
-        if tangent.scale is not None:
-            parts.append(replace(chain, rows=replace(rows, w=0.0 * rows.w, x=0.0 * rows.x, z=tangent.scale)))
-        slope = self.slopes.eta
-        values = product(slope, moved) if self.slopes.local else np.einsum("nkj,nj->nk", slope, _finite(moved))
-        still = Slopes(slope, [np.zeros_like(value) for value in self.slopes.lam])
-        return values, [(chain, self.bend(moved)), *((part, still) for part in parts)]
-
-
-def _finite(moved: FloatArray) -> FloatArray:
-    """The moves, without those of infinite predictors, on which no probability depends."""
-    return np.where(np.isfinite(moved), moved, 0.0)
-
-
-def bent(curve: Curve, family: Family, eta: FloatArray, moved: FloatArray) -> Slopes:
-    """The derivative of the slopes of a curve where eta moves by (n, K-1), from five points."""
-    h = _STEP / np.maximum(np.abs(moved).max(axis=1, keepdims=True), 1e-300)
-    h = np.maximum(h, _SHARE * np.where(np.isfinite(eta), np.abs(eta), 0.0).max(axis=1, keepdims=True) * h / _STEP)
-    points = [curve.slopes(family, eta + (place * h) * moved) for place, _ in _POINTS]
-    weights = [weight for _, weight in _POINTS]
-    finite = np.isfinite(eta)
-
-    def derivative(parts: list[FloatArray]) -> FloatArray:
-        width = 12.0 * h if parts[0].ndim == 2 else 12.0 * h[:, :, None]
-        total = sum((weight * part for weight, part in zip(weights, parts, strict=True)), np.zeros_like(parts[0]))
-        known = finite if parts[0].ndim == 2 else finite[:, None, :]
-        return np.where(known, total / width, 0.0)
-
-    lam = [[point.lam[j] for point in points] for j in range(len(points[0].lam))]
-    return Slopes(derivative([point.eta for point in points]), [derivative(values) for values in lam])
-
-
-class Directions:
-    """Derivatives of a quantity along tangents of some rows; what all tangents share is found once.
-
-    Parameters
-    ----------
-    quantity : Quantity
-    rule : LikelihoodRule
-    rows : Rows
-    """
-
-    def __init__(self, quantity: Quantity, rule: LikelihoodRule, rows: Rows) -> None:
-        self.quantity, self.rule, self.rows = quantity, rule, rows
-
-    @cached_property
-    def _blocks(self) -> list[tuple[slice, Block]]:
-        parts = chunks(self.rows.n, self.rule.n_levels)
-        return [
-            (part, Block(self.rule, self.quantity.curve, Chain.of(self.rule, self.rows.take(part)))) for part in parts
-        ]
-
-    def average(self, tangent: Rows, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(M,) weighted sums over rows of the derivatives along a tangent, and their (M, F) Jacobian."""
-        count = self.rule.n_levels - 1
-        values, jacobian = np.zeros(count), np.zeros((count, self.rule.n_parameters))
-        for part, block in self._blocks:
-            (moves, parts), w = block.along(tangent.take(part)), weights[part]
-            values = values + w @ moves
-            jacobian = jacobian + sum(chain.totals(slopes, w) for chain, slopes in parts)
-        return self.quantity.combine(values, 0.0), self.quantity.combine(jacobian, 0.0)
-
-    def each(self, tangent: Rows) -> tuple[FloatArray, FloatArray]:
-        """(n, M) derivatives along a tangent, and their (n, M, F) Jacobian."""
-        moves = [block.along(tangent.take(part)) for part, block in self._blocks]
-        return _stacked(self.quantity, [(values, row_gradients(self.quantity, parts)) for values, parts in moves], 0.0)
-
-    def values(self) -> tuple[FloatArray, FloatArray]:
-        """(n, M) the quantity itself, and its (n, M, F) Jacobian."""
-        chains = [(block.chain, block.slopes) for _, block in self._blocks]
-        curves = [self.quantity.curve.value(self.rule.family, chain.eta) for chain, _ in chains]
-        gradients = [row_gradients(self.quantity, [part]) for part in chains]
-        return _stacked(self.quantity, list(zip(curves, gradients, strict=True)), 1.0)
-
-
-def row_gradients(quantity: Quantity, parts: list[tuple[Chain, Slopes]]) -> FloatArray:
-    """(n, M, F) the sum of the gradients of each output of a quantity."""
-    factors = quantity.factors(parts[0][0].eta.shape[1])
-    outputs = [sum(chain.gradient(*slopes.combined(row)) for chain, slopes in parts) for row in factors]
-    return np.stack(outputs, axis=1)
-
-
-def _stacked(
-    quantity: Quantity, found: list[tuple[FloatArray, FloatArray]], top: float
-) -> tuple[FloatArray, FloatArray]:
-    values = np.concatenate([one for one, _ in found])
-    return quantity.combine(values.T, top).T, np.concatenate([gradient for _, gradient in found])
+    here, along = rule.predictor(rows), rule.predictor(tangent)
+    with np.errstate(invalid="ignore"):  # infinite thresholds
+        slope = here.s[:, None] * (along.thresholds() - rule.alpha[:, 0] - along.H[:, None])
+        slope = np.abs(slope - along.tau[:, None] * here.eta())
+    speed = np.where(np.isfinite(slope), slope, 0.0).max(axis=1) + further
+    return np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0)
 
 
 #: Distance of the points in units of the deviation: the error of five points is of the order of its fourth power.

@@ -1,7 +1,8 @@
-"""Estimates with random effects, variances at their boundary among them."""
+"""Estimates with random effects: their covariance, scores of clusters and profiles."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -9,27 +10,36 @@ from functools import cached_property, partial
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError
+from ..exceptions import DataError, UnavailableError
 from ..likelihood.fit import EffectsOfGroups, Marginal
 from ..likelihood.problem import Problem
+from ..likelihood.profile import NOT_REACHED, crossing
 from ..likelihood.user_scale import in_order
-from .laplace import Evaluation, Objective, State, evaluate, row_scores, state_at
+from .integral import (
+    Evaluation,
+    Nodes,
+    Objective,
+    State,
+    check_grid,
+    evaluate,
+    evaluate_by_nodes,
+    evaluate_compiled,
+    row_scores,
+    scores_by_nodes,
+    state_at,
+)
 from .model import MixedModel
-from .quadrature import check_grid, evaluate_by_nodes, evaluate_compiled, row_scores_by_nodes
-from .search import Boundary, Found, information_along, log_determinant, maximise, penalised, settled
-
-
-@dataclass(frozen=True, eq=False)
-class Covariance:
-    """The covariance of estimates as a matrix [Information]."""
-
-    matrix: FloatArray
-
-    def variances(self) -> FloatArray:
-        return np.asarray(np.diag(self.matrix))
-
-    def covariance(self) -> FloatArray:
-        return self.matrix.copy()
+from .search import (
+    Boundary,
+    Found,
+    diagonals,
+    information_along,
+    log_determinant,
+    maximise,
+    penalised,
+    quasi_newton,
+    settled,
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,7 +84,8 @@ class MarginalLikelihood:
     def scores(self, codes: IntArray, size: int) -> FloatArray:
         """(size, P' + m) scores of clusters of whole groups, by the cluster (n,) of each row of the sample."""
         state = self.at.state
-        rows = row_scores(state) if self.quadrature == 1 else row_scores_by_nodes(state, self.quadrature)
+        nodes = None if self.quadrature == 1 else Nodes.of(state, self.quadrature)
+        rows = row_scores(state) if nodes is None else scores_by_nodes(state, nodes)
         return rows.totals(codes[self.model.along], size)
 
     def left_over(self) -> FloatArray:
@@ -170,28 +181,27 @@ class MarginalLikelihood:
 
 def marginal_of(here: MarginalLikelihood, boundaries: tuple[Boundary, ...], plain_loglik: float) -> Marginal:
     """The random effects, for the results."""
-    model, psi = here.model, here.at.psi
-    factors, covariances = model.factors(psi[model.n_fixed :]), here.at.covariances()
-    found: dict[int, EffectsOfGroups] = {}
-    for k, (place, Lambda, M) in enumerate(zip(model.order, factors, model.scaling, strict=True)):
-        root, own, v, unit_diagonal = model.roots[place], M @ Lambda, here.at.v[k], True
-        factor, modes, conditional = own * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), v @ own.T, covariances[k]
-        conditional = own @ conditional @ own.T
-        if root is not None:  # one column for each group, all with one standard deviation
-            factor, modes = factor[:1, :1], root @ modes.T
+    model, covariances = here.model, here.at.covariances()
+    factors, modes = model.effects(here.at.psi, here.at.v)
+    signed = model.factors(here.at.psi[model.n_fixed :])
+    terms: dict[int, EffectsOfGroups] = {}
+    for k, place in enumerate(model.order):
+        root, factor, unit_diagonal = model.roots[place], model.scaling[k] @ signed[k], True
+        conditional = factor @ covariances[k] @ factor.T
+        if root is not None:
             conditional = np.einsum("ga,ab,gb->g", root, conditional[0], root)[:, None, None]
             unit_diagonal = np.allclose((root**2).sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
-        found[place] = EffectsOfGroups(
-            factor=factor,
+        terms[place] = EffectsOfGroups(
+            factor=factors[place],
             entries=model.user_entries(k),
             n_phi=model.terms[k].n_phi,
-            modes=modes,
+            modes=modes[place],
             conditional=conditional,
             boundary={zero.column: zero.derivative for zero in boundaries if zero.term == k},
             unit_diagonal=unit_diagonal,
         )
     return Marginal(
-        terms=tuple(found[place] for place in range(len(factors))),
+        terms=tuple(terms[place] for place in range(len(terms))),
         covariance=here.covariance(),
         quadrature=here.quadrature,
         plain_loglik=plain_loglik,
@@ -299,3 +309,160 @@ def _found(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: i
         "The likelihood with random effects must be finite near the fit without them; it is not. Look for infinite "
         "estimates in the fit without them, or take out terms of nominal= or scale=."
     )
+
+
+# Profiles
+
+#: Evaluations at one value, and how exactly a limit has to have its deviance.
+_MOST, _EXACT = 60, 1e-4
+#: A standard deviation that tells whether one of 0 still belongs there.
+_AWAY = 0.05
+JUMP = "modes of random effects jump on its way: use more quadrature nodes"
+BENT = (
+    "only the first standard deviation of a random term, and one without correlations, has a profile: take "
+    "bootstrap(), or use type='wald'"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedProfile:
+    """Profiles by place: the estimated fixed parameters, then standard deviations and correlations as in `confint`.
+
+    Attributes
+    ----------
+    likelihood : MarginalLikelihood
+    """
+
+    likelihood: MarginalLikelihood
+
+    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
+        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate, and why it is not finite."""
+        functional = self._functional(place)
+        if functional is None:
+            return math.nan, BENT
+        here, (a, is_deviation) = self.likelihood, functional
+        centre, last = float(a @ here.at.psi), here.at
+        sign = -1.0 if is_deviation and centre < 0.0 else 1.0  # a standard deviation is |a'psi|
+
+        def deviance(value: float) -> float:
+            nonlocal last
+            held = None if is_deviation and sign * value < 0.0 else self._maximum(a, value, last)
+            last = held or last
+            return math.nan if held is None else 2.0 * (here.at.loglik - held.loglik)
+
+        if is_deviation and direction < 0 and (centre == 0.0 or deviance(0.0) <= drop):
+            return 0.0, ""
+        last = here.at
+        limit = crossing(deviance, centre, sign * direction * self._error(a), drop)
+        if math.isnan(limit):
+            return limit, NOT_REACHED
+        return (sign * limit, "") if abs(deviance(limit) - drop) <= _EXACT else (math.nan, JUMP)
+
+    def curve(self, place: int, values: FloatArray) -> FloatArray:
+        """Maximised log-likelihood at values of the parameter; NaN where none is found."""
+        functional = self._functional(place)
+        if functional is None:
+            raise UnavailableError(f"No profile: {BENT}.")
+        a = functional[0]
+        centre, logliks = float(a @ self.likelihood.at.psi), np.full(values.size, np.nan)
+        for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
+            at: Evaluation | None = self.likelihood.at
+            for i in side[np.argsort(np.abs(values[side] - centre))]:
+                at = None if at is None else self._maximum(a, float(values[i]), at)
+                logliks[i] = math.nan if at is None else at.loglik
+        return logliks
+
+    def _functional(self, place: int) -> tuple[FloatArray, bool] | None:
+        """a, and whether the parameter is a standard deviation; None where it is no element of a covariance factor."""
+        here, P = self.likelihood, self.likelihood.model.n_fixed
+        if place < P:
+            return here.to_user[place], False
+        row = _deviation_row(here, place - P)
+        return None if row is None else (here.to_user[row], True)
+
+    def _error(self, a: FloatArray) -> float:
+        """Standard error, or what the curvature at a boundary gives for one."""
+        variance = float(a @ np.nan_to_num(self.likelihood.inner_covariance) @ a)
+        return math.sqrt(variance) if variance > 0.0 else 0.5 * float(np.abs(a).max())
+
+    def _maximum(self, a: FloatArray, value: float, near: Evaluation) -> Evaluation | None:
+        """The maximum among psi with a'psi = value, from one near it; None where no start is inside the domain."""
+        here = self.likelihood
+        V = np.nan_to_num(here.inner_covariance)
+        known = float(a @ V @ a) > 0.0
+        along = V @ a if known else a
+        B = V - np.outer(along, along) / float(a @ along) if known else V
+        start = self._start(a, value, here.at, along) or self._start(a, value, near, along)
+        if start is None:
+            return None
+        at = self._climb(start, B, a)
+        # A variance at its boundary may want to be positive once the parameter has moved.
+        away = np.zeros(a.size)
+        away[here.model.n_fixed :][diagonals(here.model)] = _AWAY
+        away[here.free | (a != 0.0) | (at.psi != 0.0)] = 0.0
+        further = here.objective(at.psi + away, at.v) if away.any() else None
+        return at if further is None or further.loglik <= at.loglik else self._climb(further, B, a)
+
+    def _climb(self, start: Evaluation, B: FloatArray, a: FloatArray) -> Evaluation:
+        """The maximum from a start, components of phi that have left their boundary free as well."""
+        here = self.likelihood
+        left: BoolArray = ~here.free & (start.psi != 0.0) & (a == 0.0)
+        wider = B + np.diag(np.where(left, 0.1, 0.0))
+        return quasi_newton(here.objective, start, wider, here.free | left, _MOST, [start.loglik], here.model.n_fixed)[
+            0
+        ]
+
+    def _start(self, a: FloatArray, value: float, near: Evaluation, along: FloatArray) -> Evaluation | None:
+        """By the linear prediction, or less of it for the other parameters where that leaves the domain."""
+        move = along * ((value - float(a @ near.psi)) / float(a @ along))
+        for shorter in (1.0, 0.5, 0.0):
+            step = np.where(a != 0.0, move, shorter * move)
+            step = step + a * ((value - float(a @ (near.psi + step))) / float(a @ a))
+            start = self.likelihood.objective(near.psi + step, near.v)
+            if start is not None:
+                return start
+        return None
+
+
+def _deviation_row(likelihood: MarginalLikelihood, index: int) -> int | None:
+    """Row of `to_user` of a standard deviation, by its place in the results' list; None of any other parameter."""
+    model, start = likelihood.model, likelihood.model.n_fixed
+    inverse = [model.order.index(place) for place in range(len(model.terms))]
+    for k in inverse:
+        term, (rows, columns) = model.terms[k], model.user_entries(k)
+        q = term.width
+        count = q + (q * (q - 1) // 2 if term.correlated else 0)
+        if index < count:
+            if index >= q or (rows == index).sum() > 1:
+                return None
+            return start + int(np.flatnonzero((rows == index) & (columns == index))[0])
+        index, start = index - count, start + rows.size
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalAtEstimates:
+    """Scores of clusters of whole groups, and profiles; other questions are refused in `results/` before they get here.
+
+    Attributes
+    ----------
+    marginal : Marginal
+        The random effects; its `likelihood` is what new questions build upon.
+    """
+
+    marginal: Marginal
+
+    def score_products(self, cluster: IntArray) -> FloatArray:
+        """(P' + m', P' + m') sum of outer products of the scores of clusters of whole groups."""
+        codes = np.unique(cluster, return_inverse=True)[1]
+        scores = self.score_totals(codes, int(codes.max()) + 1)
+        return scores.T @ scores
+
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P' + m') scores of clusters of whole groups, by the parameters of the user."""
+        here = self.marginal.likelihood
+        return np.asarray(here.scores(codes, n_groups) @ here.from_user())
+
+    def profile(self) -> MixedProfile:
+        """The profile likelihood of fixed parameters and standard deviations."""
+        return MixedProfile(self.marginal.likelihood)

@@ -17,7 +17,7 @@ from ..likelihood.estimate import Estimate
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.layout import Layout
 from ..likelihood.problem import Problem
-from ..likelihood.user_scale import correct_digits
+from ..likelihood.user_scale import CovarianceMatrix, correct_digits
 from .over_groups import over_population
 
 #: The largest number of quadrature nodes.
@@ -103,8 +103,7 @@ def with_random_effects(
     known : dict
         The fields of the fit that random effects leave as they are.
     """
-    from .estimate import Covariance, marginal_of, mixed_estimate
-    from .profile import MarginalAtEstimates
+    from .estimate import MarginalAtEstimates, marginal_of, mixed_estimate
 
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
     start = (found.optimum.alpha, found.optimum.rest)
@@ -115,7 +114,7 @@ def with_random_effects(
     alpha, rest = _parts(here.fixed, found.problem)
     rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
     size = here.model.n_fixed
-    information = Covariance(marginal.covariance[:size, :size])
+    information = CovarianceMatrix(marginal.covariance[:size, :size])
     rounding = 2.0**-53 * np.abs(here.model.to_user) @ np.abs(here.at.psi[:size])
     facts = () if penalty is None else (("penalty", GAMMA),)
     certificate = Certificate(

@@ -134,11 +134,6 @@ class MixedModel:
         return bool(self.rows.z.shape[1] or self.rows.scale_offset.any())
 
     @cached_property
-    def ones(self) -> FloatArray:
-        """(n,) inverse scale of rows that have the same."""
-        return np.ones(self.y.size)
-
-    @cached_property
     def first_column(self) -> FloatArray:
         """(n,) the first column of the first term."""
         return np.ascontiguousarray(self.terms[0].z[:, 0])
@@ -158,6 +153,17 @@ class MixedModel:
     def factors(self, phi: FloatArray) -> list[FloatArray]:
         """Lambda (q, q) of each term."""
         return [term.factor(own) for term, own in zip(self.terms, self.phi_of(phi), strict=True)]
+
+    def effects(self, psi: FloatArray, v: Effects) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+        """Factors of the covariances and modes (G, q) of the user's terms, in the order of the sample."""
+        factors, modes = dict[int, FloatArray](), dict[int, FloatArray]()
+        for place, Lambda, M, part in zip(self.order, self.factors(psi[self.n_fixed :]), self.scaling, v, strict=True):
+            factor, root = M @ Lambda, self.roots[place]
+            factors[place], modes[place] = factor * np.where(np.diag(Lambda) < 0.0, -1.0, 1.0), part @ factor.T
+            if root is not None:  # one column for each group, all with one standard deviation
+                factors[place], modes[place] = factors[place][:1, :1], root @ modes[place].T
+        places = range(len(self.order))
+        return tuple(factors[place] for place in places), tuple(modes[place] for place in places)
 
     def user_entries(self, k: int) -> tuple[IntArray, IntArray]:
         """(m',) and (m',) rows and columns of M Lambda of term k that are not always 0, column by column."""
@@ -180,15 +186,9 @@ class MixedModel:
         """At the fixed parameters, without random effects; None outside the domain of log scales."""
         full = fixed if self.expand is None else self.expand @ fixed
         m, count, p = self.rows.w.shape[1], self.n_thresholds, self.rows.x.shape[1]
-        alpha, rest = full[: m * count].reshape(m, count).T, full[m * count :]
-        alpha = np.ascontiguousarray(alpha)
-        if not self.scaled:
-            H = self.rows.x @ rest + self.rows.offset
-            found = Predictor(w=self.rows.w, alpha=alpha, H=H, tau=self.rows.scale_offset, patterns=self.rows.patterns)
-            found.__dict__["s"] = self.ones
-            return found
-        found = self.rows.at(alpha, rest[:p], rest[p:])
-        return found if np.abs(found.tau).max() <= LARGEST_LOG_SCALE else None
+        alpha, rest = np.ascontiguousarray(full[: m * count].reshape(m, count).T), full[m * count :]
+        predictor = self.rows.at(alpha, rest[:p], rest[p:])
+        return predictor if np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE else None
 
     def located(self, predictor: Predictor, shift: FloatArray) -> LocationTerms | None:
         """Terms of rows by their location, their scores moved by `shift` (n,); None outside the domain."""

@@ -9,7 +9,7 @@ v z_tr x_tc / d: at a node these columns stand beside those of X, with effects o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from ..fit import CostRule
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import RandomRows, Rows
 from ..judging.costs import CostMatrix
-from ..likelihood.derivatives import Directions, Quantity, averages
+from ..likelihood.derivatives import Chain, Derived, Quantity, averages, five_points, moved, steps_along
 from ..likelihood.fit import LikelihoodFit, Marginal
 from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
@@ -39,9 +39,6 @@ _FLAT = 0.4
 
 #: Predictors steeper than this are those of variances that have run off.
 _STEEPEST = 500.0
-
-#: Values and their derivatives by the parameters.
-Found = tuple[FloatArray, FloatArray]
 
 
 def pole_of(link: Link) -> float:
@@ -91,187 +88,118 @@ def normal_nodes(steep: float) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class AsTheyAre:
-    """What a rule predicts, without an average."""
-
-    rule: LikelihoodRule
-    n_phi: int = 0
-
-    def averages(self, quantity: Quantity, rows: Rows, weights: FloatArray) -> Found:
-        return averages(quantity, self.rule, rows, weights)
-
-    def directions(self, quantity: Quantity, rows: Rows) -> Directions:
-        return Directions(quantity, self.rule, rows)
-
-
-@dataclass(frozen=True, eq=False)
-class OverGroups:
-    """Averages of rows over the groups that there could be.
+class Predicted:
+    """What is predicted of rows: by a rule alone, or averaged over the groups that there could be.
 
     Attributes
     ----------
     rule : LikelihoodRule
         Without random effects.
     factors : tuple of (q, q)
-        Lambda of every random term.
+        Lambda of every random term; empty to predict by the rule alone.
     entries : tuple of ((m,), (m,))
         Rows and columns of each Lambda that are parameters.
     """
 
     rule: LikelihoodRule
-    factors: tuple[FloatArray, ...]
-    entries: tuple[tuple[IntArray, IntArray], ...]
+    factors: tuple[FloatArray, ...] = ()
+    entries: tuple[tuple[IntArray, IntArray], ...] = ()
 
     @property
     def n_phi(self) -> int:
         return sum(rows.size for rows, _ in self.entries)
 
-    def averages(self, quantity: Quantity, rows: Rows, weights: FloatArray) -> Found:
-        def at_node(node: Node) -> Found:
-            return averages(quantity, self.wider, node.rows, weights[node.index])
+    def averages(self, quantity: Quantity, rows: Rows, weights: FloatArray) -> Derived:
+        """(M,) weighted sums over rows and their Jacobian, the parameters of the rule before those of the Lambdas."""
+        if not self.factors:
+            return averages(quantity, self.rule, rows, weights)
+        values: Any = 0.0
+        jacobian: Any = 0.0
+        for node in self._nodes(rows):
+            sums, by_parameters = averages(quantity, self._wider, node.rows, node.share * weights[node.index])
+            values, jacobian = values + sums, jacobian + by_parameters
+        return values, self._in_order(jacobian)
 
-        return self.total(self.nodes(rows), at_node)
+    def each(self, quantity: Quantity, rows: Rows) -> Derived:
+        """(n, M) values of the rows and their Jacobian (n, M, F + m)."""
+        if not self.factors:
+            return Chain(quantity, self.rule, rows).rows()
+        outputs = len(quantity.factors(self.rule.n_levels - 1))
+        values, jacobian = np.zeros((rows.n, outputs)), np.zeros((rows.n, outputs, self._wider.n_parameters))
+        for node in self._nodes(rows):
+            own, gradient = Chain(quantity, self._wider, node.rows).rows()
+            values[node.index] += node.share * own
+            jacobian[node.index] += node.share * gradient
+        return values, self._in_order(jacobian)
 
-    def directions(self, quantity: Quantity, rows: Rows) -> DirectionsOverGroups:
-        return DirectionsOverGroups(quantity, self, rows)
+    def slope(self, quantity: Quantity, rows: Rows, tangent: Rows, weights: FloatArray) -> Derived:
+        """`averages` of the derivatives along a tangent of the rows, by five points."""
+        steps = self._steps(rows, tangent)
+        return five_points(lambda k: self.averages(quantity, moved(rows, tangent, k * steps), weights / steps))
+
+    def slopes(self, quantity: Quantity, rows: Rows, tangent: Rows) -> Derived:
+        """`each` of the derivatives along a tangent."""
+        steps = self._steps(rows, tangent)
+        values, jacobian = five_points(lambda k: self.each(quantity, moved(rows, tangent, k * steps)))
+        return values / steps[:, None], jacobian / steps[:, None, None]
+
+    def probabilities(self, rows: Rows) -> FloatArray:
+        """(n, K)."""
+        if not self.factors:
+            return self.rule.probabilities(rows)
+        out = np.zeros((rows.n, self.rule.n_levels))
+        for node in self._nodes(rows):
+            out[node.index] += node.share * self._wider.probabilities(node.rows)
+        return out
 
     @cached_property
-    def wider(self) -> LikelihoodRule:
+    def _wider(self) -> LikelihoodRule:
         """The rule with an effect of 0 for every parameter of the Lambdas."""
         return replace(self.rule, beta=np.append(self.rule.beta, np.zeros(self.n_phi)))
 
-    def nodes(self, rows: Rows) -> Iterator[Node]:
+    def _nodes(self, rows: Rows) -> Iterator[Node]:
         """All rows at all nodes."""
-        deviation, by_phi = self.deviations(rows)
-        steep = self.rule.predictor(rows).s * deviation
-        for index, most in steepness_blocks(self.rule.link, steep):
-            own = rows.take(index)
-            for point, share in zip(*normal_nodes(most), strict=True):
-                moved = _beside(own, point * by_phi[index], point * deviation[index])
-                yield Node(moved, index, float(point), float(share))
-
-    def deviations(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """(n,) d, and its derivatives (n, m) by the parameters of all Lambdas; 0 where d is."""
         z, x = self._columns(rows)
-        d = np.sqrt(np.asarray(sum(np.einsum("nq,nq->n", own, own) for own in x)))
-        return d, self._products(z, x) / _safe(d)
+        deviation = np.sqrt(np.asarray(sum(np.einsum("nq,nq->n", part, part) for part in x)))
+        products = [
+            own[:, row] * moved_by[:, column] for own, moved_by, (row, column) in zip(z, x, self.entries, strict=True)
+        ]
+        by_phi = np.hstack(products) / np.where(deviation > 0.0, deviation, 1.0)[:, None]
+        steep = self.rule.predictor(rows).s * deviation
+        given = np.zeros(rows.n) if rows.offset is None else rows.offset
+        for index, most in steepness_blocks(self.rule.link, steep):
+            some = rows.take(index)
+            for point, share in zip(*normal_nodes(most), strict=True):
+                X, offset = np.hstack([some.X, point * by_phi[index]]), given[index] + point * deviation[index]
+                yield Node(replace(some, X=X, offset=offset, random=None), index, float(share))
 
-    def tangent(self, rows: Rows, tangent: Rows) -> tuple[FloatArray, FloatArray]:
-        """The derivatives of both along a tangent of the rows."""
-        (z, x), (z_moved, x_moved) = self._columns(rows), self._columns(tangent)
-        d, by_phi = self.deviations(rows)
-        moved = np.asarray(sum(np.einsum("nq,nq->n", a, b) for a, b in zip(x, x_moved, strict=True))) / _safe(d)[:, 0]
-        turned = self._products(z_moved, x) + self._products(z, x_moved) - by_phi * moved[:, None]
-        return moved, turned / _safe(d)
+    def _steps(self, rows: Rows, tangent: Rows) -> FloatArray:
+        """(n,) steps for derivatives along a tangent."""
+        if not self.factors:
+            return steps_along(self.rule, rows, tangent)
+        further = sum(np.abs(x).sum(axis=1) for x in self._columns(tangent)[1])
+        return steps_along(self.rule, rows, tangent, self.rule.predictor(rows).s * further)
 
-    def total(self, nodes: Iterator[Node], at_node: Callable[[Node], Found]) -> Found:
-        """Weighted sums over the nodes, the parameters of the rule before those of the Lambdas."""
-        values: Any = 0.0
-        jacobian: Any = 0.0
-        for node in nodes:
-            own, gradient = at_node(node)
-            values, jacobian = values + node.share * own, jacobian + node.share * gradient
-        return values, self.in_order(jacobian)
+    def _columns(self, rows: Rows) -> tuple[list[FloatArray], list[FloatArray]]:
+        """z and x = z Lambda of every term."""
+        assert rows.random is not None
+        z = [term.z for term in rows.random.terms]
+        return z, [columns @ Lambda for columns, Lambda in zip(z, self.factors, strict=True)]
 
-    def in_order(self, jacobian: FloatArray) -> FloatArray:
+    def _in_order(self, jacobian: FloatArray) -> FloatArray:
         """(..., F + m) with what stands beside X, after beta, at the end."""
         first = self.rule.alpha.size + self.rule.beta.size
         own = slice(first, first + self.n_phi)
         return np.concatenate([np.delete(jacobian, own, axis=-1), jacobian[..., own]], axis=-1)
 
-    def _columns(self, rows: Rows) -> tuple[list[FloatArray], list[FloatArray]]:
-        """z and x = z Lambda of every term."""
-        z = [term.z for term in _random(rows).terms]
-        return z, [own @ Lambda for own, Lambda in zip(z, self.factors, strict=True)]
-
-    def _products(self, z: list[FloatArray], x: list[FloatArray]) -> FloatArray:
-        """(n, m) z_r x_c at the entries of every Lambda."""
-        parts = zip(z, x, self.entries, strict=True)
-        return np.hstack([own[:, rows] * moved[:, columns] for own, moved, (rows, columns) in parts])
-
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """Some rows at a node of the integral.
-
-    Attributes
-    ----------
-    rows : Rows
-        Without random effects.
-    index : (k,)
-        Which rows they are.
-    point, share : float
-    """
+    """Some rows at a node of the integral, without random effects; which rows they are, and the weight of the node."""
 
     rows: Rows
     index: IntArray
-    point: float
     share: float
-
-
-@dataclass(frozen=True, eq=False)
-class DirectionsOverGroups:
-    """`Directions` of averages over groups."""
-
-    quantity: Quantity
-    over: OverGroups
-    rows: Rows
-
-    def average(self, tangent: Rows, weights: FloatArray) -> Found:
-        return self.over.total(
-            self._nodes(), lambda node: self._at(node).average(self._moved(node, tangent), weights[node.index])
-        )
-
-    def each(self, tangent: Rows) -> Found:
-        return self._every(lambda node: self._at(node).each(self._moved(node, tangent)))
-
-    def values(self) -> Found:
-        return self._every(lambda node: self._at(node).values())
-
-    def _nodes(self) -> Iterator[Node]:
-        return self.over.nodes(self.rows)
-
-    def _at(self, node: Node) -> Directions:
-        return Directions(self.quantity, self.over.wider, node.rows)
-
-    def _moved(self, node: Node, tangent: Rows) -> Rows:
-        """The tangent of the rows of a node."""
-        own = tangent.take(node.index)
-        deviation, by_phi = self.over.tangent(self.rows.take(node.index), own)
-        return _beside(own, node.point * by_phi, node.point * deviation)
-
-    def _every(self, at_node: Callable[[Node], Found]) -> Found:
-        """One a row: those of a node in their places."""
-
-        def placed(node: Node) -> Found:
-            found = at_node(node)
-            spread = [np.zeros((self.rows.n, *part.shape[1:])) for part in found]
-            for whole, part in zip(spread, found, strict=True):
-                whole[node.index] = part
-            return spread[0], spread[1]
-
-        return self.over.total(self._nodes(), placed)
-
-
-def _beside(rows: Rows, columns: FloatArray, offset: FloatArray) -> Rows:
-    """Rows without random effects, with further columns and an offset."""
-    given = offset if rows.offset is None else rows.offset + offset
-    return replace(rows, X=np.hstack([rows.X, columns]), offset=given, random=None)
-
-
-def _random(rows: Rows) -> RandomRows:
-    assert rows.random is not None
-    return rows.random
-
-
-def _safe(d: FloatArray) -> FloatArray:
-    """(n, 1) d, and 1 where it is 0, beside derivatives that are 0 there."""
-    return np.where(d > 0.0, d, 1.0)[:, None]
-
-
-#: What is predicted of rows, and rows as a place to take derivatives at.
-Predicted = AsTheyAre | OverGroups
-Place = Directions | DirectionsOverGroups
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,12 +208,12 @@ class PopulationRule(CostRule):
 
     Attributes
     ----------
-    over : OverGroups
+    over : Predicted
     cost : CostMatrix
         What `codes` minimise in expectation.
     """
 
-    over: OverGroups
+    over: Predicted
     cost: CostMatrix
 
     @property
@@ -297,17 +225,14 @@ class PopulationRule(CostRule):
         return self.over.rule.scores(rows)
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        out = np.zeros((rows.n, self.n_levels))
-        for node in self.over.nodes(rows):
-            out[node.index] += node.share * self.over.wider.probabilities(node.rows)
-        return out
+        return self.over.probabilities(rows)
 
     def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         below = np.cumsum(self.probabilities(rows), axis=1)[:, :-1]
         return np.asarray(np.log1p(-below) - np.log(below))
 
 
-def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
+def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:
     """Averages over the random effects of a fit.
 
     Raises
@@ -321,7 +246,7 @@ def over_groups(rule: LikelihoodRule, marginal: Marginal) -> OverGroups:
             "otherwise. Use re='zero', or fit with K / K.iloc[0, 0] where all are the same."
         )
     factors, entries = ([getattr(term, name) for term in marginal.terms] for name in ("factor", "entries"))
-    return OverGroups(replace(rule, effects=()), tuple(factors), tuple(entries))
+    return Predicted(replace(rule, effects=()), tuple(factors), tuple(entries))
 
 
 def over_population(fit: LikelihoodFit) -> LikelihoodFit:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from itertools import islice, repeat
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,44 +14,28 @@ from ..exceptions import DataError, OptionError
 from ..fit import least_expected
 from ..fitted import Target
 from ..formula.sample import Rows
-from ..inference.predictions import drawn_codes
+from ..inference.predictions import drawn_codes, prediction_columns
 from ..judging.costs import CostMatrix
 from ..likelihood.fit import Marginal
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.predictor import Predictor
-from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     UNCERTAIN,
     depends_on_infinite,
     limits_between,
-    logit_limits,
     places,
+    predicted,
     rule_at,
     rule_covariance,
     symmetric_limits,
 )
-from ..predictions import known_type, unknown_type
-from .laplace import State
-from .over_groups import AsTheyAre, Predicted, normal_nodes, over_groups, steepness_blocks, tell_unknown
+from ..results import known_type, unknown_type
+from .integral import State
+from .over_groups import Predicted, at_known_modes, over_groups, tell_unknown
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal")
 #: Step of a derivative by the score.
 _STEP = 1e-4
-
-
-@dataclass(frozen=True, eq=False)
-class _At:
-    """Rows, the rule without random effects, and the mean and variance of what they add to the scores."""
-
-    rule: LikelihoodRule
-    rows: Rows
-    shift: FloatArray
-    variance: FloatArray
-
-    def take(self, index: IntArray) -> _At:
-        """Some of the rows."""
-        return _At(self.rule, self.rows.take(index), self.shift[index], self.variance[index])
 
 
 def mixed_prediction(
@@ -95,25 +77,27 @@ def mixed_prediction(
     if re is None and newdata is not None and kind in ("marginal", "known"):
         hint = "; re='marginal' gives these without this warning" if kind == "marginal" else ""
         tell_unknown(r.design.random, newdata, hint)
-    at = _at(r, target.rows, kind, None)
+    predicted_at = _at(r, target.rows, kind)
     if type == "class":
         if se or interval is not None:
             raise OptionError(f"type='class' has no standard error or interval; {', '.join(UNCERTAIN)} have.")
-        rule = at.rule if cost is None else replace(at.rule, cost=CostMatrix.parse(cost))
-        return target.classes(least_expected(_probabilities(at), rule.cost), r.design.levels, r.design.response)
-    value = VALUES[type](at)
-    labels = None if type in ("score", "mean") else r.threshold_names if type == "linear_predictor" else list(r.levels)
+        chosen = r.rule.cost if cost is None else CostMatrix.parse(cost)
+        return target.classes(
+            least_expected(_values(*predicted_at, "prob"), chosen), r.design.levels, r.design.response
+        )
+    value = _values(*predicted_at, type)
     if not se and interval is None:
-        return target.series(value[:, 0], type) if labels is None else target.frame(value, labels)
-    error = _errors(r, target.rows, type, kind, at)
+        labels = r.threshold_names if type == "linear_predictor" else list(r.levels)
+        return target.series(value[:, 0], type) if type in ("score", "mean") else target.frame(value, labels)
+    error = _errors(r, target.rows, type, kind)
     tables = {"estimate": value}
     if se:
         tables["std_error"] = error
     if interval is not None:
-        tables["lower"], tables["upper"] = _limits(at, type, value, error, level)
-    columns: pd.Index = pd.Index(list(tables))
-    if labels is not None:
-        columns = pd.MultiIndex.from_product([list(tables), labels], names=["statistic", None])
+        ends = {"prob": (0.0, 1.0), "cum_prob": (0.0, 1.0), "mean": (1.0, float(len(r.levels)))}.get(type)
+        limits = symmetric_limits(value, error, level) if ends is None else limits_between(*ends, value, error, level)
+        tables["lower"], tables["upper"] = limits
+    columns = prediction_columns(r, type, list(tables))
     return target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
 
 
@@ -122,7 +106,7 @@ def _target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
     rows, index = r.design.sample.rows, r.design.index
     complete = np.ones(rows.n, dtype=np.bool_)
     if newdata is not None:
-        # groups of cov= have each their variance, so that averages need them too
+        # relatives of cov= that the fit has not seen are refused, so that their groups are needed
         unread = [term.text for term in r.design.random if re == "zero" or (re == "marginal" and term.root is None)]
         new = r.design.spec.rebuild(newdata, frozenset(unread))
         rows, complete, index = new.rows, new.complete, new.index
@@ -152,21 +136,22 @@ def _marginal(r: FittedLikelihood) -> Marginal:
     return r.fit.marginal
 
 
-def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None) -> _At:
-    """Rows at the estimates, or at other parameters psi."""
-    here = _marginal(r).likelihood
-    model, psi = here.model, here.at.psi if psi is None else psi
+def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None = None) -> tuple[Predicted, Rows]:
+    """What is predicted and of which rows, known groups at their modes; at the estimates or other parameters psi."""
+    marginal = _marginal(r)
+    here, model = marginal.likelihood, marginal.likelihood.model
+    psi = here.at.psi if psi is None else psi
     rule = replace(rule_at(r.fit, model.to_user @ psi[: model.n_fixed]), effects=())
-    shift, variance = np.zeros(rows.n), np.zeros(rows.n)
     if kind == "zero":
-        return _At(rule, rows, shift, variance)
-    x, codes = model.columns_of(psi, rows.random)
-    modes = here.state(psi).modes.v if kind in ("mode", "known") else [np.zeros((1, part.shape[1])) for part in x]
-    for columns, groups, v in zip(x, codes, modes, strict=True):
-        known = (groups >= 0) & (kind != "marginal")
-        shift += np.where(known, np.einsum("nq,nq->n", columns, v[np.where(known, groups, 0)]), 0.0)
-        variance += np.where(known, 0.0, np.einsum("nq,nq->n", columns, columns))
-    return _At(rule, rows, shift, variance)
+        return Predicted(rule), replace(rows, random=None)
+    assert rows.random is not None
+    rows.random.require_covariances()
+    factors, modes = model.effects(psi, here.at.v if kind == "marginal" else here.state(psi).modes.v)
+    if kind != "marginal":
+        rows = at_known_modes(rows, modes)
+    if kind == "mode":
+        return Predicted(rule), replace(rows, random=None)
+    return replace(over_groups(rule, marginal), factors=factors), rows
 
 
 def _conditional_variance(state: State, x: list[FloatArray], codes: list[IntArray]) -> FloatArray:
@@ -186,57 +171,14 @@ def _conditional_variance(state: State, x: list[FloatArray], codes: list[IntArra
     return np.array(values)[of.reshape(-1)]
 
 
-# Values
-
-
-def _predictor(at: _At, move: FloatArray | float = 0.0) -> Predictor:
-    return at.rule.predictor(at.rows, at.rule.scores(at.rows) + at.shift + move)
-
-
-def _averaged(at: _At, curve: Callable[[Predictor], FloatArray]) -> FloatArray:
-    """(n, M) mean of a curve of the predictors over z'b ~ N(shift, variance)."""
-    if not at.variance.any():
-        return curve(_predictor(at))
-    bare = _predictor(at)
-    if at.rule.link.name == "probit":
-        wider = 0.5 * np.log1p(bare.s**2 * at.variance)
-        return curve(replace(bare, tau=bare.tau + wider))
-    out: Any = None
-    for rows, steep in steepness_blocks(at.rule.link, np.broadcast_to(bare.s * np.sqrt(at.variance), (at.rows.n,))):
-        values = _trapezoid(at.take(rows), curve, steep)
-        out = np.empty((at.rows.n, values.shape[1])) if out is None else out
-        out[rows] = values
-    return np.asarray(out)
-
-
-def _trapezoid(at: _At, curve: Callable[[Predictor], FloatArray], steep: float) -> FloatArray:
-    deviation, total = np.sqrt(at.variance), 0.0
-    for point, share in zip(*normal_nodes(steep), strict=True):
-        total = total + share * curve(_predictor(at, deviation * point))
-    return np.asarray(total)
-
-
-def _probabilities(at: _At) -> FloatArray:
-    return _averaged(at, at.rule.family.probabilities)
-
-
-def _cumulative(at: _At) -> FloatArray:
-    below = _averaged(at, lambda predictor: at.rule.family.below(predictor.eta()))
-    return np.hstack([below, np.ones((len(below), 1))])
-
-
-def _mean(at: _At) -> FloatArray:
-    return np.asarray((_probabilities(at) @ np.arange(1.0, at.rule.n_levels + 1))[:, None])
-
-
-#: Values (n, M) of each type; those that are linear in the score are at its mean.
-VALUES: dict[str, Callable[[_At], FloatArray]] = {
-    "prob": _probabilities,
-    "cum_prob": _cumulative,
-    "score": lambda at: _predictor(at).H[:, None],
-    "linear_predictor": lambda at: _predictor(at).eta(),
-    "mean": _mean,
-}
+def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
+    """(n, M) values of a type; those that are linear in the score are at the mean of random effects."""
+    if type in ("score", "linear_predictor") or not predicted_by_groups.factors:
+        return predicted(predicted_by_groups.rule, rows, type)
+    probabilities = predicted_by_groups.probabilities(rows)
+    if type == "mean":
+        return probabilities @ np.arange(1.0, probabilities.shape[1] + 1)[:, None]
+    return np.cumsum(probabilities, axis=1) if type == "cum_prob" else probabilities
 
 
 # Draws
@@ -245,69 +187,64 @@ VALUES: dict[str, Callable[[_At], FloatArray]] = {
 def simulated_effects(
     r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any, re: str
 ) -> pd.DataFrame:
-    """Responses of a fit with random effects."""
+    """Responses of a fit with random effects, these drawn anew or at their modes."""
     whole("n", n, 1)
     one_of("re", re, ("new", "mode"))
     rng, target, bare = generator(seed), _target(r, newdata), replace(r.rule, effects=())
+    rows, groups = target.rows, []
     if re == "mode":
-        _kind(r, target.rows, "mode")
-    shifts = _drawn_shifts(r, target, newdata, rng) if re == "new" else repeat(_at(r, target.rows, re, None).shift)
-    drawn = [
-        drawn_codes(bare.probabilities(target.rows, target.scores + shift), rng.random((1, target.rows.n)))[0]
-        for shift in islice(shifts, int(n))
-    ]
-    columns = {f"sim_{i + 1}": target.classes(row, r.design.levels) for i, row in enumerate(drawn)}
+        _kind(r, rows, "mode")
+        rows = _at(r, rows, "mode")[1]
+    else:
+        assert rows.random is not None
+        rows.random.require_covariances()
+        for term, named in zip(rows.random.terms, r.design.random, strict=True):
+            new = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
+            groups.append(np.where(term.codes < 0, term.n_groups + new, term.codes))
+    fixed, columns = bare.scores(rows), {}
+    for i in range(int(n)):
+        scores = fixed + _drawn_shift(r, rows, groups, rng)
+        codes = drawn_codes(bare.probabilities(rows, scores), rng.random((1, rows.n)))[0]
+        columns[f"sim_{i + 1}"] = target.classes(codes, r.design.levels)
     return pd.DataFrame(columns, index=target.index)
 
 
-def _drawn_shifts(r: FittedLikelihood, target: Target, newdata: Any, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """(n,) z'b again and again, with effects drawn for every group; new groups without a label are one a row."""
-    rows = target.rows
-    assert rows.random is not None
-    rows.random.require_covariances()
-    groups = []
-    for term, named in zip(rows.random.terms, r.design.random, strict=True):
-        apart = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
-        groups.append(np.where(term.codes < 0, term.n_groups + apart, term.codes))
-    while True:
-        total = np.zeros(rows.n)
-        for term, effects, chosen in zip(rows.random.terms, _marginal(r).terms, groups, strict=True):
+def _drawn_shift(r: FittedLikelihood, rows: Rows, groups: list[IntArray], rng: np.random.Generator) -> FloatArray:
+    """(n,) z'b, with effects drawn for every group; 0 for rows without random terms."""
+    shift = np.zeros(rows.n)
+    if rows.random is not None:
+        for term, effects, codes in zip(rows.random.terms, _marginal(r).terms, groups, strict=True):
             b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
             if term.root is not None:
                 b[: term.n_groups] = term.root @ b[: term.n_groups]
-            total += np.einsum("nq,nq->n", term.z, b[chosen])
-        yield total
+            shift += np.einsum("nq,nq->n", term.z, b[codes])
+    return shift
 
 
 # Errors
 
 
-def _errors(r: FittedLikelihood, rows: Rows, type: str, kind: str, at: _At) -> FloatArray:
+def _errors(r: FittedLikelihood, rows: Rows, type: str, kind: str) -> FloatArray:
     """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
-    here, curve = _marginal(r).likelihood, VALUES[type]
+    here = _marginal(r).likelihood
     slopes = []
     for behind, ahead, distance in here.steps():
-        low, high = (curve(_at(r, rows, kind, psi)) for psi in (behind, ahead))
+        low, high = (_values(*_at(r, rows, kind, psi), type) for psi in (behind, ahead))
         slopes.append((high - low) / distance)
     inner = here.inner_covariance if r.covariance == "model" else here.inner_of(r.whole_covariance)
-    moved = np.stack(slopes)
-    variance = np.einsum("anm,ab,bnm->nm", moved, here.along(inner), moved)
+    by_psi = np.stack(slopes)
+    variance = np.einsum("anm,ab,bnm->nm", by_psi, here.along(inner), by_psi)
     if kind in ("mode", "known"):
+        predicted_by_groups, there = _at(r, rows, kind)
         given = _conditional_variance(here.at.state, *here.model.columns_of(here.at.psi, rows.random))
-        further, nearer = (curve(replace(at, shift=at.shift + move)) for move in (_STEP, -_STEP))
+        assert there.offset is not None
+        further, nearer = (
+            _values(predicted_by_groups, replace(there, offset=there.offset + move), type) for move in (_STEP, -_STEP)
+        )
         variance += given[:, None] * ((further - nearer) / (2.0 * _STEP)) ** 2
-    unknown = depends_on_infinite(r.fit, at.rule, rows, type)
+    unknown = depends_on_infinite(r.fit, replace(r.rule, effects=()), rows, type)
     error = np.sqrt(variance)
     return np.asarray(error if unknown is None else np.where(unknown, np.nan, error))
-
-
-def _limits(at: _At, type: str, value: FloatArray, error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """On the logit scale for probabilities, between 1 and K for the mean, symmetric else."""
-    if type in ("prob", "cum_prob"):
-        return logit_limits(value, np.maximum(1.0 - value, 0.0), error, level)
-    if type == "mean":
-        return limits_between(1.0, float(at.rule.n_levels), value, error, level)
-    return symmetric_limits(value, error, level)
 
 
 # Averages for effects and marginal means
@@ -344,7 +281,7 @@ def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
     """Predictions with random effects as chosen; those of a plain fit as they are."""
     marginal, bare = r.fit.marginal, replace(r.rule, effects=())
     if marginal is None or re == "zero" or scale == "latent":  # linear in the effects, whose means are 0
-        return AsTheyAre(bare)
+        return Predicted(bare)
     return over_groups(bare, marginal)
 
 

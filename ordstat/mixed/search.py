@@ -24,7 +24,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from .blocks import Effects
-from .laplace import Evaluation, Objective, State
+from .integral import Evaluation, Objective, State
 from .model import MixedModel
 
 #: A quasi-Newton search ends where its step is shorter than 1e-5 of a standard error.

@@ -115,7 +115,7 @@ def draw_effects(
     columns = style.columns_for(n)
     height = 4.0 if single else max(2.7, 0.2 * len(key) / -(-n // columns))
     panels = style.panels(ax, n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8)
-    colours = style.level_colours(max(len(key), 2))[: len(key)] or [style.RIGHT]
+    colours: list[Any] = [*style.level_colours(max(len(key), 2))[: len(key)]] or [style.RIGHT]
     for place, (panel, (title, curves)) in enumerate(zip(panels, shown.items(), strict=True)):
         for i, part in enumerate(curves):
             apart = facets and by is not None

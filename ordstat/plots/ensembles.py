@@ -10,7 +10,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import one_of
 from ..exceptions import UnavailableError
-from ..report.labels import effect_label
+from ..report.table import effect_label
 from . import style
 from .style import in_lines
 

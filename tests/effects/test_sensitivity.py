@@ -17,6 +17,7 @@ from ordstat.likelihood.family import Family
 from ordstat.likelihood.flexible import FLEXIBLE
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule
+from ordstat.mixed.over_groups import Predicted
 
 ALL_LINKS = {**LINKS, "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7), "log-gamma": FLEXIBLE["log-gamma"].at(-0.4)}
 
@@ -122,6 +123,62 @@ def test_infinite_thresholds_have_no_error() -> None:
         errors = standard_errors(rule, rows, QUANTITIES[name], np.eye(9))
         assert np.isfinite(errors).all()
     assert (standard_errors(rule, rows, QUANTITIES["prob"], np.eye(9))[:, 0] == 0).all()
+
+
+def direction(rows: Rows) -> Rows:
+    """Every part of the rows moves, each row in its own way."""
+    rng = np.random.default_rng(8)
+    parts = ("X", "offset", "nominal", "scale", "scale_offset")
+    return Rows(**{name: rng.normal(size=getattr(rows, name).shape) / 2 for name in parts})
+
+
+@pytest.mark.parametrize("family", [Cumulative, Adjacent])
+@pytest.mark.parametrize("name", ["prob", "mean", "exc_prob", "latent", "log_odds"])
+def test_slopes_of_rows_add_up_and_are_those_of_formulas(family: type[Family], name: str) -> None:
+    rule, rows = problem("logit", family)
+    tangent, weights = direction(rows), np.linspace(0.5, 1.5, rows.n)
+    each = Predicted(rule).slopes(QUANTITIES[name], rows, tangent)
+    together = Predicted(rule).slope(QUANTITIES[name], rows, tangent, weights)
+    for single, total in zip(each, together, strict=True):
+        np.testing.assert_allclose(np.tensordot(weights, single, axes=1), total, rtol=1e-9, atol=1e-11)
+
+    def at(step: float) -> Rows:
+        return Rows(
+            **{part: getattr(rows, part) + step * slope for part, slope in vars(tangent).items() if part != "random"}
+        )
+
+    h = 1e-5
+    expected = (value(rule, at(h), name) - value(rule, at(-h), name)) / (2 * h)
+    np.testing.assert_allclose(each[0], expected, rtol=1e-6, atol=1e-9)
+    gradient = (numeric_jacobian(rule, at(1e-3), name) - numeric_jacobian(rule, at(-1e-3), name)) / 2e-3
+    np.testing.assert_allclose(each[1], gradient, rtol=1e-5, atol=1e-6)
+
+
+def test_infinite_thresholds_do_not_move() -> None:
+    """A level without rows has a threshold at infinity: what lies beyond it has no slope, all else keeps its own."""
+    rule, rows = problem("logit")
+    far = Predicted(replace(rule, alpha=np.vstack([rule.alpha[:2], [[np.inf, 0.0]]])))
+    values, jacobian = far.slope(QUANTITIES["prob"], rows, direction(rows), np.ones(rows.n))
+    assert np.isfinite(values).all() and np.isfinite(jacobian).all()
+    kept = Predicted(rule).slope(QUANTITIES["prob"], rows, direction(rows), np.ones(rows.n))[0]
+    np.testing.assert_allclose(values[:2], kept[:2], rtol=1e-10)
+    assert values[3] == 0.0
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cauchit"])
+def test_slopes_by_calculus(link: str) -> None:
+    """One effect: the slope of P(y <= k) is -beta f(eta), and its derivative by a threshold -beta f'(eta)."""
+    rule = problem(link)[0]
+    rule = replace(rule, alpha=rule.alpha[:, :1], beta=np.array([2.0]), zeta=np.zeros(0))
+    x = np.array([-8.0, -3.0, 0.0, 4.0, 9.0])
+    eta = rule.alpha[:, 0] - 2.0 * x[:, None]
+    f = rule.link.pdf(eta)
+    bend = {"logit": f * (1 - 2 * rule.link.cdf(eta)), "probit": -eta * f, "cauchit": -2 * eta / (1 + eta**2) * f}[link]
+    one = Rows(X=np.ones((5, 1)))
+    values, jacobian = Predicted(rule).slopes(QUANTITIES["inner_cum_prob"], Rows(X=x[:, None]), one)
+    np.testing.assert_allclose(values, -2.0 * f, rtol=1e-8, atol=1e-12)
+    places = np.arange(3)
+    np.testing.assert_allclose(jacobian[:, places, places], -2.0 * bend, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize(

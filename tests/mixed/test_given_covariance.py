@@ -111,9 +111,12 @@ def test_independent_levels(formula: str) -> None:
     own, other = (fit.varcorr().loc[("g", "(Intercept)"), columns] for fit in (given, plain))
     np.testing.assert_allclose(2.0 * own, other, rtol=1e-5)
     np.testing.assert_allclose(given.ranef()[["mode", "sd"]], plain.ranef()[["mode", "sd"]], rtol=1e-5, atol=1e-7)
-    for re in ("mode", "zero", "marginal"):
-        one, two = (fit.predict(data.head(20), type="prob", re=re, se=True) for fit in (given, plain))
+    ones = ordfit(formula, data, cov={"g": unit / 4.0})
+    for re, fit in (("mode", given), ("zero", given), ("marginal", ones)):
+        one, two = (own.predict(data.head(20), type="prob", re=re, se=True) for own in (fit, plain))
         np.testing.assert_allclose(one, two, rtol=2e-5, atol=1e-8)
+    with pytest.raises(OptionError, match="cov must have ones on its diagonal for averages"):
+        given.predict(data.head(20), re="marginal")
     ends = [fit.confint("sd_(Intercept)|g", type="profile").to_numpy() for fit in (given, plain)]
     np.testing.assert_allclose(2.0 * ends[0], ends[1], rtol=1e-4)
     shares = [str(fit.summary()).split("ICC ")[1].split("\n")[0] for fit in (given, plain)]

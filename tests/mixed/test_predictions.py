@@ -131,7 +131,7 @@ def test_errors_at_the_modes_are_those_of_draws(fit: LikelihoodResults) -> None:
     drawn = []
     for psi in psis:
         given = _conditional_variance(here.state(psi), *here.model.columns_of(psi, rows.random))
-        effects = _at(fit, rows, "mode", psi).shift + np.sqrt(given) * rng.standard_normal(3)
+        effects = _at(fit, rows, "mode", psi)[1].offset + np.sqrt(given) * rng.standard_normal(3)
         drawn.append(x @ (here.model.to_user @ psi[: here.model.n_fixed])[-2:] + effects)
     error = fit.predict(NEW, type="score", se=True)["std_error"]
     np.testing.assert_allclose(error, np.std(drawn, axis=0), rtol=0.06)  # the modes are not linear in psi

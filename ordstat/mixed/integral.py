@@ -1,0 +1,547 @@
+"""The integrated likelihood of groups: Laplace's approximation, and quadrature for one term of few columns.
+
+Adaptive [Liu and Pierce 1994; Pinheiro and Bates 1995]: with B upper triangular, B B' = H_g^-1, and the nodes
+v_j = v^ + sqrt(2) B x_j of a product grid, of weights w_j,
+  log L_g = log sum_j w_j exp(x_j'x_j + h_g(v_j)) + log |B| - (q / 2) log(pi);
+one node is Laplace's approximation. In its gradient, with posterior weights pi_j of the nodes, the explicit terms are
+means over the nodes; sum_j pi_j h'(v_j) is added to X'rho before solving for q, since v^ moves all nodes; and H moves
+B: from B'HB = I and B triangular, dB = -B up(B' dH B), up = the part above the diagonal and half of this [Murray 2016,
+arXiv 1602.07527]. With U = up(Gamma), Gamma = sqrt(2) sum_j pi_j B'h'(v_j) x_j', all that H does to log L_g is
+-<E, dH> / 2 with E = B (I + U + U') B', which stands for H^-1 in s and e. The posterior means of the scores alone
+(Fisher's identity) are not the gradient of this sum. Without modes the nodes are x_j, as in R, and stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .._typing import FloatArray, IntArray
+from ..compiled.mixed import full_terms, integrate_logit, total_derivatives
+from ..exceptions import OptionError
+from ..likelihood.family import LocationTerms, RowTerms
+from ..likelihood.predictor import Predictor
+from .blocks import BlockMatrix, Effects, Factor, factor
+from .model import MixedModel
+
+#: Newton's decrement at which the modes are known to half the digits of a double, an effect.
+_SMALL = 1e-22
+#: Conditional variance of an effect whose variance is 1 beyond which there is no saying where its mode is.
+_WIDEST = 20.0
+#: Steps, and halvings of one.
+_STEPS, _HALVINGS = 100, 40
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Point:
+    """Effects with the rows there.
+
+    Attributes
+    ----------
+    v : Effects
+    shift : (n,)
+        What they add to the scores.
+    h : float
+    terms : LocationTerms
+        Of the rows there, without weights.
+    """
+
+    v: Effects
+    shift: FloatArray
+    h: float
+    terms: LocationTerms
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Modes(Point):
+    """The modes at some psi.
+
+    Attributes
+    ----------
+    factor : Factor
+        H there.
+    decrement : float
+        Of the Newton step that was not taken any more.
+    """
+
+    factor: Factor
+    decrement: float
+
+
+def conditional_modes(model: MixedModel, predictor: Predictor, x: list[FloatArray], start: Effects) -> Modes | None:
+    """The modes, from a start; None outside the domain, or where H is not positive definite at them.
+
+    Parameters
+    ----------
+    model : MixedModel
+    predictor : Predictor
+        Without random effects.
+    x : list of (n, q)
+        Columns z Lambda of each term.
+    start : Effects
+    """
+    zero = [np.zeros_like(part) for part in start]
+    at = _point(model, predictor, x, start) or _point(model, predictor, x, zero)
+    least = _SMALL * max(1.0, float(sum(part.size for part in start)))
+    for _ in range(_STEPS):
+        newton = None if at is None else _newton(model, x, at)
+        if at is None or newton is None:
+            return None
+        H, step, decrement = newton
+        moved = None if decrement <= least else _search(model, predictor, x, at, step, decrement)
+        if moved is None:
+            return _settled(model, x, at, H, decrement)
+        at = moved
+    return None
+
+
+def _point(model: MixedModel, predictor: Predictor, x: list[FloatArray], v: Effects) -> Point | None:
+    shift = model.shift(x, v)
+    terms = model.located(predictor, shift)
+    if terms is None:
+        return None
+    h = float(model.weights @ terms.log_p) - 0.5 * sum(float(np.vdot(part, part)) for part in v)
+    return Point(v=v, shift=shift, h=h, terms=terms) if np.isfinite(h) else None
+
+
+def _newton(model: MixedModel, x: list[FloatArray], at: Point) -> tuple[Factor, Effects, float] | None:
+    """H (where it is not positive definite, with positive curvatures alone), the step and its decrement."""
+    curvature = model.weights * at.terms.curvature
+    H = factor(model.structure.gram(x, curvature), model.structure)
+    if H is None and not model.family.concave:
+        H = factor(model.structure.gram(x, np.maximum(curvature, 0.0)), model.structure)
+    if H is None:
+        return None
+    score = model.gathered(x, model.weights * at.terms.score)
+    slope = [part - v for part, v in zip(score, at.v, strict=True)]
+    step = H.solve(slope)
+    return H, step, sum(float(np.vdot(a, b)) for a, b in zip(slope, step, strict=True))
+
+
+def _search(
+    model: MixedModel, predictor: Predictor, x: list[FloatArray], at: Point, step: Effects, decrement: float
+) -> Point | None:
+    """The longest of the steps 1, 1/2, ... that raises h; None where rounding is all that is left."""
+    slack, length = 1e-13 * (1.0 + abs(at.h)), 1.0
+    for _ in range(_HALVINGS):
+        moved = [v + length * part for v, part in zip(at.v, step, strict=True)]
+        trial = _point(model, predictor, x, moved)
+        if trial is not None and trial.h >= at.h + 1e-4 * length * decrement - slack:
+            return trial
+        length *= 0.5
+    return None
+
+
+def _settled(model: MixedModel, x: list[FloatArray], at: Point, H: Factor, decrement: float) -> Modes | None:
+    """The modes with the true H; None where that is not positive definite, or hardly.
+
+    Where two modes of a group become one, which concave families do not have, H is singular and Laplace's
+    approximation infinite: effects vary far more given the data than without them.
+    """
+    if not model.family.concave:
+        exact = factor(model.structure.gram(x, model.weights * at.terms.curvature), model.structure)
+        if exact is None or np.einsum("gaa->ga", exact.inverse).max() > _WIDEST:
+            return None
+        H = exact
+    return Modes(v=at.v, shift=at.shift, h=at.h, terms=at.terms, factor=H, decrement=decrement)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The integrated log-likelihood at some psi.
+
+    Attributes
+    ----------
+    model : MixedModel
+    psi : (P + m,)
+    loglik : float
+    gradient : (P + m,)
+    v : Effects
+        The modes.
+    decrement : float
+        Of the Newton step that they are away from theirs.
+    curvature : (G,) or None
+        H, where one pass gives it: one random effect a group.
+    """
+
+    model: MixedModel
+    psi: FloatArray
+    loglik: float
+    gradient: FloatArray
+    v: Effects
+    decrement: float
+    curvature: FloatArray | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is worked out again when asked for."""
+        return {name: value for name, value in self.__dict__.items() if name != "state"}
+
+    @cached_property
+    def state(self) -> State:
+        """The rows at the modes."""
+        found = state_at(self.model, self.psi, self.v)
+        assert found is not None
+        return found
+
+    def covariances(self) -> list[FloatArray]:
+        """(G, q, q) of the effects of the groups of each term given psi."""
+        if self.curvature is not None:
+            return [1.0 / self.curvature[:, None, None]]
+        return self.state.modes.factor.selected().diagonal
+
+
+#: psi and where to seek the modes -> value and gradient; None outside the domain.
+Objective = Callable[[FloatArray, Effects], Evaluation | None]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The modes at some psi, the columns x = z Lambda (n, q) of each random term, and the predictor with and without.
+
+    Attributes
+    ----------
+    model : MixedModel
+    modes : Modes
+    x : list of (n, q)
+    bare, predictor : Predictor
+        Without the random effects, and at their modes.
+    """
+
+    model: MixedModel
+    modes: Modes
+    x: list[FloatArray]
+    bare: Predictor
+    predictor: Predictor
+
+    @cached_property
+    def terms(self) -> RowTerms:
+        """Of the rows at the modes."""
+        found = self.model.family.terms(self.predictor, self.model.y)
+        assert found is not None
+        return found
+
+
+def state_at(model: MixedModel, psi: FloatArray, start: Effects) -> State | None:
+    """The modes, sought from `start`; None outside the domain."""
+    fixed, phi = psi[: model.n_fixed], psi[model.n_fixed :]
+    predictor = model.predictor(fixed)
+    if predictor is None:
+        return None
+    x = model.columns(phi)
+    modes = conditional_modes(model, predictor, x, start)
+    if modes is None:
+        return None
+    return State(model, modes, x, predictor, replace(predictor, H=predictor.H + modes.shift))
+
+
+def evaluate(model: MixedModel, psi: FloatArray, start: Effects) -> Evaluation | None:
+    """Laplace's approximation at psi, the modes sought from `start`; None outside the domain."""
+    at = state_at(model, psi, start)
+    if at is None:
+        return None
+    loglik = at.modes.h - 0.5 * at.modes.factor.logdet
+    return if_finite(Evaluation(model, psi, loglik, row_scores(at).total(), at.modes.v, at.modes.decrement))
+
+
+def if_finite(at: Evaluation) -> Evaluation | None:
+    """None if the value or its gradient is not finite."""
+    return at if np.isfinite(at.loglik) and np.isfinite(at.gradient).all() else None
+
+
+@dataclass(frozen=True, eq=False)
+class RowScores:
+    """What every row adds to the gradient; it depends on rows whose groups are connected with its own alone.
+
+    Attributes
+    ----------
+    model : MixedModel
+    places : (M, n)
+        The thresholds that each row depends on.
+    kappa : (M + 2, n)
+        Derivatives by its predictors, through the modes and the curvature too.
+    inner : list of (n, q)
+        Those by the rows z_r Lambda of each term, without z_r.
+    """
+
+    model: MixedModel
+    places: IntArray
+    kappa: FloatArray
+    inner: list[FloatArray]
+
+    def total(self) -> FloatArray:
+        """(P + m,) the gradient."""
+        fixed = self.model.jacobian(self.places).total(self.kappa)
+        parts = zip(self.model.terms, self.inner, strict=True)
+        return np.concatenate([fixed, *(term.by_phi(inner) for term, inner in parts)])
+
+    def totals(self, codes: IntArray, size: int) -> FloatArray:
+        """(size, P + m) sums over the rows of each code (n,)."""
+        columns = [self.model.jacobian(self.places).totals(self.kappa, codes, size)]
+        for term, inner in zip(self.model.terms, self.inner, strict=True):
+            sums = [np.bincount(codes, own, minlength=size) for own in term.rows_by_phi(inner)]
+            columns.append(np.stack(sums, axis=1))
+        return np.hstack(columns)
+
+
+def row_scores(at: State) -> RowScores:
+    """Of Laplace's approximation."""
+    model, x, modes = at.model, at.x, at.modes
+    rows, weights = _rows(at), model.weights
+    e = own_solutions(model, x, modes.factor.selected())
+    s = np.asarray(sum(np.einsum("nq,nq->n", a, b) for a, b in zip(x, e, strict=True)))
+    q = modes.factor.solve(model.gathered(x, -0.5 * weights * s * rows.slope))
+    kappa = rows.derivatives(s, model.shift(x, q))
+    score, curvature = weights * modes.terms.score, weights * modes.terms.curvature
+    location, parts = kappa[len(rows.places)], []
+    for k, term in enumerate(model.terms):
+        inner = location[:, None] * modes.v[k][term.codes] - curvature[:, None] * e[k]
+        inner += score[:, None] * q[k][term.codes]
+        parts.append(inner)
+    return RowScores(model, rows.places, kappa, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Third derivatives of the rows: `slope` (n,) of the curvature by H, and kappa from s and t, both (n,)."""
+
+    places: IntArray
+    slope: FloatArray
+    derivatives: Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def _rows(at: State) -> _Rows:
+    """By the compiled pass where it is for these values."""
+    model = at.model
+    if model.link is None:
+        return _any_rows(at)
+    (u, lo, d), s, shift = model.ends(at.bare), at.bare.s, at.modes.shift
+    terms = np.empty((model.y.size, 8))
+    if not full_terms(model.link, u, lo, d, s, shift, terms):
+        return _any_rows(at)
+
+    def derivatives(variance: FloatArray, t: FloatArray) -> FloatArray:
+        kappa = np.empty((4, model.y.size))
+        total_derivatives(terms, u, lo, s, shift, model.weights, variance, t, kappa)
+        return kappa
+
+    return _Rows(model.places, -(s**3) * (terms[:, 6] + terms[:, 7]), derivatives)
+
+
+def _any_rows(at: State) -> _Rows:
+    """Of any family."""
+    terms, place = at.terms, len(at.terms.places)
+    slopes = at.model.family.curvature_slopes(at.predictor, at.model.y)
+
+    def derivatives(variance: FloatArray, t: FloatArray) -> FloatArray:
+        own = terms.score - 0.5 * variance * slopes - t * terms.second()[place]
+        return np.asarray(at.model.weights * own)
+
+    return _Rows(terms.places, slopes[place], derivatives)
+
+
+def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:
+    """e_i (n, q) of each term: H^-1 x_i within the row's own groups."""
+    found = [
+        own @ block[0] if len(block) == 1 else np.einsum("nab,nb->na", block[term.codes], own)
+        for term, block, own in zip(model.terms, selected.diagonal, x, strict=True)
+    ]
+    for (s, t), block in selected.pairs.items():
+        rows = block[model.structure.patterns[s, t].of]
+        found[s] = found[s] + np.einsum("nab,nb->na", rows, x[t])
+        found[t] = found[t] + np.einsum("nab,na->nb", rows, x[s])
+    return found
+
+
+# Quadrature
+
+#: Columns of a term, and nodes of a group, that a grid may have.
+MOST_COLUMNS, MOST_POINTS = 3, 10_000
+#: Posterior weight of a node, in all groups, below which it adds nothing to a mean.
+_NOTHING = 1e-20
+_SQRT_2 = float(np.sqrt(2.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Nodes (J, q) of all groups before they are moved, and the logarithms (J,) of what h is weighted by."""
+
+    points: FloatArray
+    log_weights: FloatArray
+    adaptive: bool
+
+    def at(self, j: int, modes: FloatArray, B: FloatArray) -> FloatArray:
+        """(G, q) v_j."""
+        if not self.adaptive:
+            return np.broadcast_to(self.points[j], modes.shape)
+        return np.asarray(modes + _SQRT_2 * B @ self.points[j])
+
+    def size(self, B: FloatArray) -> FloatArray:
+        """(G,) logarithms of what a sum over the nodes is to be multiplied by."""
+        normal = -0.5 * B.shape[1] * float(np.log(2.0 * np.pi))
+        if not self.adaptive:
+            return np.full(len(B), normal)
+        return np.asarray(np.log(_SQRT_2 * np.einsum("gaa->ga", B)).sum(axis=1) + normal)
+
+
+@cache
+def grid_of(quadrature: int, q: int) -> Grid:
+    points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
+    places = np.stack(np.meshgrid(*[np.arange(points.size)] * q, indexing="ij"), axis=-1).reshape(-1, q)
+    logs = np.log(weights) + points**2
+    return Grid(np.ascontiguousarray(points[places]), logs[places].sum(axis=1), quadrature > 0)
+
+
+def check_grid(model: MixedModel, quadrature: int) -> None:
+    """OptionError unless there is one random term of few columns, whose groups are independent."""
+    terms, laplace = model.terms, "Use quadrature=1, Laplace's approximation."
+    if any(term.alike for term in terms):
+        raise OptionError(f"quadrature={quadrature} needs independent groups; cov= makes them dependent. {laplace}")
+    count = sum(term.q for term in terms)
+    if len(terms) > 1 or count > MOST_COLUMNS:
+        raise OptionError(
+            f"quadrature={quadrature} needs one random term of at most {MOST_COLUMNS} columns, such as (1 | group) or "
+            f"(1 + x | group); got {count} columns in {len(terms)} terms. {laplace}"
+        )
+    most = int(MOST_POINTS ** (1.0 / count) + 1e-9)
+    if abs(quadrature) > most:
+        raise OptionError(
+            f"quadrature must be at most {most} for a random term of {count} columns, as the nodes of a group grow "
+            f"with its power {count}; got {quadrature}. Use fewer nodes."
+        )
+
+
+def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
+    """The integrated log-likelihood at psi by |quadrature| nodes a column; None outside the domain."""
+    at = state_at(model, psi, start)
+    nodes = None if at is None else Nodes.of(at, quadrature)
+    if at is None or nodes is None:
+        return None
+    loglik, gradient = float(nodes.values().sum()), scores_by_nodes(at, nodes).total()
+    return if_finite(Evaluation(model, psi, loglik, gradient, at.modes.v, at.modes.decrement))
+
+
+def evaluate_compiled(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
+    """The same of a `model.compiled`, one node being Laplace's approximation; None where values are too far out."""
+    full = psi[:-1] if model.expand is None else model.expand @ psi[:-1]
+    count, grid, v = model.n_thresholds, grid_of(quadrature, 1), start[0][:, 0].copy()
+    score = model.rows.x @ full[count:] + model.rows.offset
+    H, by_score, by_theta = np.empty(v.size), np.empty(score.size), np.empty(count)
+    rows = full[:count], score, model.y, psi[-1], model.first_column, model.weights
+    nodes = grid.points[:, 0], grid.log_weights
+    loglik, by_sigma, decrement = integrate_logit(model.common, model.starts, *rows, *nodes, v, H, by_score, by_theta)
+    by_full = np.concatenate([by_theta, by_score @ model.rows.x])
+    gradient = np.append(by_full if model.expand is None else by_full @ model.expand, by_sigma)
+    return if_finite(Evaluation(model, psi, loglik, gradient, [v[:, None]], decrement, H))
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The grid, the logarithms (G, J) of every group's weighted exp(h) at its nodes, and B (G, q, q)."""
+
+    grid: Grid
+    B: FloatArray
+    heights: FloatArray
+
+    @classmethod
+    def of(cls, at: State, quadrature: int) -> Nodes | None:
+        """None outside the domain."""
+        term = at.model.terms[0]
+        grid, B = grid_of(quadrature, term.q), upper_root(at.modes.factor.inverse)
+        if B is None:
+            return None
+        heights = np.empty((term.n_groups, len(grid.points)))
+        for j, logs in enumerate(grid.log_weights):
+            found = group_heights(at, grid.at(j, at.modes.v[0], B))
+            if found is None:
+                return None
+            heights[:, j] = found + logs
+        return cls(grid, B, heights)
+
+    def values(self) -> FloatArray:
+        """(G,) log-likelihoods of the groups."""
+        return np.asarray(logsumexp(self.heights, axis=1) + self.grid.size(self.B))
+
+    def posterior(self) -> FloatArray:
+        """(G, J) pi."""
+        return np.asarray(np.exp(self.heights - logsumexp(self.heights, axis=1, keepdims=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """Posterior means over the nodes: scores (M + 2, n), those by H times v (n, q), h' (G, q), h'x' (G, q, q)."""
+
+    score: FloatArray
+    by_v: FloatArray
+    slope: FloatArray
+    turn: FloatArray
+
+
+def _means(at: State, nodes: Nodes) -> _Means:
+    model, predictor, term, x = at.model, at.bare, at.model.terms[0], at.x[0]
+    place, posterior, q = len(at.terms.places), nodes.posterior(), term.q
+    out = _Means(
+        np.zeros_like(at.terms.score),
+        np.zeros_like(x),
+        np.zeros((term.n_groups, q)),
+        np.zeros((term.n_groups, q, q)),
+    )
+    for j in np.flatnonzero(posterior.max(axis=0) > _NOTHING).tolist():
+        point, v = nodes.grid.points[j], nodes.grid.at(j, at.modes.v[0], nodes.B)
+        there = replace(predictor, H=predictor.H + model.shift(at.x, [v]))
+        terms = model.family.terms(there, model.y, second=False)
+        assert terms is not None
+        share = posterior[term.codes, j]
+        score = share * terms.score
+        out.score[:] += score
+        out.by_v[:] += score[place][:, None] * v[term.codes]
+        slope = model.gathered(at.x, model.weights * score[place])[0] - posterior[:, j, None] * v
+        out.slope[:] += slope
+        out.turn[:] += slope[:, :, None] * point
+    return out
+
+
+def group_heights(at: State, v: FloatArray) -> FloatArray | None:
+    """(G,) h at the effects v (G, q) of the groups of a single term; None outside the domain."""
+    model, term = at.model, at.model.terms[0]
+    terms = model.located(at.bare, model.shift(at.x, [v]))
+    if terms is None:
+        return None
+    logs = np.bincount(term.codes, model.weights * terms.log_p, minlength=term.n_groups)
+    return np.asarray(logs - 0.5 * np.einsum("gq,gq->g", v, v))
+
+
+def scores_by_nodes(at: State, nodes: Nodes) -> RowScores:
+    """What every row adds to the gradient."""
+    model, x, weights, place = at.model, at.x, at.model.weights, len(at.terms.places)
+    means, codes = _means(at, nodes), model.terms[0].codes
+    if not nodes.grid.adaptive:
+        return RowScores(model, at.terms.places, weights * means.score, [weights[:, None] * means.by_v])
+    slopes, bent = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()[place]
+    e = np.einsum("nab,nb->na", moved_inverse(nodes.B, means.turn)[codes], x[0])
+    s = np.einsum("nq,nq->n", x[0], e)
+    rho = model.gathered(x, -0.5 * weights * s * slopes[place])[0]
+    q = at.modes.factor.solve([rho + means.slope])
+    moved = -0.5 * s * slopes - model.shift(x, q) * bent
+    inner = means.by_v + moved[place][:, None] * at.modes.v[0][codes] - bent[place][:, None] * e
+    inner += at.terms.score[place][:, None] * q[0][codes]
+    return RowScores(model, at.terms.places, weights * (means.score + moved), [weights[:, None] * inner])
+
+
+def upper_root(inverse: FloatArray) -> FloatArray | None:
+    """(G, q, q) B, upper triangular with B B' = inverse; None where that is not positive definite."""
+    try:
+        return np.asarray(np.linalg.cholesky(inverse[:, ::-1, ::-1])[:, ::-1, ::-1])
+    except np.linalg.LinAlgError:
+        return None
+
+
+def moved_inverse(B: FloatArray, turn: FloatArray) -> FloatArray:
+    """(G, q, q) E."""
+    U = np.triu(_SQRT_2 * B.transpose(0, 2, 1) @ turn)
+    U -= 0.5 * np.einsum("gaa,ab->gab", U, np.eye(U.shape[1]))
+    return np.asarray(B @ (np.eye(U.shape[1]) + U + U.transpose(0, 2, 1)) @ B.transpose(0, 2, 1))
