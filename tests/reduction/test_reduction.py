@@ -203,7 +203,7 @@ def test_reverse_reduction_inverts_the_reduction(levels):
 def test_reverse_reduction_makes_a_binary_classifier_of_a_ranker(data, ranker):
     """Binary examples to ranks and costs, to a ranker, and back to answers (Lin 2008, fig. 4.1, lemma 4.2)."""
     X, y = data
-    extended = extend(y, CostMatrix.squared().rows(y, K), np.ones(len(y)))
+    extended = extend(y, CostMatrix("squared").rows(y, K), np.ones(len(y)))
     answers = reverse_reduction(ranker, X, extended.labels, extended.weights)(X)
     assert (np.diff(answers, axis=1) <= 0).all()
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
@@ -465,7 +465,7 @@ def test_thresholds_alone_are_log_odds_of_the_ranks():
 def test_the_gradient_of_the_network(data):
     X, y = data
     network = ThresholdNetwork(
-        X=X, extended=extend(y, CostMatrix.squared().rows(y, K), np.ones(len(y))), penalty=0.3, hidden=4
+        X=X, extended=extend(y, CostMatrix("squared").rows(y, K), np.ones(len(y))), penalty=0.3, hidden=4
     )
     v = np.random.default_rng(0).standard_normal(4 * 3 + 4 + 4 + K - 1)
     steps = 1e-6 * np.eye(v.size)
