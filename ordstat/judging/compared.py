@@ -97,26 +97,22 @@ class Contestant:
             What a prediction costs, whatever the method minimises.
         seed : list of int
         """
+        method: Any = self.method
+        train, test = (with_weights(self.sample, part) for part in (self.sample.case_weights - held, held))
+        learner = method if self.calibrated is None else self.calibrated
+        if self.sample.rows.random is not None:
+            learner = method.for_new_groups()  # predicts averages over the groups
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # failures and missed tolerances are counted
             try:
-                return self._judged(held, cost, np.random.default_rng(seed))
+                begun = time.perf_counter()
+                fit = learner.fit(train, np.random.default_rng(seed))
+                seconds = time.perf_counter() - begun
+                results = method.results_class("", self.design, method, fit, calibrated=self.calibrated)
+                table = error_table(evaluate(fit, test, cost, results.probabilities_of))
             except _FAILURES as problem:
                 text = str(problem) or type(problem).__name__
                 return Judged(values=np.full(len(MEASURES), np.nan), failure=text)
-
-    def _judged(self, held: FloatArray, cost: Any, rng: np.random.Generator) -> Judged:
-        sample = self.sample
-        train, test = with_weights(sample, sample.case_weights - held), with_weights(sample, held)
-        method: Any = self.method
-        learner = method if self.calibrated is None else self.calibrated
-        if sample.rows.random is not None:
-            learner = method.for_new_groups()  # predicts averages over the groups
-        begun = time.perf_counter()
-        fit = learner.fit(train, rng)
-        seconds = time.perf_counter() - begun
-        results = method.results_class("", self.design, method, fit, calibrated=self.calibrated)
-        table = error_table(evaluate(fit, test, cost, results.probabilities_of))
         values = np.array(pd.Series(table.values, index=list(table.names)).reindex(list(MEASURES)))
         return Judged(values=values, seconds=seconds, reached=fit.certificate.reached)
 
@@ -303,8 +299,9 @@ class Comparison(Reported):
             against = self._against(measure, against)
             what = f"difference in {measure} from {against}, {100 * level:g} % limits"
         folds = self._fold_values(measure, against)
-        means = [self._resampled(values) for values in folds.values()]
-        rows = [(resampled.mean, *resampled.limits(level)) for resampled in means]
+        rows = []
+        for resampled in map(self._resampled, folds.values()):
+            rows.append((resampled.mean, *resampled.limits(level)))
         frame = pd.DataFrame(rows, columns=["mean", "lower", "upper"], index=pd.Index(list(folds), name="method"))
         return compared(frame, folds, what, ax) if draw else frame
 

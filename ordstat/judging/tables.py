@@ -205,18 +205,13 @@ def errors_at_margin(
     use = fit.geometry is not None if normalised is None else normalised
     if use and fit.geometry is None:
         raise OptionError(f"{fit.method!r} has no norm for its margins: use normalised=False.")
-    return NotedFrame.of(margin_errors(fit, deltas, use), (), f"Training errors at {'normalised ' * use}margin Delta")
-
-
-def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised: bool) -> pd.DataFrame:
-    """`errors_at_margin` without title."""
     m, sample = fit.training_margins, fit.design.sample
-    rho = m.normalised if normalised else m.all
-    chosen = _default_deltas(rho) if deltas is None else _settled_deltas(deltas)
-    return delta_errors(rho, sample.y, sample.case_weights, chosen)
+    rho = m.normalised if use else m.all
+    frame = delta_errors(rho, sample.y, sample.case_weights, _usual_deltas(rho) if deltas is None else _checked(deltas))
+    return NotedFrame.of(frame, (), f"Training errors at {'normalised ' * use}margin Delta")
 
 
-def _settled_deltas(deltas: Any) -> FloatArray:
+def _checked(deltas: Any) -> FloatArray:
     """Margins as an array; OptionError for anything but numbers of 0 or more."""
     try:
         margins = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
@@ -259,21 +254,20 @@ def error_bounds(
         bounds += [replace(bound, name=f"{bound.name} ({cv}-fold cv)") for bound in limits]
         no_proof = "that the fit to all rows is no worse is expected, not proven"
         notes.append(f"{cv}-fold cv: of the fits to all rows but a fold; {no_proof}.")
-    rows = [(b.name, b.value, b.trivial, b.vacuous, b.training, b.margin, b.delta, b.source) for b in bounds]
-    columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "delta", "source"]
+    columns = ["value", "trivial", "vacuous", "training", "margin", "delta", "source"]
+    rows = [[getattr(bound, column) for column in columns] for bound in bounds]
+    frame = pd.DataFrame(rows, columns=columns, index=pd.Index([bound.name for bound in bounds], name="error"))
     if vacuous := [bound.name for bound in bounds if bound.vacuous]:
         notes.append(f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}.")
-    frame = pd.DataFrame(rows, columns=columns).set_index("error")
+    frame = frame.rename(columns={"training": "observed"})
     return NotedFrame.of(frame, (*margin_bounds.notes, *(notes if bounds else ())))
 
 
-def _default_deltas(rho: FloatArray) -> FloatArray:
+def _usual_deltas(rho: FloatArray) -> FloatArray:
     """0 and a quarter, half, once and twice the median size of the margins, to one significant digit."""
     finite = np.abs(rho[np.isfinite(rho)])
     middle = float(np.median(finite)) if finite.size else 0.0
-    if middle == 0.0:
-        return np.zeros(1)
-    return np.unique([0.0, *(float(f"{factor * middle:.0e}") for factor in (0.25, 0.5, 1.0, 2.0))])
+    return np.unique([float(f"{factor * middle:.0e}") for factor in (0.0, 0.25, 0.5, 1.0, 2.0)])
 
 
 def reliability_curves(

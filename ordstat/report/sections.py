@@ -206,7 +206,7 @@ def shared_tables(r: FittedRanker) -> list[Part]:
 
 def _margin_tables(r: FittedRanker) -> list[Table]:
     """Quantiles of left, right and normalised margins, the share of wrong ones, and errors at a few margins."""
-    from ..judging.tables import margin_errors
+    from ..judging.tables import errors_at_margin
 
     m, weights, normalised = r.training_margins, r.design.sample.case_weights, r.geometry is not None
     rows = {"left": m.left, "right": m.right}
@@ -220,7 +220,7 @@ def _margin_tables(r: FittedRanker) -> list[Table]:
         section="margins",
     )
     names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
-    errors = margin_errors(r, None, normalised).rename(columns=names)
+    errors = pd.DataFrame(errors_at_margin(r)).rename(columns=names)
     errors = errors.rename(index="{:g}".format)
     title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
     return [quantiles, Table(title=title, frame=errors, section="margins")]
