@@ -19,7 +19,7 @@ from ..formula.sample import Rows, Sample
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
-from .evaluation import Present, fit_present
+from .evaluation import Present, fit_present, with_weights
 from .tables import wilson_limits
 
 #: What (n + 1) level may lie above a whole number by rounding.
@@ -236,20 +236,17 @@ class ConformalIntervals(Reported):
         """
         target, sample = self.results.judged_sample(_some(newdata), weights)
         ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
-        columns = {
-            "weight": np.ones(sample.n),
-            "coverage": ((ends[0] <= sample.y) & (sample.y <= ends[1])).astype(np.float64),
-            "size": ends[1] - ends[0] + 1.0,
-        }
-        w = sample.case_weights
-        totals = pd.DataFrame({name: values * w for name, values in columns.items()}).groupby(sample.y).sum()
-        totals.index = pd.Index([self.results.levels[code] for code in totals.index], dtype=object)
-        frame = pd.concat([totals.sum().to_frame("all").T, totals])
+        lower, upper, w = *ends, sample.case_weights
+        held = (lower <= sample.y) & (sample.y <= upper)
+        sums = {"weight": w, "coverage": w * held, "size": w * (upper - lower + 1.0)}
+        by_level = pd.DataFrame(sums).groupby(sample.y).sum()
+        by_level.index = pd.Index([self.results.levels[code] for code in by_level.index], dtype=object)
+        frame = pd.concat([by_level.sum().to_frame("all").T, by_level]).rename_axis(self.results.design.response)
         with np.errstate(invalid="ignore", divide="ignore"):
             frame[["coverage", "size"]] = frame[["coverage", "size"]].div(frame["weight"], axis=0)
-            limits = wilson_limits(frame["coverage"].to_numpy(), frame["weight"].to_numpy(), 0.95)
-        frame = frame.assign(lower=limits[0], upper=limits[1])[["weight", "coverage", "lower", "upper", "size"]]
-        frame = frame.rename_axis(self.results.design.response)
+            share, weight = (frame[name].to_numpy() for name in ("coverage", "weight"))
+            frame["lower"], frame["upper"] = wilson_limits(share, weight, 0.95)
+        frame = frame[["weight", "coverage", "lower", "upper", "size"]]
         return NotedFrame.of(frame, (), "Coverage and size of the intervals")
 
     def report(self) -> Report:
@@ -334,7 +331,8 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
     held = round(share * each.size)
     if not 0 < held < each.size:
         raise DataError(f"share={share:g} of {each.size} rows leaves nothing to fit, or nothing to calibrate on.")
-    part = _counted(sample, each[held:])
+    counts = np.bincount(each[:held], minlength=sample.n).astype(np.float64)
+    part, rest = with_weights(sample, weights - counts), with_weights(sample, counts)
     if Present.of(part).codes.size < 2:
         raise DataError(
             "the rows left for the fit are all of one level: give more rows, a smaller share, or rows to calibrate on "
@@ -347,17 +345,9 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
             "longer than need be.",
             ConvergenceWarning,
         )
-    rest = _counted(sample, each[:held])
-    design = replace(results.design, sample=part, index=results.design.index[np.unique(each[held:])])
+    design = replace(results.design, sample=part, index=results.design.index[weights > counts])
     ranker = replace(results, fit=fit, design=design)
     return ranker, rest, fit.rule.scores(rest.rows)
-
-
-def _counted(sample: Sample, each: IntArray) -> Sample:
-    """The rows named in `each`, in their own order, weighted by how often they are named."""
-    rows, counts = np.unique(each, return_counts=True)
-    part = sample.take(rows)
-    return part if sample.weights is None else replace(part, weights=counts.astype(np.float64))
 
 
 def _some(newdata: Any) -> Any:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -240,12 +239,6 @@ class Predictions:
     weights: FloatArray
     paid: FloatArray | None = None
     probabilities: FloatArray | None = None
-
-    def take(self, index: AnyArray) -> Predictions:
-        """The rows at `index`."""
-        parts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        taken: dict[str, Any] = {n: part[index] for n, part in parts.items() if isinstance(part, np.ndarray)}
-        return replace(self, **taken)
 
     @cached_property
     def order(self) -> PairOrder:

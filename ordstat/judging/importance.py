@@ -14,7 +14,7 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import fraction, generator, one_of, reporter, whole
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..fitted import FittedRanker, check_weights_go_with, copied
-from ..formula.sample import Rows, Sample
+from ..formula.sample import Sample
 from ..report.cells import count, counted
 from ..report.frames import NotedFrame
 from .errors import LARGER_IS_BETTER, Predictions, measured, measures_of
@@ -96,7 +96,11 @@ def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
             "The rows of the fit cannot be found in the data by their index: fit data with a unique index, or pass the "
             "rows as newdata=."
         )
-    _check_unchanged(design.sample.rows, design.spec.rebuild(frame))
+    rebuilt, fitted = design.spec.rebuild(frame), design.sample.rows
+    for part in _PARTS:
+        old, new = getattr(fitted, part), getattr(rebuilt.rows, part)
+        if not rebuilt.complete.all() or (old is not None and not np.array_equal(old, new, equal_nan=True)):
+            raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
     return frame
 
 
@@ -121,13 +125,6 @@ def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
     """With the variables under the names that the formula has for them: a column 0 is `0`."""
     texts = {column: str(column) for column in frame.columns if column not in variables and str(column) in variables}
     return frame.rename(columns=texts) if texts else frame
-
-
-def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
-    parts = [(getattr(fitted, part), getattr(rebuilt.rows, part)) for part in _PARTS]
-    same = (old is None or np.array_equal(old, new, equal_nan=True) for old, new in parts)
-    if not rebuilt.complete.all() or not all(same):
-        raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
 
 
 def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:

@@ -436,7 +436,10 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
     q, least = np.zeros((len(VOTERS), VOTE_MARGINS.size)), np.ones((len(VOTERS), VOTE_MARGINS.size))
     for k, active in enumerate((geometry.norm + np.abs(geometry.theta)) / total):
         below = chances_below(min(float(active), 1.0))
-        q += _binned_votes(counted.rho[:, k] / total, shares[:, k], float(active)) @ below
+        # Margins are taken down to the next of the values -active, ..., active.
+        place = (counted.rho[:, k] / total + active) * (_VOTE_BINS / (2.0 * active or 1.0))
+        place = np.clip(np.floor(place - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(np.intp)
+        q += np.bincount(place, shares[:, k], _VOTE_BINS + 1) @ below
         least = np.minimum(least, below[:, _VOTE_BINS // 2] - 2.0 * _TRANSFORM_ROUNDING)
     n = np.array(VOTERS, dtype=np.float64)[:, None]
     rows = counted.n - _ROWS * n
@@ -450,13 +453,6 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
     numbers = {"value": largest * float(values[i, j]), "training": largest * float(q[i, j])}
     margin, source = float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i])), "PAC-Bayes votes, Langford et al. 2001"
     return Bound(name=counted.name, source=source, delta=delta, trivial=largest, margin=margin, **numbers)
-
-
-def _binned_votes(rho: FloatArray, share: FloatArray, active: float) -> FloatArray:
-    """Share of each of the values -active, ..., active, rho (N,) being taken down to the next of them."""
-    place = (rho + active) * (_VOTE_BINS / (2.0 * active)) if active > 0 else np.zeros(rho.size)
-    place = np.clip(np.floor(place - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(np.intp)
-    return np.asarray(np.bincount(place, weights=share, minlength=_VOTE_BINS + 1), dtype=np.float64)
 
 
 @lru_cache(maxsize=64)

@@ -20,10 +20,6 @@ def _has_effects(results: Any) -> bool:
     return bool(results.design.names or results.design.nominal_names or results.design.scale_names)
 
 
-def _has_variables(results: Any) -> bool:
-    return bool(results.design.spec.columns)
-
-
 #: What a fit must have for a picture; the others need nothing.
 NEEDS: dict[str, Callable[[Any], bool]] = {
     "latent": latent.has_scores,
@@ -38,7 +34,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "shapley": lambda r: hasattr(r, "shapley"),
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
     "influence": lambda r: r.fit.separation is None and r.design.survey is None and r.fit.marginal is None,
-    **dict.fromkeys(("dependence", "effects", "emmeans", "stacked"), _has_variables),
+    **dict.fromkeys(("dependence", "effects", "emmeans", "stacked"), lambda r: bool(r.design.spec.columns)),
 }
 #: Pictures under another name.
 _INSTEAD = {

@@ -27,7 +27,6 @@ _EXPONENT = ("exp(coefficient)", 1.0)
 #: Fits are told apart in grey by their shape, and filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
-_NARROW = 5.0  # inches of a place in which numbers beside a row take two lines
 
 
 def term_label(part: str, term: str) -> str:
@@ -138,12 +137,8 @@ def draw_effects(
 
 def _write_numbers(ax: Axes, data: pd.DataFrame, heights: FloatArray) -> None:
     room = style.inches(ax)[1] / len(heights)
-    in_two = style.place_width(ax) < _NARROW and room >= style.TWO_LINES
-    size = style.SMALL if in_two else style.row_size(room)
     for y, *numbers in zip(heights, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
-        words = with_limits(*numbers)
-        words = words.replace(" [", "\n[") if in_two else words
-        style.note(ax, words, (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)
+        style.note(ax, with_limits(*numbers), (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=style.row_size(room))
 
 
 def parallel_frame(results: Any, columns: Sequence[str] | str | None, level: float) -> pd.DataFrame:

@@ -46,7 +46,13 @@ def residuals_frame(
 def draw_residuals(results: Any, table: pd.DataFrame, against: str | None, ax: Axes | None, level: float) -> Axes:
     ax = style.axes(ax, height=3.8)
     if against is None:
-        return style.named(ax, _draw_quantiles(ax, table, level), "surrogate residual")
+        x, words = table["expected"].to_numpy(), "expected under the model"
+        ax.plot([x.min(), x.max()], [x.min(), x.max()], color=style.INK, linewidth=0.9, zorder=2)
+        if table["lower"].notna().all():
+            ax.fill_between(x, table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
+            words += f", {100 * level:g} % limits"
+        _dots(ax, x, table["residual"].to_numpy())
+        return style.named(ax, words, "surrogate residual")
     words = _draw_against(ax, table, against, level, results.design.sample.weights)
     return style.named(ax, words, "surrogate residual")
 
@@ -81,16 +87,6 @@ def _along(results: Any, against: str, data: Any) -> Any:
     if len(frame) != results.design.sample.n:
         raise OptionError("data must have the rows of the fit, under its index, to draw residuals against a column.")
     return frame[against].to_numpy()
-
-
-def _draw_quantiles(ax: Axes, table: pd.DataFrame, level: float) -> str:
-    ends = [table["expected"].min(), table["expected"].max()]
-    ax.plot(ends, ends, color=style.INK, linewidth=0.9, zorder=2)
-    limited = table["lower"].notna().all()
-    if limited:
-        ax.fill_between(table["expected"], table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
-    _dots(ax, table["expected"].to_numpy(), table["residual"].to_numpy())
-    return f"expected under the model{f', {100 * level:g} % limits' if limited else ''}"
 
 
 def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> str:

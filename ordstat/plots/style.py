@@ -127,7 +127,6 @@ _ROW = 0.13  # inches that a row's name needs
 _MOST_NAMES = 20  # of levels beside a plot
 _SMALLEST = 0.7  # of the size of small words, where there is little room
 _LINE = 1.25 * SMALL / 72.0  # inches of a line of words
-TWO_LINES = 2.4 * _LINE
 _LETTERS = 13.5  # of small words in an inch
 _BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
 _SPARE = 0.775  # of the place of axes is theirs, before any layout
