@@ -47,7 +47,7 @@ class Judged:
     reached : bool
         Whether it reached its tolerance.
     failure : str
-        Why there is none; else empty.
+        Why the fit failed; empty if it did not.
     """
 
     values: FloatArray
@@ -76,7 +76,7 @@ class Contestant:
 
     @property
     def sample(self) -> Sample:
-        """The rows as the method takes them: with clusters where it has folds of its own, which keep them together."""
+        """The rows as the method takes them: with clusters only if it keeps them together in folds."""
         keeps_clusters = self.calibrated is not None or self.method.keeps_clusters
         return self.design.sample if keeps_clusters else replace(self.design.sample, cluster=None)
 

@@ -105,8 +105,8 @@ def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> fl
     place = math.ceil((float(counts.sum()) + 1.0) * level - _ROUNDING)
     order = np.argsort(scores, kind="stable")
     cumulated = np.cumsum(counts[order])
-    found = int(np.searchsorted(cumulated, place - _ROUNDING))
-    return float(scores[order[found]]) if found < scores.size else math.inf
+    position = int(np.searchsorted(cumulated, place - _ROUNDING))
+    return float(scores[order[position]]) if position < scores.size else math.inf
 
 
 def smallest_sample(level: float) -> int:

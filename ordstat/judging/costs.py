@@ -390,8 +390,8 @@ def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = No
         raise DataError(
             f"weights must be {response.codes.size} finite numbers of 0 or more, one a label; got shape {given.shape}."
         )
-    known = response.codes >= 0
-    counts = np.bincount(response.codes[known], given[known], len(response.declared))
+    present = response.codes >= 0
+    counts = np.bincount(response.codes[present], given[present], len(response.declared))
     counts = counts[counts > 0]
     if counts.size < 2:
         raise DataError(f"y must have rows of two levels or more; got {counts.size}.")

@@ -24,7 +24,7 @@ Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
 def evaluate(
     fit: Fit, sample: Sample, cost: Any, probabilities: Probabilities, scores: FloatArray | None = None
 ) -> Predictions:
-    """What a fit says of a sample, beside what is true; `scores` of the rule saves computing them again."""
+    """Predictions of a sample beside its true levels; `scores` of the rule saves computing them again."""
     scores = fit.rule.scores(sample.rows) if scores is None else scores
     p = probabilities(fit, sample.rows, scores)
     if isinstance(fit.rule, CostRule) and fit.calibration is None:
@@ -42,15 +42,8 @@ def evaluate(
         paid = price.matrix(sample.n_levels)[sample.y, codes]
     else:
         paid = sample_costs(price, sample)[np.arange(sample.n), codes]
-    return Predictions(
-        y=sample.y,
-        codes=codes,
-        scores=order,
-        n_levels=sample.n_levels,
-        weights=sample.case_weights,
-        paid=paid,
-        probabilities=p,
-    )
+    truth: dict[str, Any] = {"y": sample.y, "n_levels": sample.n_levels, "weights": sample.case_weights}
+    return Predictions(**truth, codes=codes, scores=order, paid=paid, probabilities=p)
 
 
 # Folds
@@ -194,7 +187,7 @@ def _dealt(
 
 
 def require_folds(method: Any, sample: Sample, instead: str) -> None:
-    """OptionError where there are clusters, and no folds that could keep them together."""
+    """Raise OptionError if there are clusters and the method has no folds to keep them together."""
     if sample.cluster is not None and not method.own_folds:
         raise OptionError(
             f"{type(method).__name__} uses cluster= only to keep the rows of a cluster in one fold of its own; remove "

@@ -229,7 +229,7 @@ def _variables(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[pd.DataFr
     if (names := design.spec.columns) is not None:
         frame = by_name(frame, names)[list(names)]
     if frame.shape[1] == 0:
-        raise UnavailableError(f"{design.formula!r} has no variables on the right-hand side: there is none to permute.")
+        raise UnavailableError(f"{design.formula!r} has no variables on the right-hand side to permute.")
     used = sample.case_weights > 0.0
     return frame[used].reset_index(drop=True), sample.take(used), left_out
 
@@ -238,8 +238,8 @@ def _predictions(fit: FittedRanker, true: Sample, frame: pd.DataFrame) -> Predic
     """Predictions from the variables of a frame, beside the true levels."""
     moved = replace(true, rows=fit.design.spec.rebuild(frame).rows)
     predictions = evaluate(fit.judge, moved, fit.method.cost_matrix, fit.probabilities_of)
-    known = fit.design.sample.costs is None or true.costs is not None
-    return predictions if known else replace(predictions, paid=None)
+    priced = fit.design.sample.costs is None or true.costs is not None
+    return predictions if priced else replace(predictions, paid=None)
 
 
 def _limits(rises: FloatArray, level: float) -> dict[str, FloatArray]:

@@ -478,14 +478,14 @@ def chances_below(active: float) -> FloatArray:
     turn = np.exp(2j * np.pi * np.arange(most + 1) / (2 * most + 1))
     # The characteristic function of one draw, conjugate as the inverse transform takes it; of 2 n draws its square.
     transform = (1.0 - active) + 0.5 * (active + mean) / turn + 0.5 * (active - mean) * turn
-    found = np.empty((len(VOTERS), _VOTE_BINS + 1, VOTE_MARGINS.size))
+    below = np.empty((len(VOTERS), _VOTE_BINS + 1, VOTE_MARGINS.size))
     for i, n in enumerate(VOTERS):
         sums = np.fft.fftshift(np.fft.irfft(transform, 2 * most + 1, axis=1), axes=1)  # of -most, ..., most
-        found[i] = np.cumsum(sums, axis=1)[
+        below[i] = np.cumsum(sums, axis=1)[
             :, most + np.floor(np.sqrt(n) * VOTE_MARGINS + _TRANSFORM_ROUNDING).astype(np.intp)
         ]
         transform = transform * transform
-    chances: FloatArray = np.clip(found + _TRANSFORM_ROUNDING, 0.0, 1.0)
+    chances: FloatArray = np.clip(below + _TRANSFORM_ROUNDING, 0.0, 1.0)
     return chances
 
 
@@ -520,7 +520,7 @@ def training_bounds(
 
 # Differences of scores below this share of the largest are rounding.
 _ROUNDING = 1e-9
-# Rows that are listed one by one, at the most.
+# Largest number of rows that are paired.
 _MOST = 1e7
 
 

@@ -314,13 +314,13 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, 
     if newdata is None and out_of_fold is not None:
         return out_of_fold.cross_fitted, sample.y[out_of_fold.rows], out_of_fold.weights
     if newdata is None:
-        found = fit.training.probabilities
+        probabilities = fit.training.probabilities
     else:
         target, sample = fit.judged_sample(newdata, weights)
-        found = fit.probabilities_of(fit.judge, sample.rows, target.scores)
-    assert found is not None
+        probabilities = fit.probabilities_of(fit.judge, sample.rows, target.scores)
+    assert probabilities is not None
     used = sample.case_weights > 0
-    return found[used], sample.y[used], sample.case_weights[used]
+    return probabilities[used], sample.y[used], sample.case_weights[used]
 
 
 def reliability(

@@ -339,13 +339,13 @@ def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: fl
 
     `rows` is how many would fill the axes, where there is more between them than their names.
     """
-    own = inches(ax)[1] / max(len(texts) if rows is None else rows, 1)
-    step = every(own)
+    room = inches(ax)[1] / max(len(texts) if rows is None else rows, 1)
+    step = every(room)
     shown = [str(text) for text in texts][::step]
-    most = max(1, int(step * own / (1.03 * _LINE)))
+    most = max(1, int(step * room / (1.03 * _LINE)))
     letters = int(np.clip(_letters(ax, _BEFORE), 14, 34))
     names = [words if "\n" in words else in_lines(words, letters, min(most, 3)) for words in shown]
-    ax.set_yticks(list(places)[::step], names, fontsize=row_size(own * step))
+    ax.set_yticks(list(places)[::step], names, fontsize=row_size(room * step))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
 
