@@ -329,7 +329,9 @@ def plain_log_ticks(ax: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     low, high = ax.get_xlim()
-    ax.xaxis.set_major_locator(MaxNLocator(5) if high < 4 * low else LogLocator(10, subs=(1, 2, 5), numticks=8))
+    roomy = inches(ax)[0] > 1.2 * np.log10(high / low)  # inches for the labels 100 and 200 side by side
+    logarithmic = LogLocator(10, subs=(1, 2, 5) if roomy else (1,), numticks=8)
+    ax.xaxis.set_major_locator(MaxNLocator(5) if high < 4 * low else logarithmic)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     ax.xaxis.set_minor_locator(NullLocator())
 
