@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .imputation import ordfit_mi
     from .inference.pooling import pool
     from .inference.power import power_ordinal, sample_size_ordinal
-    from .judging.tuned_costs import macro_cost, threshold_cost, tuned_cost
+    from .judging.costs import macro_cost
     from .likelihood.clm import AdjacentCategory, CumulativeLink
     from .online.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
     from .persistence import load
@@ -66,14 +66,14 @@ __all__ = [
     "Precomputed", "RCDPerceptron", "RPSForest", "RankBoost", "RankBoundarySVM", "Reduction", "SeedBoost",
     "SeparationWarning", "Stump", "SurveyDesign", "ThresholdLogisticRegression", "compare", "datasets",
     "describe_ordinal", "load", "macro_cost", "ordfit", "ordfit_mi", "pool", "power_ordinal",
-    "sample_size_ordinal", "table", "threshold_cost", "tuned_cost",
+    "sample_size_ordinal", "table",
 ]  # fmt: skip
 
 #: Modules of the names that are imported when they are used: a script pays for the methods it fits.
 _MODULES = {
     **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
     **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.power"),
-    **dict.fromkeys(("macro_cost", "threshold_cost", "tuned_cost"), "judging.tuned_costs"),
+    "macro_cost": "judging.costs",
     **dict.fromkeys(("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "svm.kernels"

@@ -16,11 +16,10 @@ from .checks import did_you_mean, generator, jobs, labelled, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
-from .judging.compared import Comparison, Contestant, Judged, failure_notes, fold_notes
+from .judging.compared import Comparison, Contestant, Judged, failure_notes, fold_notes, group_codes
 from .judging.costs import CostMatrix
 from .judging.errors import MEASURES
-from .judging.folds import dealt_rows, held_out
-from .judging.resampled import group_codes
+from .judging.evaluation import dealt_rows, held_out
 from .method import Method
 from .prediction.calibrated import Calibrated
 from .registry import METHODS, option_names, resolve, spelled
@@ -165,7 +164,7 @@ def _check_same_rows(first: str, one: OrdinalResults, second: str, other: Ordina
 
 def check(contestant: Contestant) -> None:
     """Refuse what cannot work in any fold, before the first one."""
-    method = cast(Method, contestant.method)
+    method = contestant.method
     if method.pairwise:
         raise OptionError(
             f"{contestant.label}: kernel='precomputed' has columns for all rows, and cross-validation fits to parts of "
@@ -322,12 +321,12 @@ def _drawn(contestants: Sequence[Contestant], cv: int, repeats: int, rng: np.ran
             "Crossed groups of these fits connect all rows, so that no fold would be independent of the others. "
             "Compare such fits by loglik and aic."
         )
-    copies = dealt_rows(sample, groups)[0].size
+    sample = replace(sample, cluster=groups)
+    copies = dealt_rows(sample)[0].size
     most, what = (copies, "rows") if groups is None else (int(groups.max()) + 1, "groups of rows to keep together")
     if cv > most:
         raise OptionError(f"cv must not exceed the number of {what}, {most}; got {cv}.")
-    alone = replace(sample, cluster=None)
-    return [held_out(alone, cv, rng, cluster=groups) for _ in range(repeats)]
+    return [held_out(sample, cv, rng) for _ in range(repeats)]
 
 
 def _judged(

@@ -18,9 +18,9 @@ from .fit import Certificate, Fit, GapRule, Geometry, Trace
 from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
 from .judging.costs import sample_costs
 from .judging.errors import ErrorTable, Predictions, error_table
-from .judging.evaluation import CalibratedMethod, Fitter, Learner, ProbabilityRule, RankingMethod, evaluate
-from .judging.margins import DRAWN, MarginBounds, Margins, margins
-from .judging.training_bounds import training_bounds
+from .judging.evaluation import evaluate
+from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
+from .method import Method
 from .report.cells import count
 from .report.render import Report
 from .report.warnings import Alert, alerts
@@ -156,7 +156,7 @@ class FittedRanker:
     method : Method
     fit : Fit
         Arrays only.
-    fitter : Fitter or None
+    fitter : callable(design, method, options, vcov, calibrate=) or None
         Fits again, for `update`.
     calibrated : method or None
         The method with the calibration of its scores, where one was asked for.
@@ -164,10 +164,10 @@ class FittedRanker:
 
     call: str
     design: Design
-    method: RankingMethod
+    method: Method
     fit: Fit
-    fitter: Fitter | None = field(default=None, kw_only=True)
-    calibrated: CalibratedMethod | None = field(default=None, kw_only=True)
+    fitter: Callable[..., Any] | None = field(default=None, kw_only=True)
+    calibrated: Any = field(default=None, kw_only=True)
 
     #: What fits of this kind predict by themselves; see `prediction_types`.
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
@@ -263,7 +263,7 @@ class FittedRanker:
         )
 
     @property
-    def learner(self) -> Learner:
+    def learner(self) -> Any:
         """What fits other rows in the same way: the method, with its calibration if it has one."""
         return self.method if self.calibrated is None else self.calibrated
 
@@ -435,7 +435,7 @@ class FittedRanker:
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         """Those of an uncalibrated fit."""
         if type in ("prob", "cum_prob"):
-            rule = cast(ProbabilityRule, self.fit.rule)
+            rule = cast(Any, self.fit.rule)
             found = rule.probabilities if type == "prob" else rule.cum_probabilities
             return target.frame(found(target.rows, target.scores), self.levels)
         if type == "votes":
@@ -451,7 +451,7 @@ class FittedRanker:
     def training(self) -> Predictions:
         """Observed and predicted ranks of the rows of the fit, as arrays."""
         sample = self.design.sample
-        return evaluate(self.fit, sample, self.method.cost, self.probabilities_of, self.fit.scores)
+        return evaluate(self.fit, sample, self.method.cost_matrix, self.probabilities_of, self.fit.scores)
 
     @cached_property
     def training_errors(self) -> ErrorTable:
@@ -472,7 +472,7 @@ class FittedRanker:
             No row has the response and all inputs.
         """
         target, sample = self.judged_sample(newdata, weights)
-        predictions = evaluate(self.judge, sample, self.method.cost, self.probabilities_of, target.scores)
+        predictions = evaluate(self.judge, sample, self.method.cost_matrix, self.probabilities_of, target.scores)
         known = self.design.sample.costs is None or sample.costs is not None
         return predictions if known else replace(predictions, paid=None)
 

@@ -412,9 +412,7 @@ class OrdinalResults(FittedRanker):
         0   1.0    1.0             0.23              0.23
         1  -1.0    3.0            -0.23              0.69
         """
-        from .judging.tables import row_margins
-
-        return row_margins(self)
+        return self.margin_frame(None)
 
     def delta_errors(self, deltas: Sequence[float] | None = None, *, normalised: bool | None = None) -> pd.DataFrame:
         """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006).

@@ -36,7 +36,7 @@ FAMILIES = {
 }
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
-    "fit -> svm.kernels", "judging.evaluation -> likelihood.fit",
+    "fit -> svm.kernels", 
     "judging.evaluation -> prediction.probabilities", "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
     "method -> reduction.classifiers", "method -> svm.kernels",

@@ -15,9 +15,7 @@ def main() -> None:
     """The pictures of wine.md, less than 60 kB each."""
     wine = datasets.load("wine")
     plot = ordfit("rating ~ temp + contact", data=wine).plot
-    treatments = wine[["temp", "contact"]].drop_duplicates()
     pictures = {
-        "density": plot.density(at=treatments),
         "parallel": plot.parallel(),
         "profiles": plot.profiles()[0],
         "effects": plot.effects("temp"),

@@ -14,7 +14,7 @@ from ordstat._typing import FloatArray, IntArray
 from ordstat.fit import Fit
 from ordstat.formula.sample import Rows, Sample, Scaling, fit_scaling
 from ordstat.judging.costs import CostMatrix
-from ordstat.judging.folds import stratified_folds
+from ordstat.judging.evaluation import stratified_folds
 from ordstat.method import Method
 from ordstat.reduction.learners import EnsembleFit
 from ordstat.registry import resolve

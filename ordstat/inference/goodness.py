@@ -13,7 +13,6 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import one_of, whole
 from ..exceptions import ConvergenceWarning, DataError, warn
 from ..formula.sample import Sample, row_blocks
-from ..judging.costs import merged
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d, spearman
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
@@ -174,8 +173,8 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     middle, median = middle_code(K), max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
     above, over_median, rps, mean = _probability_figures(r, (middle, median))
     order = fit.scores if sample.rows.one_scale else mean
-    pairs = PairOrder.of(sample.y, order).counts(weights)
-    distinct = np.unique(merged(order), return_inverse=True)[1].astype(np.intp)  # as codes, in their order
+    by_order = PairOrder.of(sample.y, order)
+    pairs = by_order.counts(weights)
     g = gini_mean_difference(fit.scores, weights)
     tests = dict.fromkeys(_TESTS, np.nan) if covariance.name == "survey" else test_figures(r)
     if covariance.name == "model":
@@ -193,7 +192,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
         "gr": math.inf if g > _LARGEST_LOG else math.exp(g),
         "gp": gini_mean_difference(above, weights),
         "pdm": float(np.average(np.abs(over_median - 0.5), weights=weights)),
-        "rho": spearman(sample.y, distinct, weights),
+        "rho": spearman(by_order.table(weights)),
         "c_index": concordance(pairs),
         "somers_d": somers_d(pairs),
         "gamma": ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant),

@@ -1,4 +1,4 @@
-"""One of several methods that are judged on the same folds."""
+"""Methods judged on the same folds: means, tests and the table of a comparison."""
 
 from __future__ import annotations
 
@@ -6,38 +6,37 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import fraction, number, one_of
 from ..exceptions import OptionError
-from ..fit import Fit
 from ..formula.sample import Sample
+from ..method import Method
 from ..plots.errors import compared
 from ..plots.style import shortened_middle
 from ..report.cells import counted
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from .errors import LARGER_IS_BETTER, MEASURES, error_table
-from .evaluation import CalibratedMethod, RankingMethod, evaluate
-from .folds import with_weights
-from .resampled import Resampled, ranks_within
+from .evaluation import evaluate, with_weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..formula.design import Design
 
-#: What a fit to a part of the rows may fail with: anything else is a fault of the program.
+#: Errors that a fit to a part of the rows may raise: others are bugs.
 _FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judged:
-    """What came of one fold.
+    """The measures of one fold.
 
     Attributes
     ----------
@@ -48,7 +47,7 @@ class Judged:
     reached : bool
         Whether it reached its tolerance.
     failure : str
-        Why there is none; else empty.
+        Why the fit failed; empty if it did not.
     """
 
     values: FloatArray
@@ -72,29 +71,21 @@ class Contestant:
 
     label: str
     design: Design
-    method: RankingMethod
-    calibrated: CalibratedMethod | None = None
+    method: Method
+    calibrated: Any = None
 
     @property
     def sample(self) -> Sample:
-        """The rows as the method takes them: with clusters where it has folds of its own, which keep them together."""
-        own = self.design.sample
-        kept = self.calibrated is not None or self.method.keeps_clusters
-        return own if kept else replace(own, cluster=None)
+        """The rows as the method takes them: with clusters only if it keeps them together in folds."""
+        keeps_clusters = self.calibrated is not None or self.method.keeps_clusters
+        return self.design.sample if keeps_clusters else replace(self.design.sample, cluster=None)
 
     @cached_property
     def groupings(self) -> list[IntArray]:
-        """(N,) codes of groups of rows that belong together, one for each column that says so."""
+        """(N,) codes of groups of rows that belong together: of the clusters, and of the random effects."""
         sample = self.design.sample
         groups = None if sample.rows.random is None else sample.rows.random.apart()
         return [codes for codes in (sample.cluster, groups) if codes is not None]
-
-    @property
-    def learner(self) -> Any:
-        """What is fitted: with random effects, a fit that predicts averages over new groups."""
-        if self.design.sample.rows.random is not None:
-            return cast(Any, self.method).for_new_groups()
-        return self.method if self.calibrated is None else self.calibrated
 
     def judged(self, held: FloatArray, cost: Any, seed: list[int]) -> Judged:
         """Fit to what is not held out, and what the rest says of it.
@@ -106,39 +97,31 @@ class Contestant:
             What a prediction costs, whatever the method minimises.
         seed : list of int
         """
+        method: Any = self.method
+        train, test = (with_weights(self.sample, part) for part in (self.sample.case_weights - held, held))
+        learner = method if self.calibrated is None else self.calibrated
+        if self.sample.rows.random is not None:
+            learner = method.for_new_groups()  # predicts averages over the groups
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what they say is counted
+            warnings.simplefilter("ignore")  # failures and missed tolerances are counted
             try:
-                return self._judged(held, cost, np.random.default_rng(seed))
+                begun = time.perf_counter()
+                fit = learner.fit(train, np.random.default_rng(seed))
+                seconds = time.perf_counter() - begun
+                results = method.results_class("", self.design, method, fit, calibrated=self.calibrated)
+                table = error_table(evaluate(fit, test, cost, results.probabilities_of))
             except _FAILURES as problem:
                 text = str(problem) or type(problem).__name__
                 return Judged(values=np.full(len(MEASURES), np.nan), failure=text)
-
-    def _judged(self, held: FloatArray, cost: Any, rng: np.random.Generator) -> Judged:
-        sample = self.sample
-        train, test = with_weights(sample, sample.case_weights - held), with_weights(sample, held)
-        begun = time.perf_counter()
-        fit = self.learner.fit(train, rng)
-        seconds = time.perf_counter() - begun
-        table = error_table(evaluate(fit, test, cost, self._results(fit).probabilities_of))
-        known = dict(zip(table.names, table.values, strict=True))
-        values = np.array([known.get(name, np.nan) for name in MEASURES])
+        values = np.array(pd.Series(table.values, index=list(table.names)).reindex(list(MEASURES)))
         return Judged(values=values, seconds=seconds, reached=fit.certificate.reached)
 
-    def _results(self, fit: Fit) -> Any:
-        return cast(Any, self.method).results_class("", self.design, self.method, fit, calibrated=self.calibrated)
 
-
-#: Measures of a table, in its order, and their heads where there is little room.
-SHOWN = {
-    "classification error": "class",
-    "absolute error": "absolute",
-    "macro absolute error": "macro",
-    "quadratic kappa": "kappa",
-    "concordance": "conc",
-    "ranked probability score": "RPS",
-    "log-loss": "log-loss",
-}
+#: Measures of `Comparison.table`, in its order.
+SHOWN = (
+    "classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance",
+    "ranked probability score", "log-loss",
+)  # fmt: skip
 _DIFFERENCE = ("difference", "std_error", "lower", "upper", "statistic", "p_value", "better", "same", "worse")
 # Letters of a method's name in what is printed.
 _LONGEST = 22
@@ -198,7 +181,7 @@ class Comparison(Reported):
     @property
     def best(self) -> str:
         """The method of the best mean."""
-        return self._best(self.measure)
+        return self._order(self.measure)[0]
 
     @property
     def table(self) -> pd.DataFrame:
@@ -207,13 +190,16 @@ class Comparison(Reported):
         Mean rank over the folds, then every measure with its standard error (column "... se", corrected for the
         training rows that folds share), then the mean seconds of a fit. NaN of a method that failed in a fold.
         """
-        columns: dict[str, Any] = {"rank": self._mean_ranks(self.measure)}
+        index = pd.Index(self.labels, name="method")
+        values = pd.DataFrame(self._of(self.measure), index=index).dropna(axis=1, how="all").dropna()
+        ranks = values.rank(ascending=self.measure not in LARGER_IS_BETTER)
+        weights = self.weights[values.columns.to_numpy(dtype=np.intp)]
+        frame = pd.DataFrame({"rank": ranks @ weights / weights.sum()}, index=index)
         for measure in self._shown:
-            found = [self._resampled(values) for values in self._of(measure)]
-            columns[measure] = [one.mean for one in found]
-            columns[f"{measure} se"] = [one.std_error for one in found]
-        columns["seconds"] = self.seconds.mean(axis=1)
-        frame = pd.DataFrame(columns, index=pd.Index(self.labels, name="method"))
+            means = [self._resampled(values) for values in self._of(measure)]
+            frame[measure] = [resampled.mean for resampled in means]
+            frame[f"{measure} se"] = [resampled.std_error for resampled in means]
+        frame["seconds"] = self.seconds.mean(axis=1)
         return NotedFrame.of(frame.loc[self._order(self.measure)], self.notes, self.title)
 
     def differences(
@@ -259,18 +245,38 @@ class Comparison(Reported):
         >>> found.differences("classification error", against="redsvm")[["difference", "p_value"]].shape
         (1, 2)
         """
-        measure = self._known(measure)
-        against = self._against(measure, against)
+        measure = self._measure(measure)
+        against = self._against(measure, against or self._order(measure)[0])
         number("rope", rope, least=0.0)
         fraction("level", level)
-        others = [label for label in self._order(measure) if label != against]
-        rows = [self._difference(measure, label, against, rope, level) for label in others]
-        frame = pd.DataFrame(rows, index=pd.Index(others, name="method", dtype=object), columns=list(_DIFFERENCE))
-        return NotedFrame.of(frame, self._words(measure, against, rope, level), f"Differences in {measure}")
+        rows = {}
+        for label, values in self._fold_values(measure, against).items():
+            resampled = self._resampled(values)
+            smaller, same, larger = resampled.probabilities(rope)
+            better, worse = (larger, smaller) if measure in LARGER_IS_BETTER else (smaller, larger)
+            limits, test = resampled.limits(level), (resampled.statistic, resampled.p_value)
+            rows[label] = (resampled.mean, resampled.std_error, *limits, *test, better, same, worse)
+        index = pd.Index(list(rows), name="method", dtype=object)
+        frame = pd.DataFrame(list(rows.values()), index=index, columns=list(_DIFFERENCE))
+        df = max(int((~np.isnan(self._of(measure)).all(axis=0)).sum()) - 1, 0)
+        notes = [
+            f"Differences from {against}, {100 * level:g} % limits; a "
+            f"{'larger' if measure in LARGER_IS_BETTER else 'smaller'} {measure} is better.",
+            f"Corrected resampled t test, {df} degrees of freedom (Nadeau and Bengio 2003); p-values not adjusted.",
+            f"better, same, worse: posterior probabilities of a difference beyond or within +-{rope:g} "
+            "(Bayesian correlated t test, Benavoli et al. 2017).",
+        ]
+        return NotedFrame.of(frame, notes, f"Differences in {measure}")
 
     def plot(
-        self, ax: Axes | None = None, *, measure: str | None = None, against: str | None = None, level: float = 0.95
-    ) -> Axes:
+        self,
+        ax: Axes | None = None,
+        *,
+        measure: str | None = None,
+        against: str | None = None,
+        level: float = 0.95,
+        draw: bool = True,
+    ) -> Any:
         """Means of a measure with their limits, and the folds as small marks; the best on top.
 
         Parameters
@@ -283,41 +289,39 @@ class Comparison(Reported):
             folds that are hard for one method are hard for the others too.
         level : float in (0, 1)
             Of the limits.
+        draw : bool
+            False returns the frame: mean, lower and upper of each method, the best first.
         """
-        measure = self._known(measure)
-        against = None if against is None else self._against(measure, against)
+        measure = self._measure(measure)
+        fraction("level", level)
         what = f"{measure}, {100 * level:g} % limits"
         if against is not None:
+            against = self._against(measure, against)
             what = f"difference in {measure} from {against}, {100 * level:g} % limits"
-        return compared(self.plot_data(measure, against, level), self._fold_values(measure, against), what, ax)
-
-    def plot_data(self, measure: str | None = None, against: str | None = None, level: float = 0.95) -> pd.DataFrame:
-        """What `plot` draws: mean, lower and upper of each method, the best first.
-
-        Parameters
-        ----------
-        measure, against, level
-            As there.
-        """
-        measure = self._known(measure)
-        fraction("level", level)
-        against = None if against is None else self._against(measure, against)
-        found = {name: self._resampled(row) for name, row in self._fold_values(measure, against).items()}
-        rows = [(one.mean, *one.limits(level)) for one in found.values()]
-        index = pd.Index(list(found), name="method")
-        return pd.DataFrame(rows, columns=["mean", "lower", "upper"], index=index)
+        folds = self._fold_values(measure, against)
+        rows = []
+        for resampled in map(self._resampled, folds.values()):
+            rows.append((resampled.mean, *resampled.limits(level)))
+        frame = pd.DataFrame(rows, columns=["mean", "lower", "upper"], index=pd.Index(list(folds), name="method"))
+        return compared(frame, folds, what, ax) if draw else frame
 
     def report(self) -> Report:
-        """What is printed, as data."""
-        tables = (self._main_table(), self._other_table())
-        return Report(title=self.title, header=(), tables=tables, notes=self.notes)
-
-    # Numbers
-
-    @property
-    def _ratio(self) -> float:
-        """n_test / n_train, over all folds."""
-        return 1.0 / (self.cv - 1)
+        """What is printed: means, differences from the best, ranks and seconds."""
+        frame = self.table[[self.measure, f"{self.measure} se", "rank", "seconds"]]
+        differences = self.differences()[["difference", "p_value", "same", "worse"]]
+        frame = frame.set_axis(["mean", "SE", "rank", "seconds"], axis=1)
+        frame = frame.join(differences.set_axis(["diff.", "p", "P(same)", "P(worse)"], axis=1))
+        short = [shortened_middle(str(name), _LONGEST) for name in frame.index]
+        if len(set(short)) == len(short):
+            frame.index = pd.Index(short, name="method")
+        formats = {"p": "p3", "P(same)": ".2f", "P(worse)": ".2f", "rank": ".2f", "seconds": ".2g"}
+        note = (
+            f"diff., p: from {shortened_middle(self.best, 2 * _LONGEST)}, corrected resampled t test. P(same), "
+            "P(worse): within 0.01 of it, worse by more (Bayesian). rank: mean over folds. Other measures: .table."
+        )
+        title = self.measure[:1].upper() + self.measure[1:]
+        table = Table(title=title, frame=frame, formats=dict.fromkeys(frame, ".3f") | formats, note=note)
+        return Report(title=self.title, header=(), tables=(table,), notes=self.notes)
 
     def _of(self, measure: str) -> FloatArray:
         """(M, J) values, all NaN of a method that failed in a fold, and of a fold in which a method lacks its value.
@@ -335,15 +339,7 @@ class Comparison(Reported):
         return np.isin(self.labels, self.failed["method"].to_numpy(dtype=object))
 
     def _resampled(self, values: FloatArray) -> Resampled:
-        return Resampled.of(values, self.weights, self._ratio)
-
-    def _mean_ranks(self, measure: str) -> FloatArray:
-        values = self._of(measure)
-        there = ~np.isnan(values).all(axis=0)
-        if not there.any():
-            return np.full(len(values), np.nan)
-        ranks = ranks_within(values[:, there], measure in LARGER_IS_BETTER)
-        return np.asarray(np.average(ranks, axis=1, weights=self.weights[there]))
+        return Resampled.of(values, self.weights, ratio=1.0 / (self.cv - 1))
 
     def _order(self, measure: str) -> list[str]:
         """Methods by their mean, the best first; those without one last."""
@@ -351,24 +347,18 @@ class Comparison(Reported):
         signed = -means if measure in LARGER_IS_BETTER else means
         return [self.labels[place] for place in np.argsort(signed, kind="stable")]
 
-    def _best(self, measure: str) -> str:
-        return self._order(measure)[0]
-
     @cached_property
     def _shown(self) -> list[str]:
         """Measures of a table that some method has, the one that sorts first."""
         there = [name for name in SHOWN if np.isfinite(self.values[:, :, MEASURES.index(name)]).any()]
         return [self.measure, *(name for name in there if name != self.measure)]
 
-    def _known(self, measure: str | None) -> str:
-        if measure is None:
-            return self.measure
-        one_of("measure", measure, MEASURES)
-        return measure
+    def _measure(self, measure: str | None) -> str:
+        if measure is not None:
+            one_of("measure", measure, MEASURES)
+        return measure or self.measure
 
-    def _against(self, measure: str, label: str | None) -> str:
-        if label is None:
-            return self._best(measure)
+    def _against(self, measure: str, label: str) -> str:
         one_of("against", label, self.labels)
         if self._failing[self.labels.index(label)]:
             raise OptionError(f"against must be a method without failures; {label!r} failed in a fold, see .failed.")
@@ -386,80 +376,129 @@ class Comparison(Reported):
         order = [label for label in self._order(measure) if label != against]
         return {label: values[self.labels.index(label)] for label in order}
 
-    def _difference(self, measure: str, label: str, against: str, rope: float, level: float) -> tuple[float, ...]:
-        """The columns of `_DIFFERENCE`."""
-        found = self._resampled(self._fold_values(measure, against)[label])
-        lower, upper = found.limits(level)
-        smaller, same, larger = found.probabilities(rope)
-        better, worse = (larger, smaller) if measure in LARGER_IS_BETTER else (smaller, larger)
-        return (found.mean, found.std_error, lower, upper, found.statistic, found.p_value, better, same, worse)
-
-    # Words
-
-    def _words(self, measure: str, against: str, rope: float, level: float) -> list[str]:
-        more = "larger" if measure in LARGER_IS_BETTER else "smaller"
-        df = max(int((~np.isnan(self._of(measure)).all(axis=0)).sum()) - 1, 0)
-        return [
-            f"Differences from {against}, {100 * level:g} % limits; a {more} {measure} is better.",
-            f"Corrected resampled t test, {df} degrees of freedom (Nadeau and Bengio 2003); p-values not adjusted.",
-            f"better, same, worse: posterior probabilities of a difference beyond or within +-{rope:g} "
-            "(Bayesian correlated t test, Benavoli et al. 2017).",
-        ]
-
-    def _main_table(self) -> Table:
-        """Means, differences from the best, ranks and seconds."""
-        table, best = self.table, self.best
-        frame = table[[self.measure, f"{self.measure} se"]].set_axis(["mean", "SE"], axis=1)
-        told = self.differences()[["difference", "p_value", "same", "worse"]]
-        frame = frame.join(told.set_axis(["diff.", "p", "P(same)", "P(worse)"], axis=1))
-        frame = _with_short_names(pd.DataFrame(frame.join(table["rank"])))
-        formats = {**dict.fromkeys(frame, ".3f"), "p": "p3", "P(same)": ".2f", "P(worse)": ".2f", "rank": ".2f"}
-        note = (
-            f"diff., p: from {shortened_middle(best, 2 * _LONGEST)}, corrected resampled t test. P(same), P(worse): "
-            "within 0.01 of it, worse by more (Bayesian). rank: mean over folds."
-        )
-        title = self.measure[:1].upper() + self.measure[1:]
-        return Table(title=title, frame=frame, formats=formats, note=note)
-
-    def _other_table(self) -> Table:
-        """Means of the other measures."""
-        others = [name for name in self._shown if name != self.measure]
-        frame = _with_short_names(pd.DataFrame(self.table[[*others, "seconds"]]).rename(columns=SHOWN))
-        told = [f"{SHOWN[name]}: {name}" for name in others if name != SHOWN[name]]
-        larger = [SHOWN[name] for name in others if name in LARGER_IS_BETTER]
-        note = f"{'; '.join(told)}. Larger is better for {' and '.join(larger)}. Seconds of a fit."
-        formats = {**dict.fromkeys(frame, ".3f"), "seconds": ".2g"}
-        return Table(title="Means of other measures", frame=frame, formats=formats, note=note)
-
-
-def _with_short_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Long names of rows without their middle, where that leaves them different."""
-    short = [shortened_middle(str(name), _LONGEST) for name in frame.index]
-    return frame.set_axis(pd.Index(short, name="method")) if len(set(short)) == len(short) else frame
-
 
 def failure_notes(failed: pd.DataFrame, J: int) -> list[str]:
-    """What is said of the methods that failed in a fold."""
+    """Notes on the methods that failed in a fold."""
     return [
-        f"{label} failed in {len(own)} of {counted(J, 'fold')} and has no means and ranks (.failed): "
-        f"{own['message'].iloc[0]}"
-        for label, own in failed.groupby("method", sort=False)
+        f"{label} failed in {len(rows)} of {counted(J, 'fold')} and has no means and ranks (.failed): "
+        f"{rows['message'].iloc[0]}"
+        for label, rows in failed.groupby("method", sort=False)
     ]
 
 
-def fold_notes(found: Comparison) -> list[str]:
-    """What is said of measures that have no value in some folds, or an infinite one."""
-    notes, J = [], found.values.shape[1]
-    for measure in found._shown:
-        values = found._of(measure)
+def fold_notes(comparison: Comparison) -> list[str]:
+    """Notes on measures that have no value in some folds, or an infinite one."""
+    notes, J = [], comparison.values.shape[1]
+    for measure in comparison._shown:
+        values = comparison._of(measure)
         lacking = int(np.isnan(values).all(axis=0).sum())
-        known = found.values[~found._failing, :, MEASURES.index(measure)]
-        if lacking and not np.isnan(known).all():
+        if 0 < lacking < J:
             notes.append(f"{measure}: {J - lacking} of {counted(J, 'fold')}, where all that have it have a value.")
-        infinite = {label: int(np.isinf(own).sum()) for label, own in zip(found.labels, values, strict=True)}
-        notes += [
-            f"{measure} of {label} is infinite in {n} of {counted(J, 'fold')}: an observed level had probability 0."
-            for label, n in infinite.items()
-            if n
-        ]
+        for label, infinite in zip(comparison.labels, np.isinf(values).sum(axis=1), strict=True):
+            if infinite:
+                notes.append(
+                    f"{measure} of {label} is infinite in {infinite} of {counted(J, 'fold')}: an observed level had "
+                    "probability 0."
+                )
     return notes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Resampled:
+    """A mean over J fits of a cross-validation, with the corrected standard error of Nadeau and Bengio.
+
+    Attributes
+    ----------
+    mean : float
+        Each fold counting by its weight.
+    std_error : float
+        sqrt((1/J + n_test/n_train) s^2); NaN of fewer than two folds.
+    n : int
+        J.
+    """
+
+    mean: float
+    std_error: float
+    n: int
+
+    @classmethod
+    def of(cls, values: FloatArray, weights: FloatArray, ratio: float) -> Resampled:
+        """The mean of values (J,) with weights (J,); those that are NaN do not count.
+
+        Parameters
+        ----------
+        values, weights : (J,)
+        ratio : float
+            n_test / n_train.
+
+        Examples
+        --------
+        >>> resampled = Resampled.of(np.array([1.0, 2.0, 3.0]), np.ones(3), ratio=0.5)
+        >>> resampled.mean, round(resampled.std_error**2, 4)  # (1/3 + 1/2) * 1
+        (2.0, 0.8333)
+        """
+        present = ~np.isnan(values)
+        values, weights, J = values[present], weights[present], int(present.sum())
+        if J == 0:
+            return cls(mean=float("nan"), std_error=float("nan"), n=0)
+        share = weights / weights.sum()
+        mean = float(share @ values)
+        with np.errstate(invalid="ignore"):  # an infinite mean has no deviation
+            variance = J / (J - 1) * float(share @ (values - mean) ** 2) if J > 1 else float("nan")
+        return cls(mean=mean, std_error=float(np.sqrt((1.0 / J + ratio) * variance)), n=J)
+
+    @property
+    def df(self) -> int:
+        """Degrees of freedom, J - 1."""
+        return self.n - 1
+
+    @property
+    def statistic(self) -> float:
+        """mean / std_error; NaN where all values are 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.divide(self.mean, self.std_error))
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided, of a mean of 0: the corrected resampled t test."""
+        return float("nan") if np.isnan(self.statistic) else float(2.0 * stdtr(self.df, -abs(self.statistic)))
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Confidence limits, which are also those of the posterior."""
+        half = float(stdtrit(max(self.df, 1), 0.5 + 0.5 * level)) * self.std_error
+        return self.mean - half, self.mean + half
+
+    def probabilities(self, rope: float) -> tuple[float, float, float]:
+        """P(mean < -rope), P(-rope <= mean <= rope) and P(mean > rope) given the folds.
+
+        The posterior of the Bayesian correlated t test under its flat prior, Student's t about the mean with the
+        corrected standard error (Corani & Benavoli 2015; Benavoli et al. 2017, eq. 8).
+        """
+        if np.isnan(self.std_error):
+            return (float("nan"),) * 3
+        if self.std_error == 0.0:  # all of the posterior is at the mean
+            return float(self.mean < -rope), float(abs(self.mean) <= rope), float(self.mean > rope)
+        below = float(stdtr(self.df, (-rope - self.mean) / self.std_error))
+        above = float(stdtr(self.df, (self.mean - rope) / self.std_error))
+        return below, max(0.0, 1.0 - below - above), above
+
+
+def group_codes(groupings: list[IntArray]) -> IntArray:
+    """(N,) codes of the smallest groups that keep every group of every grouping (N,) together.
+
+    Examples
+    --------
+    >>> classes, schools = np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1])
+    >>> group_codes([classes, schools]).tolist()
+    [0, 0, 0, 1]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, first = groupings[0].size, np.cumsum([0, *(int(codes.max()) + 1 for codes in groupings)])
+    nodes = np.concatenate([codes + start for codes, start in zip(groupings, first, strict=False)])
+    rows = np.tile(np.arange(n), len(groupings)) + first[-1]
+    size = n + int(first[-1])
+    graph = coo_array((np.ones(nodes.size), (rows, nodes)), shape=(size, size))
+    of_rows = connected_components(graph, directed=False)[1][first[-1] :]
+    return np.asarray(np.unique(of_rows, return_inverse=True)[1], dtype=np.intp)

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import fraction, generator
+from .._typing import FloatArray, IntArray
+from ..checks import fraction, generator, require_memory
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, warn
 from ..fit import GapRule, most_votes
 from ..fitted import FittedRanker, check_weights_go_with
@@ -19,8 +19,8 @@ from ..formula.sample import Rows, Sample
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
-from .evaluation import Present, fit_present
-from .intervals import wilson_limits
+from .evaluation import Present, fit_present, with_weights
+from .tables import wilson_limits
 
 #: What (n + 1) level may lie above a whole number by rounding.
 _ROUNDING = 1e-9
@@ -105,8 +105,8 @@ def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> fl
     place = math.ceil((float(counts.sum()) + 1.0) * level - _ROUNDING)
     order = np.argsort(scores, kind="stable")
     cumulated = np.cumsum(counts[order])
-    found = int(np.searchsorted(cumulated, place - _ROUNDING))
-    return float(scores[order[found]]) if found < scores.size else math.inf
+    position = int(np.searchsorted(cumulated, place - _ROUNDING))
+    return float(scores[order[position]]) if position < scores.size else math.inf
 
 
 def smallest_sample(level: float) -> int:
@@ -137,7 +137,8 @@ def coverage_range(n: int, level: float, confidence: float) -> tuple[float, floa
     if place > n:
         return 1.0, 1.0
     tail = 0.5 * (1.0 - confidence)
-    return tuple(float(betaincinv(place, n + 1 - place, q)) for q in (tail, 1.0 - tail))  # type: ignore[return-value]
+    low, high = betaincinv(place, n + 1 - place, [tail, 1.0 - tail])
+    return float(low), float(high)
 
 
 _BY = {
@@ -145,9 +146,6 @@ _BY = {
     "distance": "distance of the score from the thresholds",
     "votes": "votes behind those of the predicted level",
 }
-
-# Rows parted one by one, at the most.
-_MOST_ROWS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -238,17 +236,25 @@ class ConformalIntervals(Reported):
         """
         target, sample = self.results.judged_sample(_some(newdata), weights)
         ends = interval_ends(entered(self.results, sample.rows, target.scores)[0], self.radius)
-        held = (ends[0] <= sample.y) & (sample.y <= ends[1])
-        levels = self.results.levels
-        rows = {"all": np.ones(sample.n, dtype=np.bool_)}
-        rows |= {level: sample.y == code for code, level in enumerate(levels) if (sample.y == code).any()}
-        found = [_coverage(held[r], (ends[1] - ends[0] + 1)[r], sample.case_weights[r]) for r in rows.values()]
-        frame = pd.DataFrame(found, index=pd.Index(list(rows), name=self.results.design.response, dtype=object))
+        lower, upper, w = *ends, sample.case_weights
+        held = (lower <= sample.y) & (sample.y <= upper)
+        sums = {"weight": w, "coverage": w * held, "size": w * (upper - lower + 1.0)}
+        by_level = pd.DataFrame(sums).groupby(sample.y).sum()
+        by_level.index = pd.Index([self.results.levels[code] for code in by_level.index], dtype=object)
+        frame = pd.concat([by_level.sum().to_frame("all").T, by_level]).rename_axis(self.results.design.response)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            frame[["coverage", "size"]] = frame[["coverage", "size"]].div(frame["weight"], axis=0)
+            share, weight = (frame[name].to_numpy() for name in ("coverage", "weight"))
+            frame["lower"], frame["upper"] = wilson_limits(share, weight, 0.95)
+        frame = frame[["weight", "coverage", "lower", "upper", "size"]]
         return NotedFrame.of(frame, (), "Coverage and size of the intervals")
 
     def report(self) -> Report:
         """The summary as data."""
-        frame, note = self._guarantee()
+        low, high = coverage_range(self.n, self.level, 0.95)
+        ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
+        frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
+        note = "For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it."
         return Report(
             title=f"Conformal intervals: {self.results.design.formula}",
             header=(
@@ -262,13 +268,6 @@ class ConformalIntervals(Reported):
             tables=(Table(title="Guaranteed coverage", frame=frame, note=note),),
         )
 
-    def _guarantee(self) -> tuple[pd.DataFrame, str]:
-        """The coverage that is guaranteed, and to what rows."""
-        low, high = coverage_range(self.n, self.level, 0.95)
-        ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
-        frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
-        return frame, "For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it."
-
 
 def conformal_intervals(
     fit: FittedRanker,
@@ -280,7 +279,19 @@ def conformal_intervals(
     seed: int | np.random.Generator = 0,
 ) -> ConformalIntervals:
     """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction."""
-    _check(fit, level, data, weights, share)
+    fraction("level", level)
+    fraction("share", share)
+    check_weights_go_with(data, weights, "data")
+    dependent = {
+        "of one random-effects group": bool(fit.design.random),
+        "in clusters": fit.design.sample.cluster is not None,
+        "of a survey design": fit.design.survey is not None,
+    }
+    for which, there in dependent.items():
+        if there:
+            raise OptionError(
+                f"rows {which} are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+            )
     if data is None:
         ranker, sample, scores = _split(fit, share, generator(seed))
     else:
@@ -315,17 +326,13 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
     results.check_parts()
     sample = results.design.sample
     weights = _whole(sample.case_weights, "weights of the fit")
-    if weights.sum() > max(_MOST_ROWS, sample.n):
-        raise DataError(
-            f"the weights of the fit add up to {weights.sum():g} rows, and at most {_MOST_ROWS:g} are parted one by "
-            "one: divide the weights by what they have in common, or give rows to calibrate on as data=."
-        )
-    copies = weights.astype(np.intp)
-    each = rng.permutation(np.repeat(np.arange(sample.n), copies))
+    require_memory(f"{weights.sum():g} rows", 16.0 * weights.sum(), "Divide the weights by a common factor.")
+    each = rng.permutation(np.repeat(np.arange(sample.n), weights.astype(np.intp)))
     held = round(share * each.size)
     if not 0 < held < each.size:
         raise DataError(f"share={share:g} of {each.size} rows leaves nothing to fit, or nothing to calibrate on.")
-    part = _counted(sample, each[held:])
+    counts = np.bincount(each[:held], minlength=sample.n).astype(np.float64)
+    part, rest = with_weights(sample, weights - counts), with_weights(sample, counts)
     if Present.of(part).codes.size < 2:
         raise DataError(
             "the rows left for the fit are all of one level: give more rows, a smaller share, or rows to calibrate on "
@@ -338,26 +345,9 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
             "longer than need be.",
             ConvergenceWarning,
         )
-    rest = _counted(sample, each[:held])
-    design = replace(results.design, sample=part, index=results.design.index[np.unique(each[held:])])
+    design = replace(results.design, sample=part, index=results.design.index[weights > counts])
     ranker = replace(results, fit=fit, design=design)
     return ranker, rest, fit.rule.scores(rest.rows)
-
-
-def _counted(sample: Sample, each: IntArray) -> Sample:
-    """The rows named in `each`, in their own order, weighted by how often they are named."""
-    rows, counts = np.unique(each, return_counts=True)
-    part = sample.take(rows)
-    return part if sample.weights is None else replace(part, weights=counts.astype(np.float64))
-
-
-def _coverage(held: BoolArray, size: IntArray, weights: FloatArray) -> dict[str, float]:
-    total = weights.sum()
-    share = weights @ held / total if total > 0 else np.nan
-    with np.errstate(invalid="ignore", divide="ignore"):
-        lower, upper = wilson_limits(np.array(share), np.array(total), 0.95)
-    mean_size = weights @ size / total if total > 0 else np.nan
-    return {"weight": total, "coverage": share, "lower": float(lower), "upper": float(upper), "size": mean_size}
 
 
 def _some(newdata: Any) -> Any:
@@ -375,20 +365,3 @@ def _whole(weights: FloatArray, what: str) -> FloatArray:
             "guaranteed for them."
         )
     return weights
-
-
-def _check(results: FittedRanker, level: Any, data: Any, weights: Any, share: Any) -> None:
-    fraction("level", level)
-    fraction("share", share)
-    check_weights_go_with(data, weights, "data")
-    design = results.design
-    dependent = {
-        "of one random-effects group": bool(design.random),
-        "in clusters": design.sample.cluster is not None,
-        "of a survey design": design.survey is not None,
-    }
-    for which, there in dependent.items():
-        if there:
-            raise OptionError(
-                f"rows {which} are not exchangeable; coverage of conformal intervals is not guaranteed for them."
-            )

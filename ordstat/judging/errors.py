@@ -1,17 +1,17 @@
-"""Error tables and agreement."""
+"""Error measures and agreement of predicted with observed ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
+import pandas as pd
 
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from .._typing import AnyArray, FloatArray, IntArray, Progress
 from ..checks import whole
-from .costs import apart
+from .costs import apart, named_costs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,21 +38,16 @@ class PairCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pass:
-    """Rows arranged for one bit of the rank, with the ends of each row's group and tie among them."""
-
-    order: IntArray
-    upper: BoolArray  # the rank's bit is 1
-    group: tuple[IntArray, IntArray]
-    tie: tuple[IntArray, IntArray]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class PairOrder:
-    """Rows sorted once, so that pairs can be counted under any weights in O(N log K): the bootstrap needs many.
+    """Rows sorted by score once, so that pairs can be counted under any weights (the bootstrap needs many).
 
-    Two ranks differ first, from the top, at one bit. Among rows that share the higher bits, those pairs are one
-    row with bit 0 and one with bit 1, and cumulative sums in the order of the scores count them.
+    Attributes
+    ----------
+    cells : (N,) position of each row in a table (U, K) of distinct scores, rising, by ranks
+    n_levels : int
+        K.
+    first : (U,), optional
+        Position of the lowest score that each score is compared with; the first if not given.
 
     Examples
     --------
@@ -61,83 +56,53 @@ class PairOrder:
     PairCounts(concordant=3.0, discordant=1.0, tied=1.0, weight=4.0)
     """
 
-    passes: tuple[_Pass, ...]
+    cells: IntArray
+    n_levels: int
+    first: IntArray | None = None
 
     @classmethod
     def of(cls, y: IntArray, scores: AnyArray, groups: IntArray | None = None) -> PairOrder:
-        """Arrange codes y (N,) and finite scores (N,), of which only the order matters; rounding is none.
+        """Sort codes y (N,) by finite scores (N,), of which only the order matters; rounding counts as a tie.
 
         With `groups` (N,), whole numbers from 0, only pairs within a group are counted.
         """
-        bits = int(y.max(initial=0)).bit_length()
-        if groups is not None:  # above all bits of the ranks: rows of two groups share no higher bits
-            y = (groups << bits) | y
-        by_score = _sorting(scores)
-        ordered, ranks = scores[by_score], y[by_score]
-        ties = np.cumsum(apart(ordered), dtype=np.intp)
-        return cls(passes=tuple(_arrange(ranks, ties, by_score, bit) for bit in range(bits)))
+        order, first = np.argsort(scores), None
+        place = np.empty(y.size, dtype=np.intp)
+        place[order] = np.cumsum(apart(scores[order])) - 1
+        if groups is not None:
+            size = int(place.max(initial=0)) + 1
+            distinct, place = np.unique(groups * size + place, return_inverse=True)
+            first = np.searchsorted(distinct // size, distinct // size)
+        n_levels = int(y.max(initial=0)) + 1
+        return cls(place * n_levels + y, n_levels, first)
+
+    def table(self, weights: FloatArray) -> FloatArray:
+        """(U, K) weight of the rows of each distinct score, rising, and each rank."""
+        size = (int(self.cells.max(initial=0)) // self.n_levels + 1) * self.n_levels
+        return np.bincount(self.cells, weights, size).reshape(-1, self.n_levels).astype(np.float64)
 
     def counts(self, weights: FloatArray) -> PairCounts:
         """Pairs under case weights (N,)."""
-        concordant = discordant = tied = 0.0
-        for step in self.passes:
-            w = weights[step.order]
-            upper = np.where(step.upper, w, 0.0)
-            lower = np.concatenate(([0.0], np.cumsum(np.where(step.upper, 0.0, w))))
-            start, under, upto, end = (lower[place] for place in (step.group[0], *step.tie, step.group[1]))
-            concordant += float(upper @ (under - start))
-            tied += float(upper @ (upto - under))
-            discordant += float(upper @ (end - upto))
-        return PairCounts(concordant=concordant, discordant=discordant, tied=tied, weight=float(weights.sum()))
+        return pair_counts(self.table(weights), self.first)
 
 
-def _sorting(values: AnyArray) -> IntArray:
-    """Positions of the values in order; codes keep the order of equal ones, and are sorted by counting."""
-    if values.dtype.kind not in "iu":
-        return np.argsort(values)
-    narrow = values.size > 0 and values.min() >= 0 and values.max() < 1 << 16
-    return np.argsort(values.astype(np.uint16) if narrow else values, kind="stable")
-
-
-def _arrange(y: IntArray, ties: IntArray, rows: IntArray, bit: int) -> _Pass:
-    """Group rows (given in the order of their scores, equal ones with the same tie) by the bits of y above `bit`."""
-    group = y >> (bit + 1)
-    inside = _sorting(group)
-    group, ties = group[inside], ties[inside]
-    new_group = np.concatenate(([True], group[1:] != group[:-1]))
-    new_score = new_group.copy()
-    new_score[1:] |= ties[1:] != ties[:-1]
-    upper = ((y[inside] >> bit) & 1).astype(np.bool_)
-    return _Pass(rows[inside], upper, _runs(new_group), _runs(new_score))
-
-
-def _runs(begins: BoolArray) -> tuple[IntArray, IntArray]:
-    """First position of every entry's run, and the position after its last, from the mask of first entries."""
-    starts = np.append(np.flatnonzero(begins), begins.size)
-    lengths = np.diff(starts)
-    return np.repeat(starts[:-1], lengths), np.repeat(starts[1:], lengths)
+def pair_counts(table: FloatArray, first: IntArray | None = None) -> PairCounts:
+    """Pairs of the rows of a table (U, K) of distinct scores, rising, by ranks; see `PairOrder`."""
+    lower = np.cumsum(table, axis=0) - table  # weight of the rows of lower score, by rank
+    if first is not None:
+        lower -= lower[first]
+    to_rank = np.cumsum(lower, axis=1)
+    return PairCounts(
+        concordant=float(np.vdot(table, to_rank - lower)),
+        discordant=float(np.vdot(table, to_rank[:, -1:] - to_rank)),
+        tied=float(np.vdot(table, np.cumsum(table, axis=1) - table)),
+        weight=float(table.sum()),
+    )
 
 
 def ratio(numerator: float, denominator: float) -> float:
     """Their quotient; NaN where the denominator is 0."""
     return numerator / denominator if denominator > 0 else float("nan")
-
-
-def preference_risk(pairs: PairCounts) -> float:
-    """R_pref: the share of all ordered pairs (x1, x2) that have different ranks and are not ordered as their ranks.
-
-    A tie of the predictions counts as an error [Herbrich et al. 2000, eq. 7.11, 7.13]; `pairs` are those of the
-    predicted ranks.
-    """
-    return ratio(2.0 * (pairs.discordant + pairs.tied), pairs.weight**2)
-
-
-def inversions(pairs: PairCounts) -> float:
-    """Share of the pairs of different ranks that are not ordered as their ranks, ties included.
-
-    The figure of the experiments of Herbrich et al. (2000), R_emp / m'.
-    """
-    return ratio(pairs.discordant + pairs.tied, pairs.total)
 
 
 def concordance(pairs: PairCounts) -> float:
@@ -150,81 +115,105 @@ def somers_d(pairs: PairCounts) -> float:
     return ratio(pairs.concordant - pairs.discordant, pairs.total)
 
 
-def _varies(codes: IntArray, weights: FloatArray) -> bool:
-    """Whether rows of positive weight have more than one rank; asked before dividing by a rounded variance."""
-    return bool(np.count_nonzero(np.bincount(codes, weights=weights)) > 1)
+def confusion(y: IntArray, codes: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:
+    """(K, K) weight of the rows of each observed rank (row) that are given each rank (column).
+
+    Examples
+    --------
+    >>> confusion(np.array([0, 1, 1]), np.array([0, 0, 1]), np.ones(3), 2)
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    cells = np.bincount(y * n_levels + codes, weights=weights, minlength=n_levels**2)
+    return cells.astype(np.float64).reshape(n_levels, n_levels)
 
 
-def kendall_tau_b(pairs: PairCounts, codes: IntArray, weights: FloatArray) -> float:
-    """Kendall's tau-b between observed and predicted ranks; `pairs` are those of the predicted codes (N,)."""
-    if not _varies(codes, weights):
+# Measures of predicted ranks, from a confusion matrix (K, K)
+
+
+def mean_cost(cells: FloatArray, cost: str) -> float:
+    """Mean of a named cost over all rows."""
+    return float(np.vdot(cells, named_costs(cost, len(cells))) / cells.sum())
+
+
+def level_costs(cells: FloatArray, cost: str) -> FloatArray:
+    """(K,) mean of a named cost over the rows of each observed rank; NaN for a rank without rows."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((cells * named_costs(cost, len(cells))).sum(axis=1) / cells.sum(axis=1))
+
+
+def _macro(cells: FloatArray, cost: str) -> float:
+    return float(np.nanmean(level_costs(cells, cost)))
+
+
+def preference_risk(cells: FloatArray) -> float:
+    """R_pref: the share of all ordered pairs (x1, x2) that have different ranks and are not ordered as their ranks.
+
+    A tie of the predictions counts as an error [Herbrich et al. 2000, eq. 7.11, 7.13].
+    """
+    pairs = pair_counts(cells.T)
+    return ratio(2.0 * (pairs.discordant + pairs.tied), pairs.weight**2)
+
+
+def inversions(cells: FloatArray) -> float:
+    """Share of the pairs of different ranks that are not ordered as their ranks, ties included.
+
+    The figure of the experiments of Herbrich et al. (2000), R_emp / m'.
+    """
+    pairs = pair_counts(cells.T)
+    return ratio(pairs.discordant + pairs.tied, pairs.total)
+
+
+def _constant(shares: FloatArray) -> bool:
+    """Whether at most one rank has rows; checked before dividing by a rounded variance."""
+    return bool(np.count_nonzero(shares) <= 1)
+
+
+def kendall_tau_b(cells: FloatArray) -> float:
+    """Kendall's tau-b between observed and predicted ranks."""
+    predicted = cells.sum(axis=0)
+    if _constant(predicted):
         return float("nan")
-    predicted = np.bincount(codes, weights=weights)
+    pairs = pair_counts(cells.T)
     different = 0.5 * (pairs.weight**2 - float(predicted @ predicted))
     return ratio(pairs.concordant - pairs.discordant, float(np.sqrt(pairs.total * different)))
 
 
-def _mid_ranks(codes: IntArray, weights: FloatArray) -> FloatArray:
-    """(N,) average place of every row among all, centred."""
-    level = np.bincount(codes, weights=weights)
-    places = (np.cumsum(level) - 0.5 * level)[codes]
-    return np.asarray(places - np.average(places, weights=weights))
-
-
-def spearman(y: IntArray, codes: IntArray, weights: FloatArray) -> float:
-    """Spearman's rank correlation between observed and predicted ranks (N,), ties at their average place."""
-    if not (_varies(y, weights) and _varies(codes, weights)):
+def spearman(cells: FloatArray) -> float:
+    """Spearman's rank correlation between the ranks of rows and columns (K, M), ties at their average place."""
+    margins = cells.sum(axis=1), cells.sum(axis=0)
+    if any(map(_constant, margins)):
         return float("nan")
-    a, b = _mid_ranks(y, weights), _mid_ranks(codes, weights)
-    return float(weights @ (a * b)) / float(np.sqrt((weights @ a**2) * (weights @ b**2)))
+    places = [np.cumsum(margin) - 0.5 * margin for margin in margins]
+    a, b = (place - np.average(place, weights=margin) for place, margin in zip(places, margins, strict=True))
+    return float(a @ cells @ b) / float(np.sqrt((margins[0] @ a**2) * (margins[1] @ b**2)))
 
 
-def weighted_kappa(y: IntArray, codes: IntArray, weights: FloatArray, *, power: int) -> float:
-    """Cohen's kappa with disagreement |y - code|^power: 1 for linear weights, 2 for quadratic.
+def weighted_kappa(cells: FloatArray, cost: str) -> float:
+    """Cohen's kappa with a named cost as the disagreement: 1 - observed / expected.
 
-    1 - observed / expected, the expectation being over independent ranks with the same frequencies.
+    The expectation is over independent ranks with the same frequencies.
     """
-    if not _varies(np.concatenate((y, codes)), np.concatenate((weights, weights))):
+    rows, columns = cells.sum(axis=1), cells.sum(axis=0)
+    if _constant(rows + columns):
         return float("nan")
-    if not (_varies(y, weights) and _varies(codes, weights)):
-        return 0.0  # what is expected of a constant is what is observed
-    total = float(weights.sum())
-    size = int(max(y.max(), codes.max())) + 1
-    observed = float(weights @ np.abs(y - codes).astype(np.float64) ** power) / total
-    p, q = (np.bincount(c, weights=weights, minlength=size) / total for c in (y, codes))
-    expected = _expected_distance(p, q) if power == 1 else _expected_square(p, q)
-    return 1.0 - observed / expected
+    if _constant(rows) or _constant(columns):
+        return 0.0  # observed and expected disagreement are equal
+    return 1.0 - mean_cost(cells, cost) / float(rows @ named_costs(cost, len(cells)) @ columns / cells.sum() ** 2)
 
 
-def _expected_distance(p: FloatArray, q: FloatArray) -> float:
-    """E|A - B| for independent A ~ p and B ~ q: the sum over cuts of the chance that they fall on two sides."""
-    below_a, below_b = np.cumsum(p)[:-1], np.cumsum(q)[:-1]
-    return float(np.sum(below_a * (1.0 - below_b) + below_b * (1.0 - below_a)))
-
-
-def _expected_square(p: FloatArray, q: FloatArray) -> float:
-    """E(A - B)^2 for independent A ~ p and B ~ q."""
-    rank = np.arange(p.size, dtype=np.float64)
-    mean_a, mean_b = float(p @ rank), float(q @ rank)
-    return float(p @ (rank - mean_a) ** 2 + q @ (rank - mean_b) ** 2 + (mean_a - mean_b) ** 2)
-
-
-_LOSSES = ("classification error", "absolute error", "squared error")
-#: Measures of predicted ranks, in the order of a table.
-RANK_MEASURES = (*_LOSSES, *(f"macro {name}" for name in _LOSSES), "cost")
-#: Pairs of rows, counted when a measure needs them.
-Pairs = Callable[[], PairCounts]
-#: Measures by the pairs of rows, ordered by predicted ranks and by scores, and by the case weights.
-_AGREEMENT: dict[str, Callable[[Predictions, Pairs, Pairs, FloatArray], float]] = {
-    "R_pref": lambda p, ranks, scores, weights: preference_risk(ranks()),
-    "inversions": lambda p, ranks, scores, weights: inversions(ranks()),
-    "concordance": lambda p, ranks, scores, weights: concordance(scores()),
-    "Somers' D": lambda p, ranks, scores, weights: somers_d(scores()),
-    "Kendall tau-b": lambda p, ranks, scores, weights: kendall_tau_b(ranks(), p.codes, weights),
-    "Spearman": lambda p, ranks, scores, weights: spearman(p.y, p.codes, weights),
-    "linear kappa": lambda p, ranks, scores, weights: weighted_kappa(p.y, p.codes, weights, power=1),
-    "quadratic kappa": lambda p, ranks, scores, weights: weighted_kappa(p.y, p.codes, weights, power=2),
+_COSTS = {f"{cost} error": cost for cost in ("classification", "absolute", "squared")}
+_OF_CELLS: dict[str, Callable[[FloatArray], float]] = {
+    **{name: partial(mean_cost, cost=cost) for name, cost in _COSTS.items()},
+    **{f"macro {name}": partial(_macro, cost=cost) for name, cost in _COSTS.items()},
+    "R_pref": preference_risk,
+    "inversions": inversions,
+    "Kendall tau-b": kendall_tau_b,
+    "Spearman": spearman,
+    "linear kappa": partial(weighted_kappa, cost="absolute"),
+    "quadratic kappa": partial(weighted_kappa, cost="squared"),
 }
+_OF_SCORES: dict[str, Callable[[PairCounts], float]] = {"concordance": concordance, "Somers' D": somers_d}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -251,33 +240,18 @@ class Predictions:
     paid: FloatArray | None = None
     probabilities: FloatArray | None = None
 
-    def take(self, index: AnyArray) -> Predictions:
-        """The rows at `index`."""
-        parts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        taken: dict[str, Any] = {n: part[index] for n, part in parts.items() if isinstance(part, np.ndarray)}
-        return replace(self, **taken)
-
     @cached_property
-    def _rank_losses(self) -> FloatArray:
-        """(3 or 4, N) classification, absolute, squared loss and the fit's own cost of every row."""
-        distance = np.abs(self.y - self.codes).astype(np.float64)
-        losses = [(distance > 0).astype(np.float64), distance, distance**2]
-        return np.stack(losses if self.paid is None else [*losses, self.paid])
-
-    @cached_property
-    def _probability_losses(self) -> FloatArray:
-        """(3, N) log-loss, ranked probability score and Brier score of every row; (0, N) without probabilities."""
-        if self.probabilities is None:
-            return np.empty((0, self.y.size))
-        return np.stack([loss(self.probabilities, self.y) for loss in _PROBABILITY.values()])
-
-    @cached_property
-    def _rank_pairs(self) -> PairOrder:
-        return PairOrder.of(self.y, self.codes)
-
-    @cached_property
-    def _score_pairs(self) -> PairOrder:
+    def order(self) -> PairOrder:
+        """The rows in the order of their scores."""
         return PairOrder.of(self.y, self.scores)
+
+    @cached_property
+    def losses(self) -> dict[str, FloatArray]:
+        """(N,) cost of each row under the fit's own cost, and its losses by the probabilities."""
+        losses = {} if self.paid is None else {"cost": self.paid}
+        if self.probabilities is not None:
+            losses |= {name: loss(self.probabilities, self.y) for name, loss in _OF_PROBABILITIES.items()}
+        return losses
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -324,43 +298,50 @@ def brier_scores(probabilities: FloatArray, y: IntArray) -> FloatArray:
     return np.asarray(np.sum(probabilities**2, axis=1) - 2.0 * of_observed + 1.0)
 
 
-_PROBABILITY = {
+_OF_PROBABILITIES = {
     "log-loss": log_losses,
     "ranked probability score": ranked_probability_scores,
     "Brier score": brier_scores,
 }
 #: Every measure, in the order of a table of predictions that have all; and those of which more is better.
-MEASURES = (*RANK_MEASURES, *_AGREEMENT, *_PROBABILITY)
+MEASURES = (
+    "classification error", "absolute error", "squared error", "macro classification error", "macro absolute error",
+    "macro squared error", "cost", "R_pref", "inversions", "concordance", "Somers' D", "Kendall tau-b", "Spearman",
+    "linear kappa", "quadratic kappa", *_OF_PROBABILITIES,
+)  # fmt: skip
 LARGER_IS_BETTER = frozenset(
     ("concordance", "Somers' D", "Kendall tau-b", "Spearman", "linear kappa", "quadratic kappa")
 )
 
 
-def confusion(y: IntArray, codes: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:
-    """(K, K) weight of the rows of each observed rank (row) that are given each rank (column).
+def measures_of(p: Predictions) -> tuple[str, ...]:
+    """Names of the measures that these predictions allow, in the order of their table."""
+    lacking = ("cost",) * (p.paid is None) + tuple(_OF_PROBABILITIES) * (p.probabilities is None)
+    return tuple(name for name in MEASURES if name not in lacking)
+
+
+def measured(p: Predictions, names: Sequence[str], weights: FloatArray | None = None) -> list[float]:
+    """Measures by name, without the work for the others; under other case weights (N,) if given.
 
     Examples
     --------
-    >>> confusion(np.array([0, 1, 1]), np.array([0, 0, 1]), np.ones(3), 2)
-    array([[1., 0.],
-           [1., 1.]])
+    >>> y, codes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1])
+    >>> p = Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4))
+    >>> measured(p, ["absolute error", "macro absolute error"])
+    [0.5, 0.5]
     """
-    cells = np.bincount(y * n_levels + codes, weights=weights, minlength=n_levels**2)
-    return cells.astype(np.float64).reshape(n_levels, n_levels)
-
-
-def rank_means(losses: FloatArray, y: IntArray, weights: FloatArray, n_levels: int) -> FloatArray:
-    """(M, K) mean of each loss (M, N) over the rows of each observed rank; NaN for a rank that no row has."""
-    count = np.bincount(y, weights=weights, minlength=n_levels)
-    sums = np.array([np.bincount(y, weights=weights * loss, minlength=n_levels) for loss in losses])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: FloatArray = sums.reshape(len(losses), n_levels) / count
-    return means
-
-
-def per_rank_errors(predictions: Predictions) -> FloatArray:
-    """(3, K) classification, absolute and squared error among the rows of each observed rank."""
-    return rank_means(predictions._rank_losses[:3], predictions.y, predictions.weights, predictions.n_levels)
+    weights = p.weights if weights is None else weights
+    cells = confusion(p.y, p.codes, weights, p.n_levels)
+    pairs = None if _OF_SCORES.keys().isdisjoint(names) else p.order.counts(weights)
+    values = []
+    for name in names:
+        if name in _OF_CELLS:
+            values.append(_OF_CELLS[name](cells))
+        elif pairs is not None and name in _OF_SCORES:
+            values.append(_OF_SCORES[name](pairs))
+        else:  # a row of weight 0 may have an infinite log-loss
+            values.append(float(weights @ np.where(weights > 0, p.losses[name], 0.0) / weights.sum()))
+    return values
 
 
 def error_table(predictions: Predictions) -> ErrorTable:
@@ -372,75 +353,15 @@ def error_table(predictions: Predictions) -> ErrorTable:
     under nominal or scale effects, where scores of different rows do not compare, the expected ranks. Of probabilities:
     log-loss, ranked probability score and Brier score (over all ranks, from 0 to 2).
 
-    Parameters
-    ----------
-    predictions : Predictions
-
-    Returns
-    -------
-    ErrorTable
-        Without standard errors.
-
     Examples
     --------
     >>> y, codes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1])
     >>> table = error_table(Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4)))
-    >>> table.value("absolute error"), table.value("macro absolute error")
-    (0.5, 0.5)
+    >>> table.value("absolute error")
+    0.5
     """
-    return ErrorTable(names=measures_of(predictions), values=_values(predictions, predictions.weights))
-
-
-def measures_of(p: Predictions) -> tuple[str, ...]:
-    """Names of the measures that these predictions allow, in the order of their table."""
-    ranks = RANK_MEASURES if p.paid is not None else RANK_MEASURES[:-1]
-    return (*ranks, *_AGREEMENT, *(_PROBABILITY if p.probabilities is not None else ()))
-
-
-def _values(p: Predictions, weights: FloatArray) -> FloatArray:
-    """All measures of `p` under other case weights (N,), in the order of `measures_of`."""
-    total = weights.sum()
-    means = p._rank_losses @ weights / total
-    macro = np.nanmean(rank_means(p._rank_losses[:3], p.y, weights, p.n_levels), axis=1)
-    # A row of weight zero may have an infinite log-loss: it must not turn the mean into NaN.
-    probability = np.where(weights > 0, p._probability_losses, 0.0) @ weights / total
-    ranks, scores = _pairs(p, weights)
-    agreement = [measure(p, ranks, scores, weights) for measure in _AGREEMENT.values()]
-    return np.concatenate((means[:3], macro, means[3:], agreement, probability))
-
-
-def _pairs(p: Predictions, weights: FloatArray) -> tuple[Pairs, Pairs]:
-    """The pairs of rows by predicted ranks and by scores, each counted once."""
-    return cache(lambda: p._rank_pairs.counts(weights)), cache(lambda: p._score_pairs.counts(weights))
-
-
-def one_measure(predictions: Predictions, name: str) -> float:
-    """One measure of `error_table`, without the work for the others.
-
-    Parameters
-    ----------
-    predictions : Predictions
-    name : str
-        One of `measures_of`.
-
-    Examples
-    --------
-    >>> y, codes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1])
-    >>> p = Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4))
-    >>> one_measure(p, "macro absolute error") == error_table(p).value("macro absolute error")
-    True
-    """
-    p, weights = predictions, predictions.weights
-    if name in _AGREEMENT:
-        return float(_AGREEMENT[name](p, *_pairs(p, weights), weights))
-    if name in _PROBABILITY:
-        losses = np.where(weights > 0, p._probability_losses[list(_PROBABILITY).index(name)], 0.0)
-    elif name.startswith("macro "):
-        place = _LOSSES.index(name.removeprefix("macro "))
-        return float(np.nanmean(rank_means(p._rank_losses[place : place + 1], p.y, weights, p.n_levels)))
-    else:
-        losses = p._rank_losses[(*_LOSSES, "cost").index(name)]
-    return float(losses @ weights / weights.sum())
+    names = measures_of(predictions)
+    return ErrorTable(names=names, values=np.array(measured(predictions, names)))
 
 
 def bootstrap_table(
@@ -475,12 +396,12 @@ def bootstrap_table(
         Fewer than 2 resamples.
     """
     whole("the number of bootstrap samples", resamples, 2)
-    values = []
+    table, values = error_table(predictions), []
     for step in range(resamples):
-        values.append(_values(predictions, drawn_weights(predictions.weights, cluster, rng)))
+        values.append(measured(predictions, table.names, drawn_weights(predictions.weights, cluster, rng)))
         if progress is not None:
             progress(step + 1, resamples, "bootstrap")
-    return replace(error_table(predictions), standard_errors=deviations(np.array(values)))
+    return replace(table, standard_errors=deviations(np.array(values)))
 
 
 def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:
@@ -495,17 +416,6 @@ def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.
     return drawn
 
 
-def error_deviations(values: FloatArray) -> FloatArray:
-    """`deviations` of error measures, NaN where one of the values is infinite, for then so is their mean."""
-    return np.where(np.isinf(values).any(axis=0), np.nan, deviations(values))
-
-
 def deviations(values: FloatArray) -> FloatArray:
     """(M,) standard deviation of each column of (B, M), over the rows where it is finite; NaN below two of them."""
-    finite = np.isfinite(values)
-    count = finite.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(finite, values, 0.0).sum(axis=0) / count
-        squares = np.where(finite, (values - mean) ** 2, 0.0).sum(axis=0)
-        spread: FloatArray = np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
-    return spread
+    return pd.DataFrame(np.where(np.isfinite(values), values, np.nan)).std().to_numpy(dtype=np.float64)

@@ -1,38 +1,342 @@
-"""Samples in which some levels have no rows: fitted without them, the rule put back among all levels."""
+"""Evaluation of fits: their predictions beside the truth, folds, cross-validation, and levels without rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray, Progress
-from ..exceptions import ConvergenceWarning, DataWarning, warn
-from ..fit import CostRule, Fit, GapRule, Geometry, Rule
+from .._typing import AnyArray, FloatArray, IntArray, Progress
+from ..checks import whole
+from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, warn
+from ..fit import CostRule, Fit, GapRule, Rule
 from ..formula.sample import Rows, Sample
-from ..likelihood.fit import LikelihoodFit
 from ..prediction.probabilities import Calibration, VoteMap
 from .costs import CostMatrix, sample_costs
-from .errors import Predictions
-from .folds import CrossValidation, cross_validate
-from .margins import MarginBounds
+from .errors import ErrorTable, Predictions, deviations, error_table
+
+#: (N, K) probabilities by a fit, or None where it has none.
+Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
 
 
-class Learner(Protocol):
-    """A method, what it takes, and the same with another cost."""
+def evaluate(
+    fit: Fit, sample: Sample, cost: Any, probabilities: Probabilities, scores: FloatArray | None = None
+) -> Predictions:
+    """Predictions of a sample beside its true levels; `scores` of the rule saves computing them again."""
+    scores = fit.rule.scores(sample.rows) if scores is None else scores
+    p = probabilities(fit, sample.rows, scores)
+    if isinstance(fit.rule, CostRule) and fit.calibration is None:
+        codes = fit.rule.codes(sample.rows, scores, p)
+    else:
+        codes = fit.rule.codes(sample.rows, scores)
+    if scores.ndim > 1:  # votes have no order among rows: the predicted ranks give it
+        order = codes.astype(np.float64)
+    elif p is None or sample.rows.one_scale:
+        order = scores
+    else:  # scores under other thresholds, or on another scale, do not compare: expected ranks do
+        order = p @ np.arange(sample.n_levels, dtype=np.float64)
+    price = CostMatrix.parse(cost)
+    if sample.costs is None:
+        paid = price.matrix(sample.n_levels)[sample.y, codes]
+    else:
+        paid = sample_costs(price, sample)[np.arange(sample.n), codes]
+    truth: dict[str, Any] = {"y": sample.y, "n_levels": sample.n_levels, "weights": sample.case_weights}
+    return Predictions(**truth, codes=codes, scores=order, paid=paid, probabilities=p)
 
-    @property
-    def cost(self) -> Any: ...
-    @property
-    def needs(self) -> Any: ...
-    def with_cost(self, cost: Any) -> Any: ...
-    def fit(self, sample: Sample, rng: np.random.Generator) -> Fit: ...
+
+# Folds
+
+#: Copies of rows dealt out one by one at most.
+MOST_COPIES = 1_000_000
+# Share of rows that come once below which copies are no matter of chance.
+_SINGLE = 0.2
 
 
-def fit_present(method: Learner, sample: Sample, rng: np.random.Generator) -> Fit:
-    """A fit to rows that may lack levels: its rule has all levels, and never answers with one of those."""
+def stratified_folds(
+    y: IntArray, n_levels: int, folds: int, rng: np.random.Generator, cluster: IntArray | None = None
+) -> IntArray:
+    """Deal rows out to folds at random, every level spread as evenly as it can be.
+
+    Clusters (single rows where there are none) come in random order, and each goes to the fold that
+    holds the fewest rows of its levels so far, then to the smallest fold.
+
+    Parameters
+    ----------
+    y : (N,) codes 0..K-1
+    n_levels : int
+    folds : int, at least 2
+    rng : numpy.random.Generator
+    cluster : (N,) codes, optional
+        Rows of one cluster stay together.
+
+    Returns
+    -------
+    (N,) fold of each row, 0..folds-1; no fold is empty
+
+    Raises
+    ------
+    OptionError
+        There are fewer rows, or fewer clusters, than folds.
+
+    Examples
+    --------
+    >>> y = np.array([0, 0, 1, 1, 2, 2])
+    >>> fold = stratified_folds(y, 3, 2, np.random.default_rng(0))
+    >>> [sorted(y[fold == f].tolist()) for f in range(2)]
+    [[0, 1, 2], [0, 1, 2]]
+    """
+    labels = np.arange(y.size) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    counts = np.zeros((int(labels.max()) + 1, n_levels))
+    np.add.at(counts, (labels, y), 1.0)
+    if folds > len(counts):
+        what = "rows" if cluster is None else "clusters"
+        raise OptionError(f"folds must not exceed the number of {what}, {len(counts)}; got {folds}.")
+    held = np.zeros((folds, n_levels))
+    chosen = np.empty(len(counts), dtype=np.intp)
+    total = counts.sum(axis=0).clip(min=1.0)
+    # Large clusters first, or there would be nothing left to balance them with; the shuffle orders equal ones.
+    shuffled = rng.permutation(len(counts))
+    for g in shuffled[np.argsort(-counts[shuffled].sum(axis=1), kind="stable")]:
+        crowding = held @ (counts[g] / total)
+        chosen[g] = np.lexsort((held.sum(axis=1), crowding))[0]
+        held[chosen[g]] += counts[g]
+    return chosen[labels]
+
+
+def recognised(X: FloatArray, y: AnyArray, weights: FloatArray) -> IntArray | None:
+    """(N,) codes of rows alike that a flexible model would know again in another fold; None where it would not.
+
+    Copies in a table of few profiles, each with several levels, are answers of different people. So are a few among
+    rows that mostly come once: new rows will have such twins as often (Good 1953). Where columns tell nearly all rows
+    apart and nearly all come several times, copies held out would be judged by their own twins.
+    """
+    profile = np.unique(X, axis=0, return_inverse=True)[1].ravel() if X.shape[1] else np.zeros(y.size, dtype=np.intp)
+    pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)
+    repeated = len(pairs) < y.size or bool((weights > 1.0).any())
+    if not repeated or profile.max() + 1 <= 0.5 * len(pairs):
+        return None
+    code = np.asarray(code.ravel(), dtype=np.intp)
+    times = np.bincount(code, weights)
+    return code if times[times <= 1.0].sum() < _SINGLE * times.sum() else None
+
+
+def held_weights(
+    X: FloatArray,
+    y: AnyArray,
+    weights: FloatArray,
+    folds: int,
+    rng: np.random.Generator,
+    cluster: IntArray | None = None,
+) -> FloatArray:
+    """(F, N) the weight of every row that each fold holds out; F = 0 where nothing can be held out.
+
+    A row of weight w is dealt out as w rows where all weights are whole, or together with all rows that are alike,
+    where these would be known again (`recognised`). Every level keeps a row outside of every fold. Clusters are dealt
+    out whole, and a fold without which a level would have no row is left out.
+
+    Parameters
+    ----------
+    X : (N, D)
+    y : (N,) codes
+    weights : (N,) > 0
+    folds : int
+        As many at most.
+    rng : numpy.random.Generator
+    cluster : (N,) codes, optional
+        Rows that stay together.
+    """
+    if cluster is not None:
+        return _whole_clusters(y, weights, folds, rng, cluster)
+    alike = recognised(X, y, weights)
+    if alike is not None:
+        first = np.unique(alike, return_index=True)[1]
+        one_each = _dealt(y[first], np.arange(first.size), np.ones(first.size), folds, rng, first.size)
+        return np.asarray((one_each > 0.0)[:, alike] * weights)
+    whole = bool((weights == np.rint(weights)).all()) and weights.sum() <= MOST_COPIES
+    copies = np.repeat(np.arange(y.size), weights.astype(np.intp)) if whole else np.arange(y.size)
+    each = np.ones(copies.size) if whole else weights
+    return _dealt(y, copies, each, folds, rng, y.size)
+
+
+def _whole_clusters(
+    y: AnyArray, weights: FloatArray, folds: int, rng: np.random.Generator, cluster: IntArray
+) -> FloatArray:
+    n_levels, folds = int(y.max()) + 1, min(folds, np.unique(cluster).size)
+    if folds < 2:
+        return np.zeros((0, y.size))
+    fold = stratified_folds(y.astype(np.intp), n_levels, folds, rng, cluster)
+    held = weights * (fold == np.arange(folds)[:, None])
+    inside = np.stack([np.bincount(y, weights - out, n_levels) for out in held])
+    present = np.bincount(y, weights, n_levels) > 0.0
+    return np.asarray(held[(inside[:, present] > 0.0).all(axis=1)])
+
+
+def _dealt(
+    y: AnyArray, copies: IntArray, each: FloatArray, folds: int, rng: np.random.Generator, size: int
+) -> FloatArray:
+    """(F, size) weights held out, of copies of rows with a weight each."""
+    several = np.bincount(y[copies])[y[copies]] > 1
+    copies, each = copies[several], each[several]
+    folds = min(folds, copies.size)
+    if folds < 2:
+        return np.zeros((0, size))
+    fold = stratified_folds(y[copies].astype(np.intp), int(y.max()) + 1, folds, rng)
+    return np.stack([np.bincount(copies[fold == f], each[fold == f], size) for f in range(folds)])
+
+
+def require_folds(method: Any, sample: Sample, instead: str) -> None:
+    """Raise OptionError if there are clusters and the method has no folds to keep them together."""
+    if sample.cluster is not None and not method.own_folds:
+        raise OptionError(
+            f"{type(method).__name__} uses cluster= only to keep the rows of a cluster in one fold of its own; remove "
+            f"it, or {instead}."
+        )
+
+
+def part_of_rows(y: AnyArray, most: int, rng: np.random.Generator) -> IntArray:
+    """Growing places of all rows, or of about `most` of them in which every level keeps its share, and ten rows.
+
+    Parameters
+    ----------
+    y : (N,) codes 0..K-1, not falling, of which each is there
+    most : int
+    rng : numpy.random.Generator
+    """
+    n = y.size
+    if n <= most:
+        return np.arange(n)
+    # Every so many rows of a random order within the levels.
+    shuffled = rng.permutation(n)
+    ordered = shuffled[np.argsort(y[shuffled], kind="stable")]
+    kept = np.linspace(0, n - 1, most).astype(np.intp)
+    ends = np.searchsorted(y[ordered], np.arange(int(y[-1]) + 1))
+    several = np.concatenate([np.arange(end, min(end + 10, n)) for end in ends])
+    return np.asarray(np.sort(ordered[np.union1d(kept, several)]))
+
+
+def as_rows(sample: Sample) -> Sample:
+    """The sample with weights of mean 1 where they are no numbers of rows, so that their scale has no meaning."""
+    weights = sample.weights
+    if weights is None or np.array_equal(weights, np.rint(weights)):
+        return sample
+    return replace(sample, weights=weights * (np.count_nonzero(weights) / weights.sum()))
+
+
+def crossvalidate(
+    method: Any,
+    sample: Sample,
+    folds: int,
+    rng: np.random.Generator,
+    probabilities: Probabilities,
+    progress: Progress | None = None,
+    stratified: bool = True,
+) -> list[Predictions]:
+    """Predictions of each fold by a fit to all others; warns if a refit did not reach its tolerance.
+
+    Raises
+    ------
+    OptionError
+        `folds` below 2, or above the number of rows or clusters.
+    DataError
+        A rank that some training part would not have.
+    """
+    predictions, missed, crossed = [], 0, 0
+    for fold, held in enumerate(held_out(sample, folds, rng, stratified)):
+        train, test = (with_weights(sample, weights) for weights in (sample.case_weights - held, held))
+        fit = method.fit(train, rng)
+        predictions.append(evaluate(fit, test, method.cost, probabilities))
+        missed += not fit.certificate.reached
+        if (p := predictions[-1].probabilities) is not None:
+            crossed += int((p < 0.0).any(axis=1).sum())
+        if progress is not None:
+            progress(fold + 1, folds, "cross-validation")
+    if missed:
+        warn(
+            f"{missed} of the {folds} refits of the cross-validation did not reach the solver's tolerance; "
+            "its errors may be off.",
+            ConvergenceWarning,
+        )
+    if crossed:
+        warn(
+            f"nominal effects put the thresholds of {crossed} of {sample.n} held-out rows out of order, so that "
+            "some of their probabilities are negative: errors of probabilities may be NaN, and mean little.",
+            DataWarning,
+        )
+    return predictions
+
+
+def mean_table(folds: Sequence[Predictions]) -> ErrorTable:
+    """Means over folds, a fold counting by its weight, with their standard errors (deviation / sqrt(F)).
+
+    A measure that has no meaning in a fold is averaged over the others. Folds are averaged, not pooled: scores of
+    different fits need not be on one scale. The folds share training rows, so the standard errors are approximate.
+    """
+    tables = [error_table(p) for p in folds]
+    values = np.array([table.values for table in tables])
+    weights = np.array([p.weights.sum() for p in folds])[:, None] * ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(weights > 0, values * weights, 0.0).sum(axis=0) / weights.sum(axis=0)
+        errors = deviations(values) / np.sqrt(np.isfinite(values).sum(axis=0))
+    errors[np.isinf(values).any(axis=0)] = np.nan  # then so is the mean
+    return ErrorTable(names=tables[0].names, values=means, standard_errors=errors)
+
+
+def held_out(sample: Sample, n_folds: int, rng: np.random.Generator, stratified: bool = True) -> FloatArray:
+    """(F, N) the case weight of every row that each fold holds out; a row of weight w is dealt out as w rows.
+
+    Rows of one cluster stay together.
+
+    Parameters
+    ----------
+    sample : Sample
+    n_folds : int
+        At least 2.
+    rng : numpy.random.Generator
+    stratified : bool
+        Whether the ranks are spread evenly over the folds; else every fold is a plain draw.
+    """
+    whole("the number of folds", n_folds, 2)
+    copies, each = dealt_rows(sample)
+    y, K = sample.y[copies], sample.n_levels
+    together = None if sample.cluster is None else sample.cluster[copies]
+    folds = stratified_folds(y if stratified else np.zeros_like(y), K, n_folds, rng, together)
+    inside = np.bincount(folds * K + y, minlength=n_folds * K).reshape(n_folds, K)
+    lacking = np.flatnonzero(((inside == inside.sum(axis=0)) & (inside > 0)).any(axis=0))
+    if lacking.size:
+        raise DataError(
+            f"cross-validation needs every level in every training part, and all rows of level {lacking[0] + 1} of "
+            f"{K}, counted from the lowest, are in one fold: join the level with a neighbour, or use more of its rows "
+            "or clusters."
+        )
+    return np.stack([np.bincount(copies[folds == f], each[folds == f], sample.n) for f in range(n_folds)])
+
+
+def dealt_rows(sample: Sample) -> tuple[IntArray, FloatArray]:
+    """(n,) rows that are dealt out to folds, and their weights: a row of weight w as w rows.
+
+    Unless it stays with its cluster, or a flexible model would know its twins in another fold.
+    """
+    w, rows = sample.case_weights, np.arange(sample.n)
+    counts = np.array_equal(w, np.rint(w)) and w.sum() <= MOST_COPIES
+    together = sample.weights is None or sample.cluster is not None or not counts
+    if together or recognised(sample.X, sample.y, w) is not None:
+        return rows, w
+    return np.repeat(rows, w.astype(np.intp)), np.ones(int(w.sum()))
+
+
+def with_weights(sample: Sample, weights: FloatArray) -> Sample:
+    """The rows whose weight (N,) is positive, with it."""
+    part = sample.take(np.flatnonzero(weights > 0.0))
+    return part if sample.weights is None else replace(part, weights=weights[weights > 0.0])
+
+
+# Levels without rows
+
+
+def fit_present(method: Any, sample: Sample, rng: np.random.Generator) -> Any:
+    """Fit to rows that may lack levels: the rule has all levels, and never predicts one of those without rows."""
     present = Present.of(sample)
     if present.all or method.needs.absent_levels:
         return method.fit(sample, rng)
@@ -81,15 +385,14 @@ class Present:
 
     def widened_calibration(self, calibration: Calibration) -> Calibration:
         """Probabilities of these levels as probabilities of all; those of the others are 0."""
-        found = calibration.map
-        scores = calibration.scores
-        if isinstance(found, VoteMap):
+        narrow, scores = calibration.map, calibration.scores
+        if isinstance(narrow, VoteMap):
             intercept = np.full(self.n_levels, -np.inf)
-            intercept[self.codes] = found.intercept
+            intercept[self.codes] = narrow.intercept
             scores = self.spread_votes(scores)
         else:
-            intercept = self.spread_thresholds(found.intercept)
-        return replace(calibration, map=replace(found, intercept=intercept), scores=scores)
+            intercept = self.spread_thresholds(narrow.intercept)
+        return replace(calibration, map=replace(narrow, intercept=intercept), scores=scores)
 
     def spread_votes(self, votes: FloatArray) -> FloatArray:
         """(N, K) votes (N, K'), the others having one less than the least voted level of the row."""
@@ -141,9 +444,9 @@ class WideRule:
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) probabilities, of a rule that knows them; those of the other levels are 0."""
-        found, known = np.zeros((rows.n, self.n_levels)), cast(Any, self.rule).probabilities
-        found[:, self.present.codes] = known(rows) if scores is None else known(rows, scores)
-        return found
+        wide = np.zeros((rows.n, self.n_levels))
+        wide[:, self.present.codes] = cast(Any, self.rule).probabilities(rows, scores)
+        return wide
 
     def scores(self, rows: Rows) -> FloatArray:
         scores = self.rule.scores(rows)
@@ -156,147 +459,3 @@ class WideRule:
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         narrow = scores if scores is None or scores.ndim == 1 else scores[:, self.present.codes]
         return self.present.codes[self.rule.codes(rows, narrow)]
-
-
-#: Fits a method, by name or as a value, to a design, by (design, method, options, vcov, calibrate=); warns as
-#: `ordfit` does.
-Fitter = Callable[..., Any]
-
-
-class RankingMethod(Learner, Protocol):
-    """A method as results see it."""
-
-    @property
-    def cost_matrix(self) -> CostMatrix:
-        """What its predictions minimise, as a value."""
-
-    @property
-    def pairwise(self) -> bool:
-        """Whether X is a matrix of similarities to the training rows."""
-
-    @property
-    def selects(self) -> bool:
-        """Whether it chooses by cross-validation among clusters of rows."""
-
-    @property
-    def own_folds(self) -> bool:
-        """Whether anything is chosen by folds of its own."""
-
-    @property
-    def keeps_clusters(self) -> bool:
-        """Whether these folds keep the rows of a cluster together."""
-
-    @property
-    def likelihood(self) -> bool:
-        """Whether a fit maximises a likelihood."""
-
-    @property
-    def papers(self) -> tuple[str, ...]:
-        """What to cite for it."""
-
-    def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
-        """Norms of the fitted potential."""
-
-    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
-        """Bounds of the method alone."""
-
-
-class CalibratedMethod(RankingMethod, Protocol):
-    """A method whose fits have a calibration."""
-
-    @property
-    def folds(self) -> int:
-        """Number of folds of the cross-fitting."""
-
-
-class LikelihoodMethod(RankingMethod, Protocol):
-    """A likelihood method as results see it."""
-
-    @property
-    def penalty(self) -> Any:
-        """What the likelihood is penalised by, None where it is not."""
-
-    @property
-    def refuses_crossing(self) -> bool:
-        """Whether rows with thresholds out of order are an error."""
-
-    def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
-        """Fit to other rows."""
-
-
-class ProbabilityRule(Rule, Protocol):
-    """A rule with a probability of every rank."""
-
-    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) probabilities."""
-
-    def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) P(rank <= k)."""
-
-
-#: (N, K) probabilities by a fit, or None where it has none.
-Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
-
-
-def evaluate(
-    fit: Fit, sample: Sample, cost: Any, probabilities: Probabilities, scores: FloatArray | None = None
-) -> Predictions:
-    """What a fit says of a sample, beside what is true; `scores` of the rule saves computing them again."""
-    scores = fit.rule.scores(sample.rows) if scores is None else scores
-    known = probabilities(fit, sample.rows, scores)
-    if isinstance(fit.rule, CostRule) and fit.calibration is None:
-        codes = fit.rule.codes(sample.rows, scores, known)
-    else:
-        codes = fit.rule.codes(sample.rows, scores)
-    if scores.ndim > 1:  # votes have no order among rows: the predicted ranks give it
-        order = codes.astype(np.float64)
-    elif known is None or sample.rows.one_scale:
-        order = scores
-    else:  # scores under other thresholds, or on another scale, do not compare: expected ranks do
-        order = known @ np.arange(sample.n_levels, dtype=np.float64)
-    truth: dict[str, Any] = {"y": sample.y, "n_levels": sample.n_levels, "weights": sample.case_weights}
-    return Predictions(**truth, codes=codes, scores=order, paid=_paid(cost, sample, codes), probabilities=known)
-
-
-def _paid(cost: Any, sample: Sample, codes: Any) -> FloatArray:
-    """(N,) price of every prediction."""
-    price = CostMatrix.parse(cost)
-    if sample.costs is None:
-        return np.asarray(price.matrix(sample.n_levels)[sample.y, codes])
-    return np.asarray(sample_costs(price, sample)[np.arange(sample.n), codes])
-
-
-def crossvalidate(
-    method: Learner,
-    sample: Sample,
-    folds: int,
-    rng: np.random.Generator,
-    probabilities: Probabilities,
-    progress: Progress | None = None,
-    stratified: bool = True,
-) -> CrossValidation:
-    """Refit the method on all folds but one, in turn; warns where a refit did not reach its tolerance."""
-    missed, crossed = [], []
-
-    def fit_predict(train: Sample, test: Sample) -> Predictions:
-        fit = method.fit(train, rng)
-        missed.append(not fit.certificate.reached)
-        found = evaluate(fit, test, method.cost, probabilities)
-        if found.probabilities is not None:
-            crossed.append(int((found.probabilities < 0.0).any(axis=1).sum()))
-        return found
-
-    result = cross_validate(sample, folds, rng, fit_predict, progress, stratified)
-    if any(missed):
-        warn(
-            f"{sum(missed)} of the {folds} refits of the cross-validation did not reach the solver's tolerance; "
-            "its errors may be off.",
-            ConvergenceWarning,
-        )
-    if any(crossed):
-        warn(
-            f"nominal effects put the thresholds of {sum(crossed)} of {sample.n} held-out rows out of order, so that "
-            "some of their probabilities are negative: errors of probabilities may be NaN, and mean little.",
-            DataWarning,
-        )
-    return result

@@ -1,15 +1,19 @@
-"""Margins, and bounds from them."""
+"""Margins, and bounds of expected errors from the margins of the training rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from operator import attrgetter
 
 import numpy as np
+import pandas as pd
+from scipy.special import entr, ndtr, rel_entr
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..fit import BallGeometry, Geometry
+from ..fit import BallGeometry, Geometry, HullGeometry
 from ..formula.sample import Sample
-from .costs import is_convex, is_v_shaped, split_weights
+from .costs import is_convex, split_weights, v_break
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,60 +76,40 @@ def _column(table: AnyArray, threshold: IntArray, beyond: float) -> AnyArray:
     return np.where(inside, chosen, beyond)
 
 
-@dataclass(frozen=True, eq=False)
-class DeltaErrors:
-    """Errors at margin Delta, as shares of the rows (classification, boundary) and mean counts (absolute).
+def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: FloatArray) -> pd.DataFrame:
+    """Errors at margin Delta, for each of `deltas` (M,) >= 0, of margins rho (N, K-1) in the same units.
 
-    Attributes
-    ----------
-    deltas : (M,) in the units of the margins they were counted with
-    classification : (M,)
-        E_C: share of rows whose left or right margin is <= Delta.
-    boundary : (M,)
-        E_B: mean of the two; of the only one at the end ranks. E_C / 2 <= E_B <= E_C.
-    absolute : (M,)
-        E_A: mean number of thresholds k with rho_k <= Delta.
-    """
+    Returns
+    -------
+    pandas.DataFrame
+        Index Delta. Columns classification (E_C, the share of rows whose left or right margin is <= Delta), boundary
+        (E_B, the mean of the two, or the only one at the end ranks; E_C / 2 <= E_B <= E_C) and absolute (E_A, the mean
+        number of thresholds k with rho_k <= Delta).
 
-    deltas: FloatArray
-    classification: FloatArray
-    boundary: FloatArray
-    absolute: FloatArray
-
-
-def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: FloatArray) -> DeltaErrors:
-    """E_C, E_B and E_A at each of `deltas` (M,) >= 0, of margins rho (N, K-1) in the same units.
-
+    Notes
+    -----
     At Delta = 0 a tie H = theta_k is judged as the rule judges it (the lower rank), so that E_A(0) is the absolute
     error of the threshold rule exactly, and E_C(0) its classification error where the thresholds are in order.
     """
-    counts = np.array([_at(rho, y, weights, float(delta)) for delta in deltas]).reshape(-1, 3)
-    return DeltaErrors(np.asarray(deltas, dtype=np.float64), *counts.T)
-
-
-def _at(rho: FloatArray, y: IntArray, weights: FloatArray, delta: float) -> FloatArray:
-    within = _within(rho, y, delta)
-    left, right = _column(within, y - 1, False), _column(within, y, False)
+    above = y[:, None] > np.arange(rho.shape[1])
     ends = (y == 0) | (y == rho.shape[1])
-    boundary = (left.astype(np.float64) + right) / np.where(ends, 1.0, 2.0)
-    sums = (weights @ (left | right), weights @ boundary, weights @ np.count_nonzero(within, axis=1))
-    return np.asarray(np.array(sums) / weights.sum())
-
-
-def _within(rho: FloatArray, y: IntArray, delta: float) -> BoolArray:
-    """(N, K-1) rho_k <= Delta; at Delta = 0 a tie is right for the rows not above the threshold."""
-    within: BoolArray = rho <= delta
-    if delta == 0:
-        above = y[:, None] > np.arange(rho.shape[1])
-        within &= above | (rho < 0)
-    return within
+    errors = []
+    for delta in deltas:
+        within: BoolArray = (rho <= delta) & (above | (rho < 0)) if delta == 0 else rho <= delta
+        left, right = _column(within, y - 1, False), _column(within, y, False)
+        boundary = (left.astype(np.float64) + right) / np.where(ends, 1.0, 2.0)
+        sums = weights @ (left | right), weights @ boundary, weights @ np.count_nonzero(within, axis=1)
+        errors.append(np.array(sums) / weights.sum())
+    columns = ["classification", "boundary", "absolute"]
+    return pd.DataFrame(np.reshape(errors, (-1, 3)), index=pd.Index(deltas, name="Delta"), columns=columns)
 
 
 # Margins tried at most: the bound holds for all, so fewer only lose a little of its sharpness.
 _MOST_DELTAS = 2000
-#: Of the rows of a survey.
+#: Note on the rows of a survey.
 DRAWN = "No margin bounds: they need independent rows; these were drawn by a survey design."
 _ROW_COSTS = "The bound of the cost takes the largest costs of the rows seen for the largest possible."
+_VACUOUS = "No margin bound is below the largest possible error; see .bounds(cv=5)."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,23 +148,6 @@ class Bound:
         return not self.value < self.trivial
 
 
-@dataclass(frozen=True, kw_only=True)
-class Complexity:
-    """Empirical Rademacher complexities of a class of rankers on a sample.
-
-    Attributes
-    ----------
-    threshold : float
-        Complexity of x -> f(x, k), for any one k.
-    left, right : float
-        Complexities of the left and right margins as functions of (x, y).
-    """
-
-    threshold: float
-    left: float
-    right: float
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MarginBounds:
     """Bounds, or why there are none.
@@ -196,43 +163,25 @@ class MarginBounds:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class _Setting:
-    """What all bounds of one fit share; rows are weighted by their number of repetitions."""
-
-    rho: FloatArray  # normalised margins (N, K-1)
-    y: IntArray
-    weights: FloatArray
-    complexity: Complexity
-    radius: float
-    delta: float
-
-    @property
-    def n(self) -> float:
-        return float(self.weights.sum())
-
-
-def complexity(geometry: Geometry, y: IntArray, weights: FloatArray, n_levels: int) -> Complexity:
-    """Complexity of all rankers in the ball or hull of a fitted one.
-
-    Left margins are constant on the rows of the lowest rank, right margins on those of the highest: such rows add
-    nothing.
-
-    Parameters
-    ----------
-    geometry : Geometry
-    y : (N,) codes
-    weights : (N,) repetitions
-    n_levels : int
-    """
-    left, right = (geometry.complexity(weights, counted) for counted in (y > 0, y < n_levels - 1))
-    return Complexity(threshold=geometry.complexity(weights), left=left, right=right)
+def dependence(sample: Sample) -> str:
+    """Why the rows cannot count as independent draws; empty where they can."""
+    if sample.cluster is not None:
+        return "No margin bounds: they need independent rows; these come in clusters."
+    if sample.weights is not None and not np.array_equal(sample.weights, np.rint(sample.weights)):
+        return "No margin bounds: they need independent rows; these have weights that are not whole numbers of rows."
+    return ""
 
 
 def margin_bounds(
     rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
 ) -> MarginBounds:
-    """Bounds of the expected classification and absolute error and of a cost, for rankers in a ball or a hull.
+    """The papers' bounds of the expected classification and absolute error and of a cost, for a ball or a hull.
+
+    - Classification: E_C, by the smaller of the left and right margin [Lin & Li 2006, cor. 1, without its factor 2].
+    - Absolute: E_A, one binary bound per threshold at delta / (K-1) [Lin & Li 2006, th. 1].
+    - Cost: the expected excess c[rank(x)] - c[y], threshold k weighing |c[k+1] - c[k]| [Lin 2008, th. 4.8]. The largest
+      differences are those of the rows seen: with a cost that depends on y alone they are known before the data are,
+      with a row's own costs they are taken for the largest possible.
 
     Parameters
     ----------
@@ -245,113 +194,74 @@ def margin_bounds(
         A cost whose expected excess over the true rank's is bounded too.
     delta : float in (0, 1)
         Chance that a bound fails; each bound by itself.
-
-    Returns
-    -------
-    MarginBounds
     """
-    if reason := dependence(sample) or unknown(geometry, sample.case_weights):
+    weights, threshold = sample.case_weights, geometry.complexity(sample.case_weights)
+    reason = dependence(sample)
+    if not reason and not np.isfinite(threshold):
+        reason = "No margin bounds: nothing is known of how rich the class of these weak hypotheses is."
+    if reason:
         return MarginBounds(bounds=(), notes=(reason,))
-    weights = sample.case_weights
-    found = complexity(geometry, sample.y, weights, sample.n_levels)
-    setting = _Setting(rows.normalised, sample.y, weights, found, geometry.radius, delta)
-    ordered = bool(np.all(np.diff(geometry.theta) >= 0))
-    unordered = "" if ordered else "No bound of the classification error: the thresholds are not in order."
-    missing = [unordered, _unbounded_cost(setting, costs, ordered)]
-    bounds = [absolute_bound(setting)]
-    if not missing[0]:
-        bounds.insert(0, classification_bound(setting))
-    if costs is not None and not missing[1]:
-        bounds.append(cost_bound(setting, costs))
-    assumed = "" if costs is None or sample.costs is None else _ROW_COSTS
-    return MarginBounds(bounds=tuple(bounds), notes=tuple(note for note in (*missing, assumed) if note))
+    rho, y, sizes = rows.normalised, sample.y, (float(weights.sum()), geometry.radius, delta)
+    cuts, ordered = rho.shape[1], bool(np.all(np.diff(geometry.theta) >= 0))
 
-
-def _unbounded_cost(setting: _Setting, costs: FloatArray | None, ordered: bool) -> str:
-    if costs is None or is_convex(costs) or (ordered and is_v_shaped(costs, setting.y)):
-        return ""
-    return "No bound of the cost: it is not convex, nor V-shaped with ordered thresholds."
-
-
-def dependence(sample: Sample) -> str:
-    """Why the rows cannot count as independent draws; empty where they can."""
-    if sample.cluster is not None:
-        return "No margin bounds: they need independent rows; these come in clusters."
-    if sample.weights is not None and not np.array_equal(sample.weights, np.rint(sample.weights)):
-        return "No margin bounds: they need independent rows; these have weights that are not whole numbers of rows."
-    return ""
-
-
-def unknown(geometry: Geometry, weights: FloatArray) -> str:
-    """Why the class has no known complexity; empty where it has one."""
-    if np.isfinite(geometry.complexity(weights)):
-        return ""
-    return "No margin bounds: nothing is known of how rich the class of these weak hypotheses is."
-
-
-def classification_bound(setting: _Setting) -> Bound:
-    """E_C, by the smaller of the left and right margin [Lin & Li 2006, cor. 1, without its factor 2]."""
-    inner = np.arange(setting.rho.shape[1])
-    y = setting.y[:, None]
-    nearest = np.where((inner == y) | (inner == y - 1), setting.rho, np.inf).min(axis=1)
-    both = setting.complexity.left + setting.complexity.right
-    named = ("classification error", "Lin & Li 2006, cor. 1", 1.0)
-    return _smallest(setting, nearest, setting.weights, (1.0, both, setting.delta), named)
-
-
-def absolute_bound(setting: _Setting) -> Bound:
-    """E_A, one binary bound per threshold at delta / (K-1) [Lin & Li 2006, th. 1]."""
-    cuts = setting.rho.shape[1]
-    terms = (float(cuts), setting.complexity.threshold, setting.delta / cuts)
-    named = ("absolute error", "Lin & Li 2006, th. 1", float(cuts))
-    return _smallest(setting, setting.rho.ravel(), np.repeat(setting.weights, cuts), terms, named)
-
-
-def cost_bound(setting: _Setting, costs: FloatArray) -> Bound:
-    """Expected excess cost c[rank(x)] - c[y], threshold k weighing |c[k+1] - c[k]| [Lin 2008, th. 4.8].
-
-    The largest differences are those of the rows seen: with a cost that depends on y alone they are known before
-    the data are, with a row's own costs they are taken for the largest possible.
-    """
-    steps = split_weights(costs)
-    caps = steps.max(axis=0)
-    excess = costs - costs[np.arange(costs.shape[0]), setting.y][:, None]
-    weights, named = (setting.weights[:, None] * steps).ravel(), ("cost", "Lin 2008, th. 4.8", float(excess.max()))
-    terms = (float(caps.sum()), setting.complexity.threshold, setting.delta / caps.size)
-    return _smallest(setting, setting.rho.ravel(), weights, terms, named)
-
-
-def _penalty(setting: _Setting, margin: FloatArray, complexity: float, delta: float) -> FloatArray:
-    """The terms beside the training error, for all margins Delta (M,) in (0, r] at once."""
-    scan = np.log(np.log2(2.0 * setting.radius / margin))
-    terms: FloatArray = 4.0 / margin * complexity + np.sqrt(scan / setting.n)
-    terms += 3.0 * np.sqrt(np.log(4.0 / delta) / (2.0 * setting.n))
-    return terms
+    bounds, notes = [], []
+    if ordered:
+        nearest = np.where(_own_ends(y, cuts), rho, np.inf).min(axis=1)
+        both = geometry.complexity(weights, y > 0) + geometry.complexity(weights, y < cuts)
+        named = "classification error", "Lin & Li 2006, cor. 1", 1.0
+        bounds.append(_smallest(named, nearest, weights, (1.0, both, 1), sizes))
+    else:
+        notes.append("No bound of the classification error: the thresholds are not in order.")
+    named = "absolute error", "Lin & Li 2006, th. 1", float(cuts)
+    bounds.append(_smallest(named, rho.ravel(), np.repeat(weights, cuts), (float(cuts), threshold, cuts), sizes))
+    if costs is not None and (is_convex(costs) or (ordered and v_break(costs, y) is None)):
+        steps = split_weights(costs)
+        named = "cost", "Lin 2008, th. 4.8", float((costs - costs[np.arange(y.size), y][:, None]).max())
+        terms = float(steps.max(axis=0).sum()), threshold, cuts
+        bounds.append(_smallest(named, rho.ravel(), (weights[:, None] * steps).ravel(), terms, sizes))
+    elif costs is not None:
+        notes.append("No bound of the cost: it is not convex, nor V-shaped with ordered thresholds.")
+    if costs is not None and sample.costs is not None:
+        notes.append(_ROW_COSTS)
+    return MarginBounds(bounds=tuple(bounds), notes=tuple(notes))
 
 
 def _smallest(
-    setting: _Setting,
-    rho: FloatArray,
-    weights: FloatArray,
-    terms: tuple[float, float, float],
     named: tuple[str, str, float],
+    rho: FloatArray,
+    counted: FloatArray,
+    terms: tuple[float, float, int],
+    sizes: tuple[float, float, float],
 ) -> Bound:
-    """The bound at its best margin; rho and weights (M,) are what the training error counts.
+    """The bound at its best margin in (0, r].
 
-    `terms` are the factor of the complexity terms, the complexity and the chance of failure in them; `named` the error,
-    the source and the trivial bound.
+    Parameters
+    ----------
+    named : error, source and largest value
+    rho, counted : (M,) margins and their weights in the training error
+    terms : factor of the complexity terms, complexity, and number of bounds that share delta
+    sizes : number of rows, radius r and delta
     """
-    (factor, complexity, delta), (name, source, trivial) = terms, named
-    rho, mass = sorted_mass(rho, weights)
-    mass = np.append(0.0, mass) / setting.n
-    candidates = _candidates(rho, setting.radius)
-    training = mass[np.searchsorted(rho, candidates, side="right")]
-    values = training + factor * _penalty(setting, candidates, complexity, delta)
+    (name, source, trivial), (factor, complexity, parts), (n, radius, delta) = named, terms, sizes
+    rho, mass = sorted_mass(rho, counted)
+    steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])  # the training error steps up at these margins
+    if steps.size > _MOST_DELTAS:
+        steps = steps[np.linspace(0, steps.size - 1, _MOST_DELTAS).astype(np.intp)]
+    below = np.nextafter(steps, 0.0)
+    margins = np.append(below[below > 0], radius)
+    errors = np.append(0.0, mass)[np.searchsorted(rho, margins, side="right")] / n
+    scan = np.sqrt(np.log(np.log2(2.0 * radius / margins)) / n)
+    chance = 3.0 * np.sqrt(np.log(4.0 * parts / delta) / (2.0 * n))
+    values = errors + factor * (4.0 / margins * complexity + scan + chance)
     best = int(np.argmin(values))
-    value, margin, error = (float(found[best]) for found in (values, candidates, training))
-    return Bound(
-        name=name, source=source, value=value, delta=setting.delta, trivial=trivial, margin=margin, training=error
-    )
+    value, margin, error = (float(array[best]) for array in (values, margins, errors))
+    return Bound(name=name, source=source, value=value, delta=delta, trivial=trivial, margin=margin, training=error)
+
+
+def _own_ends(y: IntArray, cuts: int) -> BoolArray:
+    """(N, K-1) whether a threshold is an end of the row's own interval."""
+    threshold = np.arange(cuts)
+    return np.asarray((threshold == y[:, None]) | (threshold == y[:, None] - 1))
 
 
 def sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -362,22 +272,255 @@ def sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, Fl
     return values[order], np.cumsum(weights[order])
 
 
-def _candidates(rho: FloatArray, radius: float) -> FloatArray:
-    """Margins worth trying: just below each margin in (0, r], where the training error is about to step up, and r.
+# Newton's steps end earlier, usually after seven.
+_NEWTON_STEPS = 60
 
-    rho (M,) in increasing order.
+
+def kl(q: FloatArray, p: FloatArray) -> FloatArray:
+    """kl(q || p) for q and p in [0, 1], any shapes that go together; infinite where q allows what p rules out."""
+    divergence: FloatArray = rel_entr(q, p) + rel_entr(1.0 - np.asarray(q), 1.0 - np.asarray(p))
+    return divergence
+
+
+def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
+    """The largest p in [q, 1] with kl(q || p) <= budget, never below it by rounding.
+
+    Parameters
+    ----------
+    q : array of numbers in [0, 1]
+    budget : array of numbers >= 0, of a shape that goes with q's
+
+    Examples
+    --------
+    >>> float(kl_inverse(np.array(0.0), np.array(np.log(2.0))).round(6))  # 1 - exp(-budget)
+    0.5
     """
-    inside = rho[np.searchsorted(rho, 0.0, side="right") : np.searchsorted(rho, radius, side="right")]
-    inside = inside[np.concatenate(([True], inside[1:] != inside[:-1]))] if inside.size else inside
-    if inside.size > _MOST_DELTAS:
-        inside = inside[np.linspace(0, inside.size - 1, _MOST_DELTAS).astype(np.intp)]
-    below = np.nextafter(inside, 0.0)
-    return np.append(below[below > 0], radius)
+    q, budget = np.broadcast_arrays(np.asarray(q, dtype=np.float64), np.asarray(budget, dtype=np.float64))
+    # Not below the limit, by kl >= 2 (p - q)^2 or by kl >= -(1 - q) log(1 - p) - H(q).
+    rest = 1.0 - q
+    far = -np.expm1(-(budget + entr(q) + entr(rest)) / np.where(rest > 0.0, rest, 1.0))
+    p = np.clip(np.minimum(q + np.sqrt(0.5 * budget), far), q, 1.0)
+    for _ in range(_NEWTON_STEPS):  # kl is convex in p: from above Newton's method stays above
+        above = kl(q, p) - budget
+        going = (above > 0.0) & (p > q) & (p < 1.0)
+        step = np.where(going, above, 0.0) * p * (1.0 - p) / np.where(going, p - q, 1.0)
+        if not np.any(step > np.spacing(p)):
+            break
+        p = np.maximum(p - step, q)
+    ulps = np.spacing(p)
+    while np.any(low := (kl(q, p) <= budget) & (p < 1.0)):
+        p, ulps = np.where(low, np.minimum(p + ulps, 1.0), p), 2.0 * ulps
+    return p
+
+
+#: The margins g that are tried; each has its share of delta.
+MARGINS: FloatArray = np.arange(-0.5, 2.01, 0.25)
+# Sizes |s w| that are tried, in two sweeps, and bins of m for it: they cost nothing but time.
+_SIZES, _BINS = 24, 1000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparisons:
+    """What an error counts of the rows' K-1 answers to "above threshold k?".
+
+    Attributes
+    ----------
+    name : str
+        The error.
+    rho : (N, K-1)
+        Margins to all thresholds, in units of the potential.
+    shares : (N, K-1)
+        What a wrong answer adds to the mean loss, which is in [0, 1].
+    largest : float
+        B, the largest loss of a row.
+    n : float
+        M, the number of rows.
+    """
+
+    name: str
+    rho: FloatArray
+    shares: FloatArray
+    largest: float
+    n: float
+
+
+def comparisons(name: str, rows: Margins, sample: Sample, costs: FloatArray | None = None) -> Comparisons:
+    """What an error counts of the answers to the rows' K-1 comparisons.
+
+    Parameters
+    ----------
+    name : {"classification error", "absolute error", "cost"}
+    rows : Margins
+    sample : Sample
+    costs : (N, K), optional
+        Of the cost.
+    """
+    if name == "cost" and costs is not None:
+        weights = split_weights(costs)
+    elif name == "classification error":
+        weights = _own_ends(sample.y, rows.all.shape[1]).astype(np.float64)
+    else:
+        weights = np.ones(rows.all.shape)
+    largest, n = float(weights.sum(axis=1).max()), float(sample.case_weights.sum())
+    shares = weights * (sample.case_weights / (largest * n))[:, None]
+    return Comparisons(name=name, rho=rows.all, shares=shares, largest=largest, n=n)
+
+
+def pac_bayes_bound(counted: Comparisons, geometry: BallGeometry, delta: float) -> Bound:
+    """The PAC-Bayes bound at its best g, s and origin [Langford & Shawe-Taylor 2002].
+
+    Parameters
+    ----------
+    counted : Comparisons
+    geometry : BallGeometry
+        Of the training rows, with the origins that were thought of before they were seen.
+    delta : float in (0, 1)
+        Chance that the bound fails.
+    """
+    origins = [_from_origin(counted, origin, delta) for origin in (geometry, *geometry.moved)]
+    return min(origins, key=attrgetter("value"))
+
+
+def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> Bound:
+    """The bound kl^-1(q | ...) / Phi(g) with psi counted from one origin; its best size |s w| and g by two sweeps."""
+    unit = np.sqrt(geometry.squared_lengths + 1.0) * (geometry.total or 1.0)
+    m = counted.rho / unit[:, None]
+    place = np.clip(((m.ravel() + 1.0) * (_BINS / 2.0)).astype(np.intp), 0, _BINS - 1)
+    share = np.bincount(place, counted.shares.ravel(), _BINS)
+    inside = share > 0
+    centre = np.bincount(place, (counted.shares * m).ravel(), _BINS)[inside] / share[inside]
+    nats = geometry.price + np.log(2.0 * np.sqrt(counted.n) * MARGINS.size / delta)
+
+    def value(q: FloatArray, size: FloatArray, g: FloatArray) -> FloatArray:
+        limit: FloatArray = kl_inverse(np.minimum(q, 1.0), (0.5 * size**2 + nats) / counted.n) / ndtr(g)
+        return limit
+
+    sizes = np.geomspace(0.1, np.sqrt(2.0 * counted.n) + 1.0, _SIZES)
+    for _ in range(2):
+        q = ndtr(MARGINS[:, None] - (sizes[:, None] * centre)[:, None, :]) @ share[inside]
+        values = value(q, sizes[:, None], MARGINS)
+        i, j = divmod(int(np.argmin(values)), MARGINS.size)
+        size, g = sizes[i], MARGINS[j]
+        sizes = np.geomspace(sizes[max(i - 1, 0)], sizes[min(i + 1, _SIZES - 1)], _SIZES)
+    exact = np.vdot(counted.shares, ndtr(g - size * m))
+    error, largest = float(value(exact, size, g)), counted.largest
+    numbers = {"value": largest * error, "training": largest * float(exact), "margin": float(g / size)}
+    source = "PAC-Bayes, Langford & Shawe-Taylor 2002"
+    return Bound(name=counted.name, source=source, delta=delta, trivial=largest, **numbers)
+
+
+#: Numbers of voters n, each twice the one before, and margins g in units of 1 / sqrt(n), that are tried; each pair has
+#: its share of delta.
+VOTERS: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+VOTE_MARGINS: FloatArray = np.array([0.0, 0.125, 0.25, 0.5, 0.75, 1.0])
+# Margins are taken down to the next of so many values, which loses a little and keeps the bound.
+_VOTE_BINS = 100
+# Rows that a stump is cut between.
+_ROWS = 2
+# The rounding of the transform, added to probabilities.
+_TRANSFORM_ROUNDING = 1e-12
+
+
+def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bound | None:
+    """The bound at its best n and g; None where there are too few rows for any.
+
+    Parameters
+    ----------
+    counted : Comparisons
+    geometry : HullGeometry
+        With the divergence of its vote.
+    delta : float in (0, 1)
+        Chance that the bound fails.
+    """
+    total, shares = geometry.total or 1.0, counted.shares
+    q, least = np.zeros((len(VOTERS), VOTE_MARGINS.size)), np.ones((len(VOTERS), VOTE_MARGINS.size))
+    for k, active in enumerate((geometry.norm + np.abs(geometry.theta)) / total):
+        below = chances_below(min(float(active), 1.0))
+        # Margins are taken down to the next of the values -active, ..., active.
+        place = (counted.rho[:, k] / total + active) * (_VOTE_BINS / (2.0 * active or 1.0))
+        place = np.clip(np.floor(place - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(np.intp)
+        q += np.bincount(place, shares[:, k], _VOTE_BINS + 1) @ below
+        least = np.minimum(least, below[:, _VOTE_BINS // 2] - 2.0 * _TRANSFORM_ROUNDING)
+    n = np.array(VOTERS, dtype=np.float64)[:, None]
+    rows = counted.n - _ROWS * n
+    if rows[0] < 1:
+        return None
+    left = np.maximum(rows, 1.0)
+    nats = n * geometry.nats + np.log(2.0 * np.sqrt(left) * q.size / delta)
+    values = kl_inverse(np.minimum(q * counted.n / left, 1.0), nats / left) / least
+    i, j = np.unravel_index(np.argmin(np.where(rows < 1, np.inf, values)), values.shape)
+    largest = counted.largest
+    numbers = {"value": largest * float(values[i, j]), "training": largest * float(q[i, j])}
+    margin, source = float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i])), "PAC-Bayes votes, Langford et al. 2001"
+    return Bound(name=counted.name, source=source, delta=delta, trivial=largest, margin=margin, **numbers)
+
+
+@lru_cache(maxsize=64)
+def chances_below(active: float) -> FloatArray:
+    """Probability that the mean of n draws of -1, 0 and 1 is g or less.
+
+    Parameters
+    ----------
+    active : float in [0, 1]
+        Probability that a draw is not 0.
+
+    Returns
+    -------
+    (number of n, B + 1, number of g), for each of `VOTERS`, B + 1 mean draws from -active to active, and `MARGINS`.
+
+    Examples
+    --------
+    >>> float(chances_below(1.0)[1, 50, 0].round(6))  # two fair coins, +1 or -1, have a mean of 0 or less
+    0.75
+    """
+    most = VOTERS[-1]
+    mean = np.linspace(-active, active, _VOTE_BINS + 1)[:, None]
+    turn = np.exp(2j * np.pi * np.arange(most + 1) / (2 * most + 1))
+    # The characteristic function of one draw, conjugate as the inverse transform takes it; of 2 n draws its square.
+    transform = (1.0 - active) + 0.5 * (active + mean) / turn + 0.5 * (active - mean) * turn
+    below = np.empty((len(VOTERS), _VOTE_BINS + 1, VOTE_MARGINS.size))
+    for i, n in enumerate(VOTERS):
+        sums = np.fft.fftshift(np.fft.irfft(transform, 2 * most + 1, axis=1), axes=1)  # of -most, ..., most
+        below[i] = np.cumsum(sums, axis=1)[
+            :, most + np.floor(np.sqrt(n) * VOTE_MARGINS + _TRANSFORM_ROUNDING).astype(np.intp)
+        ]
+        transform = transform * transform
+    chances: FloatArray = np.clip(below + _TRANSFORM_ROUNDING, 0.0, 1.0)
+    return chances
+
+
+def training_bounds(
+    rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
+) -> MarginBounds:
+    """Bounds of the expected classification and absolute error and of a cost: the smaller of two, each at delta / 2.
+
+    One is the paper's (`margin_bounds`), the other the PAC-Bayes bound. Votes of other learners than stumps, and
+    infinite thresholds, have the paper's alone, with the whole of delta.
+
+    Parameters
+    ----------
+    rows, geometry, sample, costs, delta
+        As in `margin_bounds`.
+    """
+    ball = isinstance(geometry, BallGeometry)
+    has_other = (ball or np.isfinite(getattr(geometry, "nats", np.nan))) and np.isfinite(geometry.total)
+    result = margin_bounds(rows, geometry, sample, costs, delta / 2.0 if has_other else delta)
+    bounds = []
+    for bound in result.bounds:
+        other, counted = None, comparisons(bound.name, rows, sample, costs)
+        if has_other and isinstance(geometry, BallGeometry):
+            other = pac_bayes_bound(counted, geometry, delta / 2.0)
+        elif has_other and isinstance(geometry, HullGeometry):
+            other = vote_bound(counted, geometry, delta / 2.0)
+        smaller = other if other is not None and other.value < bound.value else bound
+        bounds.append(replace(smaller, delta=delta, trivial=bound.trivial))
+    vacuous = bool(bounds) and all(bound.vacuous for bound in bounds)
+    return MarginBounds(bounds=tuple(bounds), notes=(*result.notes, *(_VACUOUS,) * vacuous))
 
 
 # Differences of scores below this share of the largest are rounding.
 _ROUNDING = 1e-9
-# Rows that are listed one by one, at the most.
+# Largest number of rows that are paired.
 _MOST = 1e7
 
 
@@ -410,46 +553,30 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
     }
     bounds, notes = [], []
     for name, (first, second) in chains.items():
-        margins = _margins(scores, sample.y, first, second)
-        if reason := _unmet(margins, geometry):
-            notes.append(f"No bound of {name}: {reason}.")
+        sign = np.sign(sample.y[first] - sample.y[second])
+        margins = (sign * (scores[first] - scores[second]))[sign != 0]
+        bound = _preference_bound(name, margins, geometry, delta)
+        if isinstance(bound, Bound):
+            bounds.append(bound)
         else:
-            bounds.append(_bound(name, margins, geometry, delta))
+            notes.append(f"No bound of {name}: {bound}.")
     if any(bound.name.endswith("printed") for bound in bounds):
         notes.append("Neighbouring pairs share a row and are not independent, as th. 7.2 takes them to be.")
     return MarginBounds(bounds=tuple(bounds), notes=tuple(notes))
 
 
-def _margins(scores: FloatArray, y: IntArray, first: IntArray, second: IntArray) -> FloatArray:
-    """(n,) differences of score in the direction of the ranks, of the pairs of different rank."""
-    sign = np.sign(y[first] - y[second])
-    return np.asarray((sign * (scores[first] - scores[second]))[sign != 0])
-
-
-def _unmet(margins: FloatArray, geometry: BallGeometry) -> str:
-    """The condition of the theorem that fails; empty where all hold."""
-    if margins.size == 0:
+def _preference_bound(name: str, margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound | str:
+    """The bound from the margins (n,) of pairs of different rank, or which condition of the theorem fails."""
+    n = margins.size
+    if n == 0:
         return "no such pair has different ranks"
-    # Rows alike in all have scores that differ by rounding.
     wrong = int(np.count_nonzero(margins <= _ROUNDING * np.abs(margins).max()))
     if wrong:
-        return f"th. 7.2 needs every pair in order, and {wrong} of {margins.size} are not"
-    if _dimension(margins, geometry) > np.e * margins.size:
-        return (
-            f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {_dimension(margins, geometry):.3g} for "
-            f"n = {margins.size} pairs"
-        )
-    return ""
-
-
-def _dimension(margins: FloatArray, geometry: BallGeometry) -> float:
-    """k = (16 r |v| / rho)^2, at least 1."""
+        return f"th. 7.2 needs every pair in order, and {wrong} of {n} are not"
     length = np.sqrt(max(geometry.radius**2 - 1.0, 0.0))
-    return max(float((16.0 * length * geometry.norm / margins.min()) ** 2), 1.0)
-
-
-def _bound(name: str, margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound:
-    n, k = margins.size, _dimension(margins, geometry)
+    k = max(float((16.0 * length * geometry.norm / margins.min()) ** 2), 1.0)
+    if k > np.e * n:
+        return f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {k:.3g} for n = {n} pairs"
     value = 2.0 / n * (k * np.log2(8.0 * np.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
     margin, source = float(margins.min() / geometry.norm), "Herbrich et al. 2000, th. 7.2"
     return Bound(name=name, source=source, value=float(value), delta=delta, trivial=1.0, margin=margin, training=0.0)

@@ -25,7 +25,6 @@ from ..report.sections import (
     threshold_table,
 )
 from ..results import OrdinalResults
-from .evaluation import ProbabilityRule
 
 
 class FittedThresholds(FittedRanker):
@@ -112,13 +111,8 @@ def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
     return frame
 
 
-def threshold_report(r: FittedThresholds) -> Report:
-    """The summary as data."""
-    return report_with(r, [])
-
-
-def report_with(r: FittedThresholds, header: Sequence[tuple[str, Any]]) -> Report:
-    """The summary with more pairs in its header."""
+def threshold_report(r: FittedThresholds, header: Sequence[tuple[str, Any]] = ()) -> Report:
+    """The summary as data, with more pairs in its header."""
     tables = fitted_thresholds(r)
     if r.fit.coefficients is not None:
         title = "Coefficients of the score (positive = higher response)"
@@ -156,7 +150,7 @@ class ProbabilityResults(ThresholdResults):
     predicts = ("class", "prob", "cum_prob", "score", "margin")
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
+        return np.asarray(cast(Any, fit.rule).probabilities(rows, scores))
 
 
 class MarginResults(ThresholdResults):

@@ -1,4 +1,4 @@
-"""Methods whose C, and whose kernel's gamma, cross-validation may choose: their options, and the choice."""
+"""Options of methods whose C and kernel may be chosen by cross-validation, and the choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..method import cost_option, jobs_option, option
 from ..svm.cross_validation import GRID, Judge, Plan, select
 from ..svm.kernels import Kernel, parse_kernel
 from .costs import CostField
-from .folds import stratified_folds
+from .evaluation import stratified_folds
 
 T = TypeVar("T")
 
@@ -111,14 +111,6 @@ class CrossValidated:
         if isinstance(self.C, str):
             return tuple(GRID.tolist())
         return (float(self.C),) if isinstance(self.C, (int, float)) else tuple(self.C)
-
-    def check_cluster(self, sample: Sample) -> None:
-        """OptionError where there are clusters, and nothing to choose by cross-validation."""
-        if sample.cluster is not None and not self.selects:
-            raise OptionError(
-                f"{type(self).__name__} uses cluster= only to keep the rows of a cluster in one fold of C='cv'; remove "
-                "it, or set C='cv'."
-            )
 
     def choose(
         self,

@@ -1,50 +1,27 @@
-"""Errors, margins and bounds of a fit as tables."""
+"""Errors, margins, bounds and reliability of a fit as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import betaincinv, ndtri
 
-from .._typing import FloatArray, IntArray, Progress
+from .._typing import BoolArray, FloatArray, IntArray, Progress
 from ..checks import fraction, generator, one_of, reporter, whole
 from ..exceptions import OptionError
 from ..fitted import FittedRanker, check_weights_go_with
 from ..report.frames import NotedFrame
 from .errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
-from .evaluation import crossvalidate
-from .folds import dealt_rows
+from .evaluation import crossvalidate, dealt_rows, mean_table
 from .importance import are_own
-from .intervals import averaged, holdout_limits, reliability
-from .margins import DRAWN, Bound, DeltaErrors, MarginBounds, delta_errors, dependence
+from .margins import DRAWN, Bound, delta_errors, dependence, kl_inverse
 
 
-def new_limits(fit: FittedRanker, newdata: Any, weights: Any, delta: float) -> tuple[Bound, ...]:
-    """Limits of the errors of the fit.
-
-    Parameters
-    ----------
-    fit : FittedRanker
-    newdata : data frame
-        With the response.
-    weights : str or (N,) array, optional
-        Whole-number case weights of the new rows.
-    delta : float in (0, 1)
-
-    Raises
-    ------
-    OptionError
-        Weights that are not whole numbers.
-    """
-    p = fit.new_predictions(newdata, weights)
-    if not np.array_equal(p.weights, np.rint(p.weights)):
-        raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
-    return _limits(fit, p, delta)
-
-
-def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> tuple[Bound, ...]:
+def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> list[Bound]:
     """Limits of the mean error of the fits to all rows but a fold, each by its own fold at delta / folds.
 
     The folds are plain draws: rows dealt out by their level would not be independent of those fitted to.
@@ -72,16 +49,80 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
             "bounds(cv=) needs every row by itself, and these have case weights: fit to "
             "data.loc[data.index.repeat(data['weights'])] without weights=."
         )
-    result = crossvalidate(fit.learner, sample, folds, generator(seed), fit.probabilities_of, stratified=False)
-    return averaged([_limits(fit, p, delta / folds) for p in result.predictions], delta)
+    parts = crossvalidate(fit.learner, sample, folds, generator(seed), fit.probabilities_of, stratified=False)
+    return averaged([_limits(fit, p, delta / folds) for p in parts], delta)
 
 
-def _limits(fit: FittedRanker, p: Predictions, delta: float) -> tuple[Bound, ...]:
-    """Limits from predictions of unseen rows; the cost's where its largest value is known before they are."""
-    distance = np.abs(p.y - p.codes).astype(np.float64)
-    known = fit.own_cost and fit.design.sample.costs is None
-    dearest = float(fit.method.cost_matrix.matrix(p.n_levels).max()) if known else 0.0
-    return holdout_limits(distance, p.weights, p.n_levels, delta, p.paid if known else None, dearest)
+def _limits(fit: FittedRanker, p: Predictions, delta: float) -> list[Bound]:
+    """Limits from predictions of unseen rows; of the cost only if its largest value does not depend on these."""
+    limits = holdout_limits(np.abs(p.y - p.codes).astype(np.float64), p.weights, p.n_levels, delta)
+    if p.paid is not None and fit.own_cost and fit.design.sample.costs is None:
+        dearest = float(fit.method.cost_matrix.matrix(p.n_levels).max())
+        limits.append(_mean_limit("cost", p.paid, p.weights, dearest, delta))
+    return limits
+
+
+def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, delta: float = 0.05) -> list[Bound]:
+    """Upper limits of the expected classification and absolute error, from rows not used in the fit.
+
+    Parameters
+    ----------
+    distance : (N,) |y - code|
+    weights : (N,) whole numbers of rows
+    n_levels : int
+    delta : float in (0, 1)
+        Chance that a limit fails; each by itself.
+    """
+    n, wrong = float(weights.sum()), float(weights[distance > 0].sum())
+    name, source, value = "classification error", "Clopper-Pearson", clopper_pearson(wrong, n, delta)
+    exact = Bound(name=name, source=source, value=value, delta=delta, trivial=1.0, margin=np.nan, training=wrong / n)
+    if n_levels == 2:  # the two errors are the same
+        return [exact, replace(exact, name="absolute error")]
+    return [exact, _mean_limit("absolute error", distance, weights, n_levels - 1.0, delta)]
+
+
+def _mean_limit(name: str, losses: FloatArray, weights: FloatArray, largest: float, delta: float) -> Bound:
+    """Upper limit of the mean of losses (N,) in [0, largest]."""
+    n, mean = float(weights.sum()), float(weights @ losses / weights.sum())
+    value = largest * kl_limit(mean / largest if largest > 0 else 0.0, n, delta)
+    source = "Hoeffding 1963, th. 1"
+    return Bound(name=name, source=source, value=value, delta=delta, trivial=largest, margin=np.nan, training=mean)
+
+
+def kl_limit(mean: float, n: float, delta: float) -> float:
+    """Upper limit of the mean of n independent numbers in [0, 1] with this sample mean [Hoeffding 1963, th. 1].
+
+    P(sample mean <= q) <= exp(-n kl(q || p)) for every q below the mean p, so p <= kl^-1(mean | log(1/delta) / n) with
+    probability 1 - delta. The order of the rows does not matter, nor anything but their mean.
+    """
+    return float(kl_inverse(np.array(mean), np.array(np.log(1.0 / delta) / n)))
+
+
+def clopper_pearson(errors: float, n: float, delta: float) -> float:
+    """Upper limit of a probability of which `errors` of `n` independent rows gave an instance, one-sided, exact.
+
+    Examples
+    --------
+    >>> round(clopper_pearson(0, 100, 0.05), 5)  # 1 - 0.05**(1 / 100)
+    0.02951
+    """
+    return 1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - delta))
+
+
+def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
+    """Limits of the mean error of several rankers: the means of their limits, which hold together at `delta`.
+
+    Parameters
+    ----------
+    parts : sequence of sequences of Bound
+        One for each ranker, each at delta / number of rankers.
+    delta : float in (0, 1)
+    """
+    means = []
+    for limits in zip(*parts, strict=True):
+        training, value = (float(np.mean([getattr(limit, part) for limit in limits])) for part in ("training", "value"))
+        means.append(replace(limits[0], training=training, value=value, delta=delta))
+    return means
 
 
 def error_measures(
@@ -110,43 +151,37 @@ def error_measures(
         columns |= _error_columns("new data", table(fit.new_predictions(newdata, weights), None))
     if cv is not None:
         fit.check_parts()
-        result = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
-        columns |= _error_columns("cv", result.table)
-    notes = [*_infinite(columns), *fit.error_notes(newdata is not None, cv is not None)]
-    return NotedFrame.of(pd.DataFrame(columns, index=list(fit.training_errors.names)), notes, "Errors and agreement")
+        parts = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
+        columns |= _error_columns("cv", mean_table(parts))
+    frame = pd.DataFrame(columns, index=list(fit.training_errors.names))
+    notes = []
+    for measure, values in frame.iterrows():
+        if infinite := list(frame.columns[np.isinf(values)]):
+            where = f"{measure} ({', '.join(infinite)})"
+            notes.append(f"{where} is infinite, without a standard error: an observed level had probability 0.")
+    notes += fit.error_notes(newdata is not None, cv is not None)
+    return NotedFrame.of(frame, notes, "Errors and agreement")
 
 
 def _check_folds(fit: FittedRanker, cv: Any) -> None:
-    """OptionError for a number of folds that is none, or more than there are rows or clusters to deal out."""
+    """Raise OptionError if `cv` is not a whole number of 2 or more, or exceeds the number of rows or clusters."""
     if cv is None:
         return
     sample = fit.divisible
     whole("cv: the number of folds", cv, 2)
-    rows = dealt_rows(sample, sample.cluster)[0].size
+    rows = dealt_rows(sample)[0].size
     most, what = (rows, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
     if cv > most:
         raise OptionError(f"cv: the number of folds must not exceed the number of {what}, {most}; got {cv}.")
 
 
 def _error_columns(label: str, table: ErrorTable) -> dict[str, pd.Series]:
-    """The columns of an error table: values under `label`, standard errors under "<label> se" where there are any."""
+    """The columns of an error table: values under `label`, standard errors, if any, under "<label> se"."""
     names = list(table.names)
     columns = {label: pd.Series(table.values, index=names)}
     if table.standard_errors is not None:
         columns[f"{label} se"] = pd.Series(np.where(np.isinf(table.values), np.nan, table.standard_errors), index=names)
     return columns
-
-
-def _infinite(columns: dict[str, pd.Series]) -> list[str]:
-    """What is said of measures without bound."""
-    where: dict[str, list[str]] = {}
-    for label, values in columns.items():
-        for measure in values.index[np.isinf(values)]:
-            where.setdefault(str(measure), []).append(label)
-    return [
-        f"{measure} ({', '.join(labels)}) is infinite, without a standard error: an observed level had probability 0."
-        for measure, labels in where.items()
-    ]
 
 
 def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
@@ -163,11 +198,6 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
 # Margins
 
 
-def row_margins(fit: FittedRanker) -> pd.DataFrame:
-    """Left and right margin of every row of the fit, raw and normalised."""
-    return fit.margin_frame(None)
-
-
 def errors_at_margin(
     fit: FittedRanker, deltas: Sequence[float] | None = None, *, normalised: bool | None = None
 ) -> pd.DataFrame:
@@ -175,27 +205,21 @@ def errors_at_margin(
     use = fit.geometry is not None if normalised is None else normalised
     if use and fit.geometry is None:
         raise OptionError(f"{fit.method!r} has no norm for its margins: use normalised=False.")
-    frame = pd.DataFrame(vars(margin_errors(fit, deltas, use))).set_index("deltas").rename_axis("Delta")
+    m, sample = fit.training_margins, fit.design.sample
+    rho = m.normalised if use else m.all
+    frame = delta_errors(rho, sample.y, sample.case_weights, _usual_deltas(rho) if deltas is None else _checked(deltas))
     return NotedFrame.of(frame, (), f"Training errors at {'normalised ' * use}margin Delta")
 
 
-def margin_errors(fit: FittedRanker, deltas: Sequence[float] | None, normalised: bool) -> DeltaErrors:
-    """`errors_at_margin` as arrays."""
-    m, sample = fit.training_margins, fit.design.sample
-    rho = m.normalised if normalised else m.all
-    chosen = _default_deltas(rho) if deltas is None else _settled_deltas(deltas)
-    return delta_errors(rho, sample.y, sample.case_weights, chosen)
-
-
-def _settled_deltas(deltas: Any) -> FloatArray:
+def _checked(deltas: Any) -> FloatArray:
     """Margins as an array; OptionError for anything but numbers of 0 or more."""
     try:
-        found = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
+        margins = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
     except (TypeError, ValueError):
-        found = np.full(1, np.nan)
-    if found.ndim != 1 or not (found >= 0.0).all():
+        margins = np.full(1, np.nan)
+    if margins.ndim != 1 or not (margins >= 0.0).all():
         raise OptionError(f"deltas must be margins, a number or several of 0 or more; got {deltas!r}.")
-    return found
+    return margins
 
 
 def error_bounds(
@@ -213,41 +237,37 @@ def error_bounds(
         raise OptionError(f"newdata must be a data frame; got {newdata!r}. For a chance of failure write delta=.")
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
-    found = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
-    limits = {} if newdata is None else {"new data": new_limits(fit, newdata, weights, delta)}
+    margin_bounds = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
+    bounds = list(margin_bounds.bounds)
+    notes = [f"{100 * (1 - delta):g} % bounds, each by itself, over the draw of independent rows."]
+    if newdata is not None:
+        p = fit.new_predictions(newdata, weights)
+        if not np.array_equal(p.weights, np.rint(p.weights)):
+            raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
+        bounds += [replace(bound, name=f"{bound.name} (new data)") for bound in _limits(fit, p, delta)]
+        if are_own(fit.design, newdata):
+            notes.append(
+                "The rows of newdata are among those of the fit: their bounds do not hold. Give others, or cv=5."
+            )
     if cv is not None:
-        limits[f"{cv}-fold cv"] = fold_limits(fit, cv, delta, seed)
-    told = [f"{100 * (1 - delta):g} % bounds, each by itself, over the draw of independent rows."]
-    if newdata is not None and are_own(fit.design, newdata):
-        told.append("The rows of newdata are among those of the fit: their bounds do not hold. Give others, or cv=5.")
-    if cv is not None:
+        limits = fold_limits(fit, cv, delta, seed)
+        bounds += [replace(bound, name=f"{bound.name} ({cv}-fold cv)") for bound in limits]
         no_proof = "that the fit to all rows is no worse is expected, not proven"
-        told.append(f"{cv}-fold cv: of the fits to all rows but a fold; {no_proof}.")
-    return _bound_frame(found, limits, told)
+        notes.append(f"{cv}-fold cv: of the fits to all rows but a fold; {no_proof}.")
+    columns = ["value", "trivial", "vacuous", "training", "margin", "delta", "source"]
+    rows = [[getattr(bound, column) for column in columns] for bound in bounds]
+    frame = pd.DataFrame(rows, columns=columns, index=pd.Index([bound.name for bound in bounds], name="error"))
+    if vacuous := [bound.name for bound in bounds if bound.vacuous]:
+        notes.append(f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}.")
+    frame = frame.rename(columns={"training": "observed"})
+    return NotedFrame.of(frame, (*margin_bounds.notes, *(notes if bounds else ())))
 
 
-def _default_deltas(rho: FloatArray) -> FloatArray:
+def _usual_deltas(rho: FloatArray) -> FloatArray:
     """0 and a quarter, half, once and twice the median size of the margins, to one significant digit."""
     finite = np.abs(rho[np.isfinite(rho)])
     middle = float(np.median(finite)) if finite.size else 0.0
-    if middle == 0.0:
-        return np.zeros(1)
-    return np.unique([0.0, *(float(f"{factor * middle:.0e}") for factor in (0.25, 0.5, 1.0, 2.0))])
-
-
-def _bound_frame(found: MarginBounds, limits: Mapping[str, Sequence[Bound]], told: Sequence[str]) -> pd.DataFrame:
-    """Margin bounds, then limits from unseen rows, under the name of those; what is told of them, if there are any."""
-    rows = [(b.name, b.value, b.trivial, b.vacuous, b.training, b.margin, b.delta, b.source) for b in found.bounds]
-    rows += [
-        (f"{x.name} ({of})", x.value, x.trivial, x.vacuous, x.training, np.nan, x.delta, x.source)
-        for of, several in limits.items()
-        for x in several
-    ]
-    columns = ["error", "value", "trivial", "vacuous", "observed", "margin", "delta", "source"]
-    frame = pd.DataFrame(rows, columns=columns).set_index("error")
-    vacuous = list(frame.index[frame["vacuous"].astype(bool)])
-    says_nothing = f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}."
-    return NotedFrame.of(frame, (*found.notes, *(told if rows else ()), *([says_nothing] if vacuous else [])))
+    return np.unique([float(f"{factor * middle:.0e}") for factor in (0.0, 0.25, 0.5, 1.0, 2.0)])
 
 
 def reliability_curves(
@@ -260,40 +280,32 @@ def reliability_curves(
     weights: Any = None,
 ) -> pd.DataFrame:
     """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight."""
-    _check(fit, newdata, by, bins, level, weights)
-    probabilities, y, case_weights = _judged(fit, newdata, weights)
-    if by == "split":
-        events = np.cumsum(probabilities, axis=1)[:, :-1], y[:, None] <= np.arange(probabilities.shape[1] - 1)
-        names: list[Any] = fit.threshold_names
-    else:
-        events = probabilities, y[:, None] == np.arange(probabilities.shape[1])
-        names = list(fit.levels)
-    pieces = []
-    for name, p, happened in zip(names, events[0].T, events[1].T, strict=True):
-        piece = pd.DataFrame(vars(reliability(p, happened, case_weights, bins, level)))
-        piece.insert(0, by, pd.Series([name] * len(piece), dtype=object))
-        piece.insert(1, "bin", np.arange(1, len(piece) + 1))
-        pieces.append(piece)
-    frame = pd.concat(pieces, ignore_index=True)
-    if newdata is None and _dependent(fit):
-        frame[["lower", "upper"]] = np.nan
-    frame[by] = pd.Categorical(frame[by], categories=names, ordered=True)
-    return frame
-
-
-def _dependent(fit: FittedRanker) -> bool:
-    """Whether rows of the fit are known to be alike within units."""
-    chosen = getattr(fit, "own_covariance", None)  # clusters may be those of standard errors alone
-    return fit.design.survey is not None or (fit.design.sample if chosen is None else chosen).cluster is not None
-
-
-def _check(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any) -> None:
     if "prob" not in fit.prediction_types:
         raise OptionError(f"{fit.method!r} has no probabilities: fit with calibrate=True.")
     one_of("by", by, ("split", "level"))
     whole("bins", bins, 1)
     fraction("level", level)
     check_weights_go_with(newdata, weights)
+    probabilities, y, case_weights = _judged(fit, newdata, weights)
+    codes = np.arange(probabilities.shape[1])
+    if by == "split":
+        probabilities, happened = np.cumsum(probabilities, axis=1)[:, :-1], y[:, None] <= codes[:-1]
+        names: list[Any] = fit.threshold_names
+    else:
+        happened, names = y[:, None] == codes, list(fit.levels)
+    pieces = []
+    for name, p, event in zip(names, probabilities.T, happened.T, strict=True):
+        piece = reliability(p, event, case_weights, bins, level)
+        piece.insert(0, by, pd.Series([name] * len(piece), dtype=object))
+        piece.insert(1, "bin", np.arange(1, len(piece) + 1))
+        pieces.append(piece)
+    frame = pd.concat(pieces, ignore_index=True)
+    chosen = getattr(fit, "own_covariance", None)  # clusters may be those of standard errors alone
+    dependent = fit.design.survey is not None or (fit.design.sample if chosen is None else chosen).cluster is not None
+    if newdata is None and dependent:
+        frame[["lower", "upper"]] = np.nan
+    frame[by] = pd.Categorical(frame[by], categories=names, ordered=True)
+    return frame
 
 
 def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, IntArray, FloatArray]:
@@ -302,10 +314,66 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, 
     if newdata is None and out_of_fold is not None:
         return out_of_fold.cross_fitted, sample.y[out_of_fold.rows], out_of_fold.weights
     if newdata is None:
-        found = fit.training.probabilities
+        probabilities = fit.training.probabilities
     else:
         target, sample = fit.judged_sample(newdata, weights)
-        found = fit.probabilities_of(fit.judge, sample.rows, target.scores)
-    assert found is not None
+        probabilities = fit.probabilities_of(fit.judge, sample.rows, target.scores)
+    assert probabilities is not None
     used = sample.case_weights > 0
-    return found[used], sample.y[used], sample.case_weights[used]
+    return probabilities[used], sample.y[used], sample.case_weights[used]
+
+
+def reliability(
+    probabilities: FloatArray, happened: BoolArray, weights: FloatArray, bins: int, level: float
+) -> pd.DataFrame:
+    """Mean prediction and observed share in bins of about equal weight, rows of the same prediction together.
+
+    Parameters
+    ----------
+    probabilities : (N,) of the event
+    happened : (N,)
+    weights : (N,) case weights, > 0
+    bins : int
+        The largest number of bins; ties leave fewer.
+    level : float in (0, 1)
+        Confidence level of the limits (`wilson_limits`).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each bin: predicted (mean probability), observed (share of the rows with the event), lower, upper
+        (confidence limits of that share), weight (of the rows).
+
+    Examples
+    --------
+    >>> p = np.array([0.2, 0.2, 0.2, 0.2, 0.7, 0.7])
+    >>> reliability(p, np.array([0, 0, 0, 1, 1, 1]) > 0, np.ones(6), 10, 0.95)[["observed", "weight"]]
+       observed  weight
+    0      0.25     4.0
+    1      1.00     2.0
+    """
+    _, group = np.unique(probabilities, return_inverse=True)
+    sizes = np.bincount(group, weights)
+    middle = (np.cumsum(sizes) - 0.5 * sizes) / sizes.sum()
+    bin_ = np.unique(np.floor(bins * middle), return_inverse=True)[1][group]
+    weight = np.bincount(bin_, weights).astype(np.float64)
+    predicted, observed = (np.bincount(bin_, weights * values) / weight for values in (probabilities, happened))
+    lower, upper = wilson_limits(observed, weight, level)
+    columns = {"predicted": predicted, "observed": observed, "lower": lower, "upper": upper, "weight": weight}
+    return pd.DataFrame(columns)
+
+
+def wilson_limits(share: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Score limits of a probability from the share of n rows (Wilson 1927), two-sided.
+
+    Examples
+    --------
+    >>> [float(end.round(4)) for end in wilson_limits(np.array(0.5), np.array(10.0), 0.95)]
+    [0.2366, 0.7634]
+    """
+    z2 = float(ndtri(0.5 + 0.5 * level)) ** 2
+    centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
+    half = np.sqrt(z2 * (share * (1.0 - share) / n + z2 / (4.0 * n * n))) / (1.0 + z2 / n)
+    # Where the share is 0 or 1 so is that limit, exactly.
+    lower = np.where(share <= 0.0, 0.0, np.maximum(centre - half, 0.0))
+    return lower, np.where(share >= 1.0, 1.0, np.minimum(centre + half, 1.0))

@@ -14,7 +14,6 @@ from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
 from ..fitted import FittedRanker, Target
 from ..formula.sample import Rows, Sample
-from ..judging.evaluation import LikelihoodMethod, ProbabilityRule
 from ..report.render import Table
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
 from .family import Family
@@ -40,7 +39,7 @@ from .unavailable import check_available
 class FittedLikelihood(FittedRanker):
     """A fitted likelihood model; its family tells what thresholds and effects stand for."""
 
-    method: LikelihoodMethod
+    method: Any
     fit: LikelihoodFit
     robust: Covariance | None = field(default=None, kw_only=True)
 
@@ -90,7 +89,7 @@ class FittedLikelihood(FittedRanker):
         return super()._predicted(target, type)
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
-        return cast(ProbabilityRule, fit.rule).probabilities(rows, scores)
+        return np.asarray(cast(Any, fit.rule).probabilities(rows, scores))
 
     @property
     def rule(self) -> LikelihoodRule:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..inference.goodness import GoodnessOfFit
     from ..inference.power import SimulatedPower
     from ..inference.residuals import Convergence, Influence
-    from ..plots.likelihood import LikelihoodPlots
+    from ..plots.accessor import LikelihoodPlots
     from ..report.frames import NotedFrame
     from ..report.render import Report, Summary
 
@@ -1356,6 +1356,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     @property
     def plot(self) -> LikelihoodPlots:
         """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
-        from ..plots.likelihood import LikelihoodPlots
+        from ..plots.accessor import LikelihoodPlots
 
         return LikelihoodPlots(self)

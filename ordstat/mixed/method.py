@@ -12,7 +12,6 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import Sample, check_whole_groups
 from ..judging.costs import CostMatrix
-from ..judging.evaluation import LikelihoodMethod
 from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.problem import CovarianceMatrix
@@ -142,7 +141,7 @@ def with_random_effects(
 class ForNewGroups:
     """A method whose fits predict averages over the random effects [Learner]."""
 
-    method: LikelihoodMethod
+    method: Any
 
     @property
     def cost(self) -> Any:

@@ -23,12 +23,11 @@ from ..inference.comparison import is_zero
 from ..inference.goodness import middle_code
 from ..inference.wald import chi2_tail
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d
-from ..judging.evaluation import Learner
 from ..likelihood.fit import Marginal
 from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
-from ..plots.likelihood import MixedPlots
+from ..plots.accessor import MixedPlots
 from ..report.cells import p_in_words
 from ..report.frames import NotedFrame
 from ..report.render import Table
@@ -248,7 +247,7 @@ class MixedResults(LikelihoodResults):
         return Target(rows=rows, scores=self.judge.rule.scores(rows), complete=new.complete, index=new.index)
 
     @property
-    def learner(self) -> Learner:
+    def learner(self) -> ForNewGroups:
         return ForNewGroups(self.method)
 
     @property

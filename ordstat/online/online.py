@@ -13,7 +13,7 @@ from ..checks import one_of
 from ..exceptions import DataError, OptionError
 from ..fit import LinearPotential, ScoreRule, ThresholdRule
 from ..formula.sample import Rows, Scaling
-from ..judging.costs import convex_break
+from ..judging.costs import is_convex
 from ..judging.selection import scaling_of_kernel
 from ..method import CRAMMER, MILIDIU, option
 from ..svm.kernels import Kernel, checked_gram, parse_kernel, require_definite
@@ -250,11 +250,10 @@ class Projecting:
 
     def check_costs(self, costs: FloatArray) -> None:
         """DataError where a margin meets costs that would put thresholds out of order."""
-        broken = None if self.margin == 0.0 else convex_break(costs)
-        if broken is not None:
+        if self.margin and not is_convex(costs):
             raise DataError(
-                f"{type(self).__name__} with margin > 0 needs convex costs, for thresholds to stay in order: row "
-                f"{broken.row} of the costs bends down at rank code {broken.rank}. Change them, or set margin=0."
+                f"{type(self).__name__} with margin > 0 needs convex costs, for thresholds to stay in order. Change "
+                "them, or set margin=0."
             )
 
     def squared_radius(self, largest: float, n_levels: int) -> float:

@@ -1,4 +1,4 @@
-"""Coefficients: forest, beside each other, parallel, profiles."""
+"""Coefficients: of one fit or several, by threshold, and their profiles."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 _LIMITS = ["conf_low", "conf_high"]
 _EFFECTS = ("nominal", "location", "scale")
-#: What exponents are where neither odds nor hazards are multiplied by them, and the sign of the coefficient in them.
+#: Name of exponents that are no ratio of odds or hazards, and the sign of the coefficient in them.
 _EXPONENT = ("exp(coefficient)", 1.0)
 #: Fits are told apart in grey by their shape, and filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
-_NARROW = 5.0  # inches of a place in which numbers beside a row take two lines
 
 
 def term_label(part: str, term: str) -> str:
@@ -41,8 +40,8 @@ def _ratio(fits: Mapping[str, Any]) -> tuple[str, float]:
     for fit in fits.values():
         rows = fit.design.sample.rows
         plain = fit.method.likelihood and rows.scale is None and rows.scale_offset is None
-        known = fit.rule.family.ratios.get(fit.rule.link.name) if plain else None
-        names.add(known[:2] if known else _EXPONENT)
+        ratio = fit.rule.family.ratios.get(fit.rule.link.name) if plain else None
+        names.add(ratio[:2] if ratio else _EXPONENT)
     return names.pop() if len(names) == 1 else _EXPONENT
 
 
@@ -54,13 +53,7 @@ def effects_frame(
     turn = exponentiate and _ratio(fits)[1] < 0
     frame = pd.concat([_effects(name, fit, exponentiate, level, turn) for name, fit in fits.items()], ignore_index=True)
     terms = list(dict.fromkeys(frame["term"]))
-    chosen = terms if columns is None else [columns] if isinstance(columns, str) else list(columns)
-    for name in chosen:
-        if name not in terms:
-            raise OptionError(f"columns must be among {', '.join(map(repr, terms))}; got {name!r}.")
-    order = {name: place for place, name in enumerate(chosen)}
-    frame = frame[frame["term"].isin(chosen)]
-    return frame.sort_values("term", key=lambda terms: terms.map(order), kind="stable", ignore_index=True)
+    return _in_order(frame, _chosen(terms, columns))
 
 
 def _effects(name: str, fit: Any, exponentiate: bool, level: float, turn: bool) -> pd.DataFrame:
@@ -144,18 +137,16 @@ def draw_effects(
 
 def _write_numbers(ax: Axes, data: pd.DataFrame, heights: FloatArray) -> None:
     room = style.inches(ax)[1] / len(heights)
-    in_two = style.place_width(ax) < _NARROW and room >= style.TWO_LINES
-    size = style.SMALL if in_two else style.row_size(room)
     for y, *numbers in zip(heights, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
-        words = with_limits(*numbers)
-        words = words.replace(" [", "\n[") if in_two else words
-        style.note(ax, words, (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)
+        style.note(ax, with_limits(*numbers), (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=style.row_size(room))
 
 
 def parallel_frame(results: Any, columns: Sequence[str] | str | None, level: float) -> pd.DataFrame:
     """Effects of the location columns on P(response > level), each threshold fitted alone, and together."""
     results.rule.family.require_latent("plot.parallel")
-    chosen = _chosen(results, columns)
+    if not results.design.names:
+        raise DataError("the fit has no location effects to compare.")
+    chosen = _chosen(results.design.names, columns)
     pooled = _estimates(results, level).loc[chosen]
     tables = []
     for code, (threshold, above) in enumerate(zip(results.threshold_names, results.levels, strict=False)):
@@ -164,20 +155,22 @@ def parallel_frame(results: Any, columns: Sequence[str] | str | None, level: flo
         table.insert(2, "above", [above] * len(table))
         limits = pooled[["estimate", "lower", "upper"]].to_numpy()
         tables.append(table.assign(**dict(zip(("pooled", "pooled_lower", "pooled_upper"), limits.T, strict=True))))
-    frame = pd.concat(tables, ignore_index=True)
-    order = {name: place for place, name in enumerate(chosen)}
-    return frame.sort_values("term", key=lambda terms: terms.map(order), kind="stable", ignore_index=True)
+    return _in_order(pd.concat(tables, ignore_index=True), chosen)
 
 
-def _chosen(results: Any, columns: Sequence[str] | str | None) -> list[str]:
-    names = list(results.design.names)
-    if not names:
-        raise DataError("the fit has no location effects to compare.")
-    chosen = names if columns is None else [columns] if isinstance(columns, str) else list(columns)
+def _chosen(terms: Sequence[str], columns: Sequence[str] | str | None) -> list[str]:
+    chosen = list(terms) if columns is None else [columns] if isinstance(columns, str) else list(columns)
     for name in chosen:
-        if name not in names:
-            raise OptionError(f"the fit has no location column {name!r}; it has {', '.join(map(repr, names))}.")
+        if name not in terms:
+            raise OptionError(f"columns must be among {', '.join(map(repr, terms))}; got {name!r}.")
     return chosen
+
+
+def _in_order(frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    """The rows of these terms, in this order."""
+    order = {name: place for place, name in enumerate(terms)}
+    frame = frame[frame["term"].isin(order)]
+    return frame.sort_values("term", key=lambda column: column.map(order), kind="stable", ignore_index=True)
 
 
 def _binary(results: Any, code: int) -> Any:
@@ -204,20 +197,22 @@ def _estimates(results: Any, level: float) -> pd.DataFrame:
 
 
 def draw_parallel(results: Any, data: pd.DataFrame, ax: Axes | None, level: float) -> Axes:
+    """A block of rows for each term: the binary fits over the limits of the fit itself."""
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     # (terms, rows) heights, from the top down, with room for a heading above each block
     places: FloatArray = -(np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6) + np.arange(rows))
     ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.6) * len(terms))
-    colours = style.level_colours(rows)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
+    colours = style.level_colours(rows)
     tables = [data[data["term"] == term] for term in terms]
     for table, heights in zip(tables, places, strict=True):
-        first, span = table.iloc[0], [heights.min() - 0.45, heights.max() + 0.45]
-        ax.fill_betweenx(span, first["pooled_lower"], first["pooled_upper"], color=style.FAINT, alpha=0.7, linewidth=0)
-        ax.plot([first["pooled"]] * 2, span, color=style.INK, linewidth=1.0)
-        ax.hlines(heights, table["lower"], table["upper"], colors=list(colours), linewidth=1.6, zorder=3)
-        ax.scatter(table["estimate"], heights, color=list(colours), s=26, zorder=4)
+        pooled, low, high = table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0]
+        span = [heights.min() - 0.45, heights.max() + 0.45]
+        ax.fill_betweenx(span, low, high, color=style.FAINT, alpha=0.7, linewidth=0)
+        ax.plot([pooled] * 2, span, color=style.INK, linewidth=1.0)
+        ax.hlines(heights, table["lower"], table["upper"], colors=colours, linewidth=1.6, zorder=3)
+        ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
     ends = places.min() - 0.8, places.max() + 1.6
     ax.set_ylim(*ends)
     room = style.inches(ax)[1] / (ends[1] - ends[0])
@@ -225,17 +220,13 @@ def draw_parallel(results: Any, data: pd.DataFrame, ax: Axes | None, level: floa
     names = [f"> {above}" for above in results.levels[:-1]][::step] * len(terms)
     style.row_labels(ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step)
     for table, heights in zip(tables, places, strict=True):
-        first = table.iloc[0]
-        missing = heights[::step][table["estimate"][::step].isna()]
-        looks: dict[str, Any] = {"fontsize": style.row_size(step * room) - 1.0, "color": style.MUTED, "zorder": 5}
-        for height in missing:
-            style.note(ax, "no finite estimate", (np.nan_to_num(first["pooled"]), height), (5, 0), **looks)
-        told = with_limits(first["pooled"], first["pooled_lower"], first["pooled_upper"])
-        letters = max(style.drawn_letters(ax) - len(told) - 3, 10)
-        words = f"{shortened_middle(term_label('location', first['term']), letters)}   {told}".replace("$", r"\$")
-        looks = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold", "zorder": 2}
+        limits = with_limits(*table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0])
+        letters = max(style.drawn_letters(ax) - len(limits) - 3, 10)
+        words = f"{shortened_middle(term_label('location', table['term'].iloc[0]), letters)}   {limits}"
+        looks: dict[str, Any] = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold"}
         place = (0.0, heights.max() + 0.55)
-        style.note(ax, words, place, (0, 0), ax.get_yaxis_transform(), backgroundcolor="white", **looks)
+        transform = ax.get_yaxis_transform()
+        style.note(ax, words.replace("$", r"\$"), place, (0, 0), transform, backgroundcolor="white", **looks)
     words = f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits"
     return style.named(ax, words, f"P({results.design.response} > level)")
 
@@ -264,8 +255,8 @@ def draw_profiles(results: Any, data: pd.DataFrame, parm: Any, ax: Any, level: f
         _panel(panel, data[data["parameter"] == name], limits.loc[name].to_numpy(), level)
         low, high = limits.loc[name]
         title = term_label(kinds.get(name, ""), name)
-        told = f"{100 * level:g} %: {_shown(low, high - low)} to {_shown(high, high - low)}"
-        style.named(panel, told, "" if place % columns else "signed root deviance", title)
+        words = f"{100 * level:g} %: {_shown(low, high - low)} to {_shown(high, high - low)}"
+        style.named(panel, words, "" if place % columns else "signed root deviance", title)
     return np.array(panels, dtype=object)
 
 
@@ -292,4 +283,4 @@ def _panel(ax: Any, data: pd.DataFrame, limits: FloatArray, level: float) -> Non
             ax.plot(end, height, "o", color=style.WRONG, markersize=4)
     ax.set_xlim(data["value"].min(), data["value"].max())
     ax.set_ylim(bottom, top)
-    style.few_ticks(ax)
+    ax.locator_params(axis="x", nbins=4)

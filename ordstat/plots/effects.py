@@ -11,7 +11,7 @@ import pandas as pd
 from .._typing import AnyArray
 from ..exceptions import OptionError
 from . import style
-from .variables import data_of_fit, factor_axis, fitted_columns, not_taken, numeric
+from .variables import factor_axis, fitted_columns, not_taken, numeric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,10 +64,9 @@ def means(
 
 def _span(results: Any, variable: str, data: Any) -> list[Any] | None:
     """Points from the smallest to the largest value in the rows of the fit; None for a column that is no number."""
-    given = data_of_fit(results, data, ", or values=")
     if variable not in (results.design.spec.columns or ()):
         return None
-    numbers = fitted_columns(results, given, [variable])[variable]
+    numbers = fitted_columns(results, data, [variable], "values=, or ")[variable]
     if numbers.dtype.kind not in "iuf":
         return None
     return list(np.linspace(numbers.min(), numbers.max(), _POINTS).tolist())
@@ -91,8 +90,7 @@ def _values_by(
     levels = results.design.spec.categories().get(by)
     if levels is not None:
         return list(levels)
-    given = data_of_fit(results, data, ", or by_values=")
-    numbers = fitted_columns(results, given, [by])[by].dropna()
+    numbers = fitted_columns(results, data, [by], "by_values=, or ")[by].dropna()
     return list(np.unique(np.quantile(numbers, _QUARTILES)).tolist())
 
 
@@ -100,43 +98,33 @@ def draw_effects(
     results: Any, table: pd.DataFrame, variable: str, ax: Any, by: str | None, facets: bool, re: str | None
 ) -> Axes | AnyArray:
     """All levels in one frame, or panels by level or by the values of another variable."""
-    words, levels = _axis_of_probabilities(results, re), results.levels
+    words, levels, single = _axis_of_probabilities(results, re), results.levels, by is None and not facets
     over_number = numeric(results, variable, table)
     top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
-    if by is None and not facets:
-        single: Axes = style.axes(ax, height=4.0)
-        colours: Any = style.level_colours(len(levels))
-        for place, level in enumerate(levels):
-            part = table[table["level"] == level]
-            curve(single, part, part[variable], over_number, colours[place], place, len(levels))
-        single.set_ylim(0.0, top)
-        style.named(single, variable, words)
-        last = [float(table.loc[table["level"] == level, "estimate"].iloc[-1]) for level in levels]
-        style.name_levels(single, levels, colours, last, over_number)
-        return single
-    values: Any = table[by].unique() if by else []
-    groups = {f"{by} = {style.value_words(value)}": table[table[by] == value] for value in values}
-    by_level = {str(level): level for level in levels}
-    # The curves of every panel, and what each of them stands for.
+    groups = {f"{by} = {style.value_words(v)}": table[table[by] == v] for v in (table[by].unique() if by else ())}
+    key: list[Any] = list(groups) if facets else list(levels)
+    groups = groups or {"": table}
+    # The curves of every panel, by its title.
     if facets:
-        shown = {name: [g[g["level"] == level] for g in groups.values() or [table]] for name, level in by_level.items()}
-        key: list[Any] = list(groups)
+        shown = {str(level): [part[part["level"] == level] for part in groups.values()] for level in levels}
     else:
-        shown = {name: [group[group["level"] == level] for level in levels] for name, group in groups.items()}
-        key = list(levels)
+        shown = {title: [part[part["level"] == level] for level in levels] for title, part in groups.items()}
     n = len(shown)
     if n > _MOST_PANELS:
         raise OptionError(f"a picture has {_MOST_PANELS} panels at most; got {n}. Give fewer by_values.")
     columns = style.columns_for(n)
-    height = max(2.7, style.key_height(key) / -(-n // columns))
-    panels = style.panels(ax, n, columns, height=height, width=2.5 * columns + 1.8)
-    colours = style.level_colours(max(len(key), 2))[: len(key)] or [style.RIGHT]
+    height = 4.0 if single else max(2.7, 0.2 * len(key) / -(-n // columns))
+    panels = style.panels(ax, n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8)
+    colours: list[Any] = [*style.level_colours(max(len(key), 2))[: len(key)]] or [style.RIGHT]
     for place, (panel, (title, curves)) in enumerate(zip(panels, shown.items(), strict=True)):
         for i, part in enumerate(curves):
             apart = facets and by is not None
             curve(panel, part, part[variable], over_number, colours[i], i, len(colours), apart)
         panel.set_ylim(0.0, top)
         style.named(panel, variable if place + columns >= n else "", "" if place % columns else words, title)
+    if single:
+        style.level_key(panels[0], levels, colours)
+        return panels[0]
     if key:
         style.panel_key(panels, key, colours, ax)
     return np.array(panels, dtype=object)
@@ -226,6 +214,5 @@ def draw_stacked(results: Any, table: pd.DataFrame, variable: str, ax: Axes | No
         factor_axis(ax, values)
     ax.set_ylim(0.0, 1.0)
     style.named(ax, variable, _axis_of_probabilities(results, re))
-    middles = list(tops[:, -1] - shares[:, -1] / 2.0)
-    style.end_labels(ax, middles, [str(level) for level in results.levels], colours)
+    style.level_key(ax, results.levels, colours)
     return ax

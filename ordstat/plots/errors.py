@@ -40,7 +40,8 @@ def draw_confusion(results: Any, data: pd.DataFrame, ax: Axes | None, new: bool)
     wordy = max(map(widths.cells, levels)) > 8 or n > 12
     ax = style.axes(ax, height=side + 0.5, width=side + (2.2 if wordy else 0.8))
     colours = _colours(data["distance"].to_numpy(), data["share"].to_numpy(), n)
-    style.field(ax, colours.reshape(n, n, 4), aspect="equal")
+    ax.imshow(colours.reshape(n, n, 4), interpolation="nearest")
+    ax.spines[:].set_visible(False)
     _name_cells(ax, levels, wordy)
     if n <= _MOST_NUMBERS:
         _numbers(ax, data["weight"].to_numpy(), colours, n)
@@ -61,7 +62,7 @@ def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:
     ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
     ax.grid(which="minor", color="white", linewidth=1.0)
-    ax.tick_params(which="minor", length=0)
+    ax.tick_params(which="both", length=0)
 
 
 def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
@@ -122,7 +123,8 @@ def _in_panels(ax: Any, names: Sequence[Any], curves: Sequence[pd.DataFrame], ti
         below = place + columns >= n
         style.named(panel, "predicted" if below else "", "" if place % columns else "observed", str(name))
     if ax is None:
-        style.headed(panels[0], title)
+        heading = in_lines(title, 30 * columns)
+        panels[0].figure.figure.suptitle(heading, x=0.01, ha="left", color=style.INK, fontsize=style.SMALL + 1.5)
     return np.array(panels, dtype=object)
 
 

@@ -1,9 +1,8 @@
-"""The latent scale: scores with the thresholds, margins, and the latent distribution of chosen rows."""
+"""The latent scale: scores with the thresholds, and margins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,17 +11,10 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import DataError, OptionError
-from ..formula.sample import Rows
-from ..likelihood.rule import crossed_rows, report_crossing
 from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_POINTS = 400
-_LEAST_HEIGHT = 0.01  # of the density's mode: tails below are left out
-_MOST_ROWS = 20
-_NUMBER = 0.29  # inches of a probability inside its area
 
 
 def latent_frame(results: Any, bins: int) -> pd.DataFrame:
@@ -98,90 +90,6 @@ def _with_thresholds(score: str, names: Sequence[str]) -> str:
     if style.brief(names):
         return score
     return f"{score}; threshold" + (f"s θ₁ to {style.symbol(len(names))}" if len(names) > 1 else " θ₁")
-
-
-def density_frame(results: Any, at: Any) -> pd.DataFrame:
-    """Density of the latent response H + e / s on a grid, piece by piece between the thresholds."""
-    rule = results.rule
-    rule.family.require_latent("plot.density")
-    labels, rows = _rows_drawn(results, at)
-    if rows.random is not None:
-        seen = np.concatenate([term.codes >= 0 for term in rows.random.terms])
-        if seen.any() and not seen.all():
-            raise DataError("at must name groups that the fit has seen in all rows, or leave their columns out.")
-        rule = rule if seen.all() else replace(rule, effects=())
-    predictor = rule.predictor(rows)
-    H, s = predictor.H, predictor.s
-    report_crossing(crossed_rows(rule, rows), rows.n, labels, "rows drawn", refuse=results.method.refuses_crossing)
-    thresholds = np.broadcast_to(rule.thresholds(rows), (rows.n, rule.n_levels - 1))
-    probabilities = rule.probabilities(rows)
-    grid = rule.link.ppf(np.linspace(0.0005, 0.9995, 2001))
-    heights = rule.link.pdf(grid)
-    span = np.asarray(grid[heights >= _LEAST_HEIGHT * heights.max()][[0, -1]])
-    tables = []
-    for i, label in enumerate(labels):
-        low, high = H[i] + span / s[i]
-        cuts = np.clip(np.concatenate([[low], thresholds[i], [high]]), low, high)
-        for k, level in enumerate(results.levels):
-            if cuts[k + 1] <= cuts[k]:
-                continue
-            count = max(2, int(np.ceil(_POINTS * (cuts[k + 1] - cuts[k]) / (high - low))))
-            t = np.linspace(cuts[k], cuts[k + 1], count)
-            piece = {"row": label, "level": level, "latent": t, "density": s[i] * rule.link.pdf(s[i] * (t - H[i]))}
-            tables.append(pd.DataFrame({**piece, "probability": probabilities[i, k]}))
-    return pd.concat(tables, ignore_index=True)
-
-
-def _rows_drawn(results: Any, at: Any) -> tuple[list[str], Rows]:
-    """Names of the rows, and the rows."""
-    if at is None:
-        scores = results.fit.scores
-        order = np.argsort(scores, kind="stable")
-        places = {"lowest score": order[0], "median score": order[order.size // 2], "highest score": order[-1]}
-        distinct = {float(scores[place]): label for label, place in reversed(places.items())}
-        labels = [label for label in places if label in distinct.values()]
-        return labels, results.design.sample.rows.take(np.array([places[label] for label in labels]))
-    new = results.design.spec.rebuild(at)
-    if not new.complete.all():
-        raise DataError(f"at has a missing value at row {new.index[int(np.argmin(new.complete))]}.")
-    if not 1 <= new.rows.n <= _MOST_ROWS:
-        raise DataError(f"at must have 1 to {_MOST_ROWS} rows, one density each; got {new.rows.n}.")
-    # "temp = cold, contact = no" from the variables that differ between the rows, else the labels of the index
-    columns = {name: list(at[name]) for name in results.design.spec.columns or ()}
-    columns = {name: values for name, values in columns.items() if len(set(values)) > 1} or columns
-    words = {name: [f"{name} = {style.value_words(value)}" for value in values] for name, values in columns.items()}
-    labels = [", ".join(row) for row in zip(*words.values(), strict=True)]
-    if len(set(labels)) < new.rows.n or not all(labels):
-        labels = [str(label) for label in new.index]
-    return labels, new.rows
-
-
-def draw_density(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
-    labels, names = list(dict.fromkeys(data["row"])), results.threshold_names
-    ax = style.axes(ax, height=1.2 + 0.85 * len(labels))
-    colours = dict(zip(results.levels, style.level_colours(len(results.levels)), strict=True))
-    low, high = data["latent"].min(), data["latent"].max()
-    ax.set_xlim(low, high)
-    scale = 0.82 / data["density"].max()
-    bottoms = {label: len(labels) - 1 - place for place, label in enumerate(labels)}
-    ax.set_ylim(-0.05, len(labels))
-    style.row_labels(ax, [bottoms[label] + 0.12 for label in labels], labels)
-    style.level_key(ax, results.levels, list(colours.values()))
-    style.named(ax, _with_thresholds("latent response (latent score + error)", names))
-    half = 0.5 * _NUMBER * (high - low) / style.inches(ax)[0]  # the number keeps off the thresholds
-    for (label, level), piece in data.groupby(["row", "level"], sort=False, observed=True):
-        base, height = bottoms[label], (scale * piece["density"]).to_numpy()
-        t = piece["latent"].to_numpy()
-        ax.fill_between(t, base, base + height, color=colours[level], linewidth=0, zorder=2)
-        middle = float(np.clip(np.average(t, weights=height + 1e-12), t[0] + half, max(t[0], t[-1] - half)))
-        if t[-1] - t[0] > 2.0 * half and np.interp(middle, t, height) > 0.26:
-            looks = {"va": "bottom", "fontsize": style.SMALL - 1.0, "color": style.text_colour(colours[level])}
-            style.text(ax, middle, base + 0.09, f"{piece['probability'].iloc[0]:.2f}", zorder=4, **looks)
-    alpha = results.rule.alpha
-    if alpha.shape[1] == 1:  # thresholds are the same in all rows
-        inside = (alpha[:, 0] > low) & (alpha[:, 0] < high)
-        style.threshold_lines(ax, np.where(inside, alpha[:, 0], np.nan), names)
-    return ax
 
 
 def margins_frame(results: Any, bins: int, normalised: bool | None) -> pd.DataFrame:

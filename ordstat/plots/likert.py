@@ -35,7 +35,7 @@ def likert(
     ax : matplotlib axes, optional
     """
     K = len(levels)
-    new = np.array([False] + [one != other for one, other in pairwise(headings)])
+    new = np.array([False] + [heading != next_ for heading, next_ in pairwise(headings)])
     heights = -(np.arange(new.size) + _GAP * np.cumsum(new))
     labels, key = [in_lines(name, 30) for name in names], [in_lines(str(level), 20) for level in levels]
     rows, entries = (sum(text.count("\n") + 1 for text in texts) for texts in (labels, key))

@@ -11,11 +11,12 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from .._typing import AnyArray, FloatArray
 from ..checks import fraction, one_of, whole
 from ..exceptions import OptionError
+from ..judging.importance import data_of_fit, rows_told
 from ..likelihood.family import latent_mean
 from . import style
 from .coefficients import term_label
 from .style import shortened_middle
-from .variables import data_of_fit, factor_axis, fitted_columns, not_taken
+from .variables import factor_axis, not_taken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,13 @@ def residuals_frame(
 def draw_residuals(results: Any, table: pd.DataFrame, against: str | None, ax: Axes | None, level: float) -> Axes:
     ax = style.axes(ax, height=3.8)
     if against is None:
-        return style.named(ax, _draw_quantiles(ax, table, level), "surrogate residual")
+        x, words = table["expected"].to_numpy(), "expected under the model"
+        ax.plot([x.min(), x.max()], [x.min(), x.max()], color=style.INK, linewidth=0.9, zorder=2)
+        if table["lower"].notna().all():
+            ax.fill_between(x, table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
+            words += f", {100 * level:g} % limits"
+        _dots(ax, x, table["residual"].to_numpy())
+        return style.named(ax, words, "surrogate residual")
     words = _draw_against(ax, table, against, level, results.design.sample.weights)
     return style.named(ax, words, "surrogate residual")
 
@@ -73,24 +80,13 @@ def _latent(results: Any, p: FloatArray) -> FloatArray:
 def _along(results: Any, against: str, data: Any) -> Any:
     if against == "score":
         return np.asarray(results.predict(type="score"))
-    given = data_of_fit(results, data)
-    names = list(getattr(given, "columns", given))
-    if against not in names:
-        raise OptionError(f"against must be 'score' or a column of the data, {', '.join(names)}; got {against!r}.")
-    column = fitted_columns(results, given, [against])[against]
-    if len(column) != results.design.sample.n:
+    frame, _ = rows_told(results.design, data_of_fit(results.design, data))
+    if against not in frame:
+        names = ", ".join(map(str, frame.columns))
+        raise OptionError(f"against must be 'score' or a column of the data, {names}; got {against!r}.")
+    if len(frame) != results.design.sample.n:
         raise OptionError("data must have the rows of the fit, under its index, to draw residuals against a column.")
-    return column.to_numpy()
-
-
-def _draw_quantiles(ax: Axes, table: pd.DataFrame, level: float) -> str:
-    ends = [table["expected"].min(), table["expected"].max()]
-    ax.plot(ends, ends, color=style.INK, linewidth=0.9, zorder=2)
-    limited = table["lower"].notna().all()
-    if limited:
-        ax.fill_between(table["expected"], table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
-    _dots(ax, table["expected"].to_numpy(), table["residual"].to_numpy())
-    return f"expected under the model{f', {100 * level:g} % limits' if limited else ''}"
+    return frame[against].to_numpy()
 
 
 def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weights: FloatArray | None) -> str:
@@ -115,15 +111,15 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
         places = [float(place) for place in range(len(labels))]
         factor_axis(ax, labels)
         words = f"{name}; means{limits}"
-    for place, rows in zip(places, groups, strict=True):
-        rows = rows[np.isfinite(values[rows])]
+    for place, group in zip(places, groups, strict=True):
+        rows = group[np.isfinite(values[group])]
         if rows.size < 2:
             continue
         mean = float(np.average(values[rows], weights=w[rows]))
+        ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)
         if weights is None:  # weights do not tell how many rows there are
             half = float(stdtrit(rows.size - 1, 0.5 + 0.5 * level)) * values[rows].std(ddof=1) / np.sqrt(rows.size)
-            ax.plot([place, place], [mean - half, mean + half], color=style.RIGHT, linewidth=1.8, zorder=3)
-        ax.plot(place, mean, "o", color=style.RIGHT, markersize=5, zorder=4)
+            ax.vlines(place, mean - half, mean + half, color=style.RIGHT, linewidth=1.8, zorder=3)
     return words
 
 
@@ -139,10 +135,10 @@ _THIN = 150  # stems from which they are thinner
 
 def influence_frame(results: Any, of: str) -> pd.DataFrame:
     """Influence in the order of the rows of the fit."""
-    found = results.influence()
-    one_of("of", of, (_COOKS, *map(str, found.dfbetas)))
-    values = {_COOKS: found.cooks.to_numpy()} if of == _COOKS else {"dfbetas": found.dfbetas[of].to_numpy()}
-    return pd.DataFrame({"row": found.cooks.index.to_numpy(), **values})
+    influence = results.influence()
+    one_of("of", of, (_COOKS, *map(str, influence.dfbetas)))
+    values = influence.cooks if of == _COOKS else influence.dfbetas[of].rename("dfbetas")
+    return pd.DataFrame({"row": values.index.to_numpy(), values.name: values.to_numpy()})
 
 
 def draw_influence(results: Any, data: pd.DataFrame, of: str, ax: Axes | None, top: int) -> Axes:
@@ -204,11 +200,11 @@ def draw_ranef(data: pd.DataFrame, ax: Any, level: float) -> AnyArray:
     for panel, ((_, name), part) in zip(panels, parts, strict=True):
         _caterpillar(panel, part)
         style.named(panel, f"mode with {100 * level:g} % limits", "", f"{part['group'].iloc[0]}: {name}")
-    seen = set()
+    named = set()
     for panel, ((term, _), part) in zip(panels, parts, strict=True):
-        texts = [""] * len(part) if term in seen else [str(label) for label in part["level"]]
+        texts = [""] * len(part) if term in named else [str(label) for label in part["level"]]
         style.row_labels(panel, list(range(len(part))), texts)
-        seen.add(term)
+        named.add(term)
     return np.array(panels, dtype=object)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,12 +126,11 @@ _TALLEST = 14.0  # inches of a figure, however many rows it has
 _ROW = 0.13  # inches that a row's name needs
 _MOST_NAMES = 20  # of levels beside a plot
 _SMALLEST = 0.7  # of the size of small words, where there is little room
-_NEAR_ZERO = 0.6  # of the highest value: lower ones are drawn from 0
 _LINE = 1.25 * SMALL / 72.0  # inches of a line of words
-TWO_LINES = 2.4 * _LINE
 _LETTERS = 13.5  # of small words in an inch
 _BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
 _SPARE = 0.775  # of the place of axes is theirs, before any layout
+_LEGEND: dict[str, Any] = {"fontsize": SMALL, "labelcolor": INK, "frameon": False}
 #: Weights of red, green and blue in lightness, and its ends: the lightest still shows on white (contrast 3:1).
 _LUMA = np.array([0.299, 0.587, 0.114])
 _DARKEST, _LIGHTEST = 0.12, 0.52
@@ -190,13 +189,6 @@ def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
     return ax
 
 
-def headed(ax: Axes, words: str) -> None:
-    """A title above all panels of the figure."""
-    figure = ax.figure.figure
-    letters = int(_LETTERS * figure.get_figwidth())
-    figure.suptitle(in_lines(words, letters), x=0.01, ha="left", color=INK, fontsize=SMALL + 1.5)
-
-
 def place_width(ax: Axes) -> float:
     """Inches of the place of axes with all that stands beside them, before any layout."""
     return float(ax.bbox.width) / ax.figure.figure.dpi / _SPARE
@@ -236,13 +228,6 @@ def note(
     ax.annotate(words, place, xycoords=within, xytext=offset, textcoords="offset points", **chosen)
 
 
-def field(ax: Axes, colours: FloatArray, **how: Any) -> None:
-    """Cells of these colours, without the marks of axes."""
-    ax.imshow(colours, interpolation="nearest", **how)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-
-
 def histogram(values: FloatArray, edges: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
     """Weight of the values in every bin, and its share of all."""
     inside = np.histogram(values, edges, weights=weights)[0]
@@ -262,14 +247,6 @@ def level_colours(n: int) -> list[tuple[float, float, float, float]]:
 def text_colour(background: Sequence[float]) -> str:
     """White on dark, ink on light, by relative luminance."""
     return "white" if float(np.dot(background[:3], _LUMA)) < 0.5 else INK
-
-
-def readable(colour: Any) -> tuple[float, ...]:
-    """The colour, darkened where text of it would be too pale on white."""
-    from matplotlib.colors import to_rgb
-
-    parts = to_rgb(colour)
-    return tuple(min(1.0, 0.42 / max(float(np.dot(parts, _LUMA)), 1e-9)) * part for part in parts)
 
 
 def keep_apart(
@@ -309,33 +286,6 @@ def inches(ax: Axes) -> tuple[float, float]:
     return box.width / figure.dpi, box.height / figure.dpi
 
 
-def end_labels(ax: Axes, heights: Sequence[float], texts: Sequence[str], colours: Sequence[Any]) -> None:
-    """Names of lines right of the axes, at their last heights, kept apart; of very many lines some."""
-    step = max(1, -(-len(texts) // _MOST_NAMES))
-    heights, texts, colours = heights[::step], texts[::step], colours[::step]
-    room = inches(ax)[1]
-    names = [beside(ax, words, 3 if 3 * _LINE * len(texts) <= room else 1) for words in texts]
-    lines = _lines(names) + 0.35  # with what hangs below the last
-    size = min(SMALL, SMALL * room / (_LINE * max(lines.sum(), 1)))
-    low, high = ax.get_ylim()
-    gaps = lines * _LINE * size / SMALL / room * (high - low)
-    places = keep_apart(heights, gaps, low + 0.3 * gaps.min(initial=0.0), high - 0.3 * gaps.min(initial=0.0))
-    for place, words, colour in zip(places, names, colours, strict=True):
-        note(ax, words, (1.0, place), (5, 0), ax.get_yaxis_transform(), color=readable(colour), fontsize=size)
-
-
-def _lines(names: Sequence[str]) -> FloatArray:
-    return np.array([1.0 + name.count("\n") for name in names])
-
-
-def name_levels(ax: Axes, levels: Sequence[Any], colours: Sequence[Any], heights: Sequence[float], lines: bool) -> None:
-    """Names of the levels right of the axes: at the ends of lines, else beside their colours, in their order."""
-    if lines:
-        end_labels(ax, heights, [str(level) for level in levels], colours)
-    else:
-        level_key(ax, levels, colours)
-
-
 def columns_for(panels: int) -> int:
     """Columns of panels: three, unless that leaves one panel alone."""
     return {4: 2, 8: 4}.get(panels, min(panels, 3))
@@ -345,12 +295,13 @@ def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
     """Names of the levels right of the axes beside their colours, highest on top; of very many levels some."""
     room = inches(ax)[1]
     key = _key([beside(ax, level, 3 if 3.5 * _LINE * len(levels) <= room else 1) for level in levels], colours)
-    key["fontsize"] = SMALL * float(np.clip(room / _key_inches(key), _SMALLEST, 1.0))
+    needed = 1.15 * _LINE * sum(1 + handle.get_label().count("\n") for handle in key["handles"])
+    key["fontsize"] = SMALL * float(np.clip(room / needed, _SMALLEST, 1.0))
     ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
 
 
 def panel_key(panels: Sequence[Axes], levels: Sequence[Any], colours: Sequence[Any], given: Any) -> None:
-    """`level_key` of all panels of a figure of their own; of axes given, beside the last panel of the first row."""
+    """`level_key` of all panels of a figure; of axes that the user gave, beside the last panel of the first row."""
     if given is not None:
         first = [panel for panel in panels if abs(panel.bbox.y0 - panels[0].bbox.y0) < 1.0]
         level_key(first[-1], levels, colours)
@@ -359,43 +310,18 @@ def panel_key(panels: Sequence[Axes], levels: Sequence[Any], colours: Sequence[A
     panels[0].figure.figure.legend(**key, loc="outside right center")
 
 
-def legend(ax: Axes, title: str = "") -> None:
-    """What the labelled lines are, right of the axes."""
-    looks: dict[str, Any] = {"fontsize": SMALL, "title_fontsize": SMALL, "labelcolor": INK, "frameon": False}
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=title or None, **looks)
-
-
-def key_height(levels: Sequence[Any]) -> float:
-    """Inches that a key of these levels needs."""
-    return _key_inches(_key([in_lines(str(level), 22, 2) for level in levels], [INK] * len(levels))) + 0.5
-
-
-def _key_inches(key: Mapping[str, Any]) -> float:
-    return 1.15 * _LINE * float(_lines([handle.get_label() for handle in key["handles"]]).sum())
-
-
 def _key(names: Sequence[str], colours: Sequence[Any]) -> dict[str, Any]:
-    """What a legend of colours takes."""
+    """Arguments of a legend of colours."""
     from matplotlib.patches import Patch
 
     step = max(1, -(-len(names) // _MOST_NAMES))
     handles = [Patch(color=colour, label=name) for name, colour in zip(names[::step], colours[::step], strict=True)]
-    looks: dict[str, Any] = {"fontsize": SMALL, "labelcolor": INK, "handlelength": 0.9, "handleheight": 0.9}
-    return {"handles": handles[::-1], "frameon": False, "labelspacing": 0.35, **looks}
+    return {"handles": handles[::-1], "labelspacing": 0.35, "handlelength": 0.9, "handleheight": 0.9, **_LEGEND}
 
 
-def few_ticks(ax: Axes) -> None:
-    """As many numbers on the x axis as a small panel has room for."""
-    from matplotlib.ticker import MaxNLocator
-
-    ax.xaxis.set_major_locator(MaxNLocator(max(2, min(4, int(place_width(ax) / 0.6)))))
-
-
-def from_zero(ax: Axes) -> None:
-    """The y axis from 0, unless that would leave most of the picture empty."""
-    low, high = ax.dataLim.intervaly
-    if low < _NEAR_ZERO * high:
-        ax.set_ylim(bottom=0.0)
+def legend(ax: Axes, title: str = "") -> None:
+    """Labels of the lines, right of the axes."""
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title=title or None, title_fontsize=SMALL, **_LEGEND)
 
 
 def plain_log_ticks(ax: Axes) -> None:
@@ -403,7 +329,9 @@ def plain_log_ticks(ax: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     low, high = ax.get_xlim()
-    ax.xaxis.set_major_locator(MaxNLocator(5) if high < 4 * low else LogLocator(10, subs=(1, 2, 5), numticks=8))
+    roomy = inches(ax)[0] > 1.2 * np.log10(high / low)  # inches for the labels 100 and 200 side by side
+    logarithmic = LogLocator(10, subs=(1, 2, 5) if roomy else (1,), numticks=8)
+    ax.xaxis.set_major_locator(MaxNLocator(5) if high < 4 * low else logarithmic)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     ax.xaxis.set_minor_locator(NullLocator())
 
@@ -413,13 +341,13 @@ def row_labels(ax: Axes, places: Sequence[float], texts: Sequence[str], rows: fl
 
     `rows` is how many would fill the axes, where there is more between them than their names.
     """
-    own = inches(ax)[1] / max(len(texts) if rows is None else rows, 1)
-    step = every(own)
+    room = inches(ax)[1] / max(len(texts) if rows is None else rows, 1)
+    step = every(room)
     shown = [str(text) for text in texts][::step]
-    most = max(1, int(step * own / (1.03 * _LINE)))
+    most = max(1, int(step * room / (1.03 * _LINE)))
     letters = int(np.clip(_letters(ax, _BEFORE), 14, 34))
     names = [words if "\n" in words else in_lines(words, letters, min(most, 3)) for words in shown]
-    ax.set_yticks(list(places)[::step], names, fontsize=row_size(own * step))
+    ax.set_yticks(list(places)[::step], names, fontsize=row_size(room * step))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
 
@@ -465,8 +393,8 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
 
     top = ax.get_xaxis_transform()
     symbols = np.array(names if brief(names) else [symbol(k) for k in range(1, len(names) + 1)])
-    known = np.isfinite(values)
-    values, symbols = values[known], symbols[known]
+    finite = np.isfinite(values)
+    values, symbols = values[finite], symbols[finite]
     for value in values:
         ax.axvline(value, color=INK, linewidth=0.8 if len(names) <= _MOST_NAMES else 0.3, zorder=3)
     low, high = ax.get_xlim()
@@ -474,9 +402,8 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
     sizes = letter * (np.array([cells(name) for name in symbols]) + 0.8)
     step = max(1, int(np.ceil(sizes.sum() / max(abs(high - low), 1e-300))))
     places = keep_apart(values[::step], sizes[::step], low, high)
+    above = top + ScaledTranslation(0.0, 8.0 / 72.0, ax.figure.figure.dpi_scale_trans)
+    looks: dict[str, Any] = {"ha": "center", "va": "bottom", "color": INK, "fontsize": SMALL - 0.5}
+    looks["arrowprops"] = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0}
     for value, place, name in zip(values[::step], places, symbols[::step], strict=True):
-        moved = abs(place - value) > letter
-        above = top + ScaledTranslation(0.0, (8 if moved else 2) / 72.0, ax.figure.figure.dpi_scale_trans)
-        leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0} if moved else None
-        looks: dict[str, Any] = {"ha": "center", "va": "bottom", "color": INK, "fontsize": SMALL - 0.5}
-        ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, arrowprops=leader, **looks)
+        ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, **looks)

@@ -1,4 +1,4 @@
-"""Predicted levels over two variables, the data of the variables, and their axes."""
+"""What variables do: partial dependence, importance, predicted levels over two; the data and axes of variables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import whole
-from ..exceptions import DataError, OptionError
+from ..checks import one_of, whole
+from ..exceptions import DataError, OptionError, UnavailableError
+from ..judging.importance import data_of_fit, rows_told
 from . import style
+from .style import in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,24 +39,10 @@ def in_formula(results: Any, names: Sequence[Any]) -> None:
             )
 
 
-def data_of_fit(results: Any, data: Any, also: str = "") -> Any:
-    """The data given, or those that came with the fit; `also` says what else would do."""
-    given = results.design.data if data is None else data
-    if given is None:
-        raise DataError(
-            "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the data "
-            f"that were fitted, here or to load(path, data=...){also}."
-        )
-    return given
-
-
-def fitted_columns(results: Any, given: Any, names: Sequence[str]) -> pd.DataFrame:
-    """Columns of data, at the rows of the fit where the index tells which these are."""
-    frame = pd.DataFrame({name: np.asarray(given[name]) for name in names})
-    index = getattr(given, "index", None)
-    if isinstance(index, pd.Index) and index.is_unique and results.design.index.isin(index).all():
-        frame = frame.set_axis(index).loc[results.design.index]
-    return frame
+def fitted_columns(results: Any, data: Any, names: Sequence[str], instead: str = "") -> pd.DataFrame:
+    """Columns of the data, at the rows of the fit if the index identifies these; `instead` is another remedy."""
+    given = data_of_fit(results.design, data, f"pass {instead}data= with the data that were fitted, here")
+    return rows_told(results.design, given)[0][list(names)]
 
 
 def factor_axis(ax: Axes, values: pd.Series) -> None:
@@ -104,9 +92,8 @@ def numeric_variables(results: Any) -> list[Any]:
 
 def _numbers(results: Any, x: str, y: str, data: Any) -> FloatArray:
     """(N, 2) values of the two variables in the rows of the fit."""
-    given = data_of_fit(results, data)
     in_formula(results, (x, y))
-    frame = fitted_columns(results, given, (x, y))
+    frame = fitted_columns(results, data, (x, y))
     if not all(kind.kind in "iuf" for kind in frame.dtypes):
         raise OptionError(f"{x!r} and {y!r} must both be numbers: levels of a factor have no line between them.")
     return np.asarray(frame.to_numpy(dtype=np.float64))
@@ -137,3 +124,145 @@ def draw_boundaries(results: Any, grid: pd.DataFrame, ax: Axes | None, data: Any
     ax.set_ylim(spans[1][0], spans[1][-1])
     style.level_key(ax, levels, colours)
     return style.named(ax, x, y)
+
+
+_POINTS = 25
+
+
+def dependence_frame(
+    results: Any, variable: str, of: str | None, values: Sequence[Any] | None, rows: int, data: Any
+) -> pd.DataFrame:
+    """Mean predictions with the variable set to one value after the other in all rows."""
+    one_of("of", of, (None, "prob", "rank"))
+    has_probabilities = "prob" in results.prediction_types
+    if of == "prob" and not has_probabilities:
+        raise OptionError(f"{results.method!r} has no probabilities: give of='rank', or fit with calibrate=True.")
+    levels = has_probabilities and of != "rank"
+    not_taken([variable], ("estimate", "level") if levels else ("estimate",))
+    frame, weights = _rows_to_average(results, variable, whole("rows", rows, 1), data)
+    grid = _grid(results, frame, variable) if values is None else list(values)
+    if not grid:
+        raise OptionError("values must have at least one value; got none.")
+    means = []
+    for value in grid:
+        column = pd.Series([value] * len(frame), index=frame.index, name=variable)
+        means.append(weights @ _predicted(results, frame.assign(**{variable: column}), levels))
+    columns: dict[str, Any] = {variable: np.repeat(np.array(grid, dtype=object), means[0].size)}
+    if levels:
+        columns["level"] = np.tile(np.array([*results.levels, None], dtype=object)[:-1], len(grid))
+    return pd.DataFrame({**columns, "estimate": np.concatenate(means)}).infer_objects()
+
+
+def _rows_to_average(results: Any, variable: str, most: int, data: Any) -> tuple[pd.DataFrame, FloatArray]:
+    """Complete rows of the variables, and their shares of all weights."""
+    in_formula(results, [variable])
+    sample = results.design.sample
+    frame = fitted_columns(results, data, results.design.spec.columns)
+    weights = sample.case_weights if len(frame) == sample.n else np.ones(len(frame))
+    keep = frame.notna().all(axis=1).to_numpy() & (weights > 0)
+    frame, weights = frame[keep].reset_index(drop=True), weights[keep]
+    if frame.empty:
+        raise DataError("data has no row in which all variables of the formula are known.")
+    if len(frame) > most:
+        spread = np.linspace(0, len(frame) - 1, most).round().astype(int)
+        frame, weights = frame.iloc[spread].reset_index(drop=True), weights[spread]
+    return frame, weights / weights.sum()
+
+
+def _grid(results: Any, frame: pd.DataFrame, variable: str) -> list[Any]:
+    """Levels of a factor; of a number its values, or points over its range where these are many."""
+    levels = results.design.spec.categories().get(variable)
+    if levels is not None:
+        return list(levels)
+    values = np.unique(frame[variable].to_numpy())
+    if values.dtype.kind not in "iuf" or values.size <= _POINTS:
+        return list(values.tolist())
+    return list(np.linspace(values[0], values[-1], _POINTS).tolist())
+
+
+def _predicted(results: Any, frame: pd.DataFrame, levels: bool) -> FloatArray:
+    """(rows, K) probabilities, or (rows, 1) ranks 1..K, expected ones where there are probabilities."""
+    if "prob" not in results.prediction_types:
+        codes = results.predict(frame).cat.codes.to_numpy(dtype=np.float64)
+        return np.asarray(codes[:, None] + 1.0)
+    p = np.asarray(results.predict(frame, type="prob"), dtype=np.float64)
+    return p if levels else (p @ np.arange(1.0, p.shape[1] + 1.0))[:, None]
+
+
+def draw_dependence(results: Any, means: pd.DataFrame, ax: Axes | None) -> Axes:
+    ax = style.axes(ax, height=3.6)
+    variable, response = means.columns[0], results.design.response
+    over_number = numeric(results, variable, means)
+    if "level" not in means:
+        _draw_dependence(ax, means, over_number, style.RIGHT)
+        return style.named(ax, variable, f"mean rank of {response}")
+    colours = style.level_colours(len(results.levels))
+    parts = [means[means["level"] == level] for level in results.levels]
+    for part, colour in zip(parts, colours, strict=True):
+        _draw_dependence(ax, part, over_number, colour)
+    ax.set_ylim(0.0, min(1.0, 1.06 * float(means["estimate"].max())))
+    style.named(ax, variable, f"mean P({response} = level)")
+    style.level_key(ax, results.levels, colours)
+    return ax
+
+
+def _draw_dependence(ax: Axes, part: pd.DataFrame, over_number: bool, colour: Any) -> None:
+    """A line over a number, a dot at each level of a factor."""
+    x = part.iloc[:, 0]
+    if over_number:
+        ax.plot(x, part["estimate"], color=colour, linewidth=1.8)
+        ax.set_xlim(x.min(), x.max())
+    else:
+        ax.plot(np.arange(len(x)), part["estimate"], "o", color=colour, markersize=4.5)
+        factor_axis(ax, x)
+
+
+_ROW = 0.21  # inches of a bar, and of every line of its name
+_LETTERS = 34  # of a line of a name
+
+
+def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | None, **options: Any) -> pd.DataFrame:
+    """Importance of the variables, from `fit.importance`."""
+    table = pd.DataFrame(results.importance(kind, newdata, **options))
+    table = table.reindex(columns=["importance", "std_error", "lower", "upper"]).reset_index()
+    return table if top is None else table.head(whole("top", top, 1))
+
+
+def draw_importance(data: pd.DataFrame, ax: Axes | None, measure: str, level: float) -> Axes:
+    if data.columns[0] == "column":
+        return draw_bars(data, ax, "share of what the trees or rounds gain")
+    limits = "" if data["lower"].isna().all() else f", with {100 * level:g} % limits"
+    return draw_bars(data, ax, f"{measure}: change when permuted{limits}")
+
+
+def draw_bars(data: pd.DataFrame, ax: Axes | None, label: str) -> Axes:
+    """A bar for every row, named by the first column, with limits where there are some."""
+    if data.empty:
+        raise DataError("the fit has no columns to draw.")
+    names = [in_lines(str(name), _LETTERS) for name in data.iloc[:, 0]]
+    lines = max(name.count("\n") + 1 for name in names)
+    ax = style.axes(ax, height=0.8 + _ROW * max(lines, 1.25) * len(names))
+    places = -np.arange(len(names), dtype=np.float64)
+    ax.barh(places, data["importance"], height=0.62, color=style.FAINT, edgecolor=style.MUTED, linewidth=0.7)
+    if "lower" in data and data["lower"].notna().any():
+        ax.hlines(places, data["lower"], data["upper"], colors=[style.INK], linewidth=1.4, zorder=3)
+        ax.plot(data["importance"], places, "o", color=style.INK, markersize=3.5, zorder=4)
+    ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=2)
+    ax.set_ylim(places[-1] - 0.7, 0.7)
+    style.row_labels(ax, list(places), names)
+    return style.named(ax, label)
+
+
+def shapley_frame(results: Any, newdata: Any, top: int | None) -> pd.DataFrame:
+    """Mean absolute Shapley value of every variable, from `fit.shapley`."""
+    if not hasattr(results, "shapley"):
+        raise UnavailableError("Shapley values are available for 'ordboost' only.")
+    values = pd.DataFrame(results.shapley(newdata)).drop(columns="(base)")
+    inside = values.notna().all(axis=1).to_numpy()
+    if not inside.any():
+        raise DataError("newdata has no row with all inputs present.")
+    weights = results.design.sample.case_weights if newdata is None else inside.astype(np.float64)
+    mean = weights[inside] @ values[inside].abs().to_numpy() / weights[inside].sum()
+    table = pd.DataFrame({"variable": values.columns.astype(str), "importance": mean})
+    table = table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+    return table if top is None else table.head(whole("top", top, 1))

@@ -16,8 +16,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, MarginFit, Rule, Trace, count_above
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
-from ..judging.evaluation import fit_present
-from ..judging.folds import as_rows, held_weights, require_folds
+from ..judging.evaluation import as_rows, fit_present, held_weights, require_folds
 from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
 from ..method import Method, Needs, cost_option, jobs_option, option

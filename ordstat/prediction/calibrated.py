@@ -13,8 +13,7 @@ from ..checks import whole
 from ..exceptions import DataError, OptionError
 from ..fit import Fit
 from ..formula.sample import Sample
-from ..judging.evaluation import Present, fit_present
-from ..judging.folds import stratified_folds
+from ..judging.evaluation import Present, fit_present, stratified_folds
 from ..method import Method, Needs
 from .probabilities import Calibration
 

@@ -15,7 +15,7 @@ from ..exceptions import OptionError
 from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
 from ..formula.sample import SCALED, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField
-from ..judging.folds import as_rows, part_of_rows
+from ..judging.evaluation import as_rows, part_of_rows
 from ..judging.rankers import ProbabilityResults
 from ..judging.selection import scaling_of_kernel, ticking
 from ..likelihood.family import Cumulative

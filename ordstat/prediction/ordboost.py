@@ -17,7 +17,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
-from ..judging.folds import as_rows, require_folds
+from ..judging.evaluation import as_rows, require_folds
 from ..judging.rankers import ProbabilityResults, fitted_thresholds
 from ..judging.selection import ticking
 from ..method import Method, Needs, cost_option, jobs_option, option

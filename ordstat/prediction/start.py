@@ -10,7 +10,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, row_blocks
 from ..judging.costs import CostMatrix
-from ..judging.folds import held_weights, part_of_rows
+from ..judging.evaluation import held_weights, part_of_rows
 from ..likelihood.estimate import Estimation
 from ..likelihood.penalty import Ridge
 from ..likelihood.problem import Problem

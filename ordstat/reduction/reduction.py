@@ -16,7 +16,7 @@ from ..fit import CostBound, Fit, Trace
 from ..fitted import Target
 from ..formula.sample import SCALED, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, require_differences, split_weights
-from ..judging.rankers import MarginResults, report_with
+from ..judging.rankers import MarginResults, threshold_report
 from ..method import LI_LIN, LIN, Method, Needs, cost_option, option, scaling_option
 from ..report.cells import count
 from ..report.render import Report
@@ -128,7 +128,7 @@ class ThresholdLossResults(QuestionResults):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        return report_with(self, [bound_header(self.bound)])
+        return threshold_report(self, [bound_header(self.bound)])
 
 
 #: From answers to ranks.

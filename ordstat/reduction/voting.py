@@ -20,6 +20,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
 from ..formula.sample import SCALED, Sample
 from ..judging.costs import cleared, mean_excess, require_differences
+from ..judging.evaluation import require_folds
 from ..judging.rankers import VoteResults
 from ..judging.selection import CrossValidated
 from ..method import LIN, Method, Needs, option
@@ -256,7 +257,7 @@ class VotingMethod(CrossValidated, Method):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        self.check_cluster(sample)
+        require_folds(self, sample, "set C='cv'")
         self.costs(sample)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> VoteFit:

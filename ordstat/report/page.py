@@ -114,7 +114,6 @@ CAPTIONS = {
     "tree": "The tree; of several, the first.",
     "latent": "Scores of the rows by their level, and the thresholds between the predicted levels.",
     "rounds": "Errors after each round.",
-    "selection": "Cost by the values that were tried.",
     "confusion": "Observed and predicted levels of the training rows.",
     "residuals": "Surrogate residuals against the quantiles they should have: on the line where the model is true.",
     "margins": "Margins of the training rows; below 0 a row is on the wrong side of a threshold.",

@@ -15,7 +15,7 @@ from ..checks import one_of
 from ..fit import Certificate, CostBound, Selection, Trace
 from ..fitted import FittedRanker
 from ..judging.costs import sample_costs
-from ..judging.errors import confusion, one_measure, per_rank_errors
+from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
 from .cells import column_cells, count, counted, number
 from .frames import NotedFrame
@@ -184,7 +184,7 @@ def _confusion_table(r: FittedRanker) -> Table:
     frame = pd.DataFrame(cells, index=pd.Index(names, name="observed"), columns=names)
     frame = frame.iloc[:, :0] if many else frame
     formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
-    classification, absolute, *_ = per_rank_errors(p)
+    classification, absolute = (level_costs(cells, cost) for cost in ("classification", "absolute"))
     frame = frame.assign(all=cells.sum(axis=1), **{"error": classification, "abs. error": absolute})
     table = Table(
         title="Observed by predicted levels (columns), training rows, weighted percentages"
@@ -206,7 +206,7 @@ def shared_tables(r: FittedRanker) -> list[Part]:
 
 def _margin_tables(r: FittedRanker) -> list[Table]:
     """Quantiles of left, right and normalised margins, the share of wrong ones, and errors at a few margins."""
-    from ..judging.tables import margin_errors
+    from ..judging.tables import errors_at_margin
 
     m, weights, normalised = r.training_margins, r.design.sample.case_weights, r.geometry is not None
     rows = {"left": m.left, "right": m.right}
@@ -220,8 +220,8 @@ def _margin_tables(r: FittedRanker) -> list[Table]:
         section="margins",
     )
     names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
-    errors = pd.DataFrame(vars(margin_errors(r, None, normalised))).rename(columns=names).set_index("deltas")
-    errors = errors.rename(index="{:g}".format).rename_axis("Delta")
+    errors = pd.DataFrame(errors_at_margin(r)).rename(columns=names)
+    errors = errors.rename(index="{:g}".format)
     title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
     return [quantiles, Table(title=title, frame=errors, section="margins")]
 
@@ -372,12 +372,12 @@ def _brief_errors(r: FittedRanker) -> Table:
     """A few errors on the rows of the fit, beside those of predicting one level for all."""
     names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
     sample, p = r.design.sample, r.training
-    columns = {"fit": [one_measure(p, name) for name in names]}
+    columns = {"fit": measured(p, names)}
     for head, code in _constants(r).items():
         codes = np.full_like(p.codes, code)
         paid = None if p.paid is None else sample_costs(r.method.cost_matrix, sample)[:, code]
         always = replace(p, codes=codes, scores=codes.astype(np.float64), paid=paid, probabilities=None)
-        columns[head] = [one_measure(always, name) for name in names]
+        columns[head] = measured(always, names)
     frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
     return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
 

@@ -26,6 +26,7 @@ from ..fit import (
 )
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import CostField, is_convex, require_differences, tolerance
+from ..judging.evaluation import require_folds
 from ..judging.margins import MarginBounds, preference_bounds
 from ..judging.rankers import MarginResults
 from ..judging.selection import CrossValidated
@@ -130,7 +131,7 @@ class KernelMachine(CrossValidated, Method):
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
-        self.check_cluster(sample)
+        require_folds(self, sample, "set C='cv'")
         if sample.restrictions is None:
             return
         if not self.similarity.linear:

@@ -12,7 +12,7 @@ import ordstat
 from ordstat import REDSVM, DataError, DataWarning, OptionError, Reduction, SurveyDesign, compare, datasets, ordfit
 from ordstat.judging.compared import fold_notes
 from ordstat.judging.errors import MEASURES
-from ordstat.judging.folds import draw_folds
+from ordstat.judging.evaluation import held_out
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"
@@ -29,7 +29,7 @@ def fold_values(found, label, measure):
 
 
 def folds_of(fit, cv, seed):
-    return draw_folds(fit.design.sample, cv, np.random.default_rng(seed))
+    return held_out(fit.design.sample, cv, np.random.default_rng(seed)).argmax(axis=0)
 
 
 def test_folds_are_those_of_fits_by_hand(three):
@@ -102,7 +102,7 @@ def test_random_effects_are_averaged_over_groups_held_out():
     found = compare(FORMULA + " + (1 | judge)", WINE, ["logit"], cv=3, cost="classification", seed=1)
     held, judges = [], WINE["judge"].cat.codes.to_numpy()
     sample = ordfit(FORMULA, WINE, cluster="judge").design.sample
-    folds = draw_folds(sample, 3, np.random.default_rng(1))
+    folds = held_out(sample, 3, np.random.default_rng(1)).argmax(axis=0)
     for fold in range(3):
         inside = folds == fold
         assert not set(judges[inside]) & set(judges[~inside])
@@ -119,7 +119,7 @@ def test_crossed_groups_are_held_out_by_the_more_numerous_as_errors_does():
     """9 judges and 8 bottles, each with each."""
     formula = FORMULA + " + (1 | judge) + (1 | bottle)"
     found = compare(formula, WINE, ["logit"], cv=3, cost="classification", seed=1)
-    folds = draw_folds(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(1))
+    folds = held_out(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(1)).argmax(axis=0)
     fit = ordfit(formula, WINE[folds != 0])
     test = WINE[folds == 0].assign(judge="somebody new", bottle="a new one")
     p = fit.predict(test, type="prob", re="marginal").to_numpy()
@@ -130,7 +130,7 @@ def test_crossed_groups_are_held_out_by_the_more_numerous_as_errors_does():
 
 def test_clusters_stay_together_for_methods_that_know_none():
     found = compare(FORMULA, WINE, ["logit", "redsvm"], cv=3, cluster="judge")
-    folds = draw_folds(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(0))
+    folds = held_out(ordfit(FORMULA, WINE, cluster="judge").design.sample, 3, np.random.default_rng(0)).argmax(axis=0)
     train, test = WINE[folds != 0], WINE[folds == 0]
     away = ordfit(FORMULA, train, "redsvm").predict(test).astype(int) - test["rating"].astype(int)
     assert fold_values(found, "redsvm", "absolute error")[0] == pytest.approx(away.abs().mean())
@@ -271,18 +271,18 @@ INNER = {
 
 def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
     """Those that choose rounds, penalties and weights of members, and those of calibrations: as the folds outside."""
-    from ordstat.judging import folds, selection
+    from ordstat.judging import evaluation, selection
     from ordstat.prediction import calibrated
 
     seen = {}
-    deal = folds.stratified_folds
+    deal = evaluation.stratified_folds
 
     def watched(y, n_levels, number, rng, cluster=None):
         fold = deal(y, n_levels, number, rng, cluster)
         seen.setdefault(name, []).append((cluster, fold))
         return fold
 
-    for module in (folds, selection, calibrated):
+    for module in (evaluation, selection, calibrated):
         monkeypatch.setattr(module, "stratified_folds", watched)
     for name, options in INNER.items():
         compare(FORMULA, WINE, {name: options}, cv=2, cluster="judge")
@@ -294,7 +294,7 @@ def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
 
 def test_clusters_are_held_out_whole_and_every_level_stays():
     """A level of one cluster alone is never held out; without clusters there is no fold without it either."""
-    from ordstat.judging.folds import held_weights
+    from ordstat.judging.evaluation import held_weights
 
     rng = np.random.default_rng(0)
     cluster = np.repeat(np.arange(6), 5)

@@ -35,7 +35,7 @@ def many():
 def test_dots_and_intervals_are_the_data():
     found = compare("rating ~ temp + contact", WINE, ["logit", "redsvm", "cart"], cv=4)
     for measure, against in ((None, None), ("quadratic kappa", None), (None, "cart")):
-        data = found.plot_data(measure, against)
+        data = found.plot(measure=measure, against=against, draw=False)
         ax = found.plot(measure=measure, against=against)
         np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], data["mean"])
         ends = [segment[:, 0] for segment in ax.collections[0].get_segments()]

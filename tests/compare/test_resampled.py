@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from ordstat.judging.resampled import Resampled, group_codes, ranks_within
+from ordstat.judging.compared import Resampled, group_codes
 
 DIFFERENCES = np.array([0.02, -0.01, 0.05, 0.03, 0.00, 0.04, 0.01, 0.02, 0.06, -0.02])
 
@@ -78,17 +78,6 @@ def test_differences_that_are_all_equal(same, probabilities):
     found = Resampled.of(np.full(5, same), np.ones(5), ratio=0.25)
     assert found.probabilities(0.02) == probabilities
     assert np.isnan(found.p_value) if same == 0.0 else found.p_value == 0.0
-
-
-def test_ranks():
-    values = np.random.default_rng(0).integers(0, 4, (6, 30)).astype(float)
-    np.testing.assert_array_equal(ranks_within(values, False), stats.rankdata(values, axis=0))
-    np.testing.assert_array_equal(ranks_within(values, True), stats.rankdata(-values, axis=0))
-    values[2, 5] = np.nan
-    left = np.delete(values, 2, axis=0)
-    found = ranks_within(values, False)
-    assert np.isnan(found[2]).all()
-    np.testing.assert_array_equal(np.delete(found, 2, axis=0), stats.rankdata(left, axis=0))
 
 
 def test_groups_that_share_rows_are_one():

@@ -8,6 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 from ordstat.judging.errors import (
     PairOrder,
     concordance,
+    confusion,
     inversions,
     kendall_tau_b,
     preference_risk,
@@ -70,9 +71,9 @@ def test_pairwise_measures_by_their_definitions(y, codes, scores, weights):
     dy = y[repeated][:, None] - y[repeated]
     dg = codes[repeated][:, None] - codes[repeated]
     risk = np.sum((dy > 0) & (dg <= 0)) + np.sum((dy < 0) & (dg >= 0))
-    by_rank = PairOrder.of(y, codes).counts(weights)
-    assert preference_risk(by_rank) == pytest.approx(risk / m**2, rel=EXACT)
-    assert inversions(by_rank) == pytest.approx(risk / np.sum(dy != 0), rel=EXACT)
+    cells = confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
+    assert preference_risk(cells) == pytest.approx(risk / m**2, rel=EXACT)
+    assert inversions(cells) == pytest.approx(risk / np.sum(dy != 0), rel=EXACT)
     by_score = PairOrder.of(y, scores).counts(weights)
     somers = stats.somersd(y[repeated], scores[repeated]).statistic
     assert somers_d(by_score) == pytest.approx(somers, rel=1e-12)
@@ -82,30 +83,27 @@ def test_pairwise_measures_by_their_definitions(y, codes, scores, weights):
 @pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
 def test_rank_measures_match_scipy_and_sklearn_on_repeated_rows(y, codes, scores, weights):
     rows = np.repeat(np.arange(y.size), weights.astype(int))
-    pairs = PairOrder.of(y, codes).counts(weights)
+    cells = confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
     expected = stats.kendalltau(y[rows], codes[rows], variant="b").statistic
-    assert kendall_tau_b(pairs, codes, weights) == pytest.approx(expected, rel=1e-12)
-    assert spearman(y, codes, weights) == pytest.approx(stats.spearmanr(y[rows], codes[rows]).statistic, rel=1e-12)
-    labels = np.arange(max(y.max(), codes.max()) + 1)
-    for power, name in ((1, "linear"), (2, "quadratic")):
-        kappa = cohen_kappa_score(y[rows], codes[rows], weights=name, labels=labels)
-        assert weighted_kappa(y, codes, weights, power=power) == pytest.approx(kappa, rel=1e-11, abs=1e-14)
+    assert kendall_tau_b(cells) == pytest.approx(expected, rel=1e-12)
+    assert spearman(cells) == pytest.approx(stats.spearmanr(y[rows], codes[rows]).statistic, rel=1e-12)
+    for cost, name in (("absolute", "linear"), ("squared", "quadratic")):
+        kappa = cohen_kappa_score(y[rows], codes[rows], weights=name, labels=np.arange(len(cells)))
+        assert weighted_kappa(cells, cost) == pytest.approx(kappa, rel=1e-11, abs=1e-14)
 
 
 def test_undefined_measures_are_nan():
     y, constant, weights = np.array([0, 1, 2, 2]), np.array([1, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.7])
-    assert np.isnan(kendall_tau_b(PairOrder.of(y, constant).counts(weights), constant, weights))
-    assert np.isnan(spearman(y, constant, weights))
-    assert np.isnan(weighted_kappa(constant, constant, weights, power=1))
+    cells = confusion(y, constant, weights, 3)
+    assert np.isnan(kendall_tau_b(cells))
+    assert np.isnan(spearman(cells))
+    assert np.isnan(weighted_kappa(confusion(constant, constant, weights, 3), "absolute"))
     assert np.isnan(concordance(PairOrder.of(constant, y).counts(weights)))
-    # Constant predictions of ranks that differ: no better than chance.
-    assert weighted_kappa(y, constant, weights, power=2) == pytest.approx(0.0, abs=1e-15)
 
 
-@pytest.mark.parametrize("power", [1, 2])
-def test_kappa_beside_a_constant_is_zero(power):
+@pytest.mark.parametrize("cost", ["absolute", "squared"])
+def test_kappa_beside_a_constant_is_zero(cost):
     weights = np.array([0.1, 0.7, 0.3, 1.1, 0.2])
     varied, constant = np.array([0, 1, 2, 4, 1]), np.full(5, 3)
-    assert weighted_kappa(varied, constant, weights, power=power) == 0.0
-    assert weighted_kappa(constant, varied, weights, power=power) == 0.0
-    assert weighted_kappa(constant, np.full(5, 1), weights, power=power) == 0.0
+    for y, codes in ((varied, constant), (constant, varied), (constant, np.full(5, 1))):
+        assert weighted_kappa(confusion(y, codes, weights, 5), cost) == 0.0

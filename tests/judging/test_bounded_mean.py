@@ -5,7 +5,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from ordstat.judging.intervals import clopper_pearson, kl, kl_inverse, kl_limit
+from ordstat.judging.margins import kl, kl_inverse
+from ordstat.judging.tables import clopper_pearson, kl_limit
 
 
 def _with_digits(q, budget):

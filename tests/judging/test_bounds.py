@@ -10,7 +10,7 @@ from ordstat import ordfit
 from ordstat.fit import BallGeometry, count_above
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
-from ordstat.judging.margins import complexity, margin_bounds, margins
+from ordstat.judging.margins import margin_bounds, margins
 
 DELTA = 0.05
 
@@ -42,7 +42,7 @@ def _bounds(sample, v, theta, geometry, costs=None):
 def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
     """Straight from the formulas, one margin and one row at a time."""
     sample, v, theta, geometry = _fitted(np.random.default_rng(n_levels), 60, n_levels)
-    costs = CostMatrix.squared().rows(sample.y, n_levels)
+    costs = CostMatrix("squared").rows(sample.y, n_levels)
     found = {b.name: b for b in _bounds(sample, v, theta, geometry, costs).bounds}
     n, r, K = sample.n, geometry.radius, n_levels
     norm = math.sqrt(v @ v + theta @ theta)
@@ -89,7 +89,7 @@ def test_complexities_exceed_simulated_ones():
     """E sup over the ball of the mean of sigma f is E |sum sigma feature| / N."""
     rng = np.random.default_rng(0)
     sample, _, _, geometry = _fitted(rng, 40, 3, dimension=3)
-    c = complexity(geometry, sample.y, np.ones(40), 3)
+    ones = np.ones(40)
     eye = np.vstack([np.zeros(2), np.eye(2), np.zeros(2)])
     signs = rng.choice([-1.0, 1.0], size=(20000, 40))
 
@@ -100,9 +100,9 @@ def test_complexities_exceed_simulated_ones():
         return np.linalg.norm(signs @ features, axis=1).mean() / 40
 
     for bound, thresholds in (
-        (c.threshold, np.full(40, 1)),
-        (c.left, sample.y),
-        (c.right, sample.y + 1),
+        (geometry.complexity(ones), np.full(40, 1)),
+        (geometry.complexity(ones, sample.y > 0), sample.y),
+        (geometry.complexity(ones, sample.y < 2), sample.y + 1),
     ):
         value = simulated(thresholds)
         assert value <= bound
@@ -119,7 +119,7 @@ def test_bounds_hold_in_simulated_samples(n, n_levels, dimension, noise):
     informative = 0
     for _ in range(30):
         sample, v, theta, geometry = _fitted(rng, n, n_levels, dimension, noise)
-        costs = CostMatrix.squared().rows(sample.y, n_levels)
+        costs = CostMatrix("squared").rows(sample.y, n_levels)
         found = _bounds(sample, v, theta, geometry, costs)
         fresh = _fitted(rng, 20000, n_levels, dimension, noise)[0]
         distance = np.abs(count_above((fresh.X @ v)[:, None] - theta) - fresh.y)

@@ -8,11 +8,8 @@ import pytest
 from ordstat.exceptions import DataError, OptionError
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import (
-    Break,
     CostMatrix,
-    convex_break,
     is_convex,
-    is_v_shaped,
     require_v_shaped,
     sample_costs,
     split_weights,
@@ -34,7 +31,6 @@ TABLE = ((0.0, 1.0, 4.0), (2.0, 0.0, 1.0), (3.0, 3.0, 0.0))
 def test_named_costs(name, cost, n_levels):
     expected = [[cost(y, k) for k in range(n_levels)] for y in range(n_levels)]
     np.testing.assert_array_equal(CostMatrix.parse(name).matrix(n_levels), expected)
-    assert getattr(CostMatrix, name)() == CostMatrix.parse(name)
     y = np.array([1, 0, 1])
     np.testing.assert_array_equal(CostMatrix.parse(name).rows(y, n_levels), np.array(expected)[y])
 
@@ -66,25 +62,25 @@ def test_shapes_against_the_definitions():
         for n, c in enumerate(costs):
             falls = all(c[k] >= c[k + 1] for k in range(y))
             rises = all(c[k] <= c[k + 1] for k in range(y, 3))
-            assert is_v_shaped(costs[n : n + 1], rank[n : n + 1]) == (falls and rises)
+            assert (v_break(costs[n : n + 1], rank[n : n + 1]) is None) == (falls and rises)
             convex = all(c[k - 1] + c[k + 1] >= 2 * c[k] for k in (1, 2))
             assert is_convex(costs[n : n + 1]) == convex
 
 
 def test_the_first_break_is_named():
     costs = np.array([[0.0, 1.0, 2.0, 3.0], [1.0, 0.0, 2.0, 1.0]])
-    assert v_break(costs, np.array([0, 1])) == Break(row=1, rank=2)
-    assert convex_break(costs) == Break(row=1, rank=2)
+    assert v_break(costs, np.array([0, 1])) == (1, 2)
+    assert not is_convex(costs)
     with pytest.raises(DataError, match=r"METHOD.*row 1 \(rank code 1\) must rise from rank code 2 to 3.*2 to 1"):
         require_v_shaped(costs, np.array([0, 1]), "METHOD")
-    assert v_break(costs[:1], np.array([2])) == Break(row=0, rank=0)
+    assert v_break(costs[:1], np.array([2])) == (0, 0)
     with pytest.raises(DataError, match=r"must fall from rank code 0 to 1"):
         require_v_shaped(costs[:1], np.array([2]), "METHOD")
 
 
 def test_rounding_breaks_no_shape():
     tenths = np.array([[0.3, 0.1 + 0.2, 0.3, 0.0]])
-    assert is_v_shaped(tenths, np.array([3]))
+    assert v_break(tenths, np.array([3])) is None
     line = 0.1 * np.arange(6.0)[None]
     assert is_convex(line)
 

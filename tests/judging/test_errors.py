@@ -1,5 +1,7 @@
 """Error tables by hand, against scikit-learn, and under weights and resampling."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -10,8 +12,8 @@ from ordstat.judging.errors import (
     brier_scores,
     confusion,
     error_table,
+    level_costs,
     log_losses,
-    per_rank_errors,
     ranked_probability_scores,
 )
 
@@ -29,6 +31,13 @@ def _predictions(seed=0, n=80, n_levels=5, weighted=False):
         paid=rng.random(n),
         probabilities=p,
     )
+
+
+def _repeated(p):
+    """Every row as often as its weight says."""
+    rows = np.repeat(np.arange(p.y.size), p.weights.astype(int))
+    parts = {name: part[rows] for name, part in vars(p).items() if isinstance(part, np.ndarray)}
+    return replace(p, **parts | {"weights": np.ones(rows.size)})
 
 
 def test_table_matches_scikit_learn():
@@ -55,7 +64,8 @@ def test_macro_averages_skip_ranks_without_rows():
     table = error_table(p)
     assert table.value("macro absolute error") == (1.0 + 2.0) / 2
     assert table.value("macro squared error") == (5 / 3 + 4.0) / 2
-    np.testing.assert_array_equal(per_rank_errors(p)[1], [1.0, np.nan, np.nan, 2.0, np.nan])
+    cells = confusion(p.y, p.codes, p.weights, 5)
+    np.testing.assert_array_equal(level_costs(cells, "absolute"), [1.0, np.nan, np.nan, 2.0, np.nan])
     assert "cost" not in table.names and "log-loss" not in table.names
 
 
@@ -74,8 +84,7 @@ def test_scores_of_probabilities_by_hand():
 
 def test_integer_weights_repeat_rows():
     p = _predictions(weighted=True)
-    repeated = p.take(np.repeat(np.arange(p.y.size), p.weights.astype(int)))
-    ones = Predictions(**{**vars(repeated), "weights": np.ones(repeated.y.size)})
+    ones = _repeated(p)
     np.testing.assert_allclose(error_table(p).values, error_table(ones).values, rtol=1e-12)
 
 
@@ -91,8 +100,7 @@ def test_bootstrap_errors_match_theory_for_a_mean():
 
 def test_bootstrap_of_weighted_rows_resembles_that_of_repeated_rows():
     p = _predictions(seed=4, n=40, weighted=True)
-    repeated = p.take(np.repeat(np.arange(40), p.weights.astype(int)))
-    ones = Predictions(**{**vars(repeated), "weights": np.ones(repeated.y.size)})
+    ones = _repeated(p)
     a, b = (bootstrap_table(q, 1500, np.random.default_rng(2)).standard_errors for q in (p, ones))
     np.testing.assert_allclose(a, b, rtol=0.15)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ordstat.judging.intervals import averaged, clopper_pearson, holdout_limits
+from ordstat.judging.tables import averaged, clopper_pearson, holdout_limits
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 7), (1, 7), (30, 100), (99, 100), (100, 100)])
@@ -16,14 +16,6 @@ def test_clopper_pearson_matches_scipy(errors, n):
 def test_two_levels_have_one_error():
     limits = holdout_limits(np.array([0.0, 1.0, 0.0, 0.0]), np.array([1.0, 2.0, 3.0, 4.0]), 2)
     assert [limit.value for limit in limits] == [clopper_pearson(2, 10, 0.05)] * 2
-
-
-def test_a_cost_has_its_own_range():
-    rng = np.random.default_rng(0)
-    distance = rng.integers(0, 3, size=200).astype(float)
-    limits = holdout_limits(distance, np.ones(200), 3, 0.05, distance**2, 4.0)
-    assert [limit.name for limit in limits] == ["classification error", "absolute error", "cost"]
-    assert limits[2].trivial == 4.0 and limits[2].training == np.mean(distance**2) < limits[2].value < 4.0
 
 
 def test_the_mean_of_several_rankers():

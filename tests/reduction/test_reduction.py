@@ -393,7 +393,7 @@ def test_thresholds_alone_are_log_odds_of_the_ranks():
 def test_the_gradient_of_the_network(data):
     X, y = data
     network = ThresholdNetwork(
-        X=X, extended=extend(y, CostMatrix.squared().rows(y, K), np.ones(len(y))), penalty=0.3, hidden=4
+        X=X, extended=extend(y, CostMatrix("squared").rows(y, K), np.ones(len(y))), penalty=0.3, hidden=4
     )
     v = np.random.default_rng(0).standard_normal(4 * 3 + 4 + 4 + K - 1)
     steps = 1e-6 * np.eye(v.size)

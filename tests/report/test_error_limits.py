@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.judging.intervals import clopper_pearson, kl_limit
+from ordstat.judging.tables import clopper_pearson, kl_limit
 
 
 def _draw(rng, n):
@@ -104,15 +104,15 @@ def test_limits_hold_in_a_thousand_samples():
 def test_limits_of_folds_hold_in_a_thousand_samples():
     """For the mean error of the very fold models: ridge-like rules on plain folds, as `fold_limits` draws them."""
     from ordstat.formula.sample import Rows, Sample
-    from ordstat.judging.folds import draw_folds
-    from ordstat.judging.intervals import averaged, holdout_limits
+    from ordstat.judging.evaluation import held_out
+    from ordstat.judging.tables import averaged, holdout_limits
 
     rng, far = np.random.default_rng(5), _draw(np.random.default_rng(9), 20_000)
     held = []
     for _ in range(1000):
         frame = _draw(rng, 90)
         x, y = frame["x"].to_numpy(), frame["y"].to_numpy()
-        folds = draw_folds(Sample(rows=Rows(X=x[:, None]), y=y, n_levels=3), 3, rng, stratified=False)
+        folds = held_out(Sample(rows=Rows(X=x[:, None]), y=y, n_levels=3), 3, rng, stratified=False).argmax(axis=0)
         parts, truths = [], []
         for fold in range(3):
             out = folds == fold

@@ -118,8 +118,6 @@ def test_gain_stays_the_default_of_trees():
         fit.importance("gain", newdata=WINE)
     with pytest.raises(OptionError, match=r"kind must be one of .*'permutation'; got 'gain'"):
         ordfit("rating ~ temp", WINE).importance("gain")
-    with pytest.raises(OptionError, match=r"compare errors\(cv=\) of update\(\)"):
-        ordfit("rating ~ temp", WINE).importance("conditional")
 
 
 @pytest.mark.parametrize("options", [{"newdata": WINE}, {"measure": "log-loss"}, {"repeats": 3}, {"level": 0.9}])
@@ -135,7 +133,7 @@ def test_options_of_permutations_ask_for_them(options):
 def test_rows_that_a_forest_knows_by_heart_are_told():
     fit = ordfit("rating ~ temp + contact", WINE, "blend", members=("logit", "rps-forest"))
     note = " ".join(str(fit.importance(repeats=2)).split())
-    assert "Judged by the 72 rows of the fit, which it has seen: newdata= tells of others." in note
+    assert "Judged by the 72 rows of the fit, which it has seen: newdata= gives others." in note
     assert "Judged by 20 new rows." in str(fit.importance(newdata=WINE.head(20), repeats=2))
 
 

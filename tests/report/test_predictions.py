@@ -8,7 +8,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
-from ordstat.judging.folds import draw_folds
+from ordstat.judging.evaluation import held_out
 from ordstat.results import PREDICTION_TYPES
 
 
@@ -189,7 +189,7 @@ def test_cross_validated_errors_of_real_fits(wine, method):
     assert errors.columns.tolist() == ["training", "cv", "cv se"]
     pd.testing.assert_frame_equal(errors, results.errors(cv=4, seed=1))
     # By hand: the same folds, each predicted by a fit to the others.
-    folds = draw_folds(results.design.sample, 4, np.random.default_rng(1))
+    folds = held_out(results.design.sample, 4, np.random.default_rng(1)).argmax(axis=0)
     wrong = []
     for fold in range(4):
         fitted = ordfit("rating ~ temp + contact", wine[folds != fold], method=method)

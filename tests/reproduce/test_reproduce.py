@@ -14,7 +14,7 @@ from benchmarks.reproduce import compare, data, report, runs, trees
 from benchmarks.reproduce.procedures import ChosenOnPart, OnHiddenLayer, Recipe, RoundsByCV, ScaledSteps
 from benchmarks.reproduce.recipes import METRICS, RECIPES
 from ordstat import Gaussian
-from ordstat.judging.folds import stratified_folds
+from ordstat.judging.evaluation import stratified_folds
 from ordstat.registry import resolve
 
 ROOT = Path(__file__).parents[2]

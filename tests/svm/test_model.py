@@ -8,7 +8,7 @@ from ordstat.exceptions import OptionError
 from ordstat.fit import KernelExpansion
 from ordstat.formula.sample import Rows, fit_scaling, row_blocks
 from ordstat.judging.costs import CostMatrix
-from ordstat.judging.folds import stratified_folds
+from ordstat.judging.evaluation import stratified_folds
 from ordstat.reduction.encoding import extend
 from ordstat.svm.gram import centred
 from ordstat.svm.kernels import Perceptron
@@ -49,7 +49,7 @@ def test_weights_count_as_repeated_rows_and_none_changes_nothing():
 def test_extended_examples_price_a_ranker():
     """Theorem 4.1 of Lin (2008): for a ranker's own answers the weighted error is its cost, whatever the rank."""
     y = np.array([0, 1, 2, 3, 1])
-    costs = CostMatrix.squared().rows(y, 4)
+    costs = CostMatrix("squared").rows(y, 4)
     case = np.array([1.0, 2.0, 1.0, 0.0, 3.0])
     extended = extend(y, costs, case)
     for predicted in range(4):

@@ -7,7 +7,7 @@ import pytest
 from ordstat import OptionError, ordfit
 from ordstat.fit import Selection
 from ordstat.judging.costs import CostMatrix
-from ordstat.judging.folds import stratified_folds
+from ordstat.judging.evaluation import stratified_folds
 from ordstat.registry import METHODS
 from ordstat.report.sections import selection_table
 from ordstat.svm.kernels import Gaussian, Laplacian, Polynomial

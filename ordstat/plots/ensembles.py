@@ -1,4 +1,4 @@
-"""A classification tree."""
+"""Ensembles: errors after every round, and single trees."""
 
 from __future__ import annotations
 
@@ -8,12 +8,89 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..checks import one_of
+from ..exceptions import UnavailableError
 from ..report.table import effect_label
 from . import style
 from .style import in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+#: What may be drawn, and the name of its axis.
+ERRORS = {
+    "absolute": "mean absolute error",
+    "classification": "classification error",
+    "cost": "mean cost",
+    "loss": "loss a row",
+}
+_OWN, _NEW, _HELD = "rows of the fit", "new data", "held out"
+_COLOURS = {_OWN: style.RIGHT, _NEW: style.WRONG, _HELD: style.INK}
+_COLOURS |= {"loss": style.RIGHT, "its bound": style.MUTED}
+# Rounds drawn where the user does not say how many.
+_POINTS = 250
+
+
+def ensemble_frame(results: Any, newdata: Any, error: str, every: int | None) -> pd.DataFrame:
+    """Errors of an ensemble by round: round, rows (whose error it is), value."""
+    one_of("error", error, ERRORS)
+    made = results.fit.stages[-1]
+    if made == 0:
+        raise UnavailableError(f"no round was made, for {results.fit.trace.message}: there is nothing to draw.")
+    stages = np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)).tolist()
+    chosen = {"rounds": stages} if every is None else {"every": every}
+    staged = results.staged_errors(None if error == "loss" else newdata, **chosen)
+    record = results.rounds.loc[staged.index]
+    if error == "loss":
+        names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
+        return _long(record[[name for name in names if name in record]].rename(columns=names))
+    curves = {_OWN: staged[error]}
+    if newdata is not None:
+        curves[_NEW] = staged[f"new {error}"]
+    return _long(pd.DataFrame(curves))
+
+
+def trees_frame(results: Any, newdata: Any, error: str, every: int) -> pd.DataFrame:
+    """Errors of trees by round."""
+    one_of("error", error, ("absolute", "classification", "squared"))
+    staged = results.staged_errors(newdata, every=every)
+    curves = {_OWN: staged[error]}
+    if newdata is not None:
+        curves[_NEW] = staged[f"new {error}"]
+    return _long(pd.DataFrame(curves))
+
+
+def _long(wide: pd.DataFrame) -> pd.DataFrame:
+    """Columns round, rows, value of a frame with one column a set of rows, by round."""
+    return wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
+
+
+def draw_rounds(data: pd.DataFrame, ax: Axes | None, words: str) -> Axes:
+    ax = style.axes(ax, height=3.4)
+    lines = {str(rows): line for rows, line in data.groupby("rows", sort=False)}
+    for rows, line in lines.items():
+        # The bound of an exact step is the loss itself: wide and behind, it can be seen there too.
+        behind = rows == "its bound"
+        (drawn,) = ax.plot(line["round"], line["value"], color=_COLOURS[rows], label=rows, zorder=2 if behind else 3)
+        drawn.set(linewidth=5.0 if behind else 1.4, alpha=0.4 if behind else 1.0)
+    style.named(ax, "round", words)
+    if lines.keys() & {"loss", "its bound"}:
+        ax.set_yscale("log")
+    style.legend(ax)
+    return ax
+
+
+def draw_ensemble(results: Any, data: pd.DataFrame, ax: Axes | None, error: str) -> Axes:
+    ax = draw_rounds(data, ax, ERRORS[error])
+    ax.set_xscale("log")
+    style.plain_log_ticks(ax)
+    kept = results.fit.kept
+    if 0 < kept < results.fit.stages[-1]:
+        ax.axvline(kept, color=style.MUTED, linewidth=0.8, linestyle=(0, (4, 3)))
+        style.note(ax, f"{kept} in use", (kept, 1.0), (-4, -2), ax.get_xaxis_transform(), ha="right", va="top")
+    return ax
+
 
 _LEAF = 0.62  # inches between leaves
 _LEVEL = 0.95  # inches between depths
