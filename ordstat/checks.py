@@ -130,20 +130,6 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def text(name: str, value: Any, *, optional: bool = True) -> None:
-    """OptionError where the value is no text, nor, of an optional one, None.
-
-    Examples
-    --------
-    >>> text("title", 3)
-    Traceback (most recent call last):
-        ...
-    ordstat.exceptions.OptionError: title must be a text; got 3.
-    """
-    if not isinstance(value, str) and not (optional and value is None):
-        raise _wrong(name, value, "a text")
-
-
 def listed_texts(name: str, value: Any) -> list[str]:
     """A text, or several, as a list; OptionError where some are none.
 
@@ -262,15 +248,6 @@ def brief(value: Any) -> str:
         return "a whole number of more than 20 digits"
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
-def check_memory(size: float, what: str, instead: str) -> None:
-    """DataError if `size` bytes are more than half of the available memory."""
-    if size > 2**24 and size > 0.5 * available_memory():
-        raise DataError(
-            f"{what} would take about {size / 2**30:.2g} GiB, and there are {available_memory() / 2**30:.2g} GiB of "
-            f"memory: {instead}."
-        )
 
 
 def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:

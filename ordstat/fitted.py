@@ -18,7 +18,7 @@ from .fit import Certificate, Fit, GapRule, Geometry, Trace
 from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
 from .judging.costs import sample_costs
 from .judging.errors import ErrorTable, Predictions, error_table
-from .judging.evaluation import CalibratedMethod, Fitter, Learner, ProbabilityRule, RankingMethod, evaluate
+from .judging.evaluation import CalibratedMethod, Fitter, Learner, RankingMethod, evaluate
 from .judging.margins import DRAWN, MarginBounds, Margins, margins
 from .judging.training_bounds import training_bounds
 from .report.cells import count
@@ -203,14 +203,14 @@ class FittedRanker:
             """Say which methods have what this one has not; a property that refused says so again."""
             if hasattr(type(self), name):
                 return type(self).__getattribute__(self, name)
-            if (known := self.other_names.get(name)) is not None:
-                return known(self)
+            if name in self.other_names:
+                return self.other_names[name](self)
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
             meant = advice("attribute", name)
-            called = re.match(r" \.(\w+)", meant)
-            there = called is None or hasattr(self, called[1])
-            hint = f". Use{meant}." if meant and there else ""
+            attribute = re.match(r" \.(\w+)", meant)
+            usable = attribute is None or hasattr(self, attribute[1])
+            hint = f". Use{meant}." if meant and usable else ""
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     # Numbers
@@ -243,14 +243,14 @@ class FittedRanker:
     @property
     def threshold_names(self) -> list[str]:
         """(K-1) names "low|high"."""
-        return [f"{low}|{high}" for low, high in zip(self.levels, self.levels[1:], strict=False)]
+        return list(map("{}|{}".format, self.levels[:-1], self.levels[1:]))
 
     @property
     def prediction_types(self) -> tuple[str, ...]:
         """Every `type` that `predict` takes."""
-        own = self.predicts if self.no_margins is None else tuple(type for type in self.predicts if type != "margin")
-        more = () if self.fit.calibration is None else ("prob", "cum_prob")
-        return (*own, *(type for type in more if type not in own))
+        calibrated = () if self.fit.calibration is None else ("prob", "cum_prob")
+        types = dict.fromkeys((*self.predicts, *calibrated))
+        return tuple(type for type in types if type != "margin" or self.no_margins is None)
 
     @property
     def no_margins(self) -> str | None:
@@ -323,8 +323,9 @@ class FittedRanker:
     def title(self) -> str:
         """Head of what is printed."""
         recipe = self.design.recipe
-        more = {} if recipe is None else {"nominal": recipe.nominal, "scale": recipe.scale}
-        return "; ".join([f"{self.kind}: {self.design.formula}", *(f"{k} {v}" for k, v in more.items() if v)])
+        nominal = f"; nominal {recipe.nominal}" if recipe is not None and recipe.nominal else ""
+        scale = f"; scale {recipe.scale}" if recipe is not None and recipe.scale else ""
+        return f"{self.kind}: {self.design.formula}{nominal}{scale}"
 
     def estimates(self) -> dict[str, pd.Series]:
         """What was estimated, by kind; empty for methods without coefficients and thresholds."""
@@ -426,18 +427,18 @@ class FittedRanker:
         type : str
             One of `prediction_types`, but for "margin".
         """
-        calibration = self.fit.calibration
-        if calibration is not None and type in ("prob", "cum_prob"):
-            found = calibration.probabilities if type == "prob" else calibration.cum_probabilities
-            return target.frame(found(target.scores), self.levels)
+        if self.fit.calibration is not None and type in ("prob", "cum_prob"):
+            return self._probability_frame(self.fit.calibration, type, target, target.scores)
         return self._predicted(target, type)
+
+    def _probability_frame(self, model: Any, type: str, target: Target, *rows: Any) -> pd.DataFrame:
+        values = model.probabilities(*rows) if type == "prob" else model.cum_probabilities(*rows)
+        return target.frame(values, self.levels)
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         """Those of an uncalibrated fit."""
         if type in ("prob", "cum_prob"):
-            rule = cast(ProbabilityRule, self.fit.rule)
-            found = rule.probabilities if type == "prob" else rule.cum_probabilities
-            return target.frame(found(target.rows, target.scores), self.levels)
+            return self._probability_frame(self.fit.rule, type, target, target.rows, target.scores)
         if type == "votes":
             return target.frame(target.scores, self.levels)
         if type == "score":
@@ -473,8 +474,8 @@ class FittedRanker:
         """
         target, sample = self.judged_sample(newdata, weights)
         predictions = evaluate(self.judge, sample, self.method.cost, self.probabilities_of, target.scores)
-        known = self.design.sample.costs is None or sample.costs is not None
-        return predictions if known else replace(predictions, paid=None)
+        unpaid = self.design.sample.costs is not None and sample.costs is None
+        return replace(predictions, paid=None) if unpaid else predictions
 
     # Margins as arrays
 
@@ -527,18 +528,20 @@ class FittedRanker:
         ----------
         delta : float in (0, 1)
         """
-        if self.geometry is None:
-            return MarginBounds(bounds=(), notes=(self._why_no_bounds(),))
         sample = self.divisible
-        if self.design.survey is not None:
-            return MarginBounds(bounds=(), notes=(DRAWN,))
-        if self.no_margins is not None:
-            reason = self.no_margins.partition(". ")[0]
-            return MarginBounds(bounds=(), notes=(f"No margin bounds: {reason[:1].lower()}{reason[1:]}.",))
-        costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
-        found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
-        more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
-        return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
+        if self.geometry is None:
+            reason = self._why_no_bounds()
+        elif self.design.survey is not None:
+            reason = DRAWN
+        elif self.no_margins is not None:
+            sentence = self.no_margins.partition(". ")[0]
+            reason = f"No margin bounds: {sentence[:1].lower()}{sentence[1:]}."
+        else:
+            costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
+            general = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
+            more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
+            return MarginBounds(bounds=(*general.bounds, *more.bounds), notes=(*general.notes, *more.notes))
+        return MarginBounds(bounds=(), notes=(reason,))
 
     @property
     def own_cost(self) -> bool:

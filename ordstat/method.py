@@ -110,7 +110,7 @@ class Method:
         for f in fields(self):
             value = f.metadata["check"](f.name, getattr(self, f.name), self) if "check" in f.metadata else None
             if value is not None:
-                self._settle(**{f.name: value})
+                object.__setattr__(self, f.name, value)
 
     def results_for(self, sample: Sample) -> type[Any]:
         """The class of the results of a fit to these rows."""
@@ -221,8 +221,11 @@ class Method:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
-        changed = [f"{name}={_code(value)}" for name, (value, default) in values.items() if value != default]
+        changed = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value != f.default:
+                changed.append(f"{f.name}={_code(value)}")
         return f"{type(self).__name__}({', '.join(changed)})"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..checks import check_memory
+from ..checks import require_memory
 from ..exceptions import DataError, FormulaError
 from .columns import Factor, Value, factor_of, recode
 from .contrasts import Contrast, stack
@@ -118,7 +118,8 @@ def fit_coding(
             f"{expression.label!r} has one level only in the rows used, {shown_labels(levels)}: drop the term."
         )
     what = f"The contrasts of the {len(levels):,} levels of {expression.label!r}"
-    check_memory(8.0 * len(levels) ** 2, what, "join levels, or give each its random effect, as in (1 | group)")
+    remedy = "Join levels, or give each its random effect, as in (1 | group)."
+    require_memory(f"{what}, in two copies,", 16.0 * len(levels) ** 2, remedy)
     asked = factor.contrast or contrast
     matrix, suffixes = (asked or Contrast()).coding(levels)
     return FactorCoding(expression.label, levels, matrix, suffixes, whole and asked is None, factor.ordered), unused
@@ -185,8 +186,8 @@ def _check_size(terms: Sequence[Term], fulls: Sequence[Sequence[bool]], codings:
             f"The formula gives {sum(sizes):,} columns, and may give at most {MAX_COLUMNS:,}; {largest}: "
             "leave out interactions, or join levels."
         )
-    what = f"The formula gives {sum(sizes):,} columns for {n:,} rows; {largest}. They"
-    check_memory(_COPIES * 8.0 * n * sum(sizes), what, "leave out interactions, or join levels")
+    what = f"A design of {sum(sizes):,} columns for {n:,} rows ({largest})"
+    require_memory(what, 2.0 * _COPIES * 8.0 * n * sum(sizes), "Leave out interactions, or join levels.")
 
 
 def column_categories(part: Part, codings: Mapping[str, Coding]) -> IntArray | None:
