@@ -268,52 +268,6 @@ class LinearPotential:
         return self.scaling(rows.X) @ self.coef + self.offset
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ColumnScore:
-    """H(x) = sign * x[column].
-
-    Attributes
-    ----------
-    column : int or None
-        None of rows without columns, for H = 0.
-    sign : float
-        +1 or -1.
-    """
-
-    column: int | None
-    sign: float
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-        if self.column is None:
-            return np.zeros(rows.n)
-        return self.sign * rows.X[:, self.column]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NetworkPotential:
-    """H(x) = sum_j v_j tanh(w_j'z + b_j), z the scaled columns of x.
-
-    Attributes
-    ----------
-    scaling : Scaling
-    inner : (J, D)
-        w_j.
-    bias : (J,)
-    outer : (J,)
-        v.
-    """
-
-    scaling: Scaling
-    inner: FloatArray
-    bias: FloatArray
-    outer: FloatArray
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-        return np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer
-
-
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
     """A number that proves how far a fit is from its optimum.

@@ -38,20 +38,10 @@ OF_LIKELIHOOD = frozenset((
     "power",
 ))  # fmt: skip
 
-#: What results tell each other, the api and the pictures; `dir()` leaves it out.
-INTERNAL = frozenset((
-    "alerts", "augments", "bias_reduced", "by_median", "calibrated", "check_parts", "check_rows", "covariance",
-    "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
-    "importance_kinds", "issued", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at",
-    "margin_frame", "new_predictions", "new_sample", "no_bounds", "no_margins", 
-    "other_names",
-    "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts", "probabilities_of",
-    "random_parameters", "random_part", "robust", "rule", "summary_data", "target", "threshold_names", "trace",
-    "training", "training_errors", "training_margins", "training_note", "z_values",
-    # figures of glance() and discrimination(), columns of tables
-    "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "kind", "lr_chi2", "lr_df",
-    "lr_p_value", "mcfadden", "nagelkerke", "null_loglik", "t_df", "threshold_se", "title", "whole_covariance",
-    "without_aic",
+#: Names of this class and of those that derive from it that `dir()` lists: the others serve the package.
+LISTED = frozenset((
+    "aic", "bic", "bound", "call", "certificate", "coef", "deviance", "formula", "levels", "loglik", "method",
+    "mistake_bound", "nobs", "p_values", "params", "rounds", "se", "support", "thresholds", "vcov",
 ))  # fmt: skip
 
 
@@ -194,8 +184,10 @@ class FittedRanker:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __dir__(self) -> list[str]:
-        """What a user asks for; the names in `INTERNAL` answer too."""
-        return [name for name in super().__dir__() if name not in INTERNAL]
+        """What users need: methods of the results, and `LISTED`; the other names answer too."""
+        classes = [kind for kind in type(self).__mro__ if kind.__name__.startswith("Fitted")]
+        inner = set().union(*map(vars, classes), (f.name for f in fields(self))) - LISTED
+        return [name for name in super().__dir__() if name.startswith("_") or name not in inner]
 
     if not TYPE_CHECKING:
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..exceptions import DataError, OptionError
-from ..fit import Certificate, ColumnScore, Fit, HullGeometry, MarginFit, Rule, ThresholdRule, Trace
+from ..fit import Certificate, Fit, HullGeometry, MarginFit, Rule, ThresholdRule, Trace
 from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows, fit_scaling
 from ..judging.costs import CostField, least_cost_thresholds, mean_excess, require_differences
 from ..judging.rankers import MarginResults
@@ -22,6 +22,28 @@ from ..reduction.members import MedianRule, MemberSum, RankStumpVotes, answers
 from .method import RoundsMethod
 from .rank_stump import RankStumpTrainer
 from .rounds import AnswerLoss, Hypotheses
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ColumnScore:
+    """H(x) = sign * x[column].
+
+    Attributes
+    ----------
+    column : int or None
+        None of rows without columns, for H = 0.
+    sign : float
+        +1 or -1.
+    """
+
+    column: int | None
+    sign: float
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        if self.column is None:
+            return np.zeros(rows.n)
+        return self.sign * rows.X[:, self.column]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
