@@ -52,12 +52,6 @@ def test_tests_against_thresholds_only_match_rms(wine_logit):
     assert r.lr_p_value == pytest.approx(stats.chi2.sf(r.lr_chi2, 2), rel=1e-10)
 
 
-def test_thresholds_and_effects(wine_logit):
-    assert wine_logit.thresholds.index.tolist() == ["1|2", "2|3", "3|4", "4|5"]
-    assert wine_logit.coef.index.tolist() == ["temp[T.warm]", "contact[T.yes]"]
-    assert (np.diff(wine_logit.thresholds) > 0).all()
-
-
 def test_names_of_nominal_and_scale_effects(wine_logit):
     design = replace(wine_logit.design, names=("a",), nominal_names=("b", "c"), scale_names=("a",))
     fit = replace(wine_logit.fit, coefficients=np.arange(14.0), aliased=np.zeros(14, dtype=bool))
@@ -121,16 +115,6 @@ def test_covariances_that_cannot_be_had(wine_logit, type, error, match):
         wine_logit.vcov(type)
 
 
-def test_statsmodels_names(wine_logit):
-    r = wine_logit
-    for own, theirs in (("se", "bse"), ("z_values", "tvalues"), ("p_values", "pvalues")):
-        pd.testing.assert_series_equal(getattr(r, own), getattr(r, theirs))
-    assert (r.llf, r.llnull, r.df_resid) == (r.loglik, r.null_loglik, r.df_residual)
-    assert (r.llr, r.llr_pvalue, r.prsquared) == (r.lr_chi2, r.lr_p_value, r.mcfadden)
-    pd.testing.assert_frame_equal(r.conf_int(0.1), r.confint(0.9))
-    pd.testing.assert_frame_equal(r.cov_params(), r.vcov())
-
-
 def test_tidy(wine_logit):
     tidy = wine_logit.tidy()
     assert tidy.columns.tolist() == [
@@ -180,12 +164,6 @@ def test_pickle_keeps_the_numbers(wine_logit):
     copy = pickle.loads(pickle.dumps(wine_logit))
     assert "training" not in vars(copy)
     assert str(copy.summary()) == text and repr(copy) == repr(wine_logit)
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, 95])
-def test_levels_outside_the_range(wine_logit, level):
-    with pytest.raises(OptionError, match="level"):
-        wine_logit.confint(level=level)
 
 
 def test_thresholds_alone(wine):
