@@ -318,7 +318,7 @@ def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], 
     numbered = long_names and any(isinstance(block, Line) and len(lines_of(block)) > _MOST_LINES for block in model)
     if numbered:
         model = [_by_numbers(r, block) for block in model]
-    if numbered or "always level " in " ".join(errors.frame):
+    if numbered or "always level " in " ".join(map(str, errors.frame)):
         header["Levels"] = levels_of(r, numbered=True)
     about = []
     for label, value in header.items():

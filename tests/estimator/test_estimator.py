@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ordstat import REDSVM, CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, datasets, ordfit
-from ordstat.exceptions import SeparationWarning
 from ordstat.estimator import mean_absolute_rank_error
+from ordstat.exceptions import SeparationWarning
 from ordstat.registry import METHODS
 
 LEVELS = ["low", "medium", "high"]  # not in alphabetical order
