@@ -215,7 +215,7 @@ def compare(
         How often folds are drawn anew.
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are judged by it, but those that
-        name another (`"ova"`, `REDSVM(cost="squared")`), which are told. Fits keep their own unless it is given.
+        name another (`"ova"`, `REDSVM(cost="squared")`), which a note lists. Fits keep theirs unless `cost` is given.
     nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action
         As in `ordfit`.
     n_jobs : int
@@ -233,7 +233,7 @@ def compare(
     Raises
     ------
     OptionError, DataError, FormulaError
-        For what cannot be compared. A method that fails in some folds is told in a DataWarning and has no ranks.
+        For what cannot be compared. A DataWarning names a method that fails in some folds, which then has no ranks.
 
     Notes
     -----
@@ -356,9 +356,9 @@ def _judged(
 def _failures(contestants: Sequence[Contestant], results: Sequence[Sequence[Judged]], cv: int) -> pd.DataFrame:
     """Every fit that failed."""
     rows = [
-        (contestant.label, place // cv + 1, place % cv + 1, judged.failure)
+        (contestant.label, number // cv + 1, number % cv + 1, judged.failure)
         for contestant, folds in zip(contestants, results, strict=True)
-        for place, judged in enumerate(folds)
+        for number, judged in enumerate(folds)
         if judged.failure
     ]
     return pd.DataFrame(rows, columns=["method", "repeat", "fold", "message"])

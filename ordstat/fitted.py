@@ -46,7 +46,7 @@ LISTED = frozenset((
 
 
 def who_has(name: str) -> str:
-    """The kinds of methods whose results have a public attribute; empty for a name that is not well known."""
+    """Which methods have a public attribute; empty for other names."""
     if name == "shapley":
         return "gradient boosting has, 'ordboost'"
     if name in OF_THRESHOLDS:
@@ -102,7 +102,7 @@ class Target:
         )
 
     def weighted(self, weights: FloatArray | None) -> Target:
-        """The same places, with numbers only where weights (n,) are not 0: such rows are none."""
+        """The same places, with numbers only for rows of positive weight (n,)."""
         if weights is None:
             return self
         kept = self.complete.copy()
@@ -167,7 +167,7 @@ class FittedRanker:
     importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
     #: Why there may be no margin bounds.
     no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
-    #: What has to be known of the errors on the training rows.
+    #: A note on the errors of the training rows.
     training_note: ClassVar[str] = ""
     #: Names that other packages have for attributes; they answer, and are not listed.
     other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
@@ -280,7 +280,7 @@ class FittedRanker:
         return []
 
     def gain_importance(self) -> pd.DataFrame:
-        """What the trees or rounds have of each column; UnavailableError where a method adds up none."""
+        """Gains of the columns in trees or rounds; UnavailableError for other methods."""
         raise UnavailableError(f"{self.method!r} adds up no trees or rounds: use importance(kind='permutation').")
 
     def check_rows(self) -> None:
@@ -354,7 +354,7 @@ class FittedRanker:
         """Says which of the rows that are asked for are doubtful."""
 
     def probabilities_of(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        """(N, K) probabilities of the ranks by a fit of this kind; None where it has none.
+        """(N, K) probabilities of the ranks by a fit of this kind; None if it has no probabilities.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ class FittedRanker:
         return self._probabilities(fit, rows, scores)
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        """(N, K) probabilities of an uncalibrated fit, None where it has none."""
+        """(N, K) probabilities of an uncalibrated fit; None if it has none."""
         return None
 
     def new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
@@ -543,7 +543,7 @@ class FittedRanker:
 
 
 def check_weights_go_with(data: Any, weights: Any, name: str = "newdata") -> None:
-    """OptionError for weights of new rows where none are given."""
+    """OptionError for weights of new rows without new rows."""
     if data is None and weights is not None:
         raise OptionError(f"weights goes with {name}: the rows of the fit have their own.")
 

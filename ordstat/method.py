@@ -74,7 +74,7 @@ class Needs:
 
 
 class NeedsOfValue:
-    """The `needs` of a class whose values take different things: its own, and of a value what its `own_needs` says."""
+    """The `needs` of a class whose values differ in them: for a value, what its `own_needs` returns."""
 
     def __init__(self, needs: Needs) -> None:
         self.needs = needs
@@ -84,7 +84,7 @@ class NeedsOfValue:
 
 
 def missing_refused(method: str) -> str:
-    """What is said where a method is given missing values."""
+    """The message if a method that takes no missing values gets some."""
     return (
         f"{method} takes no missing values (na_action='keep'): leave the rows out with na_action='omit', fill the "
         "values in, or choose a method that takes them, such as 'ordboost'."
@@ -216,7 +216,7 @@ class Method:
         return MarginBounds(bounds=())
 
     def _settle(self, **values: Any) -> None:
-        """Put checked values in the place of those that were given; for `__post_init__` alone."""
+        """Replace options by their checked values; only for `__post_init__`."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

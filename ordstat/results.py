@@ -37,10 +37,10 @@ def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> p
 
 def known_type(fit: FittedRanker, type: str) -> str:
     """The type of prediction that a text means; OptionError if the fit does not have it."""
-    known = canonical(type, fit.prediction_types)
-    if known is None:
+    name = canonical(type, fit.prediction_types)
+    if name is None:
         raise unknown_type(fit, type)
-    return known
+    return name
 
 
 def unknown_type(fit: FittedRanker, type: str) -> OptionError:
@@ -83,8 +83,8 @@ def _predictors(fit: FittedRanker) -> pd.DataFrame:
     design, names = fit.design, fit.design.spec.columns
     frame = None if design.data is None or not names else copied(design.data, None)
     if frame is not None and not frame.index.equals(design.index):
-        known = frame.index.is_unique and design.index.isin(frame.index).all()
-        frame = frame.loc[design.index] if known else None
+        matched = frame.index.is_unique and design.index.isin(frame.index).all()
+        frame = frame.loc[design.index] if matched else None
     if frame is None:
         return pd.DataFrame(index=design.index)
     if not np.array_equal(design.spec.rebuild(frame).rows.X, design.sample.X, equal_nan=True):
@@ -164,10 +164,10 @@ def _changed(method: Any, options: Mapping[str, Any]) -> Any:
     valid = [field.name for field in fields(method)]
     for name in options:
         if name not in valid:
-            known = ("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS)
-            meant = did_you_mean(name, (*known, *valid))
+            arguments = ("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS)
+            meant = did_you_mean(name, (*arguments, *valid))
             raise OptionError(
-                f"update has no argument {name!r}.{meant} It takes {', '.join(known)}, and options of the method: "
+                f"update has no argument {name!r}.{meant} It takes {', '.join(arguments)}, and options of the method: "
                 f"{', '.join(valid)}."
             )
     return replace(method, **options)
@@ -236,7 +236,7 @@ class OrdinalResults(FittedRanker):
             margin, raw and normalised; needs the response in `newdata`. Likelihood methods, and any other fitted with
             calibrate=True, also have "prob", P(response = level), and "cum_prob", P(response <= level), one column per
             level; voting methods have "votes" of every level in place of score and margin. Calibration does not
-            change the classes: they are the ranker's own, and need not be the most probable level.
+            change the classes, which need not be the most probable level.
 
         Returns
         -------
@@ -452,7 +452,7 @@ class OrdinalResults(FittedRanker):
         newdata : data frame, optional
             Independent rows not used in the fit, with the response.
         delta : float in (0, 1)
-            Chance that a bound fails, each by itself.
+            Chance that a bound fails, for each bound.
         weights : str or (N,) array, optional
             Whole-number case weights of `newdata`.
         cv : int, optional
@@ -604,7 +604,7 @@ class OrdinalResults(FittedRanker):
         """Importance of the variables: by how much predictions are worse when a variable's values are permuted.
 
         A variable is permuted in the data, so that all that a formula makes of it moves together: the columns of a
-        factor or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. What is told is how much this fit uses a
+        factor or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. The importance says how much this fit uses a
         variable, not what the variable is worth: where two variables go together, each can stand in for the other,
         both may look of little use, and permuted rows may be such as no row could be. Leave both out together
         (`update`) to know what they are worth.
@@ -619,7 +619,7 @@ class OrdinalResults(FittedRanker):
             by heart.
         measure : str
             Any measure of `errors()`: "absolute error", "classification error", "log-loss" (with probabilities), ... Of
-            those of which more is better, such as "concordance", the fall is told.
+            those of which more is better, such as "concordance", the fall is shown.
         repeats : int
             Number of permutations.
         seed : int or numpy.random.Generator
@@ -738,7 +738,7 @@ class OrdinalResults(FittedRanker):
         ------
         OptionError
             A path that ends in anything else. The fit holds something that is no value: a kernel or a formula of your
-            own code (safe=False), or a classifier that ordstat does not know.
+            own code, or a classifier that ordstat does not know.
         DataError
             The file cannot be written.
 

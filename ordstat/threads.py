@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 Team = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Any]
 
-#: Multiplications that are over before the libraries are found.
+#: So few multiplications take less time than finding the libraries.
 _SMALL = 3e7
-#: Rows that threads would wait for each other over, more than work on.
+#: With fewer rows, threads mostly wait for each other.
 _FEW_ROWS = 10_000
 
 
 @lru_cache(maxsize=1)
 def _libraries() -> Any:
-    """The libraries found; looking for them takes longer than a small solve."""
+    """The BLAS libraries; finding them takes longer than a small solve."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -59,8 +59,8 @@ def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]
             return [task(*a) for a in arguments]
         from joblib import Parallel, delayed
 
-        found: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(task)(*a) for a in arguments)
-        return found
+        results: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(task)(*a) for a in arguments)
+        return results
 
 
 @contextmanager

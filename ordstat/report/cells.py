@@ -92,7 +92,7 @@ _ROUNDING = 1e-10
 # A number of more decimals is written with a power of ten.
 _MOST_DECIMALS = 8
 
-# Below this a p-value is not told apart from zero.
+# Smaller p-values are shown as smaller than this.
 _SMALLEST_P = 1e-16
 
 

@@ -304,8 +304,8 @@ def describe_ordinal(
     fraction("level", level)
     shared, all_codes, item_notes = read_items(frame, names, levels)
     groups, labels = _groups(frame, by, names)
-    case_weights, known = _weights(frame, weights)
-    keep, note = _kept(groups >= 0, known, by)
+    case_weights, weighted = _weights(frame, weights)
+    keep, note = _kept(groups >= 0, weighted, by)
     if note:
         warn(note, DataWarning)
     codes, w = all_codes[keep], case_weights[keep]

@@ -37,11 +37,11 @@ class Table:
     section : str
         The part of the summary it belongs to.
     inline : bool
-        Shown in a line or two where the summary is to be short.
+        Shown in a line or two in the one-screen summary.
     brief : Table, optional
-        What stands in its place where the summary is to be short.
+        The shorter table for the one-screen summary.
     below : tuple of Table
-        Tables of the same columns, or fewer, that go on under the same head, each after a line with its title.
+        Tables with some of the columns, printed under the same head, each after a line with its title.
     square : bool
         Columns are named as the rows; numbers replace long names where the table is too wide.
     """
@@ -71,11 +71,10 @@ class Table:
         for piece in self.pieces:
             if piece is not self:
                 titles[len(rows)] = piece.title
-            columns = [[str(label).replace("\n", " ") for label in piece.frame.index]]
+            frame, blank = piece.frame, [""] * len(piece.frame)
+            columns = [[str(label).replace("\n", " ") for label in frame.index]]
             for name in names:
-                known = name in piece.frame
-                texts = column_cells(piece.frame[name], piece.formats.get(name)) if known else [""] * len(piece.frame)
-                columns.append(texts)
+                columns.append(column_cells(frame[name], piece.formats.get(name)) if name in frame else blank)
             rows += zip(*columns, strict=True)
             notes += [piece.note] if piece.note else []
         grid = Grid(
@@ -246,7 +245,7 @@ def lines_of(line: Line) -> list[str]:
 
 
 def _header_lines(pairs: Sequence[tuple[str, Any]]) -> Iterator[str]:
-    """Pairs two on a line; a pair too long for half a line gets its own."""
+    """Pairs two on a line; a pair too long for half a line gets a whole one."""
     label_width = max((len(label) for label, _ in pairs), default=0)
     half = (SCREEN - len(_GAP)) // 2
     waiting = ""

@@ -136,7 +136,7 @@ def selection_table(selection: Selection) -> Table:
 
 
 def _at_the_end(selection: Selection) -> str:
-    """A note where the best value is the largest or the smallest tried, which is no sign that it is the best of all."""
+    """A note if the best value is the largest or the smallest tried: a better one may lie beyond."""
     values = {"C": selection.C} if selection.gamma is None else {"C": selection.C, "gamma": selection.gamma}
     ends = {"largest": np.max, "smallest": np.min}
     at_end = [
@@ -188,10 +188,9 @@ def _confusion_table(r: FittedRanker) -> Table:
     formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
     classification, absolute, *_ = per_rank_errors(p)
     frame = frame.assign(all=cells.sum(axis=1), **{"error": classification, "abs. error": absolute})
+    title = "Observed levels (rows) by predicted levels (columns), training rows"
     table = Table(
-        title="Observed by predicted levels (columns), training rows, weighted percentages"
-        if percent
-        else "Observed levels (rows) by predicted levels (columns), training rows",
+        title=title + ", weighted percentages" * percent,
         frame=frame,
         formats=formats | {"error": ".3f", "abs. error": ".3f"},
         note="The full matrix is in .confusion()." if many else "",
@@ -241,7 +240,7 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
 
 
 def _bound_tables(r: FittedRanker) -> list[Table]:
-    """The margin bounds that say something; nothing where none does (the notes say why)."""
+    """The margin bounds below their trivial values; no table if there are none (the notes say why)."""
     bounds = [bound for bound in r.margin_bounds.bounds if not bound.vacuous]
     if not bounds:
         return []
@@ -312,7 +311,7 @@ def learnt(report: Report) -> list[Table | Line]:
 
 
 def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], sections: Sequence[str]) -> Report:
-    """What was fitted, what was learnt, how well, and where the rest is."""
+    """Model, estimates, errors, bound, certificate, and the names of further sections."""
     errors, header = _brief_errors(r), dict(report.header)
     long_names = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL
     numbered = long_names and any(isinstance(block, Line) and len(lines_of(block)) > _MOST_LINES for block in model)
@@ -392,7 +391,7 @@ def _brief_errors(r: FittedRanker) -> Table:
 
 
 def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
-    """A note where the columns move no prediction of the rows of the fit."""
+    """A note if all rows of the fit are predicted alike."""
     codes = np.unique(r.training.codes)
     if codes.size > 1 or not r.design.names:
         return ()
