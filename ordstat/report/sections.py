@@ -188,9 +188,9 @@ def _confusion_table(r: FittedRanker) -> Table:
     formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
     classification, absolute, *_ = per_rank_errors(p)
     frame = frame.assign(all=cells.sum(axis=1), **{"error": classification, "abs. error": absolute})
-    title = "Observed levels (rows) by predicted levels (columns), training rows"
+    rows = "training rows, weighted percentages" if percent else "training rows"
     table = Table(
-        title=title + ", weighted percentages" * percent,
+        title=f"Observed{'' if percent else ' levels (rows)'} by predicted levels (columns), {rows}",
         frame=frame,
         formats=formats | {"error": ".3f", "abs. error": ".3f"},
         note="The full matrix is in .confusion()." if many else "",
