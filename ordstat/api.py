@@ -80,7 +80,7 @@ def ordfit(
     constraints : dict or list of str, optional
         Signs and orders of coefficients that the fit must obey, {"x1": "+", "x2": "-"} or ["x1 >= 0", "x1 <= x2"]
         (support vector machines with kernel="linear"). Names are those of the columns of the model, as in `coef`.
-        Of "ordboost" a sign is that of a column in which the score rises, or falls.
+        For "ordboost", "+" makes the score increase in that column and "-" makes it decrease.
     interactions : list of lists of str, optional
         Columns of the data that may interact in the trees of "ordboost", [["x1", "x2"], ["x3"]]: those on a path of a
         tree have a group in common. Columns in no group make one more.
@@ -177,7 +177,7 @@ def ordfit(
 
 
 def _warn_of_fractions(results: Any) -> None:
-    """DataWarning where weights that are no numbers of rows are behind standard errors that count rows."""
+    """DataWarning if standard errors treat fractional weights as numbers of rows."""
     if not results.method.likelihood or results.covariance not in ("model", "HC0", "HC1"):
         return
     weights = results.design.sample.weights
@@ -200,7 +200,7 @@ def fit_design(
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
 ) -> OrdinalResults:
-    """Fit a method to a design that is already built, and issue what the fit has to warn of."""
+    """Fit a method to a design, and issue the warnings of the fit."""
     if vcov is not None and not method.likelihood:
         raise OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
     if design.survey is not None and not method.likelihood:
@@ -223,10 +223,10 @@ def fit_design(
 def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:
     """The call as text."""
     asked = design.recipe.arguments() if design.recipe is not None else ""
-    told = [repr(design.formula), *([asked] if asked else []), f"method={method!r}"]
-    told += [] if calibrated is None else [f"calibrate={calibrated.folds}"]
-    told += [] if vcov is None else [f"vcov={vcov!r}" if isinstance(vcov, (str, dict)) else "vcov=..."]
-    return f"ordfit({', '.join(told)})"
+    arguments = [repr(design.formula), *([asked] if asked else []), f"method={method!r}"]
+    arguments += [] if calibrated is None else [f"calibrate={calibrated.folds}"]
+    arguments += [] if vcov is None else [f"vcov={vcov!r}" if isinstance(vcov, (str, dict)) else "vcov=..."]
+    return f"ordfit({', '.join(arguments)})"
 
 
 def refit(

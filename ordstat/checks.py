@@ -36,7 +36,7 @@ def number(
     of: Any = None,
     also: str = "",
 ) -> float:
-    """The value as a float; OptionError where it is no finite number within the bounds.
+    """The value as a float; OptionError unless it is a finite number within the bounds.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def fraction(name: str, value: Any, *, of: Any = None, also: str = "") -> float:
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None, *, of: Any = None, also: str = "") -> int:
-    """The value as an int; OptionError where it is no whole number from `least` to `most`.
+    """The value as an int; OptionError unless it is a whole number from `least` to `most`.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def is_whole(value: Any) -> bool:
 
 
 def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
-    """The value as a dict, an empty one of None; OptionError where it is no mapping.
+    """The value as a dict, empty for None; OptionError unless it is a mapping.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
 
 
 def jobs(value: Any, *, of: Any = None) -> int:
-    """n_jobs as an int; OptionError where it is no number of jobs."""
+    """n_jobs as an int; OptionError unless it is a number of jobs."""
     if not is_whole(value) or not 1 <= abs(value) <= _MOST_JOBS:
         raise _wrong("n_jobs", value, f"a whole number other than 0, {_MOST_JOBS} at most (-1 for all processors)", of)
     return int(value)
@@ -130,32 +130,18 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def text(name: str, value: Any, *, optional: bool = True) -> None:
-    """OptionError where the value is no text, nor, of an optional one, None.
-
-    Examples
-    --------
-    >>> text("title", 3)
-    Traceback (most recent call last):
-        ...
-    ordstat.exceptions.OptionError: title must be a text; got 3.
-    """
-    if not isinstance(value, str) and not (optional and value is None):
-        raise _wrong(name, value, "a text")
-
-
 def listed_texts(name: str, value: Any) -> list[str]:
-    """A text, or several, as a list; OptionError where some are none.
+    """A text, or several, as a list; OptionError for other types.
 
     Examples
     --------
     >>> listed_texts("notes", "Two rows."), listed_texts("notes", ("One.", "Two."))
     (['Two rows.'], ['One.', 'Two.'])
     """
-    found = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else None
-    if found is None or not all(isinstance(one, str) for one in found):
+    texts = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else None
+    if texts is None or not all(isinstance(text, str) for text in texts):
         raise _wrong(name, value, "a text or a list of texts")
-    return found
+    return texts
 
 
 def one_of(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> None:
@@ -178,7 +164,7 @@ _MOST, _LONGEST = 24, 500
 
 
 def unknown(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = None, also: str = "") -> OptionError:
-    """The error of a name that is none of those allowed, of which the first are told where there are many."""
+    """The error for a name that is not allowed; it lists the allowed names, or the first of many."""
     names = list(dict.fromkeys(allowed))
     shown = ", ".join(map(repr, names if len(names) <= _MOST else names[: _MOST // 2]))
     more = f", ... ({len(names)} in all)" if len(names) > _MOST else ""
@@ -186,17 +172,17 @@ def unknown(name: str, value: Any, allowed: Iterable[str | None], *, of: Any = N
 
 
 def one_spelled(name: str, value: Any, allowed: Iterable[str], *, of: Any = None) -> str:
-    """The one of the allowed names that a text spells; OptionError, with the nearest name, where it spells none."""
+    """The allowed name that a text spells; OptionError, with the nearest name, if there is no such name."""
     names = list(allowed)
-    found = canonical(value, names)
-    if found is None:
+    spelled = canonical(value, names)
+    if spelled is None:
         raise unknown(name, value, names, of=of)
-    return found
+    return spelled
 
 
 def canonical(given: Any, names: Iterable[str]) -> str | None:
     """The one of some names that a text means, in any case, with any hyphens, underscores and blanks, or by the
-    name of another package (`OTHER_NAMES`); None where it is none.
+    name of another package (`OTHER_NAMES`); None if there is no such name.
 
     Examples
     --------
@@ -210,8 +196,8 @@ def canonical(given: Any, names: Iterable[str]) -> str | None:
     names = tuple(names)
     if given in names:
         return given
-    known, wanted = {_plain(name): name for name in names}, _plain(given)
-    return known.get(wanted) or known.get(_plain(OTHER_NAMES.get(wanted, "")))
+    by_spelling, wanted = {_plain(name): name for name in names}, _plain(given)
+    return by_spelling.get(wanted) or by_spelling.get(_plain(OTHER_NAMES.get(wanted, "")))
 
 
 @lru_cache(maxsize=1024)
@@ -236,7 +222,7 @@ def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
-    """The end of a message about an unknown name; empty where no known one is near."""
+    """The end of a message about an unknown name; empty if no known name is near."""
     known = list(known)
     usual = NEAREST.get(_plain(name)) if isinstance(name, str) else None
     close = [usual] if usual is not None and usual in known else nearest(name, known)
@@ -244,7 +230,7 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 
 
 def generator(seed: Any, name: str = "seed", also: str = " or a numpy Generator") -> np.random.Generator:
-    """The random number generator of a seed, or the one given; OptionError for anything that is no seed."""
+    """The random number generator of a seed, or the one given; OptionError for any other value."""
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as problem:
@@ -264,15 +250,6 @@ def brief(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def check_memory(size: float, what: str, instead: str) -> None:
-    """DataError if `size` bytes are more than half of the available memory."""
-    if size > 2**24 and size > 0.5 * available_memory():
-        raise DataError(
-            f"{what} would take about {size / 2**30:.2g} GiB, and there are {available_memory() / 2**30:.2g} GiB of "
-            f"memory: {instead}."
-        )
-
-
 def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:
     """Values by their labels as text; OptionError where two labels are the same text.
 
@@ -281,12 +258,12 @@ def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:
     >>> labelled({1: "one", "two": 2}, "fits")
     {'1': 'one', 'two': 2}
     """
-    found = {str(label): value for label, value in given.items()}
-    if len(found) < len(given):
+    by_text = {str(label): value for label, value in given.items()}
+    if len(by_text) < len(given):
         texts = [str(label) for label in given]
         twice = next(text for text in texts if texts.count(text) > 1)
         raise OptionError(f"{what} must have labels that differ as text; {twice!r} is there twice. Rename one.")
-    return found
+    return by_text
 
 
 def require_memory(what: str, size: float, instead: str) -> None:
@@ -358,7 +335,7 @@ def reporter(callback: Progress | None) -> Progress | None:
     Raises
     ------
     OptionError
-        A callback that is no function.
+        The callback is not a function.
     """
     if callback is not None:
         if not callable(callback):

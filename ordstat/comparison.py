@@ -57,33 +57,27 @@ def _require_distinct(labels: Sequence[str], example: str) -> None:
 
 def _entries(methods: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """(label, name or value, options) of every method asked for."""
-    if isinstance(methods, (str, Method)):
-        methods = [methods]
     if isinstance(methods, Mapping):
         for label, given in methods.items():
-            if not isinstance(given, Mapping):
-                yield str(label), *_entry(given)[1:]
-                continue
-            if "method" not in given and spelled(label) is None:
+            options = dict(given) if isinstance(given, Mapping) else {"method": given}
+            if "method" not in options and spelled(label) is None:
                 raise OptionError(
                     f"methods must name the method of {label!r}; got the options {given!r}. "
                     f"Write {{{label!r}: {{'method': 'redsvm', 'C': 10}}}}."
                 )
-            options = dict(given)
             yield str(label), options.pop("method", label), options
-    elif isinstance(methods, Iterable) and (several := list(methods)):
-        yield from map(_entry, several)
-    else:
+        return
+    several = [methods] if isinstance(methods, (str, Method)) else methods
+    if not isinstance(several, Iterable) or not (several := list(several)):
         raise OptionError(
             f"methods must be a list of names, or a dict of labels to options; got {methods!r}. Give {EXAMPLE}."
         )
-
-
-def _entry(given: Any) -> tuple[str, Any, Mapping[str, Any]]:
-    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping):
-        options = ", ".join(f"{name}={value!r}" for name, value in given[1].items())
-        return f"{given[0]}({options})" if options else str(given[0]), given[0], given[1]
-    return given if isinstance(given, str) else repr(given), given, {}
+    for given in several:
+        pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
+        name, options = given if pair else (given, {})
+        words = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        label = str(name) if pair or isinstance(name, str) else repr(name)
+        yield f"{label}({words})" if words else label, name, options
 
 
 def _chose_cost(name: Any, method: Method, options: Mapping[str, Any]) -> bool:
@@ -219,7 +213,7 @@ def compare(
         How often folds are drawn anew.
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are judged by it, but those that
-        name another (`"ova"`, `REDSVM(cost="squared")`), which are told. Fits keep their own unless it is given.
+        name another (`"ova"`, `REDSVM(cost="squared")`), which a note lists. Fits keep theirs unless `cost` is given.
     nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action
         As in `ordfit`.
     n_jobs : int
@@ -237,7 +231,7 @@ def compare(
     Raises
     ------
     OptionError, DataError, FormulaError
-        For what cannot be compared. A method that fails in some folds is told in a DataWarning and has no ranks.
+        For what cannot be compared. A DataWarning names a method that fails in some folds, which then has no ranks.
 
     Notes
     -----
@@ -360,20 +354,21 @@ def _judged(
 def _failures(contestants: Sequence[Contestant], results: Sequence[Sequence[Judged]], cv: int) -> pd.DataFrame:
     """Every fit that failed."""
     rows = [
-        (contestant.label, place // cv + 1, place % cv + 1, judged.failure)
+        (contestant.label, number // cv + 1, number % cv + 1, judged.failure)
         for contestant, folds in zip(contestants, results, strict=True)
-        for place, judged in enumerate(folds)
+        for number, judged in enumerate(folds)
         if judged.failure
     ]
     return pd.DataFrame(rows, columns=["method", "repeat", "fold", "message"])
 
 
 def _title(contestants: Sequence[Contestant], cv: int, repeats: int) -> str:
-    design = contestants[0].design
     formulas = {contestant.design.formula for contestant in contestants}
-    what, of = ("method", formulas.pop()) if len(formulas) == 1 else ("model", design.response)
-    times = "" if repeats == 1 else f", {repeats} times"
-    return f"{counted(len(contestants), what)} by {cv}-fold cross-validation{times}: {of}"
+    several = len(formulas) > 1
+    what = counted(len(contestants), "model" if several else "method")
+    times = f", {repeats} times" if repeats > 1 else ""
+    of = contestants[0].design.response if several else formulas.pop()
+    return f"{what} by {cv}-fold cross-validation{times}: {of}"
 
 
 def _notes(

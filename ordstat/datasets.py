@@ -24,31 +24,19 @@ HERBRICH_THRESHOLDS = (-1.0, -0.1, 0.25, 1.0)
 #: Factors of the real sets and their levels, the response first.
 _LEVELS: dict[str, dict[str, Sequence[Any]]] = {
     "wine": {
-        "rating": range(1, 6),
-        "temp": ["cold", "warm"],
-        "contact": ["no", "yes"],
-        "bottle": range(1, 9),
+        "rating": range(1, 6), "temp": ["cold", "warm"], "contact": ["no", "yes"], "bottle": range(1, 9),
         "judge": range(1, 10),
     },
     "housing": {
-        "Sat": ["Low", "Medium", "High"],
-        "Infl": ["Low", "Medium", "High"],
-        "Type": ["Tower", "Apartment", "Atrium", "Terrace"],
-        "Cont": ["Low", "High"],
+        "Sat": ["Low", "Medium", "High"], "Infl": ["Low", "Medium", "High"],
+        "Type": ["Tower", "Apartment", "Atrium", "Terrace"], "Cont": ["Low", "High"],
     },
     "anes96": {
-        "PID": [
-            "Strong Democrat",
-            "Weak Democrat",
-            "Independent-Democrat",
-            "Independent",
-            "Independent-Republican",
-            "Weak Republican",
-            "Strong Republican",
-        ],
+        "PID": ["Strong Democrat", "Weak Democrat", "Independent-Democrat", "Independent", "Independent-Republican",
+                "Weak Republican", "Strong Republican"],
         "vote": ["Clinton", "Dole"],
     },
-}
+}  # fmt: skip
 
 #: The real data sets that come with the package.
 NAMES = tuple(_LEVELS)
@@ -89,18 +77,17 @@ def load(name: str) -> pd.DataFrame:
     """
     if name not in _LEVELS:
         raise unknown("the name of a data set", name, _LEVELS)
-    raw = _anes96() if name == "anes96" else _read(f"{name}.csv")
+    if name == "anes96":
+        raw = _anes96()
+    else:
+        with (files("ordstat.data") / f"{name}.csv").open(encoding="utf-8") as stream:
+            raw = pd.read_csv(stream)
     response = next(iter(_LEVELS[name]))
     factors = {
         column: _categorical(raw[column], levels, ordered=column == response)
         for column, levels in _LEVELS[name].items()
     }
     return raw.assign(**factors)
-
-
-def _read(file: str) -> pd.DataFrame:
-    with (files("ordstat.data") / file).open(encoding="utf-8") as stream:
-        return pd.read_csv(stream)
 
 
 def _categorical(values: Any, levels: Sequence[Any], *, ordered: bool = False) -> pd.Categorical:

@@ -108,7 +108,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Seed of all random steps of the method; None draws a fresh one at every fit.
     calibrate : bool or int
-        True, or a number of folds, gives probabilities to a method that has none of its own; see `ordfit`.
+        True, or a number of folds, gives probabilities to a method that has none; see `ordfit`.
     constraints : dict or list of str, optional
         Signs and orders of coefficients, of support vector machines with kernel="linear": {0: "+", 2: "-"} by place,
         or by name, {"x1": "+"} or ["x1 <= x2"], where X has column names; see `ordfit`.
@@ -281,9 +281,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         if classes is None:
             _check_classes(y if weights is None else y[weights > 0], method)
-        labels, known = pd.Series(ranked(y, order)), classes is not None
+        labels = pd.Series(ranked(y, order))
         named = self._named(X)
-        design = from_arrays(named, labels, weights=weights, gaps=gaps, encoding=encoding, keep_levels=known)
+        design = from_arrays(
+            named, labels, weights=weights, gaps=gaps, encoding=encoding, keep_levels=classes is not None
+        )
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
@@ -426,7 +428,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """(D,) shares of the columns in the trees or rounds, of sum 1; AttributeError where there are none."""
+        """(D,) shares of the columns in the trees or rounds, of sum 1; AttributeError for other methods."""
         check_is_fitted(self)
         results = self.results_
         if "gain" not in results.importance_kinds:
@@ -562,7 +564,7 @@ def validated(
 
 
 def _sorted_order(y: AnyArray) -> list[Any]:
-    """Labels sorted; a DataWarning where they are strings, whose order nobody has given."""
+    """Labels sorted; a DataWarning for strings, whose order is unknown."""
     order = list(np.unique(y))
     if any(isinstance(label, str) for label in order):
         shown = [repr(str(label)) for label in order]
@@ -592,13 +594,13 @@ def ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
 
 def _check_classes(y: AnyArray, method: Method) -> None:
     """DataError unless there are two classes, or more where the method takes more."""
-    found = pd.unique(y)
-    if found.size > 2 and method.needs.two_levels:
+    classes = pd.unique(y)
+    if classes.size > 2 and method.needs.two_levels:
         # The first sentence is the one that scikit-learn looks for.
-        raise DataError(f"Only binary classification is supported. {method!r} was given {found.size} classes.")
-    if found.size < 2:
-        only = f", {found.tolist()[0]!r}" if found.size else ""
-        raise DataError(f"y has {found.size} class{only}, in the rows of positive weight; at least 2 are needed.")
+        raise DataError(f"Only binary classification is supported. {method!r} was given {classes.size} classes.")
+    if classes.size < 2:
+        only = f", {classes.tolist()[0]!r}" if classes.size else ""
+        raise DataError(f"y has {classes.size} class{only}, in the rows of positive weight; at least 2 are needed.")
 
 
 def _in_type(labels: Sequence[Any], dtype: npt.DTypeLike) -> AnyArray:

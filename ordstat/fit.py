@@ -71,12 +71,12 @@ class CostRule(ABC):
         """(N, K-1) log(P(y > k) / P(y <= k))."""
 
     def codes(self, rows: Rows, scores: FloatArray | None = None, known: FloatArray | None = None) -> IntArray:
-        """(N,) rank of least expected cost; ties go to the lower rank. `known` are the probabilities, if at hand."""
+        """(N,) rank of least expected cost; ties go to the lower rank. `known`: probabilities, if computed."""
         codes = np.empty(rows.n, dtype=np.intp)
         for some in row_blocks(rows.n, self.n_levels):
             part = rows.take(some), None if scores is None else scores[some]
-            found = self.probabilities(*part) if known is None else known[some]
-            codes[some] = least_expected(found, self.cost)
+            probabilities = self.probabilities(*part) if known is None else known[some]
+            codes[some] = least_expected(probabilities, self.cost)
         return codes
 
 
@@ -207,7 +207,7 @@ class KernelExpansion:
     offset : float, or (P,)
         b.
     squared_norm : float
-        |v|^2 = coef' k(x_s, x_t) coef; NaN where nobody asks for it.
+        |v|^2 = coef' k(x_s, x_t) coef; NaN if it is not computed.
     """
 
     kernel: Kernel
@@ -266,52 +266,6 @@ class LinearPotential:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
         return self.scaling(rows.X) @ self.coef + self.offset
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ColumnScore:
-    """H(x) = sign * x[column].
-
-    Attributes
-    ----------
-    column : int or None
-        None of rows without columns, for H = 0.
-    sign : float
-        +1 or -1.
-    """
-
-    column: int | None
-    sign: float
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-        if self.column is None:
-            return np.zeros(rows.n)
-        return self.sign * rows.X[:, self.column]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NetworkPotential:
-    """H(x) = sum_j v_j tanh(w_j'z + b_j), z the scaled columns of x.
-
-    Attributes
-    ----------
-    scaling : Scaling
-    inner : (J, D)
-        w_j.
-    bias : (J,)
-    outer : (J,)
-        v.
-    """
-
-    scaling: Scaling
-    inner: FloatArray
-    bias: FloatArray
-    outer: FloatArray
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-        return np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,8 +330,8 @@ class Geometry(ABC):
     def complexity(self, weights: FloatArray, counted: BoolArray | None = None) -> float:
         """Empirical Rademacher complexity of all such potentials on training rows with whole weights (N,).
 
-        Complexity of x -> H(x) - theta_k for any one k; with `counted` (N,) that of H(x) - theta_k(n) at a threshold of
-        the row's own, the rows not counted having none.
+        Complexity of x -> H(x) - theta_k for any k; with `counted` (N,), of H(x) - theta_k(n) at one threshold for each
+        counted row.
         """
 
 
@@ -434,7 +388,7 @@ class HullGeometry(Geometry):
         |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1. The sizes then are
         those of the thresholds alone.
     nats : float
-        Divergence of the vote from a prior over voters; NaN where none is known.
+        Divergence of the vote from a prior over voters; NaN if unknown.
     """
 
     log_size: float

@@ -38,25 +38,15 @@ OF_LIKELIHOOD = frozenset((
     "power",
 ))  # fmt: skip
 
-#: What results tell each other, the api and the pictures; `dir()` leaves it out.
-INTERNAL = frozenset((
-    "alerts", "augments", "bias_reduced", "by_median", "calibrated", "check_parts", "check_rows", "covariance",
-    "design", "divisible", "error_notes", "family", "fit", "fitter", "gain_importance", "gaps", "geometry",
-    "coefficient_columns", "fixed_covariance",
-    "importance_kinds", "issued", "judge", "judged_sample", "learner", "margin_bounds", "margin_bounds_at",
-    "margin_frame", "new_predictions", "new_sample", "no_bounds", "no_margins", 
-    "other_names",
-    "own_cost", "own_covariance", "parameters", "predicted", "prediction_types", "predicts", "probabilities_of",
-    "random_parameters", "random_part", "robust", "rule", "summary_data", "target", "threshold_names", "trace",
-    "training", "training_errors", "training_margins", "training_note", "z_values",
-    # figures of glance() and discrimination(), columns of tables
-    "design_df", "df_residual", "edf", "estimates", "figures_of_fit", "kind", "null_loglik", "title",
-    "whole_covariance", "without_aic",
+#: Names of this class and of those that derive from it that `dir()` lists: the others serve the package.
+LISTED = frozenset((
+    "aic", "bic", "bound", "call", "certificate", "coef", "deviance", "formula", "levels", "loglik", "method",
+    "mistake_bound", "nobs", "p_values", "params", "rounds", "se", "support", "thresholds", "vcov",
 ))  # fmt: skip
 
 
 def who_has(name: str) -> str:
-    """The kinds of methods whose results have a public attribute; empty for a name that is not well known."""
+    """Which methods have a public attribute; empty for other names."""
     if name == "shapley":
         return "gradient boosting has, 'ordboost'"
     if name in OF_THRESHOLDS:
@@ -112,7 +102,7 @@ class Target:
         )
 
     def weighted(self, weights: FloatArray | None) -> Target:
-        """The same places, with numbers only where weights (n,) are not 0: such rows are none."""
+        """The same places, with numbers only for rows of positive weight (n,)."""
         if weights is None:
             return self
         kept = self.complete.copy()
@@ -177,7 +167,7 @@ class FittedRanker:
     importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
     #: Why there may be no margin bounds.
     no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
-    #: What has to be known of the errors on the training rows.
+    #: A note on the errors of the training rows.
     training_note: ClassVar[str] = ""
     #: Names that other packages have for attributes; they answer, and are not listed.
     other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
@@ -194,8 +184,10 @@ class FittedRanker:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __dir__(self) -> list[str]:
-        """What a user asks for; the names in `INTERNAL` answer too."""
-        return [name for name in super().__dir__() if name not in INTERNAL]
+        """What users need: methods of the results, and `LISTED`; the other names answer too."""
+        classes = [kind for kind in type(self).__mro__ if kind.__name__.startswith("Fitted")]
+        inner = set().union(*map(vars, classes), (f.name for f in fields(self))) - LISTED
+        return [name for name in super().__dir__() if name.startswith("_") or name not in inner]
 
     if not TYPE_CHECKING:
 
@@ -203,14 +195,14 @@ class FittedRanker:
             """Say which methods have what this one has not; a property that refused says so again."""
             if hasattr(type(self), name):
                 return type(self).__getattribute__(self, name)
-            if (known := self.other_names.get(name)) is not None:
-                return known(self)
+            if name in self.other_names:
+                return self.other_names[name](self)
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
             meant = advice("attribute", name)
-            called = re.match(r" \.(\w+)", meant)
-            there = called is None or hasattr(self, called[1])
-            hint = f". Use{meant}." if meant and there else ""
+            attribute = re.match(r" \.(\w+)", meant)
+            usable = attribute is None or hasattr(self, attribute[1])
+            hint = f". Use{meant}." if meant and usable else ""
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     # Numbers
@@ -243,14 +235,14 @@ class FittedRanker:
     @property
     def threshold_names(self) -> list[str]:
         """(K-1) names "low|high"."""
-        return [f"{low}|{high}" for low, high in zip(self.levels, self.levels[1:], strict=False)]
+        return list(map("{}|{}".format, self.levels[:-1], self.levels[1:]))
 
     @property
     def prediction_types(self) -> tuple[str, ...]:
         """Every `type` that `predict` takes."""
-        own = self.predicts if self.no_margins is None else tuple(type for type in self.predicts if type != "margin")
-        more = () if self.fit.calibration is None else ("prob", "cum_prob")
-        return (*own, *(type for type in more if type not in own))
+        calibrated = () if self.fit.calibration is None else ("prob", "cum_prob")
+        types = dict.fromkeys((*self.predicts, *calibrated))
+        return tuple(type for type in types if type != "margin" or self.no_margins is None)
 
     @property
     def no_margins(self) -> str | None:
@@ -288,7 +280,7 @@ class FittedRanker:
         return []
 
     def gain_importance(self) -> pd.DataFrame:
-        """What the trees or rounds have of each column; UnavailableError where a method adds up none."""
+        """Gains of the columns in trees or rounds; UnavailableError for other methods."""
         raise UnavailableError(f"{self.method!r} adds up no trees or rounds: use importance(kind='permutation').")
 
     def check_rows(self) -> None:
@@ -323,8 +315,9 @@ class FittedRanker:
     def title(self) -> str:
         """Head of what is printed."""
         recipe = self.design.recipe
-        more = {} if recipe is None else {"nominal": recipe.nominal, "scale": recipe.scale}
-        return "; ".join([f"{self.kind}: {self.design.formula}", *(f"{k} {v}" for k, v in more.items() if v)])
+        nominal = f"; nominal {recipe.nominal}" if recipe is not None and recipe.nominal else ""
+        scale = f"; scale {recipe.scale}" if recipe is not None and recipe.scale else ""
+        return f"{self.kind}: {self.design.formula}{nominal}{scale}"
 
     def estimates(self) -> dict[str, pd.Series]:
         """What was estimated, by kind; empty for methods without coefficients and thresholds."""
@@ -361,7 +354,7 @@ class FittedRanker:
         """Says which of the rows that are asked for are doubtful."""
 
     def probabilities_of(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        """(N, K) probabilities of the ranks by a fit of this kind; None where it has none.
+        """(N, K) probabilities of the ranks by a fit of this kind; None if it has no probabilities.
 
         Parameters
         ----------
@@ -374,7 +367,7 @@ class FittedRanker:
         return self._probabilities(fit, rows, scores)
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
-        """(N, K) probabilities of an uncalibrated fit, None where it has none."""
+        """(N, K) probabilities of an uncalibrated fit; None if it has none."""
         return None
 
     def new_sample(self, newdata: Any, weights: Any = None) -> tuple[Target, Sample]:
@@ -426,18 +419,18 @@ class FittedRanker:
         type : str
             One of `prediction_types`, but for "margin".
         """
-        calibration = self.fit.calibration
-        if calibration is not None and type in ("prob", "cum_prob"):
-            found = calibration.probabilities if type == "prob" else calibration.cum_probabilities
-            return target.frame(found(target.scores), self.levels)
+        if self.fit.calibration is not None and type in ("prob", "cum_prob"):
+            return self._probability_frame(self.fit.calibration, type, target, target.scores)
         return self._predicted(target, type)
+
+    def _probability_frame(self, model: Any, type: str, target: Target, *rows: Any) -> pd.DataFrame:
+        values = model.probabilities(*rows) if type == "prob" else model.cum_probabilities(*rows)
+        return target.frame(values, self.levels)
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
         """Those of an uncalibrated fit."""
         if type in ("prob", "cum_prob"):
-            rule = cast(Any, self.fit.rule)
-            found = rule.probabilities if type == "prob" else rule.cum_probabilities
-            return target.frame(found(target.rows, target.scores), self.levels)
+            return self._probability_frame(self.fit.rule, type, target, target.rows, target.scores)
         if type == "votes":
             return target.frame(target.scores, self.levels)
         if type == "score":
@@ -473,8 +466,8 @@ class FittedRanker:
         """
         target, sample = self.judged_sample(newdata, weights)
         predictions = evaluate(self.judge, sample, self.method.cost_matrix, self.probabilities_of, target.scores)
-        known = self.design.sample.costs is None or sample.costs is not None
-        return predictions if known else replace(predictions, paid=None)
+        unpaid = self.design.sample.costs is not None and sample.costs is None
+        return replace(predictions, paid=None) if unpaid else predictions
 
     # Margins as arrays
 
@@ -527,18 +520,20 @@ class FittedRanker:
         ----------
         delta : float in (0, 1)
         """
-        if self.geometry is None:
-            return MarginBounds(bounds=(), notes=(self._why_no_bounds(),))
         sample = self.divisible
-        if self.design.survey is not None:
-            return MarginBounds(bounds=(), notes=(DRAWN,))
-        if self.no_margins is not None:
-            reason = self.no_margins.partition(". ")[0]
-            return MarginBounds(bounds=(), notes=(f"No margin bounds: {reason[:1].lower()}{reason[1:]}.",))
-        costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
-        found = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
-        more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
-        return MarginBounds(bounds=(*found.bounds, *more.bounds), notes=(*found.notes, *more.notes))
+        if self.geometry is None:
+            reason = self._why_no_bounds()
+        elif self.design.survey is not None:
+            reason = DRAWN
+        elif self.no_margins is not None:
+            sentence = self.no_margins.partition(". ")[0]
+            reason = f"No margin bounds: {sentence[:1].lower()}{sentence[1:]}."
+        else:
+            costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
+            general = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
+            more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
+            return MarginBounds(bounds=(*general.bounds, *more.bounds), notes=(*general.notes, *more.notes))
+        return MarginBounds(bounds=(), notes=(reason,))
 
     @property
     def own_cost(self) -> bool:
@@ -548,7 +543,7 @@ class FittedRanker:
 
 
 def check_weights_go_with(data: Any, weights: Any, name: str = "newdata") -> None:
-    """OptionError for weights of new rows where none are given."""
+    """OptionError for weights of new rows without new rows."""
     if data is None and weights is not None:
         raise OptionError(f"weights goes with {name}: the rows of the fit have their own.")
 

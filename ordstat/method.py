@@ -74,7 +74,7 @@ class Needs:
 
 
 def missing_refused(method: str) -> str:
-    """What is said where a method is given missing values."""
+    """The message if a method that takes no missing values gets some."""
     return (
         f"{method} takes no missing values (na_action='keep'): leave the rows out with na_action='omit', fill the "
         "values in, or choose a method that takes them, such as 'ordboost'."
@@ -100,7 +100,7 @@ class Method:
         for f in fields(self):
             value = f.metadata["check"](f.name, getattr(self, f.name), self) if "check" in f.metadata else None
             if value is not None:
-                self._settle(**{f.name: value})
+                object.__setattr__(self, f.name, value)
 
     def results_for(self, sample: Sample) -> type[Any]:
         """The class of the results of a fit to these rows."""
@@ -206,13 +206,16 @@ class Method:
         return MarginBounds(bounds=())
 
     def _settle(self, **values: Any) -> None:
-        """Put checked values in the place of those that were given; for `__post_init__` alone."""
+        """Replace options by their checked values; only for `__post_init__`."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
-        changed = [f"{name}={_code(value)}" for name, (value, default) in values.items() if value != default]
+        changed = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value != f.default:
+                changed.append(f"{f.name}={_code(value)}")
         return f"{type(self).__name__}({', '.join(changed)})"
 
 

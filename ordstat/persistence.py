@@ -47,7 +47,7 @@ _FUNCTIONS = (
 )
 
 
-def class_of(name: str, names: set[str]) -> Any:
+def _class(name: str, names: set[str]) -> Any:
     """The dataclass of a name such as "likelihood.fit.Sample" that has fields of these names."""
     module, _, last = name.rpartition(".")
     try:
@@ -73,14 +73,6 @@ def functions() -> dict[str, Any]:
     }
 
 
-def _dict(*parts: Any) -> dict[Any, Any]:
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def _scalar(dtype: str, content: str) -> Any:
-    return np.frombuffer(bytes.fromhex(content), dtype)[0]
-
-
 def _objects(shape: tuple[int, ...], *values: Any) -> Any:
     flat = np.empty(len(values), dtype=object)
     flat[:] = values
@@ -103,14 +95,6 @@ def _column(values: Any) -> Any:
     return values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array
 
 
-def _categorical(codes: Any, categories: Any, ordered: bool) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, categories, ordered=ordered)
-
-
-def _levels(names: list[Any], *levels: Any) -> pd.MultiIndex:
-    return pd.MultiIndex.from_arrays(levels, names=names)
-
-
 def _frame(index: Any, names: Any, *columns: Any) -> pd.DataFrame:
     series = {j: pd.Series(values, index=index, dtype=values.dtype) for j, values in enumerate(columns)}
     return pd.DataFrame(series, index=index, copy=False).set_axis(names, axis=1)
@@ -129,11 +113,19 @@ def _function(name: str) -> Any:
 VALUES: dict[str, tuple[Any, Any, Any]] = {
     "float": (float, lambda x: [str(x)], float),  # infinite or NaN
     "tuple": (tuple, list, lambda *items: items),
-    "dict": (dict, lambda d: [part for pair in d.items() for part in pair], _dict),
+    "dict": (
+        dict,
+        lambda d: [part for pair in d.items() for part in pair],
+        lambda *p: dict(zip(p[::2], p[1::2], strict=True)),
+    ),
     "frozenset": (frozenset, lambda s: sorted(s, key=repr), lambda *items: frozenset(items)),
     "slice": (slice, lambda s: [s.start, s.stop, s.step], slice),
     "date": (date, lambda d: [d.isoformat()], date.fromisoformat),
-    "scalar": (np.generic, lambda x: [x.dtype.str, x.tobytes().hex()], _scalar),
+    "scalar": (
+        np.generic,
+        lambda x: [x.dtype.str, x.tobytes().hex()],
+        lambda t, x: np.frombuffer(bytes.fromhex(x), t)[0],
+    ),
     "objects": (np.ndarray, lambda a: [a.shape, *a.ravel()], _objects),
     "function": (FunctionType, _name, _function),
     "ufunc": (np.ufunc, _name, _function),
@@ -145,10 +137,14 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "time": (pd.Timestamp, lambda t: [t.isoformat(), t.unit, t.tz and str(t.tz)], _time),
     "period": (pd.Period, lambda p: [p.ordinal, p.freqstr], lambda n, freq: pd.Period(ordinal=n, freq=freq)),
     "interval": (pd.Interval, lambda i: [i.left, i.right, i.closed], pd.Interval),
-    "categorical": (pd.Categorical, lambda c: [c.codes, c.categories, c.ordered], _categorical),
+    "categorical": (pd.Categorical, lambda c: [c.codes, c.categories, c.ordered], pd.Categorical.from_codes),
     "column": (ExtensionArray, lambda a: [str(a.dtype), *a.astype(object)], lambda dtype, *a: pd.array(a, dtype=dtype)),
     "range": (pd.RangeIndex, lambda i: [i.start, i.stop, i.step, None, False, i.name], pd.RangeIndex),
-    "levels": (pd.MultiIndex, lambda i: [list(i.names), *map(i.get_level_values, range(i.nlevels))], _levels),
+    "levels": (
+        pd.MultiIndex,
+        lambda i: [list(i.names), *map(i.get_level_values, range(i.nlevels))],
+        lambda n, *a: pd.MultiIndex.from_arrays(a, names=n),
+    ),
     "index": (pd.Index, lambda i: [_column(i), i.name], lambda a, name: pd.Index(a, a.dtype, name=name)),
     "series": (pd.Series, lambda s: [_column(s), s.index, s.name], lambda a, i, name: pd.Series(a, i, a.dtype, name)),
     "frame": (
@@ -157,13 +153,6 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
         _frame,
     ),
 }
-
-
-def check_sound(made: Any) -> None:
-    """DataError if the arrays of an object do not go with each other."""
-    name = type(made).__name__
-    if name in _CHECKS and not all(_CHECKS[name](made)):
-        raise DataError(f"the parts of its {name} do not agree.")
 
 
 def check_walk(left: Any, right: Any, leaf: Any, column: Any, width: float) -> None:
@@ -273,12 +262,6 @@ _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
     "ValueTree": _value_tree,
     "BoostedTrees": _boosted_trees,
 }
-
-
-def check_whole(fit: Any) -> None:
-    """DataError if the parts of a fit are of different sizes."""
-    if not all(_whole(fit)):
-        raise DataError("its parts do not agree.")
 
 
 def _whole(fit: Any) -> Iterable[bool]:
@@ -432,13 +415,15 @@ class Unpacking:
     def add(self, entry: dict[str, Any]) -> None:
         """Make the next dataclass."""
         given = {name: self.unpack(value) for name, value in entry["fields"].items()}
-        kind = class_of(entry["class"], set(given))
+        kind = _class(entry["class"], set(given))
         made = object.__new__(kind)
         for name, value in given.items():
             object.__setattr__(made, name, value)
         if hasattr(kind, "__post_init__"):
             made.__post_init__()
-        check_sound(made)
+        check = _CHECKS.get(kind.__name__)
+        if check is not None and not all(check(made)):
+            raise DataError(f"the parts of its {kind.__name__} do not agree.")
         self.objects.append(made)
 
     def unpack(self, given: Any) -> Any:
@@ -464,7 +449,8 @@ def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
     fit = unpacking.unpack(tree["fit"])
     if not hasattr(type(fit), "save"):
         raise DataError("it holds something other than a fit.")
-    check_whole(fit)
+    if not all(_whole(fit)):
+        raise DataError("its parts do not agree.")
     return fit
 
 

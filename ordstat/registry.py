@@ -148,7 +148,7 @@ def option_names(entry: Entry) -> list[str]:
 
 
 def defaults_of(method: Any) -> dict[str, Any] | None:
-    """Default of every option of a method; empty for a value, which carries its own; None for an unknown one."""
+    """Default of every option of a method; empty for a value, which carries its options; None for an unknown method."""
     if isinstance(method, Method):
         return {}
     entry = METHODS.get(spelled(method) or "")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .checks import canonical, did_you_mean, unknown
 from .exceptions import DataError, OptionError
-from .fitted import FittedRanker, Target, copied
+from .fitted import FittedRanker, copied
 from .report.render import Summary, as_html, as_text
 from .report.sections import figures, printed, shown_part
 
@@ -37,10 +37,10 @@ def prediction(fit: FittedRanker, newdata: Any = None, type: str = "class") -> p
 
 def known_type(fit: FittedRanker, type: str) -> str:
     """The type of prediction that a text means; OptionError if the fit does not have it."""
-    known = canonical(type, fit.prediction_types)
-    if known is None:
+    name = canonical(type, fit.prediction_types)
+    if name is None:
         raise unknown_type(fit, type)
-    return known
+    return name
 
 
 def unknown_type(fit: FittedRanker, type: str) -> OptionError:
@@ -63,47 +63,41 @@ def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
     else:
         frame = copied(data, target.index)
     calibrated = () if fit.fit.calibration is None else ("prob",)
-    pieces = [
-        _columns(fit, target, data, type)
-        for type in dict.fromkeys((*fit.augments, *calibrated))
-        if type in fit.prediction_types and (type != "margin" or data is None or fit.design.response in frame.columns)
-    ]
+    pieces = []
+    for type in dict.fromkeys((*fit.augments, *calibrated)):
+        if type == "margin" and "margin" in fit.prediction_types and (data is None or fit.design.response in frame):
+            margins = fit.margin_frame(data)[["left", "right"]]
+            pieces.append(margins.set_axis([".left_margin", ".right_margin"], axis=1))
+        elif type != "margin" and type in fit.prediction_types:
+            values = fit.predicted(target, type)
+            if isinstance(values, pd.DataFrame):
+                pieces.append(values.set_axis([f".{type}_{level}" for level in fit.levels], axis=1))
+            else:
+                pieces.append(values.to_frame(".fitted" if type == "class" else f".{type}"))
     added = pd.concat(pieces, axis=1).set_axis(frame.index)
     return pd.concat([frame.drop(columns=added.columns, errors="ignore"), added], axis=1)
 
 
 def _predictors(fit: FittedRanker) -> pd.DataFrame:
-    """The columns of the formula at the rows of the fit; none where these cannot be told."""
+    """The columns of the formula at the rows of the fit; none if these rows are not known."""
     design, names = fit.design, fit.design.spec.columns
-    nothing = pd.DataFrame(index=design.index)
-    if design.data is None or not names:
-        return nothing
-    frame = copied(design.data, None)
-    if not frame.index.equals(design.index):
-        if not (frame.index.is_unique and design.index.isin(frame.index).all()):
-            return nothing
-        frame = frame.loc[design.index]
+    frame = None if design.data is None or not names else copied(design.data, None)
+    if frame is not None and not frame.index.equals(design.index):
+        matched = frame.index.is_unique and design.index.isin(frame.index).all()
+        frame = frame.loc[design.index] if matched else None
+    if frame is None:
+        return pd.DataFrame(index=design.index)
     if not np.array_equal(design.spec.rebuild(frame).rows.X, design.sample.X, equal_nan=True):
         raise DataError("The data have changed since the fit: fit again, or pass data= with the data to use.")
-    return frame[list(names)]
-
-
-def _columns(fit: FittedRanker, target: Target, data: Any, type: str) -> pd.DataFrame:
-    """The columns of one type of prediction, under the names of `augment`."""
-    if type == "margin":
-        return fit.margin_frame(data)[["left", "right"]].set_axis([".left_margin", ".right_margin"], axis=1)
-    found = fit.predicted(target, type)
-    if isinstance(found, pd.DataFrame):
-        return found.set_axis([f".{type}_{level}" for level in fit.levels], axis=1)
-    return found.to_frame(".fitted" if type == "class" else f".{type}")
+    return frame[list(names or ())]
 
 
 #: Arguments of `ordfit` that make a design.
 DESIGN_ARGUMENTS = (
-    *("weights", "offset", "cluster", "design", "levels", "subset", "contrasts", "constraints", "na_action", "safe"),
-    *("context", "interactions"),
+    *("weights", "offset", "cluster", "design", "levels", "subset", "cov", "contrasts", "constraints", "interactions"),
+    "na_action",
 )
-#: Arguments of `ordfit` that are of the fit, whatever the design and the method.
+#: Arguments of `ordfit` that belong to the fit, whatever the design and the method.
 FIT_ARGUMENTS = ("vcov", "calibrate")
 
 
@@ -118,62 +112,51 @@ def updated(
     **changes: Any,
 ) -> Any:
     """Fit again with something changed, as R's update()."""
-    design = {"formula": formula, "nominal": nominal, "scale": scale}
+    given = {"formula": formula, "nominal": nominal, "scale": scale}
     if fit.fitter is None:
         raise OptionError("These results were made by hand: fit with ordfit() to use update().")
     if data is None:
         fit.check_rows()
-    given = {name: value for name, value in design.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None}
     given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
     options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
-    kept = {"calibrate": False if fit.calibrated is None else fit.calibrated.folds}
-    kept |= {"calibrate": changes["calibrate"]} if "calibrate" in changes else {}
+    kept = {"calibrate": changes.get("calibrate", False if fit.calibrated is None else fit.calibrated.folds)}
     new = fit.design if data is None and not given else fit.design.updated(data, **given)
     vcov = {"vcov": changes["vcov"]} if "vcov" in changes else {"kept_vcov": kept_covariance(fit, new, data)}
     if method is not None:
         return fit.fitter(new, method, options, **vcov, **kept)
-    return fit.fitter(new, _changed(_of_design(fit, new), options), {}, **vcov, **kept)
-
-
-def _of_design(fit: FittedRanker, new: Design) -> Any:
-    """The method of the fit; the options of random effects go with these."""
-    if fit.design.sample.rows.random is None or new.sample.rows.random is not None:
-        return fit.method
-    return cast(Any, fit.method).without_random_effects()
+    same: Any = fit.method
+    if fit.design.sample.rows.random is not None and new.sample.rows.random is None:
+        same = same.without_random_effects()
+    return fit.fitter(new, _changed(same, options), {}, **vcov, **kept)
 
 
 def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
-    """The covariance asked for at the fit, for the rows of a new design.
+    """The covariance of the fit, for the rows of a new design.
 
     Raises
     ------
     DataError
-        Clusters that were given as values, and rows that the fit had not.
+        Clusters were given as values, and some rows are not those of the fit.
     """
-    chosen = getattr(fit, "robust", None)
+    chosen, old = getattr(fit, "robust", None), fit.design.index
     if chosen is None or chosen.survey is not None or design.survey is not None:
         return None
     if chosen.cluster is None:
         return chosen.name
     if chosen.cluster is fit.design.sample.cluster:
         return chosen.name if design.sample.cluster is not None else None
-    kind = "CR2" if chosen.name == "CR2" else "CR1"
-    return {"cluster": _kept_clusters(fit, chosen, design, data), "type": kind}
-
-
-def _kept_clusters(fit: FittedRanker, chosen: Any, design: Design, data: Any) -> Any:
-    """The column of the clusters, or their values at the rows of the new design."""
-    old = fit.design.index
-    if isinstance(chosen.given, str) and (data is not None or not design.index.equals(old)):
-        return chosen.given
-    if design.index.equals(old):
-        return chosen.cluster
-    if not (old.is_unique and design.index.isin(old).all()):
-        raise DataError(
-            "vcov has the clusters of the rows of the fit as values, and update has other rows: give "
-            "vcov={'cluster': ...} for these, or vcov='model'."
-        )
-    return chosen.cluster[old.get_indexer(design.index)]
+    clusters, same_rows = chosen.cluster, design.index.equals(old)
+    if isinstance(chosen.given, str) and (data is not None or not same_rows):
+        clusters = chosen.given
+    elif not same_rows:
+        if not (old.is_unique and design.index.isin(old).all()):
+            raise DataError(
+                "vcov has the clusters of the rows of the fit as values, and update has other rows: give "
+                "vcov={'cluster': ...} for these, or vcov='model'."
+            )
+        clusters = clusters[old.get_indexer(design.index)]
+    return {"cluster": clusters, "type": "CR2" if chosen.name == "CR2" else "CR1"}
 
 
 def _changed(method: Any, options: Mapping[str, Any]) -> Any:
@@ -181,10 +164,10 @@ def _changed(method: Any, options: Mapping[str, Any]) -> Any:
     valid = [field.name for field in fields(method)]
     for name in options:
         if name not in valid:
-            known = ("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS)
-            meant = did_you_mean(name, (*known, *valid))
+            arguments = ("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS)
+            meant = did_you_mean(name, (*arguments, *valid))
             raise OptionError(
-                f"update has no argument {name!r}.{meant} It takes {', '.join(known)}, and options of the method: "
+                f"update has no argument {name!r}.{meant} It takes {', '.join(arguments)}, and options of the method: "
                 f"{', '.join(valid)}."
             )
     return replace(method, **options)
@@ -253,7 +236,7 @@ class OrdinalResults(FittedRanker):
             margin, raw and normalised; needs the response in `newdata`. Likelihood methods, and any other fitted with
             calibrate=True, also have "prob", P(response = level), and "cum_prob", P(response <= level), one column per
             level; voting methods have "votes" of every level in place of score and margin. Calibration does not
-            change the classes: they are the ranker's own, and need not be the most probable level.
+            change the classes, which need not be the most probable level.
 
         Returns
         -------
@@ -467,7 +450,7 @@ class OrdinalResults(FittedRanker):
         newdata : data frame, optional
             Independent rows not used in the fit, with the response.
         delta : float in (0, 1)
-            Chance that a bound fails, each by itself.
+            Chance that a bound fails, for each bound.
         weights : str or (N,) array, optional
             Whole-number case weights of `newdata`.
         cv : int, optional
@@ -619,7 +602,7 @@ class OrdinalResults(FittedRanker):
         """Importance of the variables: by how much predictions are worse when a variable's values are permuted.
 
         A variable is permuted in the data, so that all that a formula makes of it moves together: the columns of a
-        factor or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. What is told is how much this fit uses a
+        factor or spline, `x + I(x**2) + x:z`. A row of weight w is w rows. The importance says how much this fit uses a
         variable, not what the variable is worth: where two variables go together, each can stand in for the other,
         both may look of little use, and permuted rows may be such as no row could be. Leave both out together
         (`update`) to know what they are worth.
@@ -634,7 +617,7 @@ class OrdinalResults(FittedRanker):
             by heart.
         measure : str
             Any measure of `errors()`: "absolute error", "classification error", "log-loss" (with probabilities), ... Of
-            those of which more is better, such as "concordance", the fall is told.
+            those of which more is better, such as "concordance", the fall is shown.
         repeats : int
             Number of permutations.
         seed : int or numpy.random.Generator
@@ -753,7 +736,7 @@ class OrdinalResults(FittedRanker):
         ------
         OptionError
             A path that ends in anything else. The fit holds something that is no value: a kernel or a formula of your
-            own code (safe=False), or a classifier that ordstat does not know.
+            own code, or a classifier that ordstat does not know.
         DataError
             The file cannot be written.
 

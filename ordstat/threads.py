@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+Team = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Any]
 
-#: Multiplications that are over before the libraries are found.
+#: So few multiplications take less time than finding the libraries.
 _SMALL = 3e7
-#: Rows that threads would wait for each other over, more than work on.
+#: With fewer rows, threads mostly wait for each other.
 _FEW_ROWS = 10_000
 
 
 @lru_cache(maxsize=1)
 def _libraries() -> Any:
-    """The libraries found; looking for them takes longer than a small solve."""
+    """The BLAS libraries; finding them takes longer than a small solve."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -59,33 +59,16 @@ def in_threads(task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]
             return [task(*a) for a in arguments]
         from joblib import Parallel, delayed
 
-        found: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(task)(*a) for a in arguments)
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class Team:
-    """Threads that stay, for tasks of a few milliseconds that leave Python's lock.
-
-    Attributes
-    ----------
-    others : concurrent.futures.ThreadPoolExecutor
-        The threads beside the one that asks.
-    """
-
-    others: Any
-
-    def __call__(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:
-        """Run task(*a) of all arguments, the first in the own thread."""
-        waiting = [self.others.submit(task, *a) for a in arguments[1:]]
-        task(*arguments[0])
-        for one in waiting:
-            one.result()
+        results: list[Result] = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(task)(*a) for a in arguments)
+        return results
 
 
 @contextmanager
 def team_of(n_jobs: int) -> Iterator[Team | None]:
-    """A team of so many threads; -1 for one a processor, None of one."""
+    """Threads that stay, for tasks of a few milliseconds that leave Python's lock; None if there is only one.
+
+    `n_jobs` of -1 gives one for each processor. `team(task, arguments)` runs task(*a) for all of them.
+    """
     from joblib import effective_n_jobs
 
     threads = effective_n_jobs(n_jobs)
@@ -94,5 +77,5 @@ def team_of(n_jobs: int) -> Iterator[Team | None]:
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads - 1) as others:
-        yield Team(others)
+    with ThreadPoolExecutor(threads) as pool:
+        yield lambda task, arguments: list(pool.map(lambda given: task(*given), arguments))

@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray, Progress
 from ..compiled.weak import best_column
 from ..exceptions import OptionError
-from ..fit import Certificate, ColumnScore, Fit, HullGeometry, MarginFit, Rule, ThresholdRule, Trace
+from ..fit import Certificate, Fit, HullGeometry, MarginFit, Rule, ThresholdRule, Trace
 from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows, fit_scaling
 from ..judging.costs import CostField, best_cuts, least_cost_thresholds, mean_excess, require_differences
 from ..judging.rankers import MarginResults
@@ -125,6 +125,28 @@ def _gap_shares(presorted: Presorted) -> FloatArray:
     gaps = np.hstack([mean, inner, mean])
     total = gaps.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(gaps, total, out=np.zeros_like(gaps), where=total > 0))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ColumnScore:
+    """H(x) = sign * x[column].
+
+    Attributes
+    ----------
+    column : int or None
+        None of rows without columns, for H = 0.
+    sign : float
+        +1 or -1.
+    """
+
+    column: int | None
+    sign: float
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        if self.column is None:
+            return np.zeros(rows.n)
+        return self.sign * rows.X[:, self.column]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
-from ..checks import canonical, check_memory, is_whole
+from ..checks import canonical, is_whole, require_memory
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
 from .columns import Factor, Value, factor_of, recode, shown_labels, suggest
@@ -197,7 +197,8 @@ def fit_coding(
             f"{expression.label!r} has one level only in the rows used, {shown_labels(levels)}: drop the term."
         )
     what = f"The contrasts of the {len(levels):,} levels of {expression.label!r}"
-    check_memory(8.0 * len(levels) ** 2, what, "join levels, or give each its random effect, as in (1 | group)")
+    remedy = "Join levels, or give each its random effect, as in (1 | group)."
+    require_memory(f"{what}, in two copies,", 16.0 * len(levels) ** 2, remedy)
     asked = factor.contrast or contrast
     matrix, suffixes = (asked or Contrast()).coding(levels)
     return Coding(expression.label, suffixes, levels, matrix, whole and asked is None, factor.ordered), unused
@@ -292,8 +293,8 @@ def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:
             f"The formula gives {total:,} columns, and may give at most {MAX_COLUMNS:,}; {largest}: "
             "leave out interactions, or join levels."
         )
-    what = f"The formula gives {total:,} columns for {n:,} rows; {largest}. They"
-    check_memory(3 * 8.0 * n * total, what, "leave out interactions, or join levels")  # three copies at once
+    what = f"A design of {total:,} columns for {n:,} rows ({largest})"
+    require_memory(what, 2.0 * 3 * 8.0 * n * total, "Leave out interactions, or join levels.")  # half of it for the fit
 
 
 def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:

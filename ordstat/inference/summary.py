@@ -150,7 +150,11 @@ def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: fl
     tables: list[Table | Part] = [*random, *_effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
     return Report(
         title=r.title,
-        header=(*data_header(r), *_fit_header(r, header), ("Certificate", certificate_text(r.certificate, r.trace))),
+        header=(
+            *data_header(r),
+            *_fit_header(r, header),
+            ("Certificate", certificate_text(r.fit.certificate, r.fit.trace)),
+        ),
         tables=tuple(tables),
         notes=(*alert_notes(r), *notes),
         margin_notes=tuple if r.no_margins else lambda: (*r.margin_bounds.notes, _threshold_rule(r)),

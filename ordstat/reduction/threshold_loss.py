@@ -11,7 +11,7 @@ from scipy.special import expit
 from .._typing import FloatArray, Progress
 from ..checks import number, whole
 from ..exceptions import DataError
-from ..fit import BallGeometry, Certificate, Fit, LinearPotential, NetworkPotential, ThresholdRule, Trace
+from ..fit import BallGeometry, Certificate, Fit, LinearPotential, ThresholdRule, Trace
 from ..formula.sample import SCALED, DistinctRows, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, split_weights
 from ..method import LIN, Method, Needs, ball, cost_option, option, scaling_option
@@ -21,6 +21,30 @@ from .encoding import Extended, LogisticRule, ReductionFit, alike, extend, train
 from .reduction import ThresholdLossResults
 
 _TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NetworkPotential:
+    """H(x) = sum_j v_j tanh(w_j'z + b_j), z the scaled columns of x.
+
+    Attributes
+    ----------
+    scaling : Scaling
+    inner : (J, D)
+        w_j.
+    bias : (J,)
+    outer : (J,)
+        v.
+    """
+
+    scaling: Scaling
+    inner: FloatArray
+    bias: FloatArray
+    outer: FloatArray
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
+        return np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -74,6 +74,8 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "", hyphens: boo
     >>> wrapped("`name of a column` + other", 20)
     ['`name of a column` +', 'other']
     """
+    if len(first) + len(text) <= width and "\n" not in text:
+        return [first + text] if text else []
     whole = re.sub("`[^`]*`", lambda name: name[0].replace(" ", _KEPT), text)
     lines = _Lines(width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=hyphens).wrap(whole)
     return lines if whole == text else [line.replace(_KEPT, " ") for line in lines]
@@ -90,7 +92,7 @@ _ROUNDING = 1e-10
 # A number of more decimals is written with a power of ten.
 _MOST_DECIMALS = 8
 
-# Below this a p-value is not told apart from zero.
+# Smaller p-values are shown as smaller than this.
 _SMALLEST_P = 1e-16
 
 
@@ -106,7 +108,7 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
     elif spec == "brief":
         spec = few_decimals(values)
     write = _WRITERS.get(spec, lambda x: format(x, f"z{spec}"))
-    return [_cell(value, write) for value in values]
+    return [MISSING if gap else write(value) for value, gap in zip(values, values.isna(), strict=True)]
 
 
 def p_value(p: float) -> str:
@@ -150,7 +152,7 @@ def number(x: Any) -> str:
     if isinstance(x, (bool, np.bool_)):
         return "yes" if x else "no"
     if isinstance(x, (float, np.floating)):
-        return _cell(x, lambda v: f"{v:.6g}")
+        return MISSING if math.isnan(x) else f"{x:.6g}"
     return str(x)
 
 
@@ -240,12 +242,6 @@ def brief_ratio(x: float) -> str:
     size = min(abs(x), 2.0 * abs(x - 1.0) or 1.0)
     decimals = 2 if size >= 0.1 else 1 - math.floor(math.log10(size)) if size > 0.0 else 2
     return f"{x:.4g}" if abs(x) >= 1e5 or decimals > _MOST_DECIMALS else f"{x:.{decimals}f}"
-
-
-def _cell(value: Any, write: Callable[[Any], str]) -> str:
-    if value is None or value is pd.NA or (isinstance(value, (float, np.floating)) and math.isnan(value)):
-        return MISSING
-    return write(value)
 
 
 _WRITERS: dict[str, Callable[[Any], str]] = {

@@ -25,7 +25,7 @@ from .sections import shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Standard errors of this size are 0.
+#: Smaller standard errors count as 0.
 _ROUNDING = 1e-9
 
 
@@ -64,20 +64,20 @@ class Ridits:
             return np.asarray(self.counts @ mid_shares(self.counts.sum(axis=0)) / self.counts.sum(axis=1))
 
     def influence(self) -> FloatArray:
-        """(G, G, K) what one answer, of sample h at level k, moves the mean ridit of sample g by.
+        """(G, G, K) change of the mean ridit of sample g by one answer of sample h at level k.
 
-        It is one of the answers whose ridits are averaged where h = g, and one of the reference always.
+        The answer always belongs to the reference; if h = g, it is also one of the answers that are averaged.
         """
         n = self.counts.sum(axis=1)
         ridits, above = mid_shares(self.counts.sum(axis=0)), 1.0 - mid_shares(self.counts)
         with np.errstate(invalid="ignore", divide="ignore"):
             centre = above @ (self.counts / n[:, None]).T
-            own = (ridits - self.means[:, None]) / n[:, None]
+            averaged = (ridits - self.means[:, None]) / n[:, None]
         reference = (above[:, None, :] - centre[:, :, None]) / n.sum()
-        return np.asarray(reference + np.eye(n.size)[:, :, None] * own[:, None, :])
+        return np.asarray(reference + np.eye(n.size)[:, :, None] * averaged[:, None, :])
 
     def independent_errors(self) -> FloatArray:
-        """(G,) standard errors where every answer is of another row: samples are groups; NaN of fewer than 2."""
+        """(G,) standard errors if every row gives one answer: samples are groups; NaN for fewer than 2 answers."""
         n = self.counts.sum(axis=1)
         several = n > 1.0
         corrected = self.counts[several] * (n[several] / (n[several] - 1.0))[:, None]
@@ -85,11 +85,11 @@ class Ridits:
         return np.where(several, np.sqrt(variances), np.nan)
 
     def paired_errors(self, codes: IntArray, weights: FloatArray) -> FloatArray:
-        """(G,) standard errors where the same rows answer: samples are items.
+        """(G,) standard errors if the same rows give all answers: samples are items.
 
         Parameters
         ----------
-        codes : (N, G) levels of the answers, -1 where there is none
+        codes : (N, G) levels of the answers, -1 for missing ones
         weights : (N,) case weights
         """
         answered = codes >= 0
@@ -118,7 +118,8 @@ def superiority(x: FloatArray, y: FloatArray) -> Superiority:
     """The Mann-Whitney probability from the counts (K,) of two samples, with the error of Brunner & Munzel (2000).
 
     The variance is that of the placements of each sample among the other [as DeLong, DeLong & Clarke-Pearson 1988 for
-    areas under ROC curves]: it supposes no equal distributions, and ties count half. NaN without two answers of each.
+    areas under ROC curves]: it does not assume equal distributions, and ties count half. NaN if a sample has fewer than
+    two answers.
 
     Examples
     --------
@@ -136,7 +137,7 @@ def superiority(x: FloatArray, y: FloatArray) -> Superiority:
 
 
 def _variance(values: FloatArray, counts: FloatArray) -> float:
-    """Variance of the mean of values that occur so often."""
+    """Variance of the mean of values with these counts."""
     n = counts.sum()
     spread = counts @ (values - values @ counts / n) ** 2
     return float(spread / (n - 1.0) / n) if n > 1.0 else float("nan")
@@ -152,9 +153,9 @@ def logit_limits(
         return np.asarray(expit(logit(p) - half)), np.asarray(expit(logit(p) + half))
 
 
-#: Letters of a level's name among other columns, and of those columns.
+#: Characters of a level's name beside other columns, and of those columns.
 _SHORTEST, _FIGURES = 8, 34
-#: Groups beyond which `by` is taken for a number that was not cut.
+#: With more groups, `by` is probably a number that should be cut into classes.
 _MOST_GROUPS = 50
 
 
@@ -171,7 +172,7 @@ class OrdinalDescription(Reported):
         Rows without an answer.
     ridits : pandas.DataFrame
         ridit (mean, against all rows of the table together; with groups of several items, all groups of the item),
-        std_error, lower, upper. They tell an item or group from the rest: 0.5 is as all.
+        std_error, lower, upper. A ridit of 0.5 means no difference from the reference.
     mann_whitney : pandas.DataFrame
         One row a pair of groups: probability, P(X > Y) + P(X = Y) / 2 of an answer X of the first and Y of the second,
         std_error, lower, upper. Empty without `by`.
@@ -229,7 +230,7 @@ class OrdinalDescription(Reported):
 
 _FRACTIONS = (
     "weights= are numbers of equal rows, and these are not whole: counts, percentages and ridits are those of the "
-    "weights, but standard errors change with their scale and know nothing of a sampling design. For sampling weights "
+    "weights, but standard errors change with their scale and ignore the sampling design. For sampling weights "
     "fit ordfit(..., design=SurveyDesign(weights=...))."
 )
 
@@ -300,25 +301,25 @@ def describe_ordinal(
     fraction("level", level)
     shared, all_codes, item_notes = read_items(frame, names, levels)
     groups, labels = _groups(frame, by, names)
-    case_weights, known = _weights(frame, weights)
-    keep, note = _kept(groups >= 0, known, by)
+    case_weights, weighted = _weights(frame, weights)
+    keep, note = _kept(groups >= 0, weighted, by)
     if note:
         warn(note, DataWarning)
     codes, w = all_codes[keep], case_weights[keep]
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
     if not counts.sum() > 0.0:
         raise DataError(f"rows={names!r} has no answer to describe: all are missing, or have a weight of 0.")
-    index, told = _index(names, by, labels), f"Limits: {100 * level:g} %."
+    index, limits = _index(names, by, labels), f"Limits: {100 * level:g} %."
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
         counts=pd.DataFrame(counts.reshape(len(index), -1), index=index, columns=pd.Index(shared, dtype=object)),
         missing=pd.Series(missing.ravel(), index=index, name="missing"),
-        ridits=NotedFrame.of(_ridits(counts, codes, w, index, level), [told], "Mean ridits"),
+        ridits=NotedFrame.of(_ridits(counts, codes, w, index, level), [limits], "Mean ridits"),
         mann_whitney=NotedFrame.of(
-            _mann_whitney(counts, names, by, labels, level), [told], "Mann-Whitney probabilities"
+            _mann_whitney(counts, names, by, labels, level), [limits], "Mann-Whitney probabilities"
         ),
         level=level,
-        notes=(*item_notes, *((note,) if note else ())),
+        notes=(*item_notes, *([note] if note else [])),
     )
 
 
@@ -349,31 +350,31 @@ def _groups(frame: pd.DataFrame, by: Any, names: list[str]) -> tuple[IntArray, t
             f"by={by!r} must have from 1 to {_MOST_GROUPS} groups; it has {used.size}. Cut numbers into classes with "
             "pd.cut."
         )
-    found = np.full(codes.size, -1, dtype=np.intp)
-    found[codes >= 0] = places
-    return found, tuple(factor.levels[code] for code in used)
+    groups = np.full(codes.size, -1, dtype=np.intp)
+    groups[codes >= 0] = places
+    return groups, tuple(factor.levels[code] for code in used)
 
 
 def _weights(frame: pd.DataFrame, weights: Any) -> tuple[FloatArray, BoolArray]:
-    """(N,) case weights, and where they are known."""
+    """(N,) case weights, and a mask of the rows that have one."""
     every = np.ones(len(frame), dtype=np.bool_)
     if weights is None:
         return every.astype(np.float64), every
     column = vector(weights, "weights", Columns(frame), None, frame.index)
     missing = column.missing
-    found = weights_of(column, weights, frame.index)
-    if not np.array_equal(found, np.rint(found)):
+    values = weights_of(column, weights, frame.index)
+    if not np.array_equal(values, np.rint(values)):
         warn(_FRACTIONS, DataWarning)
-    return found, every if missing is None else ~missing
+    return values, every if missing is None else ~missing
 
 
 def _kept(grouped: BoolArray, weighted: BoolArray, by: str | None) -> tuple[BoolArray, str]:
-    """(N,) rows with a group and a weight, and what is said of the others."""
+    """(N,) mask of the rows with a group and a weight, and a note about the others."""
     causes = {f"{by}": ~grouped, "weights": ~weighted}
-    told = [f"{name} ({int(lost.sum())})" for name, lost in causes.items() if lost.any()]
+    counts = [f"{name} ({int(lost.sum())})" for name, lost in causes.items() if lost.any()]
     keep: BoolArray = grouped & weighted
     lost = f"{int((~keep).sum())} of {counted(keep.size, 'row')} left out for missing values"
-    return keep, f"{lost}: {', '.join(told)}." if told else ""
+    return keep, f"{lost}: {', '.join(counts)}." if counts else ""
 
 
 def _index(names: list[str], by: str | None, labels: tuple[Any, ...]) -> pd.Index:
@@ -399,15 +400,14 @@ def _counts(codes: IntArray, groups: IntArray, w: FloatArray, G: int, K: int) ->
 def _ridits(counts: FloatArray, codes: IntArray, w: FloatArray, index: pd.Index, level: float) -> pd.DataFrame:
     """Groups of each item against all of them, or items against all items of the same rows."""
     if counts.shape[1] > 1:
-        found = [Ridits(item) for item in counts]
-        errors = [one.independent_errors() for one in found]
+        items = [Ridits(item) for item in counts]
+        errors = [item.independent_errors() for item in items]
     else:
-        found = [Ridits(counts[:, 0])]
-        errors = [found[0].paired_errors(codes, w)]
-    mean, error = np.concatenate([one.means for one in found]), np.concatenate(errors)
+        items = [Ridits(counts[:, 0])]
+        errors = [items[0].paired_errors(codes, w)]
+    mean, error = np.concatenate([item.means for item in items]), np.concatenate(errors)
     lower, upper = logit_limits(mean, error, float(ndtri(0.5 + level / 2.0)))
-    columns = {"ridit": mean, "std_error": error, "lower": lower, "upper": upper}
-    return pd.DataFrame(columns, index=index)
+    return pd.DataFrame({"ridit": mean, "std_error": error, "lower": lower, "upper": upper}, index=index)
 
 
 def _mann_whitney(
@@ -415,19 +415,14 @@ def _mann_whitney(
 ) -> pd.DataFrame:
     """Every pair of groups, of each item."""
     pairs = list(combinations(range(counts.shape[1]), 2)) if by is not None else []
-    found = [superiority(item[i], item[j]) for item in counts for i, j in pairs]
-    keys = [(*((name,) if len(names) > 1 else ()), labels[i], labels[j]) for name in names for i, j in pairs]
-    heads = [*(["item"] if len(names) > 1 else []), "first", "second"]
-    limits = np.array([one.limits(level) for one in found]).reshape(-1, 2)
-    return pd.DataFrame(
-        {
-            "probability": [one.probability for one in found],
-            "std_error": [one.std_error for one in found],
-            "lower": limits[:, 0],
-            "upper": limits[:, 1],
-        },
-        index=pd.MultiIndex.from_tuples(keys, names=heads) if keys else pd.MultiIndex.from_arrays([[]] * len(heads)),
-    )
+    rows = []
+    for name, item in zip(names, counts, strict=True):
+        for i, j in pairs:
+            estimate = superiority(item[i], item[j])
+            rows.append((name, labels[i], labels[j], estimate.probability, estimate.std_error, *estimate.limits(level)))
+    columns = ["item", "first", "second", "probability", "std_error", "lower", "upper"]
+    frame = pd.DataFrame(rows, columns=columns).set_index(columns[:3]).astype(float)
+    return frame if len(names) > 1 else frame.droplevel("item")
 
 
 # Words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from typing import Any
 
 import pandas as pd
@@ -85,23 +85,24 @@ def grid_lines(grid: Grid, fold: int = 1) -> list[str]:
     """
     grid = _with_short_labels(grid)
     sizes = grid.sizes
-    gap = 1 if _total(sizes, 2) > SCREEN >= _total(sizes, 1) else 2
+    lines = wrapped(grid.title, SCREEN)
+    if grid.width <= SCREEN:
+        body = _block_lines(grid, range(len(sizes)), sizes, 1 if _total(sizes, 2) > SCREEN else 2)
+        return [*lines, *(_folded(body, fold) if fold > 1 else body)]
     words = len(grid.align) - len(grid.align.lstrip("l"))
     n_first = max(grid.n_labels or (words if words < len(sizes) else 1), 1)
-    lines = wrapped(grid.title, SCREEN)
-    for number, columns in enumerate(_in_blocks(sizes, n_first, gap)):
-        lines += [""] if number else []
-        lines += _folded(_block_lines(grid, columns, [sizes[i] for i in columns], gap), fold)
-    return lines
+    for block in _in_blocks(sizes, n_first):
+        lines += [*_block_lines(grid, block, [sizes[i] for i in block], 2), ""]
+    return lines[:-1]
 
 
 def _with_short_labels(grid: Grid) -> Grid:
     """The table with long labels broken, if it is too wide; the rest of a label is in a row without cells."""
-    longest = max((cells(row[0]) for row in grid.rows), default=0)
-    room = longest - max(grid.width - SCREEN, 0)
-    room = room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
-    if grid.n_labels != 1 or longest <= room:
+    if grid.n_labels != 1 or grid.width <= SCREEN:
         return grid
+    longest = max((cells(row[0]) for row in grid.rows), default=0)
+    room = longest - (grid.width - SCREEN)
+    room = room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
     rows: list[tuple[str, ...]] = []
     titles = {}
     for number, (label, *texts) in enumerate(grid.rows):
@@ -123,12 +124,12 @@ def _label_lines(label: str, room: int) -> list[str]:
     return [before + first, *(f"{before}  {line}" for line in more)]
 
 
-def _in_blocks(sizes: Sequence[int], n_first: int, gap: int) -> Iterator[list[int]]:
+def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
     """Columns in as many blocks as the screen requires, each with the first `n_first`."""
     first = list(range(n_first))
     block = list(first)
     for column in range(n_first, len(sizes)):
-        if len(block) > n_first and _total([sizes[i] for i in (*block, column)], gap) > SCREEN:
+        if len(block) > n_first and _total([sizes[i] for i in (*block, column)], 2) > SCREEN:
             yield block
             block = list(first)
         block.append(column)
@@ -137,19 +138,16 @@ def _in_blocks(sizes: Sequence[int], n_first: int, gap: int) -> Iterator[list[in
 
 def _block_lines(grid: Grid, columns: Sequence[int], sizes: list[int], gap: int) -> list[str]:
     """Head, rule and rows of some columns."""
-    between = gap * " "
     upper = [list(spans([head[i] for i in columns])) for head in grid.heads[:-1]]
-    for text, start, end in (span for head in upper for span in head):
+    for text, start, end in chain.from_iterable(upper):
         sizes[end - 1] += max(cells(text) - _total(sizes[start:end], gap), 0)
-    fills = [str.ljust if grid.align[i] == "l" else str.rjust for i in columns]
-    lines = [
-        between.join(filled(text, _total(sizes[start:end], gap), str.center) for text, start, end in head)
-        for head in upper
-    ]
+    between, lines = gap * " ", []
+    for head in upper:
+        lines.append(between.join(filled(text, _total(sizes[start:end], gap), str.center) for text, start, end in head))
+    fills = {"l": str.ljust, "r": str.rjust}
     for row in (grid.heads[-1], *grid.rows):
-        lines.append(
-            between.join([filled(row[i], size, fill) for i, size, fill in zip(columns, sizes, fills, strict=True)])
-        )
+        texts = [filled(row[i], size, fills[grid.align[i]]) for i, size in zip(columns, sizes, strict=True)]
+        lines.append(between.join(texts))
     body = len(upper) + 1
     for number, title in sorted(grid.titles.items(), reverse=True):
         lines[body + number : body + number] = wrapped(title, SCREEN)
@@ -173,7 +171,7 @@ def _folded(lines: list[str], fold: int) -> list[str]:
     """Head and rule above each of `fold` pieces side by side; the lines as they are where these would not fit."""
     head, body = lines[:2], lines[2:]
     size, bar = len(lines[0]), "    "
-    if fold < 2 or fold * size + (fold - 1) * len(bar) > SCREEN:
+    if fold * size + (fold - 1) * len(bar) > SCREEN:
         return lines
     height = -(-len(body) // fold)
     pieces = [head + body[start : start + height] for start in range(0, len(body), height)]

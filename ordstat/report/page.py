@@ -32,7 +32,7 @@ _DOUBTFUL = 0.05
 
 
 def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
-    """(what was looked at, what was found) of a fit."""
+    """(topic, finding) pairs of the diagnosis."""
     yield "Optimum", _optimum(fit)
     if fit.method.likelihood:
         yield "Separation", _separation(fit)
@@ -51,10 +51,10 @@ def _optimum(fit: FittedRanker) -> str:
 
 
 def _separation(fit: FittedRanker) -> str:
-    told = [message for category, message in fit.issued() if category is SeparationWarning]
-    if not told:
+    messages = [message for category, message in fit.issued() if category is SeparationWarning]
+    if not messages:
         return "None: all estimates are finite."
-    return " ".join(message[:1].upper() + message[1:] for message in told)
+    return " ".join(message[:1].upper() + message[1:] for message in messages)
 
 
 def _proportional(fit: Any) -> str:
@@ -81,11 +81,11 @@ def _proportional(fit: Any) -> str:
 
 def _data_readings(fit: FittedRanker) -> str:
     """Rows and levels left out, and what is probably not what it seems."""
-    told = [message[:1].upper() + message[1:] for category, message in fit.issued() if category is DataWarning]
+    sentences = [message[:1].upper() + message[1:] for category, message in fit.issued() if category is DataWarning]
     if without := fit.design.dropped.get("(weight 0)", 0):
-        told.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")
-    if told:
-        return " ".join(told)
+        sentences.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")
+    if sentences:
+        return " ".join(sentences)
     return f"{'N' if fit.design.dropped else 'No row was left out, and n'}othing in the data looked doubtful."
 
 
@@ -118,14 +118,14 @@ CAPTIONS = {
     "residuals": "Surrogate residuals against the quantiles they should have: on the line where the model is true.",
     "margins": "Margins of the training rows; below 0 a row is on the wrong side of a threshold.",
 }
-#: Variables with a picture of their own.
+#: Variables that get a picture each.
 _MOST_VARIABLES = 4
 #: Dots per inch.
 _DOTS = 80
 
 
 def _drawings(fit: FittedRanker) -> Iterator[str]:
-    """Every picture; a sentence in place of those that cannot be drawn."""
+    """Every picture, or a sentence that says why it cannot be drawn."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -338,7 +338,7 @@ def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
 
 
 def page_target(path: Any) -> Path:
-    """Where to write a page; OptionError for a path that none can be written to, before any work is done."""
+    """Where to write a page; OptionError if the path cannot be used, before any work is done."""
     target = Path(path) if isinstance(path, (str, os.PathLike)) else None
     if target is None or target.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"path must be the name of a file that ends in .html; got {path!r}.")

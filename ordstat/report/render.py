@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -37,11 +37,11 @@ class Table:
     section : str
         The part of the summary it belongs to.
     inline : bool
-        Shown in a line or two where the summary is to be short.
+        Shown in a line or two in the one-screen summary.
     brief : Table, optional
-        What stands in its place where the summary is to be short.
+        The shorter table for the one-screen summary.
     below : tuple of Table
-        Tables of the same columns, or fewer, that go on under the same head, each after a line with its title.
+        Tables with some of the columns, printed under the same head, each after a line with its title.
     square : bool
         Columns are named as the rows; numbers replace long names where the table is too wide.
     """
@@ -67,19 +67,22 @@ class Table:
         """The table as text, with those below it."""
         names = list(self.frame)
         rows: list[tuple[str, ...]] = []
-        titles = {}
+        titles, notes = {}, []
         for piece in self.pieces:
             if piece is not self:
                 titles[len(rows)] = piece.title
-            texts = {name: column_cells(piece.frame[name], piece.formats.get(name)) for name in piece.frame}
-            labels = [str(label).replace("\n", " ") for label in piece.frame.index]
-            rows += zip(labels, *(texts.get(name, [""] * len(labels)) for name in names), strict=True)
+            frame, blank = piece.frame, [""] * len(piece.frame)
+            columns = [[str(label).replace("\n", " ") for label in frame.index]]
+            for name in names:
+                columns.append(column_cells(frame[name], piece.formats.get(name)) if name in frame else blank)
+            rows += zip(*columns, strict=True)
+            notes += [piece.note] if piece.note else []
         grid = Grid(
             title=self.title,
             heads=(("" if self.frame.index.name is None else str(self.frame.index.name), *map(str, names)),),
             rows=tuple(rows),
             align="l" + "r" * len(names),
-            notes=tuple(piece.note for piece in self.pieces if piece.note),
+            notes=tuple(notes),
             titles=titles,
         )
         return by_numbers(grid) if self.square else grid
@@ -144,8 +147,10 @@ class Report:
     @cached_property
     def blocks(self) -> tuple[Table | Line, ...]:
         """All tables and lines, computed."""
-        computed = (block.make() if isinstance(block, Part) else (block,) for block in self.tables)
-        return tuple(chain.from_iterable(computed))
+        blocks: list[Table | Line] = []
+        for block in self.tables:
+            blocks += block.make() if isinstance(block, Part) else [block]
+        return tuple(blocks)
 
     @cached_property
     def all_notes(self) -> tuple[str, ...]:
@@ -219,10 +224,12 @@ def as_text(report: Report) -> str:
         else:
             grid = block.grid
             lines += grid_lines(grid, block.fold)
-            lines += (line for note in grid.notes for line in wrapped(note, SCREEN))
-    if report.all_notes:
-        lines += ["", *(line for note in report.all_notes for line in wrapped(note, SCREEN, "* ", "  "))]
-    return "\n".join(line.rstrip() for line in lines)
+            for note in grid.notes:
+                lines += wrapped(note, SCREEN)
+    lines += [""] if report.all_notes else []
+    for note in report.all_notes:
+        lines += wrapped(note, SCREEN, "* ", "  ")
+    return re.sub(" +$", "", "\n".join(lines), flags=re.MULTILINE)
 
 
 def kept(item: str, room: int = SCREEN // 2) -> str:
@@ -234,11 +241,11 @@ def lines_of(line: Line) -> list[str]:
     """The items of a line, which keep their spaces unless they are long, in as many lines of text as they need."""
     head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
     whole = line.between.join([kept(item, SCREEN - len(head)) for item in line.items])
-    return [text.replace(_KEPT, " ") for text in _hanging(head, whole)]
+    return "\n".join(_hanging(head, whole)).replace(_KEPT, " ").split("\n")
 
 
 def _header_lines(pairs: Sequence[tuple[str, Any]]) -> Iterator[str]:
-    """Pairs two on a line; a pair too long for half a line gets its own."""
+    """Pairs two on a line; a pair too long for half a line gets a whole one."""
     label_width = max((len(label) for label, _ in pairs), default=0)
     half = (SCREEN - len(_GAP)) // 2
     waiting = ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from operator import attrgetter
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -57,9 +58,10 @@ def levels_of(r: FittedRanker, numbered: bool = False) -> str:
     """ "1 (5), 2 (22), ...", the levels with the rows of each; with their numbers if these replace the names below."""
     sample, percent = r.design.sample, fractional(r)
     counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    sizes = [f"{100.0 * n / counts.sum():.1f}%" if percent else count(n) for n in counts]
-    names = [kept(f"{k} = {level}") if numbered else level for k, level in enumerate(r.levels, start=1)]
-    shown = [f"{name} ({size})" for name, size in zip(names, sizes, strict=True)]
+    shown = []
+    for k, (level, n) in enumerate(zip(r.levels, counts, strict=True), start=1):
+        name = kept(f"{k} = {level}") if numbered else level
+        shown.append(f"{name} ({100.0 * n / counts.sum():.1f}%)" if percent else f"{name} ({count(n)})")
     return ", ".join(shown if len(shown) <= _MOST_LEVELS else [*shown[:5], "...", *shown[-5:]])
 
 
@@ -89,7 +91,7 @@ def ranker_report(
     """The summary of a ranker: what all have, with its own tables, pairs of the header and notes."""
     return Report(
         title=r.title,
-        header=(*data_header(r), ("Certificate", certificate_text(r.certificate, r.trace)), *header),
+        header=(*data_header(r), ("Certificate", certificate_text(r.fit.certificate, r.fit.trace)), *header),
         tables=tuple(tables),
         notes=(*alert_notes(r), *notes),
         margin_notes=lambda: r.margin_bounds.notes,
@@ -134,7 +136,7 @@ def selection_table(selection: Selection) -> Table:
 
 
 def _at_the_end(selection: Selection) -> str:
-    """A note where the best value is the largest or the smallest tried, which is no sign that it is the best of all."""
+    """A note if the best value is the largest or the smallest tried: a better one may lie beyond."""
     values = {"C": selection.C} if selection.gamma is None else {"C": selection.C, "gamma": selection.gamma}
     ends = {"largest": np.max, "smallest": np.min}
     at_end = [
@@ -186,10 +188,9 @@ def _confusion_table(r: FittedRanker) -> Table:
     formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
     classification, absolute = (level_costs(cells, cost) for cost in ("classification", "absolute"))
     frame = frame.assign(all=cells.sum(axis=1), **{"error": classification, "abs. error": absolute})
+    rows = "training rows, weighted percentages" if percent else "training rows"
     table = Table(
-        title="Observed by predicted levels (columns), training rows, weighted percentages"
-        if percent
-        else "Observed levels (rows) by predicted levels (columns), training rows",
+        title=f"Observed{'' if percent else ' levels (rows)'} by predicted levels (columns), {rows}",
         frame=frame,
         formats=formats | {"error": ".3f", "abs. error": ".3f"},
         note="The full matrix is in .confusion()." if many else "",
@@ -239,7 +240,7 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
 
 
 def _bound_tables(r: FittedRanker) -> list[Table]:
-    """The margin bounds that say something; nothing where none does (the notes say why)."""
+    """The margin bounds below their trivial values; no table if there are none (the notes say why)."""
     bounds = [bound for bound in r.margin_bounds.bounds if not bound.vacuous]
     if not bounds:
         return []
@@ -287,14 +288,14 @@ def shown_part(
     r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line] | None = None
 ) -> Summary:
     """One screen, on which `model` is what was learnt, or a section of the whole report."""
-    there = {"fit", "bounds"} | {block.section for block in report.tables if not isinstance(block, Line)}
-    names = [name for name in SECTIONS if name in there]
+    there = {"fit", "bounds", *map(attrgetter("section"), report.tables)}
+    names = sorted(there, key=SECTIONS.index)
     if section is None:
         return Summary(_one_screen(r, report, learnt(report) if model is None else model, names), report)
     one_of("section", section, (*names, "all"))
     if section == "all":
         return Summary(report)
-    tables = [block for block in report.tables if not isinstance(block, Line) and block.section == section]
+    tables = [block for block in report.tables if cast(Any, block).section == section]
     header = report.header if section == "fit" else ()
     notes = report.margin_notes if section in ("margins", "bounds") else tuple
     return Summary(replace(report, header=header, tables=tuple(tables), margin_notes=notes), report)
@@ -302,30 +303,38 @@ def shown_part(
 
 def learnt(report: Report) -> list[Table | Line]:
     """What a report says was learnt; thresholds in a line or two."""
-    tables = [block for block in report.tables if isinstance(block, Table) and block.section == "model"]
-    return [in_line(table) if table.inline else table for table in tables]
+    blocks: list[Table | Line] = []
+    for block in report.tables:
+        if isinstance(block, Table) and block.section == "model":
+            blocks.append(in_line(block) if block.inline else block)
+    return blocks
 
 
 def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], sections: Sequence[str]) -> Report:
-    """What was fitted, what was learnt, how well, and where the rest is."""
+    """Model, estimates, errors, bound, certificate, and the names of further sections."""
     errors, header = _brief_errors(r), dict(report.header)
-    long_names = max(len(str(level)) for level in r.levels) > _LONGEST_LEVEL
+    long_names = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL
     numbered = long_names and any(isinstance(block, Line) and len(lines_of(block)) > _MOST_LINES for block in model)
     if numbered:
         model = [_by_numbers(r, block) for block in model]
-    if numbered or any(str(head).startswith("always level ") for head in errors.frame):
+    if numbered or "always level " in " ".join(map(str, errors.frame)):
         header["Levels"] = levels_of(r, numbered=True)
-    about = [f"{label} {number(value)}" for label, value in header.items() if label not in _APART]
-    blocks: list[Table | Line] = [Line(items=tuple(pair for pair in about if pair not in _USUAL))]
+    about = []
+    for label, value in header.items():
+        pair = f"{label} {number(value)}"
+        about += [pair] if label not in _APART and pair not in _USUAL else []
+    blocks: list[Table | Line] = [Line(items=tuple(about))]
     for block in model:
         shown, before = getattr(block, "brief", None) or block, blocks[-1]
         if isinstance(shown, Table) and isinstance(before, Table) and set(shown.frame) <= set(before.frame):
             blocks[-1] = replace(before, below=(*before.below, shown))  # goes on under the same head
         else:
             blocks.append(shown)
-    certificate = Line(head="Certificate:", items=tuple(certificate_text(r.certificate, r.trace, False).split("; ")))
-    named = [f"summary({sections[0]!r})", *map(repr, (*sections[1:], "all"))]
-    more = Line(head="More:", items=tuple(name.replace("'", '"') for name in named), between=", ")
+    certificate = Line(
+        head="Certificate:", items=tuple(certificate_text(r.fit.certificate, r.fit.trace, False).split("; "))
+    )
+    named = (f'summary("{sections[0]}")', *map('"{}"'.format, (*sections[1:], "all")))
+    more = Line(head="More:", items=named, between=", ")
     tables = (*blocks, errors, _bound_line(r), certificate, more)
     return Report(title=r.title, header=(), tables=tables, notes=(*report.notes, *_of_one_level(r)))
 
@@ -358,10 +367,9 @@ def printed(r: FittedRanker) -> Report:
 def in_line(table: Table) -> Line:
     """A table of thresholds as pieces of text, with standard errors in brackets."""
     frame = table.frame
-    estimates, *errors = (column_cells(frame.iloc[:, i], "brief") for i in range(frame.shape[1]))
-    items = [f"{label} {estimate}" for label, estimate in zip(frame.index, estimates, strict=True)]
-    if errors:
-        items = [f"{item} ({error})" for item, error in zip(items, errors[0], strict=True)]
+    items = list(map("{} {}".format, frame.index, column_cells(frame.iloc[:, 0], "brief")))
+    if frame.shape[1] > 1:
+        items = list(map("{} ({})".format, items, column_cells(frame.iloc[:, 1], "brief")))
     if len(items) > _MOST_INLINE:
         where = ".thresholds" if table.title == "Thresholds" else ".params"
         items = [*items[: _MOST_INLINE // 2], f"... (all in {where})", *items[-_MOST_INLINE // 2 :]]
@@ -383,7 +391,7 @@ def _brief_errors(r: FittedRanker) -> Table:
 
 
 def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
-    """A note where the columns move no prediction of the rows of the fit."""
+    """A note if all rows of the fit are predicted alike."""
     codes = np.unique(r.training.codes)
     if codes.size > 1 or not r.design.names:
         return ()

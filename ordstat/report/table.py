@@ -35,8 +35,8 @@ def row_label(part: str, term: str, labels: Mapping[str, str]) -> str:
     """
     if term in labels:
         return labels[term]
-    if part in ("sd", "cor") and (found := _RANDOM.fullmatch(term)):
-        kind, what, group = found.groups()
+    if part in ("sd", "cor") and (match := _RANDOM.fullmatch(term)):
+        kind, what, group = match.groups()
         pair = _PAIR.split(what) if kind == "cor" else [what]
         names = [what] if len(pair) > 2 else [effect_label(name, labels) for name in pair]
         return f"{'SD' if kind == 'sd' else 'Correlation'} {' with '.join(names)}, {labels.get(group, group)}"
@@ -93,7 +93,7 @@ class _Column:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """Parameters by label: the place of their part, estimate, error, p-value and limits."""
+        """Parameters by label: estimate, error, p-value, limits, and the number of their part."""
         likelihood = hasattr(self.fit, "loglik") or hasattr(self.fit, "fmi")
         tidy = self.fit.tidy(exponentiate=self.exponentiate, level=self.level) if likelihood else self.fit.tidy()
         tidy = pd.DataFrame(tidy).reindex(columns=["coef_type", "term", *_VALUES])
@@ -186,10 +186,10 @@ def table(
     if names is None and isinstance(fits, Mapping):
         names = [str(name) for name in fits]
     given = list(fits.values() if isinstance(fits, Mapping) else fits if isinstance(fits, (list, tuple)) else [fits])
-    for place, fit in enumerate(given, start=1):
+    for number, fit in enumerate(given, start=1):
         if not hasattr(fit, "tidy") or not hasattr(fit, "glance"):
             raise OptionError(
-                f"fits must be fits with coefficients or thresholds; number {place} is a {type(fit).__name__}. "
+                f"fits must be fits with coefficients or thresholds; number {number} is a {type(fit).__name__}. "
                 "Leave it out."
             )
     if not given or (names is not None and len(names) != len(given)):
@@ -203,7 +203,7 @@ def table(
             shown = self.df.map(lambda cell: " ".join(str(cell).split())).droplevel(0)
             return "\n".join(part for part in (title or "", shown.to_string(), notes) if part)
 
-    found = _Table(
+    shown = _Table(
         columns,
         coef_fmt=f"b:{style}{'*' if stars else ''} {_BELOW[below].format(f=style)}",
         signif_code=_STARS,
@@ -216,5 +216,5 @@ def table(
         caption=title,
         notes=notes or f"{100 * level:g} % limits in brackets." * (below == "interval"),
     )
-    found.df = found.df.map(lambda cell: _EMPTY.sub("", str(cell)))
-    return found
+    shown.df = shown.df.map(lambda cell: _EMPTY.sub("", str(cell)))
+    return shown

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Means of this many standard deviations are far from 0.
 _FAR = 50.0
 
-# Rounding of a score that may change ranks, a margin being 1.
+# Rounding of a score, in units of the margin, that may change ranks.
 _VISIBLE = 1e-6
 
 # A column is constant if it varies by less than this share of its size.
@@ -31,14 +31,14 @@ _LEVEL = 1e-7
 # Estimates that a warning names; it counts the others.
 _NAMED = 5
 
-# Of combinations of infinite estimates.
+# The note about combinations of infinite estimates.
 _OPEN = " NA: a difference of infinite estimates, which has no value."
 
 #: A warning category and its message.
 Alert = tuple[type[OrdstatWarning], str]
 
 
-#: What columns of counts are called.
+#: Names that columns of counts often have.
 _COUNTS = {"count", "counts", "freq", "freqs", "frequency", "n", "nobs", "w", "weight", "weights", "wt"}
 _BALANCED = (
     "all effects are zero: every level is as frequent in all combinations of the variables. If column {0!r} tells how "
@@ -47,15 +47,16 @@ _BALANCED = (
 
 
 def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
-    """Rows and levels left out, a certificate not reached, and scores that are rounding."""
-    yield from ((DataWarning, note) for note in design.notes)
+    """Rows and levels left out, a tolerance not reached, and scores dominated by rounding."""
+    for note in design.notes:
+        yield DataWarning, note
     if not fit.certificate.reached and not (isinstance(fit, LikelihoodFit) and fit.unbounded.any()):
         yield ConvergenceWarning, not_reached(fit) + _off_centre(design)
     if isinstance(fit, MarginFit) and fit.rounding > _VISIBLE:
         yield (
             DataWarning,
             f"scores of new rows carry rounding of {fit.rounding:.2g}, where a margin is 1, so ranks near a threshold "
-            "are not to be relied on: the columns are too large, or too far from 0, for this kernel. Set "
+            "are unreliable: the columns are too large, or too far from 0, for this kernel. Set "
             "scaling='range' or 'standard', or centre and scale them.",
         )
     if fit.calibration is not None:
@@ -63,7 +64,7 @@ def alerts(design: Design, fit: Fit) -> Iterator[Alert]:
 
 
 def calibration_alerts(calibration: Calibration) -> Iterator[Alert]:
-    """Scores that tell nothing of the rank, or all."""
+    """Scores that do not depend on the level, or separate all levels."""
     if calibration.map.slope == 0.0:
         yield (
             DataWarning,
@@ -95,7 +96,7 @@ def not_reached(fit: Fit) -> str:
 
 
 def _off_centre(design: Design) -> str:
-    """Columns of the log scale so far from 0 that exp() of their effects is beyond all numbers."""
+    """A hint if columns of the log scale are so far from 0 that exp() of their effects overflows."""
     scale = design.sample.rows.scale
     if scale is None:
         return ""
@@ -104,7 +105,7 @@ def _off_centre(design: Design) -> str:
     if not names:
         return ""
     return (
-        f" The scale column {names[0]} lies far from 0, where its effect multiplies all others beyond measure: centre "
+        f" The scale column {names[0]} lies far from 0, where its effect dominates all others: centre "
         f"it, as in scale='~ center({names[0]})'."
     )
 
@@ -122,12 +123,13 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
         names = [name for name in names if name not in constant]
     if names:
         yield DataWarning, f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}."
-    yield from ((DataWarning, why_confounded(i, fit, parameters)) for i in fit.confounded)
+    for i in fit.confounded:
+        yield DataWarning, why_confounded(i, fit, parameters)
     if np.isinf(fit.limits).any():
         unknown = bool(np.isnan(fit.information.variances()).all())
         yield SeparationWarning, _separated(fit.limits, parameters, unknown, fit.marginal is None)
     if fit.unbounded.any():
-        listed = _first([parameters.names[i] for i in np.flatnonzero(fit.unbounded)])
+        listed = first_few([parameters.names[i] for i in np.flatnonzero(fit.unbounded)], _NAMED)
         yield (
             ConvergenceWarning,
             f"the likelihood has no maximum: it rises without end along {listed}. The estimates are those where "
@@ -137,7 +139,7 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
 
 
 def _constant(design: Design) -> list[str]:
-    """Location columns that vary by no more than rounding would."""
+    """Location columns that vary by rounding alone."""
     sample = design.sample
     X = sample.X[sample.case_weights > 0]
     varies = np.ptp(X, axis=0) > _LEVEL * np.abs(X).max(axis=0)
@@ -145,7 +147,7 @@ def _constant(design: Design) -> list[str]:
 
 
 def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
-    """That effects are all zero, as of a table with one row for each combination, whose counts were forgotten."""
+    """A warning if all effects are zero because the counts of a table, one row per combination, were not given."""
     sample, data = design.sample, design.data
     flat = abs(fit.loglik - fit.null_loglik) <= 1e-9 * sample.n and fit.edf >= sample.n_levels
     if not flat or sample.weights is not None or not isinstance(data, pd.DataFrame):
@@ -160,7 +162,7 @@ def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
 def _separated(limits: FloatArray, parameters: Parameters, unknown: bool, penalties: bool) -> str:
     infinite = np.flatnonzero(np.isinf(limits))
     effects = [i for i in infinite if parameters.kinds[i] != "threshold"] or list(infinite)
-    ends = _first([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in effects])
+    ends = first_few([f"{parameters.names[i]} to {'+' if limits[i] > 0 else '-'}infinity" for i in effects], _NAMED)
     nominal = "nominal" in parameters.kinds or "lambda" in parameters.kinds  # Jeffreys' penalty takes neither
     held = "; the other estimates and their standard errors hold"
     others = ", nor have the others, which depend on them" if unknown else held
@@ -173,12 +175,8 @@ def _separated(limits: FloatArray, parameters: Parameters, unknown: bool, penalt
 
 
 def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = False) -> Iterator[str]:
-    """Estimates that separation makes infinite, for the foot of a table; of combinations of them too."""
+    """The infinite estimates of a separated response, for the foot of a table; `combined` adds a note on sums."""
     limits = fit.limits
     infinite = [f"{parameters.names[i]} ({'+' if limits[i] > 0 else '-'})" for i in np.flatnonzero(np.isinf(limits))]
     if infinite:
-        yield f"The response is separated; infinite: {_first(infinite)}.{_OPEN * combined}"
-
-
-def _first(names: list[str]) -> str:
-    return first_few(names, _NAMED)
+        yield f"The response is separated; infinite: {first_few(infinite, _NAMED)}.{_OPEN * combined}"

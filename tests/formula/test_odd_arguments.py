@@ -69,7 +69,7 @@ def test_designs_larger_than_the_memory_are_counted_and_not_made(monkeypatch, se
         p=rng.integers(0, 300, n).astype(str), q=rng.integers(0, 300, n).astype(str), big=np.arange(n).astype(str)
     )
     tracemalloc.start()
-    with pytest.raises(DataError, match=rf"{term}.*would take about .* GiB"):
+    with pytest.raises(DataError, match=rf"{term}.* needs .* GiB"):
         ordfit(formula, data)
     assert tracemalloc.get_traced_memory()[1] < 2**28
     tracemalloc.stop()

@@ -53,12 +53,6 @@ def test_tests_against_thresholds_only_match_rms(wine_logit):
     assert figures["lr_p_value"] == pytest.approx(stats.chi2.sf(figures["lr_chi2"], 2), rel=1e-10)
 
 
-def test_thresholds_and_effects(wine_logit):
-    assert wine_logit.thresholds.index.tolist() == ["1|2", "2|3", "3|4", "4|5"]
-    assert wine_logit.coef.index.tolist() == ["temp[T.warm]", "contact[T.yes]"]
-    assert (np.diff(wine_logit.thresholds) > 0).all()
-
-
 def test_names_of_nominal_and_scale_effects(wine_logit):
     design = replace(wine_logit.design, names=("a",), nominal_names=("b", "c"), scale_names=("a",))
     fit = replace(wine_logit.fit, coefficients=np.arange(14.0), aliased=np.zeros(14, dtype=bool))
@@ -171,12 +165,6 @@ def test_pickle_keeps_the_numbers(wine_logit):
     copy = pickle.loads(pickle.dumps(wine_logit))
     assert "training" not in vars(copy)
     assert str(copy.summary()) == text and repr(copy) == repr(wine_logit)
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, 95])
-def test_levels_outside_the_range(wine_logit, level):
-    with pytest.raises(OptionError, match="level"):
-        wine_logit.confint(level=level)
 
 
 def test_thresholds_alone(wine):

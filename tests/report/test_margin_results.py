@@ -1,6 +1,5 @@
 """What only margin results have."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -26,13 +25,6 @@ def test_other_potentials_have_none_and_say_why(wine_margin):
     assert len(kernel.tidy()) == 4 and kernel.support is None
     assert np.isnan(kernel.glance()["n_support"].item())
     assert "Coefficients" not in str(kernel.summary())
-
-
-def test_pickle_and_repr(wine_margin):
-    text = str(wine_margin.summary())
-    copy = pickle.loads(pickle.dumps(wine_margin))
-    assert str(copy.summary()) == text
-    assert "72" in repr(wine_margin) and len(repr(wine_margin).splitlines()) == 1
 
 
 def test_summary_shows_what_the_method_tells(wine_margin):
