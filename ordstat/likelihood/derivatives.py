@@ -222,10 +222,10 @@ def score_involved(rule: LikelihoodRule, rows: Rows, chosen: BoolArray) -> BoolA
 def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
     """Rows moved by steps (n,) along a tangent, which has their derivatives by a number."""
 
-    def sum_of(part: FloatArray | None, slope: FloatArray | None) -> FloatArray | None:
+    def sum_of(part: Any, slope: Any) -> Any:
         if part is None or slope is None:
             return part
-        return np.asarray(part + (step if part.ndim == 1 else step[:, None]) * slope)
+        return part + (step if part.ndim == 1 else step[:, None]) * slope
 
     names = ("X", "offset", "nominal", "scale", "scale_offset")
     parts: dict[str, Any] = {name: sum_of(getattr(rows, name), getattr(tangent, name)) for name in names}
@@ -245,7 +245,7 @@ def steps_along(rule: LikelihoodRule, rows: Rows, tangent: Rows, further: FloatA
         slope = here.s[:, None] * (along.thresholds() - rule.alpha[:, 0] - along.H[:, None])
         slope = np.abs(slope - along.tau[:, None] * here.eta())
     speed = np.where(np.isfinite(slope), slope, 0.0).max(axis=1) + further
-    return np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0)
+    return np.asarray(np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0))
 
 
 #: Distance of the points in units of the deviation: the error of five points is of the order of its fourth power.

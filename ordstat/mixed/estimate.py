@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -19,20 +18,17 @@ from .integral import (
     Evaluation,
     Nodes,
     Objective,
-    State,
     check_grid,
     evaluate,
     evaluate_by_nodes,
     evaluate_compiled,
     row_scores,
     scores_by_nodes,
-    state_at,
 )
 from .model import MixedModel
 from .search import (
     Boundary,
     Found,
-    diagonals,
     information_along,
     log_determinant,
     maximise,
@@ -126,29 +122,6 @@ class MarginalLikelihood:
     def smallest_eigenvalue(self) -> float:
         """Of the information about the free parameters, on the scaled columns; NaN where it is not known."""
         return float(np.linalg.eigvalsh(self._known)[0]) if np.isfinite(self._known).all() else float("nan")
-
-    def inner_of(self, covariance: FloatArray) -> FloatArray:
-        """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
-        back = self.from_user()
-        return np.asarray(back @ np.nan_to_num(covariance) @ back.T)
-
-    def state(self, psi: FloatArray) -> State:
-        """The rows of the fit at the modes for some psi."""
-        if psi is self.at.psi:
-            return self.at.state
-        state = state_at(self.model, psi, self.at.v)
-        assert state is not None
-        return state
-
-    def steps(self) -> Iterator[tuple[FloatArray, FloatArray, float]]:
-        """For every free move of psi (`along`) psi on either side and the distance of these."""
-        for move in self._basis.T:
-            h = 1e-4 if self.infinite is not None else 1e-4 * max(1.0, float(abs(move) @ abs(self.at.psi)))
-            yield self.at.psi - h * move, self.at.psi + h * move, 2.0 * h
-
-    def along(self, inner: FloatArray) -> FloatArray:
-        """(r, r) covariance of the free moves, from that of psi."""
-        return np.asarray(self._basis.T @ np.nan_to_num(inner) @ self._basis)
 
     @cached_property
     def to_user(self) -> FloatArray:
@@ -398,7 +371,7 @@ class MixedProfile:
         at = self._climb(start, B, a)
         # A variance at its boundary may want to be positive once the parameter has moved.
         away = np.zeros(a.size)
-        away[here.model.n_fixed :][diagonals(here.model)] = _AWAY
+        away[here.model.diagonals] = _AWAY
         away[here.free | (a != 0.0) | (at.psi != 0.0)] = 0.0
         further = here.objective(at.psi + away, at.v) if away.any() else None
         return at if further is None or further.loglik <= at.loglik else self._climb(further, B, a)

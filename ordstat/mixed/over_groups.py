@@ -88,7 +88,7 @@ def normal_nodes(steep: float) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
+class Predicted(CostRule):
     """What is predicted of rows: by a rule alone, or averaged over the groups that there could be.
 
     Attributes
@@ -143,8 +143,23 @@ class Predicted:
         values, jacobian = five_points(lambda k: self.each(quantity, moved(rows, tangent, k * steps)))
         return values / steps[:, None], jacobian / steps[:, None, None]
 
-    def probabilities(self, rows: Rows) -> FloatArray:
-        """(n, K)."""
+    @property
+    def n_levels(self) -> int:
+        return self.rule.n_levels
+
+    @property
+    def cost(self) -> CostMatrix:  # type: ignore[override]
+        return self.rule.cost
+
+    def scores(self, rows: Rows) -> FloatArray:
+        """(N,) H without random effects."""
+        return self.rule.scores(rows)
+
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        below = np.cumsum(self.probabilities(rows), axis=1)[:, :-1]
+        return np.asarray(np.log1p(-below) - np.log(below))
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         if not self.factors:
             return self.rule.probabilities(rows)
         out = np.zeros((rows.n, self.rule.n_levels))
@@ -202,36 +217,6 @@ class Node:
     share: float
 
 
-@dataclass(frozen=True, eq=False)
-class PopulationRule(CostRule):
-    """Probabilities averaged over the groups that there could be: those of rows of groups that a fit has not seen.
-
-    Attributes
-    ----------
-    over : Predicted
-    cost : CostMatrix
-        What `codes` minimise in expectation.
-    """
-
-    over: Predicted
-    cost: CostMatrix
-
-    @property
-    def n_levels(self) -> int:
-        return self.over.rule.n_levels
-
-    def scores(self, rows: Rows) -> FloatArray:
-        """(N,) H without random effects."""
-        return self.over.rule.scores(rows)
-
-    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        return self.over.probabilities(rows)
-
-    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        below = np.cumsum(self.probabilities(rows), axis=1)[:, :-1]
-        return np.asarray(np.log1p(-below) - np.log(below))
-
-
 def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:
     """Averages over the random effects of a fit.
 
@@ -252,7 +237,7 @@ def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:
 def over_population(fit: LikelihoodFit) -> LikelihoodFit:
     """The fit with a rule that averages over the random effects."""
     assert fit.marginal is not None and isinstance(fit.rule, LikelihoodRule)
-    return replace(fit, rule=PopulationRule(over_groups(fit.rule, fit.marginal), fit.rule.cost))
+    return replace(fit, rule=over_groups(fit.rule, fit.marginal))
 
 
 def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:

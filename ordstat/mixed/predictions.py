@@ -13,9 +13,10 @@ from ..checks import fraction, generator, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..fit import least_expected
 from ..fitted import Target
-from ..formula.sample import Rows
+from ..formula.sample import Rows, row_blocks
 from ..inference.predictions import drawn_codes, prediction_columns
 from ..judging.costs import CostMatrix
+from ..likelihood.derivatives import QUANTITIES, score_errors
 from ..likelihood.fit import Marginal
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.standard_errors import (
@@ -24,18 +25,14 @@ from ..likelihood.standard_errors import (
     limits_between,
     places,
     predicted,
-    rule_at,
     rule_covariance,
     symmetric_limits,
 )
 from ..predictions import known_type, unknown_type
-from .integral import State
 from .over_groups import Predicted, at_known_modes, over_groups, tell_unknown
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal")
-#: Step of a derivative by the score.
-_STEP = 1e-4
 
 
 def mixed_prediction(
@@ -89,7 +86,12 @@ def mixed_prediction(
     if not se and interval is None:
         labels = r.threshold_names if type == "linear_predictor" else list(r.levels)
         return target.series(value[:, 0], type) if type in ("score", "mean") else target.frame(value, labels)
-    error = _errors(r, target.rows, type, kind)
+    if kind in ("mode", "known"):
+        raise OptionError(
+            "se= and interval= must go with re='marginal', averages over the groups, or re='zero', a typical group; "
+            "predictions at the modes of random effects have no standard error."
+        )
+    error = _errors(r, *predicted_at, type)
     tables = {"estimate": value}
     if se:
         tables["std_error"] = error
@@ -136,39 +138,18 @@ def _marginal(r: FittedLikelihood) -> Marginal:
     return r.fit.marginal
 
 
-def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None = None) -> tuple[Predicted, Rows]:
-    """What is predicted and of which rows, known groups at their modes; at the estimates or other parameters psi."""
-    marginal = _marginal(r)
-    here, model = marginal.likelihood, marginal.likelihood.model
-    psi = here.at.psi if psi is None else psi
-    rule = replace(rule_at(r.fit, model.to_user @ psi[: model.n_fixed]), effects=())
+def _at(r: FittedLikelihood, rows: Rows, kind: str) -> tuple[Predicted, Rows]:
+    """What is predicted and of which rows, known groups at their modes."""
+    bare = replace(r.rule, effects=())
     if kind == "zero":
-        return Predicted(rule), replace(rows, random=None)
+        return Predicted(bare), replace(rows, random=None)
     assert rows.random is not None
     rows.random.require_covariances()
-    factors, modes = model.effects(psi, here.at.v if kind == "marginal" else here.state(psi).modes.v)
     if kind != "marginal":
-        rows = at_known_modes(rows, modes)
+        rows = at_known_modes(rows, r.rule.effects)
     if kind == "mode":
-        return Predicted(rule), replace(rows, random=None)
-    return replace(over_groups(rule, marginal), factors=factors), rows
-
-
-def _conditional_variance(state: State, x: list[FloatArray], codes: list[IntArray]) -> FloatArray:
-    """(n,) variance of z'b given psi, of the groups that are known: x'H^-1 x."""
-    x = [np.where((code >= 0)[:, None], part, 0.0) for part, code in zip(x, codes, strict=True)]
-    groups = [np.maximum(code, 0) for code in codes]
-    if len(x) == 1:
-        block = state.modes.factor.inverse
-        return np.asarray(np.einsum("nq,nqp,np->n", x[0], block[groups[0]], x[0]))
-    rows, of = np.unique(np.column_stack([*groups, *x]), axis=0, return_index=True, return_inverse=True)[1:]
-    values = []
-    for row in rows:
-        unit = [np.zeros_like(v) for v in state.modes.v]
-        for part, columns, code in zip(unit, x, groups, strict=True):
-            part[code[row]] = columns[row]
-        values.append(sum(np.vdot(a, b) for a, b in zip(unit, state.modes.factor.solve(unit), strict=True)))
-    return np.array(values)[of.reshape(-1)]
+        return Predicted(bare), replace(rows, random=None)
+    return over_groups(bare, _marginal(r)), rows
 
 
 def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
@@ -224,27 +205,21 @@ def _drawn_shift(r: FittedLikelihood, rows: Rows, groups: list[IntArray], rng: n
 # Errors
 
 
-def _errors(r: FittedLikelihood, rows: Rows, type: str, kind: str) -> FloatArray:
+def _errors(r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
     """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
-    here = _marginal(r).likelihood
-    slopes = []
-    for behind, ahead, distance in here.steps():
-        low, high = (_values(*_at(r, rows, kind, psi), type) for psi in (behind, ahead))
-        slopes.append((high - low) / distance)
-    inner = here.inner_covariance if r.covariance == "model" else here.inner_of(r.whole_covariance)
-    by_psi = np.stack(slopes)
-    variance = np.einsum("anm,ab,bnm->nm", by_psi, here.along(inner), by_psi)
-    if kind in ("mode", "known"):
-        predicted_by_groups, there = _at(r, rows, kind)
-        given = _conditional_variance(here.at.state, *here.model.columns_of(here.at.psi, rows.random))
-        assert there.offset is not None
-        further, nearer = (
-            _values(predicted_by_groups, replace(there, offset=there.offset + move), type) for move in (_STEP, -_STEP)
-        )
-        variance += given[:, None] * ((further - nearer) / (2.0 * _STEP)) ** 2
-    unknown = depends_on_infinite(r.fit, replace(r.rule, effects=()), rows, type)
-    error = np.sqrt(variance)
-    return np.asarray(error if unknown is None else np.where(unknown, np.nan, error))
+    rule = predicted_by_groups.rule
+    unknown = depends_on_infinite(r.fit, rule, rows, type)
+    if type in ("score", "linear_predictor"):
+        predicted_by_groups = Predicted(rule)
+    covariance, errors = predicted_covariance(r, predicted_by_groups), []
+    if type == "score":
+        errors.append(score_errors(rule, rows, covariance)[:, None])
+    else:
+        for some in row_blocks(rows.n, rule.n_levels * len(covariance)):
+            jacobian = predicted_by_groups.each(QUANTITIES[type], rows.take(some))[1]
+            errors.append(np.sqrt(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0)))
+    error = np.concatenate(errors)
+    return error if unknown is None else np.where(unknown, np.nan, error)
 
 
 # Averages for effects and marginal means

@@ -279,48 +279,46 @@ class Boundary:
 def settled(
     model: MixedModel, objective: Objective, found: Found, max_iter: int
 ) -> tuple[Found, BoolArray, tuple[Boundary, ...]]:
-    """A maximum with small standard deviations set to 0 where they belong there, its free components and the others."""
+    """A maximum with small standard deviations set to 0 where they belong there, its free components and the others.
+
+    Variances that turn out to want to be positive are searched for again from a start away from 0.
+    """
+    every = np.ones(found.at.psi.size, dtype=np.bool_)
     if all(term.width == 1 for term in model.terms) and np.abs(found.at.psi[model.n_fixed :]).min() >= _SMALL:
-        return found, np.ones(found.at.psi.size, dtype=bool), ()
+        return found, every, ()
     canonical = _canonical(model, found.at.psi)
     zero = _zeros(model, canonical)
-    free = ~zero
-    if not zero.any():
-        return found, free, ()
-    at = objective(canonical, found.at.v)
+    at = objective(canonical, found.at.v) if zero.any() else None
     if at is None or at.loglik < found.at.loglik - _LOST * (1.0 + abs(found.at.loglik)):
-        return found, np.ones(zero.size, dtype=bool), ()
-    derivatives = _derivatives(model, objective, at, zero)
-    if any(one.derivative > 0.0 for one in derivatives):
-        return _left(model, objective, at, derivatives, max_iter)
-    again = maximise(model, objective, canonical, free, max_iter)
-    if again is None:
-        return found, free, tuple(derivatives)
-    logliks = [*found.logliks, *again.logliks[1:]]
-    return replace(again, logliks=logliks), free, tuple(derivatives)
-
-
-def _left(
-    model: MixedModel, objective: Objective, at: Evaluation, zeros: list[Boundary], max_iter: int
-) -> tuple[Found, BoolArray, tuple[Boundary, ...]]:
-    """The maximum sought again from where the variances that want to be positive are."""
-    psi, every = at.psi.copy(), np.ones(at.psi.size, dtype=bool)
-    for one in zeros:
-        if one.derivative > 0.0:
-            psi[_diagonal(model, one.term, one.column)] = _AWAY
-    found = maximise(model, objective, psi, every, max_iter)
-    assert found is not None
-    return found, every, ()
+        return found, every, ()
+    bent = np.diag(negative_hessian(objective, at, zero))
+    columns = [(k, column) for k, term in enumerate(model.terms) for column in range(term.width)]
+    boundaries = {
+        int(place): Boundary(k, column, -0.5 * float(bent[place]))
+        for place, (k, column) in zip(model.diagonals, columns, strict=True)
+        if zero[place]
+    }
+    away = [place for place, boundary in boundaries.items() if boundary.derivative > 0.0]
+    if away:
+        start = canonical.copy()
+        start[away] = _AWAY
+        left = maximise(model, objective, start, every, max_iter)
+        assert left is not None
+        return left, every, ()
+    again = maximise(model, objective, canonical, ~zero, max_iter)
+    if again is not None:
+        found = replace(again, logliks=[*found.logliks, *again.logliks[1:]])
+    return found, ~zero, tuple(boundaries.values())
 
 
 def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
     """psi with every Lambda the Cholesky factor of its covariance: a pivot of 0 has a column of zeros."""
-    parts = []
+    out, start = psi.copy(), model.n_fixed
     for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
-        parts.append(semidefinite_factor(Lambda @ Lambda.T)[term.entries] if term.correlated else Lambda[term.entries])
-    phi = np.concatenate(parts)
-    phi = np.where(np.abs(phi) < _SMALL, np.where(diagonals(model), 0.0, phi), phi)
-    out = np.concatenate([psi[: model.n_fixed], phi])
+        root = semidefinite_factor(Lambda @ Lambda.T) if term.correlated else Lambda
+        out[start : start + term.n_phi] = root[term.entries]
+        start += term.n_phi
+    out[model.diagonals] = np.where(np.abs(out[model.diagonals]) < _SMALL, 0.0, out[model.diagonals])
     out[_zeros(model, out)] = 0.0
     return out
 
@@ -335,36 +333,9 @@ def semidefinite_factor(matrix: FloatArray) -> FloatArray:
     return out
 
 
-def diagonals(model: MixedModel) -> BoolArray:
-    """(m,) which components of phi are on the diagonal."""
-    return np.concatenate([rows == columns for rows, columns in (term.entries for term in model.terms)])
-
-
-def _diagonal(model: MixedModel, term: int, column: int) -> int:
-    """Place in psi of a diagonal element."""
-    before = model.n_fixed + sum(own.n_phi for own in model.terms[:term])
-    rows, columns = model.terms[term].entries
-    return before + int(np.flatnonzero((rows == column) & (columns == column))[0])
-
-
 def _zeros(model: MixedModel, psi: FloatArray) -> BoolArray:
     """(P + m,) components in columns of Lambda whose diagonal is 0."""
-    parts = [np.zeros(model.n_fixed, dtype=bool)]
-    for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
-        parts.append((np.diag(Lambda) == 0.0)[term.entries[1]])
-    return np.concatenate(parts)
-
-
-def _derivatives(model: MixedModel, objective: Objective, at: Evaluation, zero: BoolArray) -> list[Boundary]:
-    """One for every diagonal element that is 0."""
-    bent = negative_hessian(objective, at, zero)
-    found = []
-    for t, (term, Lambda) in enumerate(zip(model.terms, model.factors(at.psi[model.n_fixed :]), strict=True)):
-        for column in range(term.width):
-            if Lambda[column, column] == 0.0:
-                place = _diagonal(model, t, column)
-                found.append(Boundary(t, column, -0.5 * float(bent[place, place])))
-    return found
+    return np.concatenate([np.zeros(model.n_fixed, dtype=np.bool_), psi[model.diagonal_of] == 0.0])
 
 
 # The penalty
@@ -373,21 +344,19 @@ def _derivatives(model: MixedModel, objective: Objective, at: Evaluation, zero: 
 def log_determinant(model: MixedModel, psi: FloatArray) -> float:
     """log det Lambda summed over the terms."""
     with np.errstate(divide="ignore"):
-        return float(np.log(np.abs(psi[model.n_fixed + np.flatnonzero(diagonals(model))])).sum())
+        return float(np.log(np.abs(psi[model.diagonals])).sum())
 
 
 def penalised(model: MixedModel, objective: Objective) -> Objective:
     """An integrated log-likelihood with the penalty; None where a Lambda is singular."""
-    places = model.n_fixed + np.flatnonzero(diagonals(model))
+    places = model.diagonals
 
     def evaluate(psi: FloatArray, start: list[FloatArray]) -> Evaluation | None:
-        if not psi[places].all():
+        plain = objective(psi, start) if psi[places].all() else None
+        if plain is None:
             return None
-        found = objective(psi, start)
-        if found is None:
-            return None
-        gradient = found.gradient.copy()
+        gradient = plain.gradient.copy()
         gradient[places] += 1.0 / psi[places]
-        return replace(found, loglik=found.loglik + log_determinant(model, psi), gradient=gradient)
+        return replace(plain, loglik=plain.loglik + log_determinant(model, psi), gradient=gradient)
 
     return evaluate

@@ -18,8 +18,8 @@ from ordstat.likelihood.cumulative import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.results import LikelihoodResults
-from ordstat.mixed.model import MixedModel
 from ordstat.mixed.integral import evaluate_by_nodes
+from ordstat.mixed.model import MixedModel
 from ordstat.mixed.search import zero_effects
 
 from .test_gradients import MODELS, differences, model_of
