@@ -11,136 +11,102 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import datasets as datasets
-from .api import ordfit as ordfit
-from .exceptions import ConvergenceWarning as ConvergenceWarning
-from .exceptions import DataError as DataError
-from .exceptions import DataWarning as DataWarning
-from .exceptions import FormulaError as FormulaError
-from .exceptions import OptionError as OptionError
-from .exceptions import OrdstatError as OrdstatError
-from .exceptions import OrdstatWarning as OrdstatWarning
-from .exceptions import SeparationWarning as SeparationWarning
-from .formula.survey import SurveyDesign as SurveyDesign
+from . import datasets
+from .api import ordfit
+from .exceptions import (
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    FormulaError,
+    OptionError,
+    OrdstatError,
+    OrdstatWarning,
+    SeparationWarning,
+)
+from .formula.survey import SurveyDesign
 from .registry import METHODS
 
 if TYPE_CHECKING:
-    from .boosting.boosting import AdaBoost as AdaBoost
-    from .boosting.boosting import ORBoost as ORBoost
-    from .boosting.boosting import RankBoost as RankBoost
-    from .boosting.boosting import SeedBoost as SeedBoost
-    from .boosting.orstump import AdaBoostOR as AdaBoostOR
-    from .boosting.orstump import ORStump as ORStump
-    from .boosting.orstump import reverse_reduction as reverse_reduction
-    from .boosting.weak import DecisionStump as DecisionStump
-    from .boosting.weak import NormalisedSigmoid as NormalisedSigmoid
-    from .boosting.weak import RCDPerceptron as RCDPerceptron
-    from .comparison import compare as compare
-    from .estimator import OrdinalClassifier as OrdinalClassifier
-    from .imputation import ordfit_mi as ordfit_mi
-    from .inference.planning import power_ordinal as power_ordinal
-    from .inference.planning import sample_size_ordinal as sample_size_ordinal
-    from .inference.pooling import pool as pool
-    from .judging.tuned_costs import macro_cost as macro_cost
-    from .judging.tuned_costs import threshold_cost as threshold_cost
-    from .judging.tuned_costs import tuned_cost as tuned_cost
-    from .likelihood.clm import AdjacentCategory as AdjacentCategory
-    from .likelihood.clm import CumulativeLink as CumulativeLink
-    from .online.online import CuSumRank as CuSumRank
-    from .online.online import KernelCuSumRank as KernelCuSumRank
-    from .online.online import KernelPRank as KernelPRank
-    from .online.online import PRank as PRank
-    from .persistence import load as load
-    from .prediction.blend import Blend as Blend
-    from .prediction.forest import RPSForest as RPSForest
-    from .prediction.kernel_clm import KernelCumulativeLink as KernelCumulativeLink
-    from .prediction.ordboost import OrdinalBoosting as OrdinalBoosting
-    from .reduction.encoding import OneHot as OneHot
-    from .reduction.encoding import Ordinal as Ordinal
-    from .reduction.encoding import Separate as Separate
-    from .reduction.features import HiddenLayer as HiddenLayer
-    from .reduction.nominal import NominalClassifier as NominalClassifier
-    from .reduction.reduction import Reduction as Reduction
-    from .reduction.threshold_loss import OrdinalNetwork as OrdinalNetwork
-    from .reduction.threshold_loss import ThresholdLogisticRegression as ThresholdLogisticRegression
-    from .reduction.voting import CostTransform as CostTransform
-    from .reduction.voting import OneVersusAll as OneVersusAll
-    from .reduction.voting import OneVersusOne as OneVersusOne
-    from .report.describe import describe_ordinal as describe_ordinal
-    from .report.table import table as table
-    from .svm.kernels import Gaussian as Gaussian
-    from .svm.kernels import Laplacian as Laplacian
-    from .svm.kernels import Linear as Linear
-    from .svm.kernels import Perceptron as Perceptron
-    from .svm.kernels import Polynomial as Polynomial
-    from .svm.kernels import Precomputed as Precomputed
-    from .svm.kernels import Stump as Stump
-    from .svm.redsvm import REDSVM as REDSVM
-    from .svm.redsvm import SVOREXC as SVOREXC
-    from .svm.redsvm import SVORIMC as SVORIMC
-    from .svm.redsvm import RankBoundarySVM as RankBoundarySVM
-    from .trees.c45 import C45 as C45
-    from .trees.cart import DecisionTree as DecisionTree
-    from .trees.trees import FixedSplitBoosting as FixedSplitBoosting
-    from .trees.trees import NominalAdaBoost as NominalAdaBoost
-    from .trees.trees import OrdinalAdaBoost as OrdinalAdaBoost
-    from .trees.trees import OrdinalBagging as OrdinalBagging
-    from .trees.trees import OrdinalTree as OrdinalTree
+    from .boosting.boosting import AdaBoost, ORBoost, RankBoost, SeedBoost
+    from .boosting.orstump import AdaBoostOR, ORStump, reverse_reduction
+    from .boosting.weak import DecisionStump, NormalisedSigmoid, RCDPerceptron
+    from .comparison import compare
+    from .estimator import OrdinalClassifier
+    from .imputation import ordfit_mi
+    from .inference.planning import power_ordinal, sample_size_ordinal
+    from .inference.pooling import pool
+    from .judging.tuned_costs import macro_cost, threshold_cost, tuned_cost
+    from .likelihood.clm import AdjacentCategory, CumulativeLink
+    from .online.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
+    from .persistence import load
+    from .prediction.blend import Blend
+    from .prediction.forest import RPSForest
+    from .prediction.kernel_clm import KernelCumulativeLink
+    from .prediction.ordboost import OrdinalBoosting
+    from .reduction.encoding import OneHot, Ordinal, Separate
+    from .reduction.features import HiddenLayer
+    from .reduction.nominal import NominalClassifier
+    from .reduction.reduction import Reduction
+    from .reduction.threshold_loss import OrdinalNetwork, ThresholdLogisticRegression
+    from .reduction.voting import CostTransform, OneVersusAll, OneVersusOne
+    from .report.describe import describe_ordinal
+    from .report.table import table
+    from .svm.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
+    from .svm.redsvm import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
+    from .trees.c45 import C45
+    from .trees.cart import DecisionTree
+    from .trees.trees import FixedSplitBoosting, NominalAdaBoost, OrdinalAdaBoost, OrdinalBagging, OrdinalTree
 
-#: Names imported when they are used: a script pays for the methods it fits, and for scikit-learn only with its adapter.
-_LATER = {
+__all__ = [
+    "C45", "REDSVM", "SVOREXC", "SVORIMC", "AdaBoost", "AdaBoostOR", "AdjacentCategory", "Blend",
+    "ConvergenceWarning", "CostTransform", "CuSumRank", "CumulativeLink", "DataError", "DataWarning",
+    "DecisionStump", "DecisionTree", "FixedSplitBoosting", "FormulaError", "Gaussian", "HiddenLayer",
+    "KernelCuSumRank", "KernelCumulativeLink", "KernelPRank", "Laplacian", "Linear", "NominalAdaBoost",
+    "NominalClassifier", "NormalisedSigmoid", "ORBoost", "ORStump", "OneHot", "OneVersusAll", "OneVersusOne",
+    "OptionError", "Ordinal", "OrdinalAdaBoost", "OrdinalBagging", "OrdinalBoosting", "OrdinalClassifier",
+    "OrdinalNetwork", "OrdinalTree", "OrdstatError", "OrdstatWarning", "PRank", "Perceptron", "Polynomial",
+    "Precomputed", "RCDPerceptron", "RPSForest", "RankBoost", "RankBoundarySVM", "Reduction", "SeedBoost",
+    "Separate", "SeparationWarning", "Stump", "SurveyDesign", "ThresholdLogisticRegression", "compare", "datasets",
+    "describe_ordinal", "load", "macro_cost", "ordfit", "ordfit_mi", "pool", "power_ordinal", "reverse_reduction",
+    "sample_size_ordinal", "table", "threshold_cost", "tuned_cost",
+]  # fmt: skip
+
+#: Modules of the names that are imported when they are used: a script pays for the methods it fits.
+_MODULES = {
     **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
-    "reverse_reduction": "boosting.orstump",
-    "OrdinalClassifier": "estimator",
-    "HiddenLayer": "reduction.features",
-    "compare": "comparison",
-    **dict.fromkeys(("macro_cost", "threshold_cost", "tuned_cost"), "judging.tuned_costs"),
-    "describe_ordinal": "report.describe",
-    "load": "persistence",
-    "ordfit_mi": "imputation",
     **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.planning"),
-    "pool": "inference.pooling",
-    "table": "report.table",
-    "C45": "trees.c45",
-    "DecisionStump": "boosting.weak",
-    "DecisionTree": "trees.cart",
-    **dict.fromkeys(("NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
+    **dict.fromkeys(("macro_cost", "threshold_cost", "tuned_cost"), "judging.tuned_costs"),
     **dict.fromkeys(("OneHot", "Ordinal", "Separate"), "reduction.encoding"),
+    **dict.fromkeys(("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "svm.kernels"
     ),
+    "C45": "trees.c45",
+    "DecisionTree": "trees.cart",
+    "HiddenLayer": "reduction.features",
+    "OrdinalClassifier": "estimator",
+    "compare": "comparison",
+    "describe_ordinal": "report.describe",
+    "load": "persistence",
+    "ordfit_mi": "imputation",
+    "pool": "inference.pooling",
+    "reverse_reduction": "boosting.orstump",
+    "table": "report.table",
 }
-
-_PUBLIC = [
-    "ConvergenceWarning",
-    "DataError",
-    "DataWarning",
-    "FormulaError",
-    "OptionError",
-    "OrdstatError",
-    "OrdstatWarning",
-    "SeparationWarning",
-    "SurveyDesign",
-    "datasets",
-    "ordfit",
-    *_LATER,
-]
-if not TYPE_CHECKING:  # type checkers read the imports
-    __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     if name == "__version__":
         from importlib.metadata import version
 
         return version("ordstat")
-    from .words import advice
+    from .checks import advice
 
     hint = advice("package", name)
     raise AttributeError(f"module 'ordstat' has no attribute {name!r}{hint and '.' + hint}")
 
 
 def __dir__() -> list[str]:
-    return [*_PUBLIC, "__version__"]
+    return [*__all__, "__version__"]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import AnyArray, Progress
-from .checks import brief, generator, one_of
+from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
 from .formula.build import build
 from .formula.design import Design
@@ -19,7 +19,6 @@ from .formula.survey import SurveyDesign
 from .likelihood.parameters import chosen_covariance
 from .method import Method, missing_refused
 from .prediction.calibrated import Calibrated
-from .progress import reporter
 from .registry import METHODS, resolve, spelled
 from .results import OrdinalResults
 

@@ -7,15 +7,17 @@ by the caller.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ._typing import Progress
 from .exceptions import DataError, OptionError
-from .words import NEAREST, OTHER_NAMES
 
 T = TypeVar("T")
 
@@ -194,7 +196,7 @@ def one_spelled(name: str, value: Any, allowed: Iterable[str], *, of: Any = None
 
 def canonical(given: Any, names: Iterable[str]) -> str | None:
     """The one of some names that a text means, in any case, with any hyphens, underscores and blanks, or by the
-    name of another package (`words.OTHER_NAMES`); None where it is none.
+    name of another package (`OTHER_NAMES`); None where it is none.
 
     Examples
     --------
@@ -327,3 +329,114 @@ def _number_in(path: str, label: str) -> float:
         return float(words[0])
     except (OSError, StopIteration, ValueError, IndexError):
         return float("inf")
+
+
+# Progress
+
+
+class _Bar:
+    """A tqdm bar behind the callback signature."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __call__(self, step: int, total: int, message: str) -> None:
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, leave=False, file=sys.stderr)
+        self._bar.set_description(message)
+        self._bar.update(step - self._bar.n)
+        if step >= total:
+            self._bar.close()
+            self._bar = None
+
+
+def reporter(callback: Progress | None) -> Progress | None:
+    """The caller's callback; else a bar where tqdm is installed and stderr is a terminal; else None.
+
+    Raises
+    ------
+    OptionError
+        A callback that is no function.
+    """
+    if callback is not None:
+        if not callable(callback):
+            raise OptionError(f"callback must be a function of step, total and message; got {callback!r}.")
+        return callback
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return _Bar() if terminal and find_spec("tqdm") else None
+
+
+# Names of R, Stata, SPSS and statsmodels, and what stands for them here
+
+#: Names that mean one of ours, of methods, kernels and types of prediction; small letters without separators.
+OTHER_NAMES: Mapping[str, str] = {
+    "polr": "logit", "lrm": "logit", "orm": "logit", "clmm": "logit", "ologit": "logit", "oprobit": "probit",
+    "orderedlogit": "logit", "orderedprobit": "probit", "ordinallogit": "logit", "ordinalprobit": "probit",
+    "svm": "redsvm", "rbf": "gaussian", "poly": "polynomial",
+    "probs": "prob", "response": "prob", "classes": "class", "lp": "score", "linear.predictor": "linear_predictor",
+}  # fmt: skip
+
+#: Names and attributes that are not quite ours: which comes nearest.
+NEAREST: Mapping[str, str] = {
+    "ordinal": "clm", "vglm": "acat", "xgboost": "ordboost", "lightgbm": "ordboost", "mae": "absolute error",
+    "auto": "blend", "accuracy": "classification error", "logistic": "logit",
+}  # fmt: skip
+
+_FORMULA = "Random effects stand in the formula, as in 'y ~ x + (1 | g)'."
+_LINK = "It is a link: give link={!r}."
+_WEIGHTS = "Case weights are weights=."
+#: Options of ordfit, names given as a method, functions of formulas, other functions: what to write here.
+HINTS: Mapping[str, Mapping[str, str]] = {
+    "option": {
+        "hess": "Standard errors are always there: leave it out.",
+        **dict.fromkeys(("safe", "context"), "Formulas never run code: make the result a column of the data."),
+        "family": "The distribution is named by link=, the model by method=.",
+        "robust": "Robust standard errors are vcov='HC1'.",
+        "random": _FORMULA,
+        "groups": _FORMULA,
+        "freq": _WEIGHTS,
+        "sampleweight": _WEIGHTS,
+    },
+    "method": {
+        **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
+        **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),
+    },
+    "function": {
+        "cbind": "Put one row per level and its count into the data (pandas.melt), and give the counts as weights=.",
+        "relevel": "Write C(x, Treatment('level')) for another base level.",
+        "cut": "Make the groups a column of the data, by pandas.cut.",
+        "rcs": "Write ns(x, df=4), or cr(x, df=4): natural cubic splines.",
+        "s": "Write cr(x, df=5) or bs(x, df=5), with penalty= for a ridge penalty.",
+        "as.factor": "Write factor(x).",
+        "as.ordered": "Write ordered(y, levels=[...]), or give levels=.",
+        "as.numeric": "Make the numbers a column of the data.",
+        "is.na": "Rows with missing values are left out by themselves.",
+        "ifelse": "Write I(x > 0), or make the result a column of the data by numpy.where.",
+        "interaction": "Write a:b for every combination of two factors, a * b with their own effects.",
+    },
+    "package": {
+        **dict.fromkeys(("clm", "clmm", "polr", "lrm", "orm", "vglm", "ologit"), "Use ordfit(formula, data)."),
+        "orderedmodel": "Use ordfit(formula, data).",
+    },
+    "attribute": {
+        "odds_ratios": ".tidy(exponentiate=True)",
+        "logLik": ".loglik",
+        "fittedvalues": ".predict(type='prob')",
+        "zeta": ".thresholds",
+        "resid": ".residuals()",
+        "VarCorr": ".varcorr()",
+        **dict.fromkeys(("varcorr", "ranef"), "a random term such as (1 | group) in the formula"),
+        "get_margeff": ".effects('x')",
+        "predict_proba": ".predict(newdata, type='prob')",
+        "feature_importances_": ".importance()",
+        "poTest": ".score_test(), or .brant()",
+    },
+}
+
+
+def advice(kind: str, name: str) -> str:
+    """What `HINTS` says of a name of some kind, with a blank before it; empty where it is not there."""
+    hint = HINTS[kind].get(name) or HINTS[kind].get(name.casefold().replace("_", ""))
+    return f" {hint}" if hint else ""

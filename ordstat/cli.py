@@ -19,11 +19,10 @@ import pandas as pd
 from . import datasets
 from .api import ordfit
 from .checks import canonical, unknown
-from .exceptions import DataError, OptionError, OrdstatError, warn
-from .persistence import UNREADABLE, check_name, load
+from .exceptions import DataError, OptionError, OrdstatError
+from .persistence import UNREADABLE, check_name, load, write_file
 from .registry import METHODS, defaults_of, spelled
 from .report.page import page_target
-from .write import write_file
 
 
 class UsageError(OrdstatError):
@@ -33,8 +32,7 @@ class UsageError(OrdstatError):
 # Files of data
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_READ = (*_SEPARATORS, ".parquet", ".dta", ".sav")
-_WRITTEN = (*_SEPARATORS, ".parquet")
+_ENDINGS = (*_SEPARATORS, ".parquet")
 #: Endings that compression adds; pandas decompresses such files.
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 #: Cells that are missing values; None and null may be names of levels.
@@ -42,12 +40,12 @@ _MISSING = ["", "NA", "NaN", "nan"]
 
 
 def read_table(path: str, separator: str | None = None, decimal: str = ".") -> pd.DataFrame:
-    """Read a data frame from a file; values with labels become levels, in the order of the values.
+    """Read a data frame from a file.
 
     Parameters
     ----------
     path : str
-        A name that ends in .csv, .tsv, .tab (also compressed, as .csv.gz), .parquet, .dta (Stata) or .sav (SPSS).
+        A name that ends in .csv, .tsv, .tab (also compressed, as .csv.gz) or .parquet.
     separator : str, optional
         Between the columns of a text file.
     decimal : str
@@ -61,22 +59,20 @@ def read_table(path: str, separator: str | None = None, decimal: str = ".") -> p
         The file does not exist, cannot be read or has no rows.
     """
     kind = next((s.lower() for s in reversed(Path(path).suffixes) if s.lower() not in _COMPRESSED), "")
-    if kind not in _READ:
-        raise UsageError(f"the data must be a file that ends in {', '.join(_READ)}; got {path!r}.")
+    if kind not in _ENDINGS:
+        hint = " Convert it with pandas.read_stata or pandas.read_spss." if kind in (".dta", ".sav") else ""
+        raise UsageError(f"the data must be a file that ends in {', '.join(_ENDINGS)}; got {path!r}.{hint}")
     if not Path(path).is_file():
         raise DataError(f"there is no file {path!r}.")
     try:
-        if kind in _SEPARATORS:
-            frame = _read_text(path, separator or _SEPARATORS[kind], decimal)
-        elif kind == ".parquet":
+        if kind == ".parquet":
             frame = pd.read_parquet(path)
         else:
-            frame = _read_stata(path) if kind == ".dta" else _read_spss(path)
+            frame = _read_text(path, separator or _SEPARATORS[kind], decimal)
     except OrdstatError:
         raise
     except ImportError as error:
-        package = "pyreadstat" if kind == ".sav" else "pyarrow"
-        raise DataError(f"reading {path!r} needs {package}: pip install {package}.") from error
+        raise DataError(f"reading {path!r} needs pyarrow: pip install pyarrow.") from error
     except UNREADABLE as error:
         raise DataError(f"{path!r} cannot be read as {kind}: {error}") from error
     if frame.empty:
@@ -97,63 +93,22 @@ def _read_text(path: str, separator: str, decimal: str) -> pd.DataFrame:
     return frame
 
 
-def _read_stata(path: str) -> pd.DataFrame:
-    frame, plain = pd.read_stata(path), pd.read_stata(path, convert_categoricals=False)
-    for name in frame.columns[[isinstance(dtype, pd.CategoricalDtype) for dtype in frame.dtypes]]:
-        if not all(isinstance(level, str) for level in frame[name].cat.categories):
-            frame[name] = _unlabelled(plain[name])
-    return frame
-
-
-def _read_spss(path: str) -> pd.DataFrame:
-    from pyreadstat import PyreadstatError, ReadstatError, read_sav
-
-    try:
-        frame, meta = read_sav(path)
-    except (PyreadstatError, ReadstatError) as error:
-        raise ValueError(str(error)) from error
-    labels = meta.variable_value_labels
-    return pd.DataFrame({name: with_labels(frame[name], labels.get(name, {})) for name in frame.columns})
-
-
-def with_labels(column: pd.Series, labels: dict[Any, str]) -> pd.Series:
-    """Replace values by their labels, as ordered levels; return the column unchanged if a value has no label.
-
-    Examples
-    --------
-    >>> with_labels(pd.Series([2.0, 1.0, None]), {1.0: "low", 2.0: "high", 3.0: "more"}).tolist()
-    ['high', 'low', nan]
-    """
-    if not labels:
-        return column
-    values = sorted(column.dropna().unique())
-    if not labels.keys() >= set(values):
-        return _unlabelled(column)
-    levels = [labels[value] for value in values]
-    if len(set(levels)) < len(levels):
-        raise DataError(f"column {column.name!r} has the same label for several values: {', '.join(levels)}.")
-    return column.map(labels).astype(pd.CategoricalDtype(levels, ordered=True))
-
-
-def _unlabelled(column: pd.Series) -> pd.Series:
-    warn(f"Column {column.name!r} has values without a label: its numbers are used, not its labels.")
-    return column
-
-
 def write_table(frame: pd.DataFrame, path: str) -> None:
     """Write a data frame to a file that ends in .csv, .tsv, .tab or .parquet."""
     kind = Path(path).suffix.lower()
-    if kind in _SEPARATORS:
-        write_file(path, frame.to_csv(sep=_SEPARATORS[kind], index=False).encode())
-        return
     try:
-        write_file(path, lambda file: frame.to_parquet(file, index=False))
+        if kind in _SEPARATORS:
+            write_file(path, frame.to_csv(sep=_SEPARATORS[kind], index=False).encode())
+        else:
+            write_file(path, lambda file: frame.to_parquet(file, index=False))
     except ImportError as error:
         raise DataError(f"writing {path!r} needs pyarrow: pip install pyarrow.") from error
 
 
-def check_output(path: str, endings: tuple[str, ...] = ()) -> None:
+def check_output(path: str | None, endings: tuple[str, ...] = ()) -> None:
     """Refuse a name that cannot be written, before a long fit."""
+    if path is None:
+        return
     if endings and Path(path).suffix.lower() not in endings:
         raise UsageError(f"the output must be a file that ends in {', '.join(endings)}; got {path!r}.")
     if Path(path).is_dir():
@@ -177,7 +132,7 @@ TEXTS = {
 
 def _add_data(parser: ArgumentParser) -> None:
     missing = "empty cells, NA, NaN and nan of text files are missing values"
-    parser.add_argument("data", help=f"a file that ends in {', '.join(_READ)}; {missing}")
+    parser.add_argument("data", help=f"a file that ends in {', '.join(_ENDINGS)}; {missing}")
     parser.add_argument("--separator", metavar="TEXT", help="between the columns of a text file")
     parser.add_argument("--decimal", default=".", metavar="MARK", help="decimal mark of a text file (.)")
 
@@ -264,18 +219,18 @@ def fit_command(given: Namespace) -> None:
       ordstat fit wine.csv "rating ~ temp" --nominal "~ contact" --summary all
       ordstat fit wine.csv "rating ~ temp + contact" --method redsvm --option C=10 --save svm.ordstat
       ordstat fit wine.csv "rating ~ temp + contact" --report wine.html
-      ordstat fit study.sav "trust ~ age + region" --method probit --cluster household
+      ordstat fit study.csv "trust ~ age + region" --method probit --cluster household
       ordstat fit answers.csv "grade ~ hours" --levels poor,fair,good
 
-    The response is numbers, values with labels (Stata, SPSS), or texts whose order --levels gives, the lowest first.
+    The response is numbers, or texts whose order --levels gives, the lowest first.
     `ordstat methods` lists the methods, `ordstat methods NAME` the options of one.
     """
     options = dict(map(_option, given.option))
+    check_output(given.save)
+    check_output(given.report)
     if given.save is not None:
         check_name(given.save)
-        check_output(given.save)
     if given.report is not None:
-        check_output(given.report)
         page_target(given.report)
     rows = _model_of_rows(given)
     fit = ordfit(given.formula, method=given.method, calibrate=given.calibrate, **rows, **options)
@@ -327,13 +282,12 @@ def predict_command(given: Namespace) -> None:
     examples:
       ordstat predict svm.ordstat new.csv                          to the screen, as CSV
       ordstat predict logit.ordstat new.csv --type prob -o out.csv
-      ordstat predict logit.ordstat new.sav --with-data -o out.parquet
+      ordstat predict logit.ordstat new.parquet --with-data -o out.parquet
 
     Writes one row of predictions for each row of the data, in the same order; empty where a value is missing.
     Types: class, prob, cum_prob (if the fit has probabilities), score, margin, votes.
     """
-    if given.output is not None:
-        check_output(given.output, _WRITTEN)
+    check_output(given.output, _ENDINGS)
     fit, data = load(given.model), read_table(given.data, given.separator, given.decimal)
     kind = canonical(given.type, fit.prediction_types) or given.type
     out = fit.predict(data, type=kind)
@@ -370,8 +324,7 @@ def compare_command(given: Namespace) -> None:
     """
     from .comparison import compare
 
-    if given.output is not None:
-        check_output(given.output, _WRITTEN)
+    check_output(given.output, _ENDINGS)
     cost = None if given.cost is None else value_of(given.cost)
     folds = {"cv": given.cv, "repeats": given.repeats}
     compared = compare(given.formula, methods=given.methods, cost=cost, **folds, **_model_of_rows(given))
@@ -446,7 +399,7 @@ def datasets_command(given: Namespace) -> None:
     elif given.output is None:
         say(datasets.load(given.name).head(10).to_string(index=False))
     else:
-        check_output(given.output, _WRITTEN)
+        check_output(given.output, _ENDINGS)
         write_table(datasets.load(given.name), given.output)
 
 

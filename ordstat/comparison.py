@@ -12,7 +12,7 @@ import pandas as pd
 
 from ._typing import FloatArray, Progress
 from .api import split_cost
-from .checks import did_you_mean, generator, jobs, labelled, whole
+from .checks import did_you_mean, generator, jobs, labelled, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.build import build
 from .formula.design import Design
@@ -24,7 +24,6 @@ from .judging.folds import dealt_rows, held_out
 from .judging.resampled import group_codes
 from .method import Method
 from .prediction.calibrated import Calibrated
-from .progress import reporter
 from .registry import METHODS, option_names, resolve, spelled
 from .report.cells import count, counted
 from .results import OrdinalResults

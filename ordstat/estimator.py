@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
@@ -11,24 +10,22 @@ from typing import Any, Self, cast
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
 from .checks import generator
-from .exceptions import DataError, DataWarning, FormulaError, OptionError
+from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
-from .formula.build import Encoding, build, from_arrays, refuse_text
+from .formula.build import Encoding, from_arrays, refuse_text
 from .formula.constraints import constrained
-from .formula.design import Design
-from .formula.factors import variables
-from .formula.parse import parse_formula
 from .formula.sample import Rows, Sample
-from .labels import check_classes, finite, known_codes, label_array, mean_absolute_rank_error, ranked, validated
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
 from .method import Method
@@ -90,7 +87,7 @@ _ONE_BATCH = Lock()
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
 
-_OWN = ("method", "levels", "random_state", "calibrate", "constraints", "random")
+_OWN = ("method", "levels", "random_state", "calibrate", "constraints")
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -115,10 +112,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     constraints : dict or list of str, optional
         Signs and orders of coefficients, of support vector machines with kernel="linear": {0: "+", 2: "-"} by place,
         or by name, {"x1": "+"} or ["x1 <= x2"], where X has column names; see `ordfit`.
-    random : str, optional
-        Random effects of a cumulative link model, "(1 | judge)" or "(1 + x | school) + (1 | rater)". X must be a data
-        frame with the groups, of any type, among its columns; all others are fixed effects. Rows with a group that
-        the fit has not seen are predicted by averages over the groups of the population.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
         their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets
@@ -169,7 +162,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         calibrate: bool | int = False,
         constraints: Mapping[Any, str] | Sequence[str] | None = None,
-        random: str | None = None,
         **options: Any,
     ) -> None:
         self.method = method
@@ -177,7 +169,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.calibrate = calibrate
         self.constraints = constraints
-        self.random = random
         self._options = options
 
     # Parameters
@@ -284,24 +275,19 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         method.check_constraints(self.constraints)
-        frame = None if self.random is None else self._frame(X)
-        X = X if frame is None else self._fixed(frame)
         encoding = Encoding.of(X) if method.needs.categories else Encoding({})
         gaps = self._takes_gaps()
         X, y, order = validated(self, encoding(X), y, memory="C", gaps=gaps, classes=classes)
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         if classes is None:
-            check_classes(y if weights is None else y[weights > 0], method)
-        if frame is None:
-            named, labels, known = self._named(X), pd.Series(ranked(y, order)), classes is not None
-            design = from_arrays(named, labels, weights=weights, gaps=gaps, encoding=encoding, keep_levels=known)
-        else:
-            design = self._grouped_design(frame, ranked(y, order), weights)
-            self.feature_names_in_, self.n_features_in_ = np.array(frame.columns, dtype=object), frame.shape[1]
+            _check_classes(y if weights is None else y[weights > 0], method)
+        labels, known = pd.Series(ranked(y, order)), classes is not None
+        named = self._named(X)
+        design = from_arrays(named, labels, weights=weights, gaps=gaps, encoding=encoding, keep_levels=known)
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
-        self.levels_ = label_array(design.levels.values, y.dtype)
+        self.levels_ = _in_type(design.levels.values, y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
 
@@ -338,7 +324,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._fit(method, X, y, sample_weight, classes)
         refuse_text(X)
         X, y = validate_data(self, X, y, reset=False, dtype=np.float64, order="C")
-        codes = known_codes(y, self.levels_)
+        codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
         if codes.min() < 0:
             unknown = pd.unique(y[codes < 0]).tolist()[:5]
             raise DataError(f"y must have labels of the first batch, {self.levels_.tolist()}; got {unknown}.")
@@ -400,7 +386,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probabilities: FloatArray = self._predict(X, "prob").to_numpy()
         return probabilities[:, np.argsort(self.levels_)]
 
-    @available_if(lambda self: self.random is None)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """How far each row of X (N, D) lies from other labels: (N,) for two, (N, K), columns of `classes_`, for more.
 
@@ -429,13 +414,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> FloatArray:
-        """(D,) coefficients of the columns, 0 of groups, finite as `thresholds_`; AttributeError without a linear H."""
+        """(D,) coefficients of the columns, finite as `thresholds_`; AttributeError without a linear H."""
         check_is_fitted(self)
         try:
             coef, fit = self.results_.coef, self.results_.fit
             if isinstance(fit, LikelihoodFit):
                 coef[:] = fit.coefficients[self.results_.parameters.of("nominal", "location", "scale")]
-            coef = coef if self.random is None else coef.reindex([str(name) for name in self.feature_names_in_])
         except OptionError as error:
             raise AttributeError(str(error)) from error
         return np.asarray(coef.fillna(0.0), dtype=np.float64)
@@ -450,8 +434,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(results.gain_importance()["importance"].loc[list(results.design.names)], dtype=np.float64)
 
     def _predict(self, X: Any, type: str) -> Any:
-        if self.random is not None:
-            return self._predict_grouped(X, type)
         results, X = self._read(X)
         return results.predict(X, type=type)
 
@@ -459,55 +441,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The results, and X as they take it."""
         check_is_fitted(self)
         encoding = self.results_.design.spec.encoding
-        allowed = finite(self._takes_gaps())
+        allowed = "allow-nan" if self._takes_gaps() else True
         checked = validate_data(self, encoding(X), reset=False, dtype=np.float64, order="C", ensure_all_finite=allowed)
         return self.results_, X if encoding.factors else self._named(checked)
 
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
         method = self._resolved()
-        return method is not None and method.needs.missing and not self.random
-
-    # Random effects
-
-    def _frame(self, X: Any) -> pd.DataFrame:
-        """X as a frame that has the groups, none of them missing."""
-        given = nw.from_native(X, eager_only=True, pass_through=True)
-        groups = _group_columns(self.random)
-        if not isinstance(given, nw.DataFrame):
-            raise DataError(f"X must be a data frame with the columns of random=, {groups}; got {type(X).__name__}.")
-        frame = given.to_pandas().reset_index(drop=True)
-        for name in groups:
-            if name not in frame:
-                raise DataError(f"X must have the column {name!r}, which random= names; it has {[*frame.columns]}.")
-            if (missing := int(frame[name].isna().sum())) > 0:
-                raise DataError(f"X has {missing} missing values in the group {name!r}: leave these rows out.")
-        return frame
-
-    def _fixed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The columns of a frame that are no groups."""
-        return frame.drop(columns=_group_columns(self.random))
-
-    def _grouped_design(self, frame: pd.DataFrame, y: pd.Categorical, weights: FloatArray | None) -> Design:
-        """The other columns as fixed effects, and the random terms."""
-        response = "y"
-        while response in frame:
-            response += "_"
-        terms = [name if name.isidentifier() else f"`{name}`" for name in map(str, self._fixed(frame).columns)]
-        formula = f"{response} ~ {' + '.join([*terms, str(self.random)])}"
-        return build(formula, frame.assign(**{response: y}), weights=weights, na_action="raise")
-
-    def _predict_grouped(self, X: Any, type: str) -> Any:
-        check_is_fitted(self)
-        frame = self._frame(X)
-        if [*frame.columns] != [*self.feature_names_in_]:
-            raise DataError(f"X must have the columns of the fit, {[*self.feature_names_in_]}; got {[*frame.columns]}.")
-        refuse_text(self._fixed(frame))
-        if not np.isfinite(np.asarray(self._fixed(frame), dtype=np.float64)).all():
-            raise DataError("X has missing or infinite values: leave these rows out.")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # names groups that the fit has not seen
-            return self.results_.predict(frame, type=type)
+        return method is not None and method.needs.missing
 
     def _named(self, X: FloatArray) -> FloatArray | pd.DataFrame:
         """X under its column names, where it came with any."""
@@ -535,17 +476,6 @@ def _has_params(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
 
 
-def _group_columns(random: Any) -> list[str]:
-    """The columns that random terms name as groups, in order."""
-    part = parse_formula(f"y ~ 1 + {random}", ())[1]
-    if part.terms or part.offsets or not part.random:
-        raise FormulaError(
-            f"random must hold random terms alone, such as '(1 | judge)'; got {random!r}. The other columns of X are "
-            "the fixed effects."
-        )
-    return sorted(set().union(*(variables(factor.tree) for term in part.random for factor in term.group.factors)))
-
-
 def _generator(random_state: Any) -> np.random.Generator:
     """scikit-learn's kinds of random_state, and NumPy's, as a Generator."""
     if isinstance(random_state, np.random.RandomState):
@@ -558,3 +488,121 @@ def _case_weights(sample_weight: Any, X: FloatArray) -> FloatArray:
     if not weights.any():
         raise DataError("sample_weight is zero for every row: at least one weight must be positive.")
     return weights
+
+
+# Labels as scikit-learn hands them over, and their order
+
+
+def mean_absolute_rank_error(y_true: Any, y_pred: Any, *, levels: Sequence[Any] | None = None) -> float:
+    """Mean number of ranks between true and predicted labels.
+
+    Parameters
+    ----------
+    y_true : (N,) labels
+    y_pred : (N,) labels
+    levels : sequence, optional
+        All labels in order, lowest first; not needed where y_true is an ordered categorical or holds all levels
+        as numbers.
+
+    Returns
+    -------
+    float
+        Between 0 and K - 1.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import make_scorer
+    >>> levels = ["low", "medium", "high"]
+    >>> mean_absolute_rank_error(["low", "high"], ["low", "low"], levels=levels)
+    1.0
+    >>> scorer = make_scorer(mean_absolute_rank_error, greater_is_better=False, levels=levels)
+    """
+    order = _listed(levels) if levels is not None else _declared_order(y_true) or _sorted_order(np.asarray(y_true))
+    true, predicted = (ranked(np.asarray(y), order).codes.astype(np.int64) for y in (y_true, y_pred))
+    return float(np.abs(true - predicted).mean())
+
+
+def _declared_order(y: Any) -> list[Any] | None:
+    """The order that labels carry themselves: an ordered pandas Categorical or a polars Enum."""
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    dtype = getattr(y, "dtype", None)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return list(dtype.categories) if dtype.ordered else None
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
+        return list(series.dtype.categories)
+    return None
+
+
+def _listed(levels: Any) -> list[Any]:
+    """The levels argument as a list of different labels."""
+    if isinstance(levels, str) or np.ndim(levels) != 1:
+        raise OptionError(f"levels must list the labels in order, lowest first; got {levels!r}.")
+    listed = list(levels)
+    if len(set(listed)) < len(listed):
+        raise OptionError(f"levels names a label twice: {listed}.")
+    return listed
+
+
+def validated(
+    model: Any, X: Any, y: Any, *, memory: str | None = None, gaps: bool = False, classes: Any = None
+) -> tuple[FloatArray, AnyArray, list[Any]]:
+    """X and y as arrays, and the labels in order: by `levels` of the model, else their own order, else sorted.
+
+    With `gaps` values of X may be missing; `classes` are all labels, where y need not hold each of them.
+    """
+    order = _declared_order(y) if model.levels is None else _listed(model.levels)
+    finite = "allow-nan" if gaps else True
+    X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite=finite)
+    if order is None:
+        check_classification_targets(y)
+        order = _sorted_order(y if classes is None else np.asarray(classes))
+    return X, y, order
+
+
+def _sorted_order(y: AnyArray) -> list[Any]:
+    """Labels sorted; a DataWarning where they are strings, whose order nobody has given."""
+    order = list(np.unique(y))
+    if any(isinstance(label, str) for label in order):
+        shown = [repr(str(label)) for label in order]
+        warn(
+            f"y holds strings, and no order was given: they were sorted, {' < '.join(shown)}. Say which is lowest with "
+            f"levels=[{', '.join(shown)}] put in order, or pass an ordered pandas Categorical.",
+            DataWarning,
+        )
+    return order
+
+
+_ENCODED = (
+    " Where scikit-learn has put numbers in place of the labels (BaggingClassifier, VotingClassifier, "
+    "StackingClassifier, cross_val_predict of probabilities), give it ranks as integers instead of strings."
+)
+
+
+def ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
+    """Labels as an ordered categorical; DataError where one is not in `order`."""
+    codes = pd.Index(order).get_indexer(pd.Index(y))
+    if (codes < 0).any():
+        unknown = pd.unique(y[codes < 0]).tolist()
+        encoded = _ENCODED if isinstance(order[0], str) and isinstance(unknown[0], int) else ""
+        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.{encoded}")
+    return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)
+
+
+def _check_classes(y: AnyArray, method: Method) -> None:
+    """DataError unless there are two classes, or more where the method takes more."""
+    found = pd.unique(y)
+    if found.size > 2 and method.needs.two_levels:
+        # The first sentence is the one that scikit-learn looks for.
+        raise DataError(f"Only binary classification is supported. {method!r} was given {found.size} classes.")
+    if found.size < 2:
+        only = f", {found.tolist()[0]!r}" if found.size else ""
+        raise DataError(f"y has {found.size} class{only}, in the rows of positive weight; at least 2 are needed.")
+
+
+def _in_type(labels: Sequence[Any], dtype: npt.DTypeLike) -> AnyArray:
+    """(K,) labels in the data type they came in."""
+    objects: AnyArray = np.empty(len(labels), dtype=object)
+    objects[:] = labels
+    return objects.astype(dtype)

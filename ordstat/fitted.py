@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
+from .checks import advice
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Geometry, Trace
 from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
@@ -23,7 +24,6 @@ from .judging.training_bounds import training_bounds
 from .report.cells import count
 from .report.render import Report
 from .report.warnings import Alert, alerts
-from .words import advice
 
 if TYPE_CHECKING:
     from .formula.design import Design, Levels

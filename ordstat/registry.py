@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any
 
-from .checks import canonical, did_you_mean, unknown
+from .checks import advice, canonical, did_you_mean, unknown
 from .exceptions import OptionError
 from .likelihood.links import LINKS
 from .method import Method
-from .words import advice
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ HEAVY = ("scipy.stats", "scipy.optimize", "sklearn", "cvxpy", "statsmodels", "ma
 
 #: Rooms from the bottom up; a room imports rooms of its own level and of those below, families only what FAMILIES says.
 LEVELS = (
-    {"_typing", "checks", "compiled", "exceptions", "progress", "threads", "words", "write"},
-    {"fit", "fitted", "formula", "judging", "method", "ordered_newton", "persistence", "plots", "predictions", "report",
+    {"_typing", "checks", "compiled", "exceptions", "threads"},
+    {"fit", "fitted", "formula", "judging", "method", "ordered_newton", "persistence", "plots", "report",
      "results"},
     {"boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm", "trees"},
-    {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "imputation", "labels", "registry"},
+    {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "imputation", "registry"},
 )  # fmt: skip
 #: Families that a family builds on; `likelihood/results.py` also imports the topics that are its methods.
 FAMILIES = {
@@ -42,9 +42,9 @@ KNOWN = {
     "method -> reduction.classifiers", "method -> svm.kernels",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",
     "plots.residuals -> likelihood.cumulative",
-    "reduction.features -> labels", "reduction.nominal -> prediction.losses",
+    "reduction.features -> estimator", "reduction.nominal -> prediction.losses",
     "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",
-    "reduction.voting -> svm.learner", "reduction.voting -> svm.routes", "report.page -> inference.proportionality",
+    "reduction.voting -> svm.learner", "reduction.voting -> svm.routes",
     "report.warnings -> likelihood.fit", "report.warnings -> likelihood.parameters",
     "report.warnings -> prediction.calibration",
 }  # fmt: skip

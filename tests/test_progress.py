@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from ordstat import OptionError, datasets, ordfit, progress
-from ordstat.progress import reporter
+from ordstat import OptionError, checks, datasets, ordfit
+from ordstat.checks import reporter
 
 
 class Terminal(io.StringIO):
@@ -39,7 +39,7 @@ def test_a_bar_in_a_terminal(monkeypatch):
 
 def test_nobody_hears_without_a_terminal_or_without_tqdm(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(progress, "find_spec", lambda name: None)
+    monkeypatch.setattr(checks, "find_spec", lambda name: None)
     assert reporter(None) is None
     monkeypatch.undo()
     monkeypatch.setattr(sys, "stderr", io.StringIO())

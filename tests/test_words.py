@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ordstat import DataError, DataWarning, FormulaError, OptionError, datasets, ordfit
-from ordstat.predictions import PREDICTION_TYPES
+from ordstat.checks import HINTS, OTHER_NAMES
 from ordstat.registry import METHODS
+from ordstat.results import PREDICTION_TYPES
 from ordstat.svm.kernels import KERNELS
-from ordstat.words import HINTS, OTHER_NAMES
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"

@@ -52,6 +52,8 @@ def _conclude(tally: Tally) -> None:
     print(f"\n{tally.counts().to_string(index=False)}")
     if tally.explained:
         print("\nFaults of R:", *tally.faults(), sep="\n")
+    if tally.refused:
+        print(f"\nordstat refuses {len(tally.refused)} that R fits: {' '.join(map(str, tally.refused))}")
     print(f"\n{len(tally.failing)} specifications disagree otherwise: {' '.join(map(str, tally.failing))}")
 
 

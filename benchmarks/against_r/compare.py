@@ -61,12 +61,13 @@ class Check:
 def compare(ours: Answer, theirs: Answer, slack: float = SLACK) -> list[Check]:
     """All comparisons that can be made of two answers.
 
-    If both sides say that they did not converge, they agree, and there is nothing more to compare.
+    If both sides say that they did not converge, they agree, and there is nothing more to compare. The same holds if
+    ours is refused where R did not converge.
     """
     refused = ["fit.error" in answer.words for answer in (ours, theirs)]
     if any(refused):
         words = [answer.words.get("fit.error", "fitted") for answer in (ours, theirs)]
-        return [Check("refusal", all(refused), *words)]
+        return [Check("refusal", all(refused) or (refused[0] and not has_end(theirs)), *words)]
     ends = has_end(ours), has_end(theirs)
     checks = [Check("convergence", ends[0] == ends[1], *(_state(answer) for answer in (ours, theirs)))]
     if not any(ends):

@@ -26,6 +26,7 @@ class Tally:
     agreed: Counter[str] = field(default_factory=Counter)
     explained: Counter[tuple[str, str]] = field(default_factory=Counter)
     failing: list[int] = field(default_factory=list)
+    refused: list[int] = field(default_factory=list)
 
     def add(self, case: Case | Heights) -> None:
         """Count a specification's comparisons, and print those that disagree."""
@@ -36,7 +37,9 @@ class Tally:
                 self.agreed[check.kind] += 1
                 continue
             fault = explanation(case, check)
-            if fault is None:
+            if fault is None and check.kind == "refusal" and "fit.error" in case.ours.words:
+                self.refused.append(case.spec.number)
+            elif fault is None:
                 unexplained.append(check)
             else:
                 self.explained[check.kind, fault.name] += 1
@@ -49,16 +52,17 @@ class Tally:
                 save(case, unexplained, self.save)
 
     def counts(self) -> pd.DataFrame:
-        """One row a kind of comparison: made, agreed, explained by faults of R, and the rest."""
+        """One row a kind of comparison: made, agreed, explained by faults of R, refused by ordstat, and the rest."""
         by_kind = Counter[str]()
         for (kind, _), count in self.explained.items():
             by_kind[kind] += count
         rows = [
             {"comparison": kind, "made": made, "agree": self.agreed[kind], "R's fault": by_kind[kind],
-             "disagree": made - self.agreed[kind] - by_kind[kind]}
+             "refused": refused, "disagree": made - self.agreed[kind] - by_kind[kind] - refused}
             for kind, made in self.made.items()
+            for refused in [len(self.refused) if kind == "refusal" else 0]
         ]  # fmt: skip
-        table = pd.DataFrame(rows, columns=["comparison", "made", "agree", "R's fault", "disagree"])
+        table = pd.DataFrame(rows, columns=["comparison", "made", "agree", "R's fault", "refused", "disagree"])
         total = {"comparison": "all"} | table.drop(columns="comparison").sum().to_dict()
         return pd.concat([table, pd.DataFrame([total])], ignore_index=True)
 

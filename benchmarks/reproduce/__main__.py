@@ -18,7 +18,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from benchmarks.reproduce.compare import cells, comparison  # noqa: E402
 from benchmarks.reproduce.runs import missing, run_all, stored  # noqa: E402
-from ordstat.progress import reporter  # noqa: E402
+from ordstat.checks import reporter  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "runs.csv"
 

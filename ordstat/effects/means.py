@@ -17,8 +17,7 @@ from ..checks import one_of
 from ..exceptions import OptionError
 from ..likelihood.parameters import listed
 from ..likelihood.standard_errors import limits_between, two_sided
-from ..report.cells import broom_frame
-from ..report.frames import NotedFrame, noted_html, noted_text
+from ..report.frames import NotedFrame, broom_frame, noted_html, noted_text
 from .average import Average, Averager, together, warn_of_unknown
 from .contrasts import (
     ALIASES,

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..checks import whole
+from ..checks import advice, whole
 from ..exceptions import DataError, FormulaError, OptionError
-from ..words import advice
 from .columns import Columns, Factor, Value, factor_of
 from .contrasts import Contrast, contrast
 from .frames import shown_labels, suggest

@@ -8,8 +8,8 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import Any, NamedTuple
 
+from ..checks import advice
 from ..exceptions import FormulaError
-from ..words import advice
 from .factors import (
     MAX_CHARACTERS,
     MAX_LABELS,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import fraction, generator, jobs, one_of, whole
+from ..checks import fraction, generator, jobs, one_of, reporter, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.errors import deviations, drawn_weights
@@ -19,7 +19,6 @@ from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import cluster_codes, refuse_survey
 from ..likelihood.standard_errors import symmetric_limits
-from ..progress import reporter
 from ..report.frames import NotedFrame
 from .predictions import WORDS, check_simulated, simulated_sample
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from .._typing import FloatArray, Progress
 from ..checks import fraction as share
-from ..checks import generator, number, whole
+from ..checks import generator, number, reporter, whole
 from ..exceptions import OptionError
-from ..progress import reporter
 
 #: Sums of probabilities that are further from 1 than this are a mistake.
 _ROUNDED = 1e-5

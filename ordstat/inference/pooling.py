@@ -507,7 +507,7 @@ class PooledResults:
         return pool(fits, None if self.df_complete == _smallest_df(self.fits) else self.df_complete)
 
     def __repr__(self) -> str:
-        return as_text(self.report(), _SCREEN, _SCREEN)
+        return as_text(self.report())
 
     if not TYPE_CHECKING:
 
@@ -516,9 +516,6 @@ class PooledResults:
             if not name.startswith("_") and hasattr(type(self.fits[0]), name):
                 raise UnavailableError(f"pooled fits have no .{name}; the single fits have, in .fits.")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-
-_SCREEN = 80
 
 
 def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:

@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 
 from .._typing import FloatArray, Progress
-from ..checks import did_you_mean, fraction, generator, mapping, number, whole
+from ..checks import did_you_mean, fraction, generator, mapping, number, reporter, whole
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..likelihood.fit import LikelihoodFit
@@ -17,7 +17,6 @@ from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import rule_at
 from ..likelihood.wald import wald_test
-from ..progress import reporter
 from .predictions import drawn_codes
 from .single_terms import unstarted
 from .wald import linear_hypotheses

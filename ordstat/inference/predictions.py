@@ -26,8 +26,8 @@ from ..likelihood.standard_errors import (
     rule_covariance,
     symmetric_limits,
 )
-from ..predictions import known_type, prediction, unknown_type
 from ..report.frames import NotedFrame
+from ..results import known_type, prediction, unknown_type
 from .comparison import degrees_of_freedom
 
 #: Of scores and predictors, which have no end where estimates are infinite.

@@ -16,9 +16,9 @@ from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import not_fixed, terms_of
 from ..likelihood.wald import chi2_tail
-from ..predictions import updated
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
+from ..results import updated
 from .comparison import (
     added_by_wald,
     as_independent,

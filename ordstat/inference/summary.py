@@ -11,7 +11,6 @@ from ..fit import count_above
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance
 from ..report.render import Part, Report, Summary, Table
-from ..report.screen import shown_part
 from ..report.sections import (
     alert_notes,
     certificate_text,
@@ -21,6 +20,7 @@ from ..report.sections import (
     fractional,
     one_row,
     shared_tables,
+    shown_part,
 )
 from .comparison import test_figures, test_of_effects
 from .tables import effect_tables, screen_tables, threshold_estimates

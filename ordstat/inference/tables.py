@@ -17,10 +17,9 @@ from ..likelihood.fitted import FittedLikelihood, of_errors
 from ..likelihood.parameters import check_determined, refuse_survey
 from ..likelihood.standard_errors import symmetric_limits
 from ..report.cells import few_decimals, p_in_words, ratio_decimals
-from ..report.frames import NotedFrame
-from ..report.render import SCREEN, Line, Report, Table, width_of
-from ..report.screen import learnt
-from ..report.sections import threshold_table
+from ..report.frames import SCREEN, NotedFrame
+from ..report.render import Line, Report, Table
+from ..report.sections import learnt, threshold_table
 from .comparison import check_likelihood
 from .proportionality import omnibus_score_test
 
@@ -295,7 +294,7 @@ def _beside(table: Table, ratios: Table) -> Table:
     title = f"{table.title}; {head} = {name}"
     formats = {**table.formats, **dict.fromkeys(columns, ratio_decimals(columns))}
     whole = replace(table, title=title, frame=pd.concat([table.frame, columns], axis=1), formats=formats)
-    if width_of(whole) <= SCREEN:
+    if whole.grid.width <= SCREEN:
         return whole
     return replace(whole, frame=whole.frame.drop(columns=limits))  # the limits of the ratio are their exponents
 

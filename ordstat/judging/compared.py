@@ -20,7 +20,7 @@ from ..plots.errors import compared
 from ..plots.style import shortened_middle
 from ..report.cells import counted
 from ..report.frames import NotedFrame
-from ..report.render import SCREEN, Report, Reported, Table, as_text
+from ..report.render import Report, Reported, Table
 from .errors import LARGER_IS_BETTER, MEASURES, error_table
 from .evaluation import CalibratedMethod, RankingMethod, evaluate
 from .folds import with_weights
@@ -311,9 +311,6 @@ class Comparison(Reported):
         """What is printed, as data."""
         tables = (self._main_table(), self._other_table())
         return Report(title=self.title, header=(), tables=tables, notes=self.notes)
-
-    def __repr__(self) -> str:
-        return as_text(self.report(), SCREEN, SCREEN)
 
     # Numbers
 

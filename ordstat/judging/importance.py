@@ -11,11 +11,10 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import fraction, generator, one_of, whole
+from ..checks import fraction, generator, one_of, reporter, whole
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..fitted import FittedRanker, check_weights_go_with, copied
 from ..formula.sample import Rows, Sample
-from ..progress import reporter
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from .errors import LARGER_IS_BETTER, Predictions, measures_of, one_measure

@@ -15,7 +15,6 @@ from ..exceptions import OptionError, UnavailableError
 from ..fit import CostBound, Fit, MarginFit, ThresholdRule, VoteFit
 from ..fitted import FittedRanker
 from ..formula.sample import Rows, Sample
-from ..predictions import prediction
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import (
@@ -27,7 +26,7 @@ from ..report.sections import (
     shared_tables,
     threshold_table,
 )
-from ..results import OrdinalResults
+from ..results import OrdinalResults, prediction
 from .evaluation import ProbabilityRule
 
 

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import fraction, generator, one_of, whole
+from ..checks import fraction, generator, one_of, reporter, whole
 from ..exceptions import OptionError
 from ..fitted import FittedRanker, check_weights_go_with
-from ..progress import reporter
 from ..report.frames import NotedFrame
 from .errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
 from .evaluation import crossvalidate

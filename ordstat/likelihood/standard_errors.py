@@ -162,8 +162,7 @@ def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> LikelihoodRule:
     moved = moved_rule(rule, np.pad(change[:n], (0, rule.n_parameters - n)))
     if not fit.n_lambda:
         return moved
-    lam = cast(float, rule.link.lam) + float(change[n])
-    return replace(moved, family=rule.family.at(cast(Link, link_of(rule.link.name, lam))))
+    return replace(moved, family=rule.family.at(cast(Link, link_of(rule.link.name, float(estimates[n])))))
 
 
 def moved_rule(rule: LikelihoodRule, change: FloatArray) -> LikelihoodRule:

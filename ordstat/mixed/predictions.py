@@ -28,7 +28,7 @@ from ..likelihood.standard_errors import (
     rule_covariance,
     symmetric_limits,
 )
-from ..predictions import known_type, unknown_type
+from ..results import known_type, unknown_type
 from .over_groups import Predicted, at_known_modes, over_groups, tell_unknown
 
 #: What random effects may be in a prediction.

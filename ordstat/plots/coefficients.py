@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._typing import AnyArray, FloatArray
 from ..checks import fraction, labelled
 from ..exceptions import DataError, OptionError
-from ..report.labels import row_label
+from ..report.table import row_label
 from . import style
 from .style import decimals_for, in_lines, shortened_middle, with_limits
 

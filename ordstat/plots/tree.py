@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..report.labels import effect_label
+from ..report.table import effect_label
 from . import style
 from .style import in_lines
 

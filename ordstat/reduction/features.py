@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import FloatArray
 from ..checks import fraction, number, one_of, whole
+from ..estimator import ranked, validated
 from ..exceptions import DataError
 from ..formula.sample import SCALINGS, fit_scaling
-from ..labels import ranked, validated
 
 __all__ = ["HiddenLayer"]
 

@@ -84,9 +84,6 @@ MISSING = "NA"
 #: Terms that a note below a table names; it counts the others.
 MOST_TERMS = 12
 
-#: Formats that have no number of decimals to be chosen.
-_FIXED = ("p", "p3", "int", "percent", "bool", "text")
-
 # What is smaller, beside the largest number of its column, is rounding.
 _ROUNDING = 1e-10
 
@@ -100,20 +97,16 @@ _SMALLEST_P = 1e-16
 def column_cells(values: pd.Series, spec: str | None) -> list[str]:
     """The cells of one column under a format of `Table.formats`; None follows the dtype."""
     if spec is None:
-        spec = _by_dtype(values)
-    if spec == "estimate" or (spec == "ratio" and not _hidden(values)):
+        spec = {"b": "bool", "i": "int", "u": "int", "f": "estimate"}.get(values.dtype.kind, "text")
+    if spec == "estimate":
         spec = _decimals(values)
+    elif spec == "ratio":
+        away = (values - 1.0).abs()
+        spec = spec if ((away > 0.0) & (away < 5e-4)).any() else _decimals(values)
     elif spec == "brief":
         spec = few_decimals(values)
     write = _WRITERS.get(spec, lambda x: format(x, f"z{spec}"))
     return [_cell(value, write) for value in values]
-
-
-def with_digits(spec: str | None, values: pd.Series, digits: int | None) -> str | None:
-    """The format with a number of decimals, where it is one of measures and not of counts, p-values or words."""
-    if digits is None or spec in _FIXED or (spec is None and not pd.api.types.is_float_dtype(values)):
-        return spec
-    return f".{digits}f"
 
 
 def p_value(p: float) -> str:
@@ -189,20 +182,10 @@ def counted(n: int, name: str) -> str:
     return f"{n} {name}" + "s" * (n != 1)
 
 
-def _by_dtype(values: pd.Series) -> str:
-    if pd.api.types.is_bool_dtype(values):
-        return "bool"
-    if pd.api.types.is_integer_dtype(values):
-        return "int"
-    return "estimate" if pd.api.types.is_float_dtype(values) else "text"
-
-
 def _decimals(values: pd.Series) -> str:
     """Four decimals where that shows every number of the column, else significant digits."""
     sizes = _visible(values)
-    if sizes.size and (sizes.min() < 5e-4 or sizes.max() >= 1e6):
-        return ".4g"
-    return ".4f"
+    return ".4g" if sizes.size and (sizes.min() < 5e-4 or sizes.max() >= 1e6) else ".4f"
 
 
 def _visible(values: pd.Series) -> FloatArray:
@@ -221,20 +204,6 @@ def few_decimals(values: pd.Series) -> str:
     return ".3f" if smallest >= 0.01 else ".4f" if smallest >= 0.001 else ".3g"
 
 
-def decimals_of(errors: Any, least: int) -> str:
-    """A format with some decimals, or as many as show two digits of the smallest standard error.
-
-    Examples
-    --------
-    >>> decimals_of([0.53, 0.0032], 3), decimals_of([12.0], 2)
-    ('.4f', '.2f')
-    """
-    sizes = np.abs(np.asarray(errors, dtype=np.float64))
-    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]
-    decimals = max(least, 1 - math.floor(math.log10(sizes.min(initial=1.0))))
-    return f".{decimals}f" if decimals <= _MOST_DECIMALS else ".3g"
-
-
 def ratio_decimals(values: Any) -> str:
     """Two decimals, or as many as show every ratio and its difference from 1."""
     sizes = np.asarray(values, dtype=np.float64)
@@ -244,12 +213,6 @@ def ratio_decimals(values: Any) -> str:
     if smallest < 5e-4 or sizes.max(initial=0.0) >= (1e5 if smallest >= 5e-3 else 100.0):
         return "brief ratio"
     return ".2f" if smallest >= 0.05 else ".3f" if smallest >= 0.005 else ".4f"
-
-
-def _hidden(values: pd.Series) -> bool:
-    """Whether four decimals do not show how far a ratio is from 1."""
-    away = np.abs(values.to_numpy(dtype=np.float64, na_value=np.nan) - 1.0)
-    return bool(((away > 0.0) & (away < 5e-4)).any())
 
 
 def ratio(x: float) -> str:
@@ -296,48 +259,3 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "bool": lambda x: "yes" if x else "no",
     "text": str,
 }
-
-
-#: What columns are called in the tables of R, and so here, and what broom calls them in all of its tables.
-NAMES = {
-    "lower": "conf_low",
-    "upper": "conf_high",
-    **dict.fromkeys(("chisq", "F", "lrt", "lr_stat"), "statistic"),
-    **dict.fromkeys(("df_denom", "df_resid"), "den_df"),
-    "no_par": "npar",
-    "parameter": "term",
-}
-#: What the labels of rows become, and those of columns under columns.
-_TERM, _ROW, _LEVEL = "term", "row", "level"
-
-
-def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table under broom's names, labels of rows as a column.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        With columns under columns, as predictions of all levels have them, one row comes of each row and level.
-    """
-    if frame.columns.nlevels > 1:
-        return _renamed(_long(frame))
-    if isinstance(frame.index, pd.RangeIndex) and frame.index.name is None:
-        return _renamed(pd.DataFrame(frame))
-    if frame.index.names == [None] and _TERM in frame.columns:  # rows of a default index in another order
-        return _renamed(pd.DataFrame(frame).reset_index(drop=True))
-    names = [_TERM if name is None else name for name in frame.index.names]
-    return _renamed(pd.DataFrame(frame).reset_index(names=names))
-
-
-def _long(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row for every row and level, in that order."""
-    levels = pd.unique(frame.columns.get_level_values(1))
-    kinds = pd.unique(frame.columns.get_level_values(0))
-    rows = frame.index.repeat(len(levels))
-    named = {_ROW: rows, _LEVEL: [*levels] * len(frame)}
-    return pd.DataFrame(named | {kind: frame[kind].reindex(columns=levels).to_numpy().reshape(-1) for kind in kinds})
-
-
-def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
-    taken = set(frame.columns)
-    return frame.rename(columns={old: new for old, new in NAMES.items() if old in taken and new not in taken})

@@ -21,8 +21,8 @@ from ..formula.frames import as_frame, find_column
 from ..formula.inputs import vector, weights_of
 from ..formula.response import read_items
 from .cells import counted
-from .frames import NotedFrame
-from .render import Report, Reported, Table, as_text
+from .frames import SCREEN, NotedFrame
+from .render import Report, Reported, Table
 from .sections import shortened
 
 if TYPE_CHECKING:
@@ -155,7 +155,6 @@ def logit_limits(
         return np.asarray(expit(logit(p) - half)), np.asarray(expit(logit(p) + half))
 
 
-_SCREEN = 80
 #: Letters of a level's name among other columns, and of those columns.
 _SHORTEST, _FIGURES = 8, 34
 #: Groups beyond which `by` is taken for a number that was not cut.
@@ -229,9 +228,6 @@ class OrdinalDescription(Reported):
     def report(self) -> Report:
         """The tables as data."""
         return _report(self)
-
-    def __repr__(self) -> str:
-        return as_text(self.report(), _SCREEN, _SCREEN)
 
 
 _FRACTIONS = (
@@ -462,7 +458,7 @@ def _report(d: OrdinalDescription) -> Report:
 def _percent_table(d: OrdinalDescription, names: pd.Index) -> Table:
     """Percentages under the names of the levels, or under 1..K with a key where the names take too much room."""
     percent = d.percent.set_axis([str(level) for level in d.counts.columns], axis=1)
-    room = _SCREEN - max(map(len, names)) - len("  n  missing  ") - 4
+    room = SCREEN - max(map(len, names)) - len("  n  missing  ") - 4
     numbered = sum(max(len(name), 5) + 2 for name in percent.columns) > room
     note = ""
     if numbered:
@@ -481,7 +477,7 @@ def _limit_names(level: float) -> dict[str, str]:
 
 
 def _ridit_table(d: OrdinalDescription, names: pd.Index) -> Table:
-    room = max(_SHORTEST, _SCREEN - max(map(len, names)) - _FIGURES)
+    room = max(_SHORTEST, SCREEN - max(map(len, names)) - _FIGURES)
     medians = ["NA" if level is None else textwrap.shorten(str(level), room, placeholder="...") for level in d.median]
     frame = d.ridits.rename(columns=_limit_names(d.level)).set_axis(names)
     frame.insert(0, "median", medians)

@@ -1,24 +1,240 @@
-"""Data frames that print their title above and their notes below their rows, and go into papers as they are."""
+"""Tables as text and as HTML, and data frames that print as such tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from itertools import groupby, zip_longest
 from typing import Any
 
 import pandas as pd
 
-from .cells import MISSING, broom_frame, column_cells, with_digits
-from .grid import Grid, by_numbers, grid_text, html, titled
+from .cells import MISSING, cells, column_cells, filled, wrapped
 
-_WIDTH = 80
+#: Characters of a line.
+SCREEN = 80
+#: Longer labels of rows are broken; labels are not broken into shorter lines than `_SHORTEST_LABEL`.
+_LONGEST_LABEL, _SHORTEST_LABEL = 44, 20
+#: A level's name that is no longer than this stays, where its number would save little room.
+_BRIEF_NAME = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A table of texts.
+
+    Attributes
+    ----------
+    title : str
+    heads : tuple of tuple of str
+        Lines of the head, a text for every column. In all but the last, equal neighbours are one heading.
+    rows : tuple of tuple of str
+    align : str
+        "l" or "r" for every column.
+    n_labels : int
+        How many columns at the left name the rows.
+    notes : tuple of str
+    titles : mapping of int to str
+        Titles within the table, by the row below them.
+    """
+
+    title: str
+    heads: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
+    align: str
+    n_labels: int = 1
+    notes: tuple[str, ...] = ()
+    titles: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Characters that each column needs."""
+        return [max(map(cells, column)) for column in zip(self.heads[-1], *self.rows, strict=True)]
+
+    @property
+    def width(self) -> int:
+        """Characters of a line of the whole table with one blank between columns."""
+        return _total(self.sizes, 1)
+
+
+def _total(sizes: Sequence[int], gap: int) -> int:
+    return sum(sizes) + gap * (len(sizes) - 1)
+
+
+def by_numbers(grid: Grid) -> Grid:
+    """A table whose columns are named as its rows, with numbers for long names in the head if it is too wide."""
+    labels = [row[0] for row in grid.rows]
+    names, after = grid.heads[-1], 1 + len(labels)
+    long = max(map(cells, labels), default=0) > _BRIEF_NAME and _total(grid.sizes, 2) > SCREEN
+    if not long or list(names[1:after]) != labels:
+        return grid
+    numbers = [str(k) for k in range(1, after)]
+    rows = tuple((f"{k} = {row[0]}", *row[1:]) for k, row in zip(numbers, grid.rows, strict=True))
+    return replace(grid, heads=((names[0], *numbers, *names[after:]),), rows=rows)
+
+
+def grid_lines(grid: Grid, fold: int = 1) -> list[str]:
+    """Title, head and rows; a table wider than the screen is in blocks of columns.
+
+    Parameters
+    ----------
+    grid : Grid
+    fold : int
+        How many pieces of a narrow table stand side by side.
+    """
+    grid = _with_short_labels(grid)
+    sizes = grid.sizes
+    gap = 1 if _total(sizes, 2) > SCREEN >= _total(sizes, 1) else 2
+    words = len(grid.align) - len(grid.align.lstrip("l"))
+    n_first = max(grid.n_labels or (words if words < len(sizes) else 1), 1)
+    lines = wrapped(grid.title, SCREEN)
+    for number, columns in enumerate(_in_blocks(sizes, n_first, gap)):
+        lines += [""] if number else []
+        lines += _folded(_block_lines(grid, columns, [sizes[i] for i in columns], gap), fold)
+    return lines
+
+
+def _with_short_labels(grid: Grid) -> Grid:
+    """The table with long labels broken, if it is too wide; the rest of a label is in a row without cells."""
+    longest = max((cells(row[0]) for row in grid.rows), default=0)
+    room = longest - max(grid.width - SCREEN, 0)
+    room = room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
+    if grid.n_labels != 1 or longest <= room:
+        return grid
+    rows: list[tuple[str, ...]] = []
+    titles = {}
+    for number, (label, *texts) in enumerate(grid.rows):
+        if number in grid.titles:
+            titles[len(rows)] = grid.titles[number]
+        first, *more = _label_lines(label, room)
+        rows += [(first, *texts), *((line, *[""] * len(texts)) for line in more)]
+    return replace(grid, rows=tuple(rows), titles=titles)
+
+
+def _label_lines(label: str, room: int) -> list[str]:
+    """A label in lines of `room` characters, broken before the level of a factor first."""
+    if cells(label) <= room:
+        return [label]
+    before = " " * (len(label) - len(label.lstrip()))
+    size = max(room - len(before) - 2, _SHORTEST_LABEL // 2)
+    parts = label.strip().replace("[T.", "\n[T.", 1).split("\n")
+    first, *more = (line for part in parts for line in wrapped(part, size, hyphens=False) or [part])
+    return [before + first, *(f"{before}  {line}" for line in more)]
+
+
+def _in_blocks(sizes: Sequence[int], n_first: int, gap: int) -> Iterator[list[int]]:
+    """Columns in as many blocks as the screen requires, each with the first `n_first`."""
+    first = list(range(n_first))
+    block = list(first)
+    for column in range(n_first, len(sizes)):
+        if len(block) > n_first and _total([sizes[i] for i in (*block, column)], gap) > SCREEN:
+            yield block
+            block = list(first)
+        block.append(column)
+    yield block
+
+
+def _block_lines(grid: Grid, columns: Sequence[int], sizes: list[int], gap: int) -> list[str]:
+    """Head, rule and rows of some columns."""
+    between = gap * " "
+    upper = [list(spans([head[i] for i in columns])) for head in grid.heads[:-1]]
+    for text, start, end in (span for head in upper for span in head):
+        sizes[end - 1] += max(cells(text) - _total(sizes[start:end], gap), 0)
+    fills = [str.ljust if grid.align[i] == "l" else str.rjust for i in columns]
+    lines = [
+        between.join(filled(text, _total(sizes[start:end], gap), str.center) for text, start, end in head)
+        for head in upper
+    ]
+    for row in (grid.heads[-1], *grid.rows):
+        lines.append(
+            between.join([filled(row[i], size, fill) for i, size, fill in zip(columns, sizes, fills, strict=True)])
+        )
+    body = len(upper) + 1
+    for number, title in sorted(grid.titles.items(), reverse=True):
+        lines[body + number : body + number] = wrapped(title, SCREEN)
+    return [*lines[:body], "-" * _total(sizes, gap), *lines[body:]]
+
+
+def spans(head: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Headings of a line with their first column and the one after their last; columns without one stand alone.
+
+    Examples
+    --------
+    >>> list(spans(["", "men", "men", "women"]))
+    [('', 0, 1), ('men', 1, 3), ('women', 3, 4)]
+    """
+    for _, group in groupby(enumerate(head), key=lambda pair: pair[1] or pair):
+        (start, text), *more = group
+        yield text, start, start + 1 + len(more)
+
+
+def _folded(lines: list[str], fold: int) -> list[str]:
+    """Head and rule above each of `fold` pieces side by side; the lines as they are where these would not fit."""
+    head, body = lines[:2], lines[2:]
+    size, bar = len(lines[0]), "    "
+    if fold < 2 or fold * size + (fold - 1) * len(bar) > SCREEN:
+        return lines
+    height = -(-len(body) // fold)
+    pieces = [head + body[start : start + height] for start in range(0, len(body), height)]
+    return [bar.join(row) for row in zip_longest(*pieces, fillvalue=" " * size)]
+
+
+_CELL = "padding:.15em .8em;text-align:right;white-space:nowrap"
+LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:pre"  # the nodes of a tree are indented
+RULE = "border-bottom:1px solid currentColor"
+_TABLE = "border-collapse:collapse;margin:.2em 0;font-variant-numeric:tabular-nums;background:transparent"
+_ROW = '<tr style="background:transparent">'
+
+
+def html_table(rows: Iterable[str], name: str) -> str:
+    """A table element that scrolls, by keys too, where the page is narrower."""
+    body = "\n".join(f"{_ROW}{row}</tr>" for row in rows)
+    return (
+        f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{escape(name) or "Table"}">'
+        f'<table style="{_TABLE}">{body}</table></div>'
+    )
+
+
+def grid_html(grid: Grid) -> str:
+    """The table between its title and its notes."""
+    rows = ["".join(_heading(*span) for span in spans(head)) for head in grid.heads[:-1]]
+    rows.append(_cells_html("th", grid.heads[-1], grid.align, f";{RULE}"))
+    for number, row in enumerate(grid.rows):
+        if number in grid.titles:
+            rows.append(f'<th colspan="{len(row)}" style="{LABEL}">{escape(grid.titles[number])}</th>')
+        rows.append(_cells_html("td", row, grid.align, ""))
+    title = f'<div style="font-weight:bold">{escape(grid.title)}</div>' if grid.title else ""
+    notes = "".join(f'<div style="margin:.2em 0;opacity:.8">{escape(note)}</div>' for note in grid.notes)
+    table = html_table(rows, grid.title or grid.heads[-1][0])
+    return f'<div style="margin-bottom:1em">{title}{table}{notes}</div>'
+
+
+def _cells_html(tag: str, texts: Sequence[str], align: str, more: str) -> str:
+    """Cells of a row; a head without words is a plain cell."""
+    styles = {"l": f"{LABEL}{more}", "r": f"{_CELL}{more}"}
+    tags = [tag if text else "td" for text in texts]
+    return "".join(
+        f'<{tag} style="{styles[way]}">{escape(text)}</{tag}>'
+        for tag, text, way in zip(tags, texts, align, strict=True)
+    )
+
+
+def _heading(text: str, start: int, end: int) -> str:
+    style = f"padding:.15em .8em;text-align:center;{RULE}"
+    return f'<th colspan="{end - start}" style="{style}">{escape(text)}</th>' if text else "<td></td>"
+
+
+# Data frames
+
 _FORMATS = {
-    "estimate": "estimate", "std_error": "estimate", "lower": "estimate", "upper": "estimate", "difference": "estimate",
-    "conf_low": "estimate", "conf_high": "estimate", "variance": "estimate", "sd": "estimate", "bias": "estimate",
-    "statistic": ".3f", "chisq": ".3f", "F": ".3f", "lr_stat": ".3f", "lrt": ".3f", "deff": ".3f", "riv": ".3f",
-    "loglik": ".3f", "null_loglik": ".3f", "aic": ".2f", "bic": ".2f",
-    "df": "int", "no_par": "int", "nobs": "int", "edf": "int", "df_residual": "int", "lr_df": "int",
-    "df_resid": ".1f", "df_denom": ".1f", "p_value": "p3",
-}  # fmt: skip
+    **dict.fromkeys(("estimate", "std_error", "lower", "upper", "difference", "conf_low", "conf_high"), "estimate"),
+    **dict.fromkeys(("variance", "sd", "bias"), "estimate"),
+    **dict.fromkeys(("statistic", "chisq", "F", "lr_stat", "lrt", "deff", "riv", "loglik", "null_loglik"), ".3f"),
+    **dict.fromkeys(("df", "no_par", "nobs", "edf", "df_residual", "lr_df"), "int"),
+    **dict.fromkeys(("df_resid", "df_denom"), ".1f"),
+    **dict.fromkeys(("aic", "bic"), ".2f"),
+}
 #: Text of more characters than this is listed below the rows.
 _LONG = 40
 #: Of longer frames the first rows are printed.
@@ -44,20 +260,20 @@ class NotedFrame(pd.DataFrame):
         formats: Mapping[Any, str] | None = None,
         square: bool = False,
     ) -> NotedFrame:
-        """A frame with a title and notes, its own if not given, and formats where names of columns do not tell them.
+        """A frame with a title and notes, by default its own, and formats of columns whose names do not imply them.
 
-        A square one has the same names in rows and columns: where they are long, columns go by numbers.
+        A square one has the same names in rows and columns; long names of columns are printed as numbers.
         """
-        found = cls(frame)
-        own = {"notes": [], "title": "", **frame.attrs}
-        found.attrs = (
-            own | ({} if notes is None else {"notes": list(notes)}) | ({} if title is None else {"title": title})
-        )
-        if formats is not None:
-            found.attrs["formats"] = dict(formats)
-        if square:
-            found.attrs["square"] = True
-        return found
+        noted = cls(frame)
+        given: dict[str, Any] = {
+            "notes": None if notes is None else list(notes),
+            "title": title,
+            "square": square or None,
+        }
+        given["formats"] = None if formats is None else dict(formats)
+        noted.attrs = {"notes": [], "title": "", **frame.attrs}
+        noted.attrs.update((name, value) for name, value in given.items() if value is not None)
+        return noted
 
     def tidy(self) -> NotedFrame:
         """The table under the names that broom has for all tables, row labels as a column, levels one below another.
@@ -77,21 +293,17 @@ class NotedFrame(pd.DataFrame):
         kept = {name: self.attrs[name] for name in ("notes", "title") if name in self.attrs}
         return NotedFrame.of(broom_frame(self), **kept)
 
-    def _grid(self, frame: pd.DataFrame, digits: int | None = None, more: Sequence[str] = ()) -> Grid:
-        notes = [*self.attrs.get("notes", []), *more]
-        grid = frame_grid(frame, notes, self.attrs.get("title", ""), self.attrs.get("formats"), digits)
-        return by_numbers(grid, _WIDTH) if self.attrs.get("square") else grid
-
-    def _printed(self) -> Grid:
-        if len(self) <= _MOST_ROWS:
-            return self._grid(self)
-        return self._grid(self.head(_MOST_ROWS), None, [f"The first {_MOST_ROWS} of {len(self):,} rows."])
+    def _grid(self) -> Grid:
+        more = [f"The first {_MOST_ROWS} of {len(self):,} rows."] if len(self) > _MOST_ROWS else []
+        notes, title = [*self.attrs.get("notes", []), *more], self.attrs.get("title", "")
+        grid = frame_grid(self.head(_MOST_ROWS), notes, title, self.attrs.get("formats"))
+        return by_numbers(grid) if self.attrs.get("square") else grid
 
     def __repr__(self) -> str:
-        return _text(self._printed())
+        return _text(self._grid())
 
     def _repr_html_(self) -> str:
-        return html(self._printed())
+        return grid_html(self._grid())
 
 
 def noted_text(frame: pd.DataFrame, notes: Sequence[str], title: str = "") -> str:
@@ -101,102 +313,68 @@ def noted_text(frame: pd.DataFrame, notes: Sequence[str], title: str = "") -> st
 
 def noted_html(frame: pd.DataFrame, notes: Sequence[str], title: str = "") -> str:
     """A table, its title and its notes, for notebooks."""
-    return html(frame_grid(frame, notes, title))
+    return grid_html(frame_grid(frame, notes, title))
+
+
+def _text(grid: Grid) -> str:
+    """Rows of a default index as pandas prints them, if a line has room for all columns."""
+    lines = grid_lines(grid)
+    if grid.n_labels == 0 and len(grid.heads) == 1:
+        shown = pd.DataFrame(list(grid.rows), columns=pd.Index(grid.heads[0])).to_string(index=False).split("\n")
+        lines = [*wrapped(grid.title, SCREEN), *shown] if len(shown[0]) <= SCREEN else lines
+    notes = [line for note in grid.notes for line in wrapped(note, SCREEN, rest="  ")]
+    return "\n".join(line.rstrip() for line in (*lines, *([""] if notes else []), *notes))
 
 
 def frame_grid(
-    frame: pd.DataFrame,
-    notes: Iterable[str] = (),
-    title: str = "",
-    formats: Mapping[Any, str] | None = None,
-    digits: int | None = None,
+    frame: pd.DataFrame, notes: Iterable[str] = (), title: str = "", formats: Mapping[Any, str] | None = None
 ) -> Grid:
-    """A frame as text: what its index says first, and columns of long text among the notes."""
-    labels = _labels(frame)
-    cells, long = _cells(frame, formats, digits, bool(labels))
-    names = [name for name, _ in (*labels, *cells)]
-    columns = [column for _, column in (*labels, *cells)]
-    n_labels = len(labels)
-    if not names:
-        names, columns, n_labels = [("(no columns)",)], [[]], 1
-    elif not labels and _is_long(columns[0]):  # long names are broken into lines, as those of an index are
+    """A frame as text: the labels of its index first, columns of long text among the notes."""
+    columns = _labels(frame)
+    n_labels, long = len(columns), []
+    for place, name in enumerate(frame.columns):
+        values = frame.iloc[:, place]
+        texts = [_one_line(text) for text in column_cells(values, _format(name, values, formats))]
+        if columns and _is_text(texts) and max(map(len, texts)) > _LONG:
+            long += [
+                f"{name} of {label}: {text}" for text, label in dict.fromkeys(zip(texts, frame.index, strict=True))
+            ]
+        else:
+            head = tuple(str(part).strip() for part in (name if isinstance(name, tuple) else (name,)))
+            columns.append((head, ["" if text == MISSING else text for text in texts] if n_labels else texts))
+    if not columns:
+        columns, n_labels = [(("(no columns)",), [])], 1
+    elif n_labels == 0 and _is_text(columns[0][1]) and max(map(len, columns[0][1])) > _LONG:
+        n_labels = 1  # long names are broken into lines, as those of an index are
+    if n_labels == 0 and len(frame) == 1 and len(columns) > _WIDE:
         n_labels = 1
-    if len(frame) == 1 and len(names) > _WIDE and not labels:
-        names, columns, n_labels = (
-            [("figure",), ("value",)],
-            [[name[-1] for name in names], [cell for [cell] in columns]],
-            1,
-        )
+        columns = [(("figure",), [head[-1] for head, _ in columns]), (("value",), [texts[0] for _, texts in columns])]
     return Grid(
         title=title,
-        heads=tuple(zip(*names, strict=True)),
-        rows=tuple(zip(*columns, strict=True)),
-        align="".join("l" if i < n_labels or _is_text(column) else "r" for i, column in enumerate(columns)),
+        heads=tuple(zip(*(head for head, _ in columns), strict=True)),
+        rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
+        align="".join("l" if i < n_labels or _is_text(texts) else "r" for i, (_, texts) in enumerate(columns)),
         n_labels=n_labels,
         notes=(*long, *notes),
     )
 
 
-#: Lines of a head over a column, and its cells.
-_Column = tuple[tuple[str, ...], list[str]]
-
-
-def _text(grid: Grid) -> str:
-    """Rows of a default index as pandas prints them, if a line has room for all columns."""
-    if grid.n_labels == 0 and len(grid.heads) == 1:
-        shown = pd.DataFrame(list(grid.rows), columns=pd.Index(grid.names)).to_string(index=False)
-        if len(shown.partition("\n")[0]) <= _WIDTH:
-            return titled(shown, grid, _WIDTH)
-    return grid_text(grid, _WIDTH)
-
-
-def _labels(frame: pd.DataFrame) -> list[_Column]:
-    """The columns of an index of names; an outer label is not repeated."""
+def _labels(frame: pd.DataFrame) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Head and texts of each level of an index of names; an outer label is not repeated."""
     index = frame.index
     if isinstance(index, pd.RangeIndex) and frame.columns.nlevels == 1 and index.name is None:
         return []
-    found = []
-    for level in range(index.nlevels):
-        texts = [_indented(_one_line(value)) for value in index.get_level_values(level)]
+    columns = []
+    for level, name in enumerate(index.names):
+        texts = [_one_line(value) for value in index.get_level_values(level)]
         if level < index.nlevels - 1:
             texts = [text if i == 0 or text != texts[i - 1] else "" for i, text in enumerate(texts)]
-        name = index.names[level]
-        found.append((("",) * (frame.columns.nlevels - 1) + ("" if name is None else str(name),), texts))
-    return found
-
-
-def _cells(
-    frame: pd.DataFrame, formats: Mapping[Any, str] | None, digits: int | None, labelled: bool
-) -> tuple[list[_Column], list[str]]:
-    """Cells as text by column, numbers that are no results as they are; and what columns of long text say."""
-    cells: list[_Column] = []
-    long: list[str] = []
-    for place, name in enumerate(frame.columns):
-        column = frame.iloc[:, place]
-        spec = _format(name, column) if formats is None else formats.get(name)
-        texts = [_one_line(text) for text in column_cells(column, with_digits(spec, column, digits))]
-        if (place or labelled) and _is_long(texts):
-            said = dict.fromkeys(zip(texts, frame.index, strict=True))
-            long += [f"{name} of {label}: {text}" for text, label in said]
-        else:
-            head = tuple(str(part).strip() for part in (name if isinstance(name, tuple) else (name,)))
-            cells.append((head, ["" if text == MISSING else text for text in texts] if labelled else texts))
-    return cells, long
-
-
-def _is_long(column: Sequence[str]) -> bool:
-    """Whether a column holds sentences."""
-    return max(map(len, column), default=0) > _LONG and _is_text(column)
+        columns.append((("",) * (frame.columns.nlevels - 1) + ("" if name is None else str(name),), texts))
+    return columns
 
 
 def _one_line(value: Any) -> str:
-    return " ".join(str(value).splitlines())
-
-
-def _indented(label: str) -> str:
-    """A label whose blanks at its beginning, as of the nodes of a tree, are kept by every export."""
-    text = label.lstrip(" ")
-    return "\N{NO-BREAK SPACE}" * (len(label) - len(text)) + text
+    return str(value).replace("\n", " ")
 
 
 def _is_text(column: Sequence[str]) -> bool:
@@ -204,14 +382,48 @@ def _is_text(column: Sequence[str]) -> bool:
     return any(text[:1].isalpha() for text in column if text not in (MISSING, "inf"))
 
 
-def _format(name: Any, column: pd.Series) -> str:
-    """How the numbers of a column are shown, which users may have made a column of names."""
-    if isinstance(name, tuple):
-        name = name[0]
-    if column.dtype.kind in "fiu":
-        if name == "df" and not (column.isna() | (column % 1 == 0)).all():
-            return ".1f"  # Satterthwaite's
-        if str(name).endswith("p_value"):
-            return "p3"
-        return _FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
-    return "bool" if column.dtype.kind == "b" else "text"
+def _format(name: Any, column: pd.Series, formats: Mapping[Any, str] | None) -> str | None:
+    """The format of a column, given or implied by its name and its type."""
+    if formats is not None:
+        return formats.get(name)
+    name = name[0] if isinstance(name, tuple) else name
+    if column.dtype.kind not in "fiu":
+        return "bool" if column.dtype.kind == "b" else "text"
+    if name == "df" and not (column.isna() | (column % 1 == 0)).all():
+        return ".1f"  # Satterthwaite's
+    if str(name).endswith("p_value"):
+        return "p3"
+    return _FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
+
+
+#: What columns are called in the tables of R, and so here, and what broom calls them in all of its tables.
+NAMES = {
+    "lower": "conf_low",
+    "upper": "conf_high",
+    **dict.fromkeys(("chisq", "F", "lrt", "lr_stat"), "statistic"),
+    **dict.fromkeys(("df_denom", "df_resid"), "den_df"),
+    "no_par": "npar",
+    "parameter": "term",
+}
+
+
+def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table under broom's names, labels of rows as a column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns under columns, as in predictions of all levels, become one row for each row and level.
+    """
+    table = pd.DataFrame(frame)
+    if frame.columns.nlevels > 1:
+        levels, kinds = (pd.unique(frame.columns.get_level_values(level)) for level in (1, 0))
+        named = {"row": frame.index.repeat(len(levels)), "level": [*levels] * len(frame)}
+        long = {kind: frame[kind].reindex(columns=levels).to_numpy().reshape(-1) for kind in kinds}
+        table = pd.DataFrame(named | long)
+    elif frame.index.names == [None] and "term" in frame.columns:  # perhaps in another order
+        table = table.reset_index(drop=True)
+    elif not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+        table = table.reset_index(names=["term" if name is None else name for name in frame.index.names])
+    taken = set(table.columns)
+    return table.rename(columns={old: new for old, new in NAMES.items() if old in taken and new not in taken})

@@ -1,18 +1,18 @@
-"""Reports as a page: HTML, Markdown, Word."""
+"""A page about a fit: question, data, summary, diagnosis, pictures, references, versions, in one HTML file."""
 
 from __future__ import annotations
 
 import os
 import platform
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,71 +20,13 @@ import pandas as pd
 from ..checks import flag
 from ..exceptions import DataWarning, OptionError, OrdstatError, SeparationWarning
 from ..fitted import FittedRanker
-from ..formula.sample import Sample
-from ..inference.proportionality import OMNIBUS
-from ..write import write_file
+from ..persistence import write_file
 from .cells import count, counted, p_in_words
-from .render import Line, Report, Table, as_html
+from .frames import grid_html
+from .render import Line, Table, as_html
 from .sections import certificate_text, fractional, shortened
 
-
-@dataclass(frozen=True)
-class Words:
-    """A paragraph."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Code:
-    """Text as it is typed."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Items:
-    """A list, each item with a head that stands out, which may be empty."""
-
-    items: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawing:
-    """A picture with what it shows in words.
-
-    Attributes
-    ----------
-    name : str
-        Of the plot.
-    caption : str
-    data : bytes
-        PNG.
-    """
-
-    name: str
-    caption: str
-    data: bytes
-
-
-Block: TypeAlias = Words | Code | Items | Drawing | Report
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading and what stands below it."""
-
-    title: str
-    blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True)
-class Page:
-    """A title and sections."""
-
-    title: str
-    sections: tuple[Section, ...]
-
+# Diagnosis
 
 _DOUBTFUL = 0.05
 
@@ -101,7 +43,7 @@ def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
 
 def _optimum(fit: FittedRanker) -> str:
     if getattr(fit.fit, "separation", None) is not None:
-        return "There is none, as the response is separated: the likelihood was followed to its limit."
+        return "There is none, because the response is separated: the likelihood rises to its limit."
     shown = certificate_text(fit.certificate, fit.trace)
     if fit.certificate.reached:
         return f"The fit is as good as its method asks for: {shown}."
@@ -122,14 +64,14 @@ def _proportional(fit: Any) -> str:
         table = fit.score_test()
     except OptionError as problem:
         return f"Not tested: {problem}"
-    test = table.loc[OMNIBUS]
+    test = table.iloc[-1]  # of all terms together
     if not np.isfinite(test["p_value"]):
         why = "the response is separated" if fit.fit.separation is not None else "the test has no value here"
         return f"Not tested: {why}."
     shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p_in_words(test['p_value'])}"
     if test["p_value"] >= _DOUBTFUL:
         return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
-    worst = table["p_value"].drop(OMNIBUS).idxmin()
+    worst = table["p_value"].iloc[:-1].idxmin()
     return (
         f"Effects seem to differ between thresholds ({shown}), most of all those of {worst} "
         f"({p_in_words(table.loc[worst, 'p_value'])}). With many rows small differences show: look at the picture of "
@@ -160,6 +102,8 @@ def _errors(fit: FittedRanker) -> str:
     )
 
 
+# Pictures
+
 #: What is shown, in this order, by the name of a plot.
 CAPTIONS = {
     "forest": "Effects with 95 % limits.",
@@ -181,123 +125,152 @@ _MOST_VARIABLES = 4
 _DOTS = 80
 
 
-def drawings(fit: FittedRanker) -> Iterator[Block]:
+def _drawings(fit: FittedRanker) -> Iterator[str]:
     """Every picture; a sentence in place of those that cannot be drawn."""
-    if not hasattr(fit, "plot"):
-        yield Words("There are no pictures of this kind of fit.")
-        return
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        yield Words("Pictures need matplotlib, which is not installed: pip install ordstat[plot].")
+        yield _paragraph("Pictures need matplotlib, which is not installed: pip install ordstat[plot].")
         return
-    plots: Any = fit.plot
-    there = plots.names
+    plots: Any = fit.plot  # type: ignore[attr-defined]  # of the results
     for name in CAPTIONS:
-        if name in there:
+        if name in plots.names:
             for given in _arguments(fit, name):
-                yield _drawn(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given))
-    left = [f"fit.plot.{name}" for name in there if name not in CAPTIONS]
-    if left:
-        yield Words(f"More pictures: {', '.join(left)}.")
+                yield _figure(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given))
+    if left := [f"fit.plot.{name}" for name in plots.names if name not in CAPTIONS]:
+        yield _paragraph(f"More pictures: {', '.join(left)}.")
 
 
 def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
     """What each picture of a plot is drawn for."""
+    variables = fit.design.spec.columns or ()
     if name in ("dependence", "effects"):
-        return [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
+        return [(variable,) for variable in variables][:_MOST_VARIABLES]
     if name == "boundaries":
         from ..plots.variables import numeric_variables
 
-        others = len(fit.design.spec.columns or ()) > 2  # of which the picture would need values
-        return [] if others else [tuple(numeric_variables(fit))]
+        return [] if len(variables) > 2 else [tuple(numeric_variables(fit))]  # others would need values
     return [()]
 
 
-def _drawn(name: str, caption: str, draw: partial[Any]) -> Block:
-    try:
-        data = _image(draw)
-    except OrdstatError as problem:
-        return Words(f"No picture {name!r}: {problem}")
-    return Drawing(name="-".join((name, *draw.args)), caption=caption, data=data)
-
-
-def _image(draw: Callable[[], Any]) -> bytes:
+def _figure(name: str, caption: str, draw: Callable[[], Any]) -> str:
     """A figure as PNG; the caller's settings and figures stay as they are."""
     from matplotlib import pyplot
 
-    figure = np.ravel(np.asarray(draw(), dtype=object))[0].figure.figure
+    try:
+        figure = np.ravel(np.asarray(draw(), dtype=object))[0].figure.figure
+    except OrdstatError as problem:
+        return _paragraph(f"No picture {name!r}: {problem}")
     stream = BytesIO()
     try:
         figure.savefig(stream, format="png", dpi=_DOTS, facecolor="white", bbox_inches="tight")
     finally:
         pyplot.close(figure)
-    return stream.getvalue()
+    source = f"data:image/png;base64,{b64encode(stream.getvalue()).decode('ascii')}"
+    text = escape(caption)
+    return f'<figure><img src="{source}" alt="{text}"><figcaption>{text}</figcaption></figure>'
 
+
+# Page
 
 # Levels that a sentence names.
 _MOST_LEVELS = 12
 _PACKAGES = ("ordstat", "numpy", "scipy", "pandas", "formulaic", "scikit-learn", "statsmodels")
 
 
-def page_of(fit: Any, pictures: bool) -> Page:
-    """All of a page about a fit."""
-    summary = _without_more(fit.summary().report)
-    sections = [
-        Section("Question", tuple(_question(fit))),
-        Section("Data", tuple(_data(fit))),
-        Section("Summary", (summary,)),
-        Section("Diagnosis", (Items(tuple(readings(fit))),)),
-        Section("Pictures", tuple(drawings(fit)) if pictures else ()),
-        Section("How to cite", (Items(tuple(("", text) for text in _references(fit))),)),
-        Section("Call and versions", (Code(fit.call), Items(tuple(_versions())))),
-    ]
-    return Page(fit.title, tuple(section for section in sections if section.blocks))
+def _page(fit: Any, pictures: bool) -> str:
+    """The page as a document."""
+    sections = {
+        "Question": _question(fit),
+        "Data": _data(fit),
+        "Summary": [_summary(fit)],
+        "Diagnosis": [_definitions(readings(fit))],
+        "Pictures": _drawings(fit) if pictures else (),
+        "How to cite": [_listed([*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."])],
+        "Call and versions": [_code(fit.call), _definitions(_versions())],
+    }
+    bodies = {title: "\n".join(blocks) for title, blocks in sections.items()}
+    shown = {title: body for title, body in bodies.items() if body}
+    links = "".join(f'<a href="#s{i}">{title}</a>' for i, title in enumerate(shown))
+    body = "\n".join(
+        f'<section id="s{i}">\n<h2>{title}</h2>\n{body}\n</section>' for i, (title, body) in enumerate(shown.items())
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(fit.title)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<main>
+<h1>{escape(fit.title)}</h1>
+<nav aria-label="Sections">{links}</nav>
+{body}
+</main>
+</body>
+</html>
+"""
 
 
-def _without_more(summary: Report) -> Report:
-    """What one screen shows, less its title and the line of what else may be asked."""
-    kept = tuple(piece for piece in summary.blocks if not (isinstance(piece, Line) and piece.head == "More:"))
-    return replace(summary, title="What was learnt, and how well", tables=kept)
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
 
 
-def _question(fit: FittedRanker) -> Iterator[Block]:
-    design = fit.design
-    levels = " < ".join(_ends([str(level) for level in fit.levels]))
+def _code(text: str) -> str:
+    return f"<pre><code>{escape(text)}</code></pre>"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
+
+
+def _definitions(pairs: Iterable[tuple[str, str]]) -> str:
+    return f"<dl>{''.join(f'<dt>{escape(head)}</dt><dd>{escape(text)}</dd>' for head, text in pairs)}</dl>"
+
+
+def _summary(fit: Any) -> str:
+    """The one screen without the line that names further sections."""
+    summary = fit.summary().report
+    blocks = tuple(block for block in summary.blocks if not (isinstance(block, Line) and block.head == "More:"))
+    shown = replace(summary, title="What was learnt, and how well", tables=blocks)
+    return f'<div class="tables">{as_html(shown)}</div>'
+
+
+def _question(fit: FittedRanker) -> Iterator[str]:
+    design, half = fit.design, _MOST_LEVELS // 2
+    names = [str(level) for level in fit.levels]
+    levels = " < ".join(names if len(names) <= _MOST_LEVELS else [*names[:half], "...", *names[-half:]])
     response = design.response if design.response.isidentifier() else f'"{design.response}"'
-    yield Words(
+    yield _paragraph(
         f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this formula?"
     )
-    yield Code(design.formula)
-    recipe = design.recipe
+    yield _code(design.formula)
     parts = {"nominal effects": "nominal", "scale effects": "scale", "weights": "weights", "offset": "offset"}
     given = {
-        what: getattr(recipe, name, None) for what, name in {**parts, "clusters": "cluster", "rows": "subset"}.items()
+        what: getattr(design.recipe, name, None)
+        for what, name in (parts | {"clusters": "cluster", "rows": "subset"}).items()
     }
-    told = [
+    shown = [
         f"{what}: {value if isinstance(value, str) else 'given as values'}"
         for what, value in given.items()
         if value is not None
     ]
-    if told:
-        yield Words(f"With {'; '.join(told)}.")
+    if shown:
+        yield _paragraph(f"With {'; '.join(shown)}.")
 
 
-def _ends(names: list[str]) -> list[str]:
-    """All names, or the first and last of very many."""
-    half = _MOST_LEVELS // 2
-    return names if len(names) <= _MOST_LEVELS else [*names[:half], "...", *names[-half:]]
-
-
-def _data(fit: FittedRanker) -> Iterator[Block]:
+def _data(fit: FittedRanker) -> Iterator[str]:
     design, sample = fit.design, fit.design.sample
     used = f"{counted(sample.n, 'row')} of {design.n_given} are used"
     lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
     weighted = "; counts and means are weighted" if sample.weights is not None else ""
-    yield Words(f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}.")
-    yield _single(_level_table(fit))
+    yield _paragraph(f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}.")
+    yield f'<div class="tables">{grid_html(_level_table(fit).grid)}</div>'
     if sample.X.shape[1] == len(design.names) and design.names and not fit.method.pairwise:
-        yield _single(_column_table(design.names, sample))
+        yield f'<div class="tables">{grid_html(_column_table(fit).grid)}</div>'
 
 
 def _level_table(fit: FittedRanker) -> Table:
@@ -306,34 +279,24 @@ def _level_table(fit: FittedRanker) -> Table:
     frame = pd.DataFrame({"rows": counts, "share": counts / counts.sum()}, index=[str(level) for level in fit.levels])
     frame = frame.rename_axis(str(fit.design.response))
     formats = {"rows": "int", "share": "percent"}
-    if fractional(fit):  # weights that are no numbers of rows
+    if fractional(fit):  # weights that are not numbers of rows
         frame = frame[["share"]]
     return shortened(Table(title="Levels of the response", frame=frame, formats=formats), "the data")
 
 
-def _column_table(names: tuple[str, ...], sample: Sample) -> Table:
+def _column_table(fit: FittedRanker) -> Table:
     """Means, standard deviations and ends of the columns that a formula made."""
-    X, w = sample.X, sample.case_weights
+    X, w, names = fit.design.sample.X, fit.design.sample.case_weights, list(fit.design.names)
     mean = w @ X / w.sum()
-    spread = [np.sqrt(w @ (x - m) ** 2 / w.sum()) for x, m in zip(X.T, mean, strict=True)]
-    columns = {"mean": mean, "SD": spread, "min": X.min(axis=0), "max": X.max(axis=0)}
+    columns = {"mean": mean, "SD": np.sqrt(w @ (X - mean) ** 2 / w.sum()), "min": X.min(axis=0), "max": X.max(axis=0)}
     note = "A column such as f[T.b] is 1 where f is b, else 0: its mean is a share."
     table = Table(
         title="Columns of the model",
-        frame=pd.DataFrame(columns, index=list(names)),
+        frame=pd.DataFrame(columns, index=names),
         formats=dict.fromkeys(columns, "g"),
         note=note if any("[" in name for name in names) else "",
     )
     return shortened(table, "fit.design")
-
-
-def _single(table: Table) -> Report:
-    return Report(title=table.title, header=(), tables=(replace(table, title=""),))
-
-
-def _references(fit: FittedRanker) -> list[str]:
-    """The papers of the method, and the package."""
-    return [*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."]
 
 
 def _versions() -> Iterator[tuple[str, str]]:
@@ -366,86 +329,20 @@ img { max-width: 100%; height: auto; }
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
-def as_page(page: Page) -> str:
-    """The page as a document.
-
-    Examples
-    --------
-    >>> text = as_page(Page("a < b", (Section("One", (Words("<script>"),)),)))
-    >>> "<title>a &lt; b</title>" in text, "<script>" in text
-    (True, False)
-    """
-    links = "".join(f'<a href="#s{i}">{escape(section.title)}</a>' for i, section in enumerate(page.sections))
-    body = "\n".join(_section(i, section) for i, section in enumerate(page.sections))
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(page.title)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<main>
-<h1>{escape(page.title)}</h1>
-<nav aria-label="Sections">{links}</nav>
-{body}
-</main>
-</body>
-</html>
-"""
-
-
-def _section(i: int, section: Section) -> str:
-    blocks = "\n".join(_block(block) for block in section.blocks)
-    return f'<section id="s{i}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>'
-
-
-def _block(block: Block) -> str:
-    match block:
-        case Words(text):
-            return f"<p>{escape(text)}</p>"
-        case Code(text):
-            return f"<pre><code>{escape(text)}</code></pre>"
-        case Items(items):
-            return _list(items)
-        case Report():
-            return f'<div class="tables">{as_html(block)}</div>'
-        case Drawing():
-            return _figure(block)
-
-
-def _list(items: tuple[tuple[str, str], ...]) -> str:
-    """A list of terms, or a plain one where items have no heads."""
-    if any(head for head, _ in items):
-        return f"<dl>{''.join(f'<dt>{escape(head)}</dt><dd>{escape(text)}</dd>' for head, text in items)}</dl>"
-    return f"<ul>{''.join(f'<li>{escape(text)}</li>' for _, text in items)}</ul>"
-
-
-def _figure(drawing: Drawing) -> str:
-    source = f"data:image/png;base64,{b64encode(drawing.data).decode('ascii')}"
-    caption = escape(drawing.caption)
-    return f'<figure><img src="{source}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
-
-
 def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
     """Write a page about the fit: question, data, summary, diagnosis, pictures, what to cite, versions."""
     if path is None:
         return fit.summary("all")
     target = page_target(path)
-    write_file(target, as_page(page_of(fit, flag("pictures", pictures))).encode())
+    write_file(target, _page(fit, flag("pictures", pictures)).encode())
     return target
 
 
 def page_target(path: Any) -> Path:
     """Where to write a page; OptionError for a path that none can be written to, before any work is done."""
     target = Path(path) if isinstance(path, (str, os.PathLike)) else None
-    if target is None or target.suffix.lower() not in _ENDINGS:
+    if target is None or target.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"path must be the name of a file that ends in .html; got {path!r}.")
     if not target.parent.is_dir():
         raise OptionError(f"path must be in a folder that is there; got {path!r}. Make {str(target.parent)!r} first.")
     return target
-
-
-_ENDINGS = (".html", ".htm")

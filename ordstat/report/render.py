@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Any
 
 import pandas as pd
 
-from .cells import cells, column_cells, filled, number, wrapped
-from .frames import NotedFrame
-from .grid import CELL, LABEL, RULE, TABLE, cell, scrolled
+from .cells import column_cells, number, wrapped
+from .frames import LABEL, RULE, SCREEN, Grid, NotedFrame, by_numbers, grid_html, grid_lines, html_table
+
+_GAP = "  "
+_KEPT = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,6 +42,8 @@ class Table:
         What stands in its place where the summary is to be short.
     below : tuple of Table
         Tables of the same columns, or fewer, that go on under the same head, each after a line with its title.
+    square : bool
+        Columns are named as the rows; numbers replace long names where the table is too wide.
     """
 
     title: str
@@ -51,11 +55,34 @@ class Table:
     inline: bool = False
     brief: Table | None = None
     below: tuple[Table, ...] = ()
+    square: bool = False
 
     @property
     def pieces(self) -> tuple[Table, ...]:
         """The table and those below it."""
         return (self, *self.below)
+
+    @property
+    def grid(self) -> Grid:
+        """The table as text, with those below it."""
+        names = list(self.frame)
+        rows: list[tuple[str, ...]] = []
+        titles = {}
+        for piece in self.pieces:
+            if piece is not self:
+                titles[len(rows)] = piece.title
+            texts = {name: column_cells(piece.frame[name], piece.formats.get(name)) for name in piece.frame}
+            labels = [str(label).replace("\n", " ") for label in piece.frame.index]
+            rows += zip(labels, *(texts.get(name, [""] * len(labels)) for name in names), strict=True)
+        grid = Grid(
+            title=self.title,
+            heads=(("" if self.frame.index.name is None else str(self.frame.index.name), *map(str, names)),),
+            rows=tuple(rows),
+            align="l" + "r" * len(names),
+            notes=tuple(piece.note for piece in self.pieces if piece.note),
+            titles=titles,
+        )
+        return by_numbers(grid) if self.square else grid
 
     def noted(self) -> NotedFrame:
         """The frame with title and note."""
@@ -77,16 +104,6 @@ class Line:
     items: tuple[str, ...]
     head: str = ""
     between: str = "; "
-
-    @property
-    def words(self) -> str:
-        """The items in one line, with commas where blanks alone would not keep them apart."""
-        return (self.between if self.between.strip() else ", ").join(self.items)
-
-    @property
-    def text(self) -> str:
-        """All of it in one line."""
-        return f"{self.head} {self.words}".strip()
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,33 +144,13 @@ class Report:
     @cached_property
     def blocks(self) -> tuple[Table | Line, ...]:
         """All tables and lines, computed."""
-        computed = ((block,) if not isinstance(block, Part) else block.make() for block in self.tables)
+        computed = (block.make() if isinstance(block, Part) else (block,) for block in self.tables)
         return tuple(chain.from_iterable(computed))
 
     @cached_property
-    def of_margins(self) -> tuple[str, ...]:
-        """The notes that concern margins and bounds alone."""
-        return tuple(self.margin_notes())
-
-    @property
-    def sections(self) -> set[str]:
-        """The sections that have tables."""
-        return {block.section for block in self.tables if not isinstance(block, Line)}
-
-    def in_section(self, section: str) -> tuple[Table, ...]:
-        """The tables of a section, computed."""
-        chosen = (b for b in self.tables if not isinstance(b, Line) and b.section == section)
-        return tuple(table for b in chosen for table in (b.make() if isinstance(b, Part) else (b,)))
-
-
-WIDTH = 100
-#: Lines are no longer, but for tables that need more.
-SCREEN = 80
-_GAP = "  "
-_KEPT = "\N{NO-BREAK SPACE}"
-_LONGEST_LABEL = 44
-#: Labels are not broken into lines of fewer letters.
-_SHORTEST_LABEL = 20
+    def all_notes(self) -> tuple[str, ...]:
+        """All notes, computed."""
+        return (*self.notes, *self.margin_notes())
 
 
 class Summary:
@@ -210,15 +207,21 @@ class Reported:
 # Text
 
 
-def as_text(report: Report, width: int = SCREEN, widest: int = WIDTH) -> str:
-    """The report in at most `width` columns, tables that need more in `widest`."""
-    lines = [*wrapped(report.title, width, hyphens=False), "=" * width, *_header_lines(report.header, width)]
-    for before, block in zip((None, *report.blocks), report.blocks, strict=False):
-        if not (isinstance(block, Line) and (before is None or isinstance(before, Line))):
-            lines.append("")
-        lines += lines_of(block, width) if isinstance(block, Line) else _table_lines(block, width, max(width, widest))
-    if notes := (*report.notes, *report.of_margins):
-        lines += ["", *(line for note in notes for line in _hanging("* ", note, width))]
+def as_text(report: Report) -> str:
+    """The report in lines of at most 80 characters."""
+    lines = [*wrapped(report.title, SCREEN, hyphens=False), "=" * SCREEN, *_header_lines(report.header)]
+    in_table = False
+    for block in report.blocks:
+        after_table, in_table = in_table, isinstance(block, Table)
+        lines += [""] if after_table or in_table else []
+        if isinstance(block, Line):
+            lines += lines_of(block)
+        else:
+            grid = block.grid
+            lines += grid_lines(grid, block.fold)
+            lines += (line for note in grid.notes for line in wrapped(note, SCREEN))
+    if report.all_notes:
+        lines += ["", *(line for note in report.all_notes for line in wrapped(note, SCREEN, "* ", "  "))]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -227,167 +230,52 @@ def kept(item: str, room: int = SCREEN // 2) -> str:
     return item if len(item) >= room else item.replace(" ", _KEPT)
 
 
-def lines_of(line: Line, width: int) -> list[str]:
+def lines_of(line: Line) -> list[str]:
     """The items of a line, which keep their spaces unless they are long, in as many lines of text as they need."""
     head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
-    room = width - len(head)
-    whole = line.between.join(kept(item, room) for item in line.items)
-    return [text.replace(_KEPT, " ") for text in _hanging(head, whole, width)]
+    whole = line.between.join([kept(item, SCREEN - len(head)) for item in line.items])
+    return [text.replace(_KEPT, " ") for text in _hanging(head, whole)]
 
 
-def _header_lines(pairs: Sequence[tuple[str, Any]], width: int) -> Iterator[str]:
+def _header_lines(pairs: Sequence[tuple[str, Any]]) -> Iterator[str]:
     """Pairs two on a line; a pair too long for half a line gets its own."""
     label_width = max((len(label) for label, _ in pairs), default=0)
-    half = (width - len(_GAP)) // 2
-    room = half - label_width - len(_GAP)
+    half = (SCREEN - len(_GAP)) // 2
     waiting = ""
     for label, value in pairs:
-        text = number(value)
-        cell = f"{label:<{label_width}}{_GAP}{text}"
-        if len(text) > room:
-            if waiting:
-                yield waiting
+        head, text = f"{label:<{label_width}}{_GAP}", number(value)
+        if len(head) + len(text) > half:
+            yield from [waiting] if waiting else []
+            yield from _hanging(head, text)
             waiting = ""
-            yield from _hanging(f"{label:<{label_width}}{_GAP}", text, width)
         elif waiting:
-            yield f"{waiting:<{half}}{_GAP}{cell}"
+            yield f"{waiting:<{half}}{_GAP}{head}{text}"
             waiting = ""
         else:
-            waiting = cell
-    if waiting:
-        yield waiting
+            waiting = head + text
+    yield from [waiting] if waiting else []
 
 
-def _hanging(head: str, text: str, width: int) -> list[str]:
-    return wrapped(text, width, head, " " * len(head), hyphens=_KEPT not in text) or [head]
-
-
-def width_of(table: Table) -> int:
-    """Characters in a line of the table, in one block, its columns as near to each other as they may be."""
-    return len(_aligned(_columns(table, None), 1)[1])
-
-
-def _table_lines(table: Table, usual: int, width: int) -> Iterator[str]:
-    """In `usual` characters a line where they do for all columns, near to each other if they have to be."""
-    yield from wrapped(table.title, usual)
-    room = _room(table, usual)
-    columns = _columns(table, room)
-    near, far = (len(_aligned(columns, gap)[1]) for gap in (1, len(_GAP)))
-    for block in _blocks(columns, width):
-        lines = _aligned(block, 1 if far > usual >= near else len(_GAP))
-        yield from _folded(_with_titles(lines, table, usual, room), table.fold, width)
-    for piece in table.pieces:
-        yield from wrapped(piece.note, usual)
-
-
-def _room(table: Table, usual: int) -> int:
-    """Letters of a line of a label by which the table keeps within `usual`; of some tables it cannot."""
-    longest = max((cells(str(label)) for piece in table.pieces for label in piece.frame.index), default=0)
-    room = longest - max(width_of(table) - usual, 0)
-    return room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
-
-
-def _with_titles(lines: list[str], table: Table, width: int, room: int) -> list[str]:
-    """The lines of a table, and the titles of those below it above theirs."""
-    found, start = lines[:2], 2
-    for piece in table.pieces:
-        found += [] if piece is table else wrapped(piece.title, width)
-        end = start + sum(len(_label(label, room)) for label in piece.frame.index)
-        found += lines[start:end]
-        start = end
-    return found
-
-
-def _columns(table: Table, room: int | None) -> list[list[str]]:
-    """The row labels, then every column with its head, as text."""
-    heads = [_named(table.frame.index), *map(str, table.frame)]
-    return [list(column) for column in zip(heads, *_rows(table, room), strict=True)]
-
-
-def _rows(table: Table, room: int | None) -> Iterator[tuple[str, ...]]:
-    """Label and cells of every row, of the tables below too; of a long label one line after the other."""
-    for piece in table.pieces:
-        for label, *row in zip(piece.frame.index, *_bodies(piece, list(table.frame)), strict=True):
-            first, *more = _label(label, room)
-            yield (first, *row)
-            yield from ((line, *[""] * len(row)) for line in more)
-
-
-def _label(label: Any, room: int | None) -> list[str]:
-    """The lines of a label of a row, its blanks before each; one where there is room without end."""
-    text = str(label).replace("\n", " ")
-    if room is None or cells(text) <= room:
-        return [text]
-    before = " " * (len(text) - len(text.lstrip()))
-    parts = text.strip().replace("[T.", "\n[T.", 1).split("\n")
-    size = max(room - len(before) - len(_GAP), _SHORTEST_LABEL // 2)
-    lines = [line for part in parts for line in wrapped(part, size, hyphens=False) or [part]]
-    return [before + lines[0], *(f"{before}{_GAP}{line}" for line in lines[1:])]
-
-
-def _bodies(table: Table, names: Sequence[Any]) -> list[list[str]]:
-    """The cells of the columns of these names; blank where the table has no such column."""
-    own = list(table.frame)
-    bodies = [column_cells(table.frame.iloc[:, i], table.formats.get(name)) for i, name in enumerate(own)]
-    return (
-        bodies if own == names else [dict(zip(own, bodies, strict=True)).get(n, [""] * len(table.frame)) for n in names]
-    )
-
-
-def _named(index: pd.Index[Any]) -> str:
-    return "" if index.name is None else str(index.name)
-
-
-def _blocks(columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
-    """Columns in as many pieces as the width asks for, each with the row labels first."""
-    first, rest = columns[0], columns[1:]
-    taken = used = max(map(cells, first))
-    block = [first]
-    for column in rest:
-        size = max(map(cells, column)) + len(_GAP)
-        if used + size > width and len(block) > 1:
-            yield block
-            block, used = [first], taken
-        block.append(column)
-        used += size
-    yield block
-
-
-def _aligned(block: list[list[str]], gap: int) -> list[str]:
-    """Lines of one block: head, rule, rows; labels to the left, numbers to the right."""
-    sizes = [max(map(cells, column)) for column in block]
-    ways = [str.ljust, *[str.rjust] * (len(block) - 1)]
-    columns = [
-        [filled(text, size, way) for text in column] for column, size, way in zip(block, sizes, ways, strict=True)
-    ]
-    rows = [(gap * " ").join(row) for row in zip(*columns, strict=True)]
-    return [rows[0], "-" * (sum(sizes) + gap * (len(sizes) - 1)), *rows[1:]]
-
-
-def _folded(lines: list[str], fold: int, width: int) -> list[str]:
-    """Head and rule above each of `fold` pieces side by side, or the lines as they are where they would not fit."""
-    head, body = lines[:2], lines[2:]
-    size, bar = len(lines[0]), "    "
-    if fold < 2 or fold * size + (fold - 1) * len(bar) > width:
-        return lines
-    height = -(-len(body) // fold)
-    pieces = [head + body[start : start + height] for start in range(0, len(body), height)]
-    return [bar.join(row) for row in zip_longest(*pieces, fillvalue=" " * size)]
+def _hanging(head: str, text: str) -> list[str]:
+    return wrapped(text, SCREEN, head, " " * len(head), hyphens=_KEPT not in text) or [head]
 
 
 # HTML
 
-_BLOCK = '<div style="margin-bottom:1em">'
-
 
 def as_html(report: Report, folded: Report | None = None) -> str:
     """The report as one div of escaped text; below it, to be opened by a click, another one."""
+    header = [
+        f'<td style="{LABEL};opacity:.8">{escape(label)}</td>'
+        f'<td style="{LABEL};white-space:normal">{escape(number(value))}</td>'
+        for label, value in report.header
+    ]
     parts = [
         '<div style="color:inherit;font-size:.95em">',
         f'<div style="font-weight:bold;{RULE};margin-bottom:.4em">{escape(report.title)}</div>',
-        _header_html(report.header),
-        *(_line_html(block) if isinstance(block, Line) else _table_html(block) for block in report.blocks),
-        *(f'<div style="opacity:.8">{escape(note)}</div>' for note in (*report.notes, *report.of_margins)),
+        html_table(header, "Header") if header else "",
+        *(_line_html(block) if isinstance(block, Line) else grid_html(block.grid) for block in report.blocks),
+        *(f'<div style="opacity:.8">{escape(note)}</div>' for note in report.all_notes),
         "" if folded is None else f"<details><summary>All tables</summary>{as_html(folded)}</details>",
         "</div>",
     ]
@@ -395,41 +283,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
 
 
 def _line_html(line: Line) -> str:
+    """The items in one line, with commas where blanks alone would not keep them apart."""
     head = line.head and f"<b>{escape(line.head)}</b> "
-    return f'<div style="margin-bottom:.3em">{head}{escape(line.words)}</div>'
-
-
-def _header_html(pairs: Sequence[tuple[str, Any]]) -> str:
-    if not pairs:
-        return ""
-    rows = "".join(
-        f'<tr style="background:transparent"><td style="{LABEL};opacity:.8">{escape(label)}</td>'
-        f'<td style="{LABEL};white-space:normal">{escape(number(value))}</td></tr>'
-        for label, value in pairs
-    )
-    return f'{_BLOCK}<table style="{TABLE}">{rows}</table></div>'
-
-
-def _table_html(table: Table) -> str:
-    name = _named(table.frame.index)
-    head = cell("th", name, f"{LABEL};{RULE}") + "".join(cell("th", str(n), f"{CELL};{RULE}") for n in table.frame)
-    body = "".join(_piece_html(piece, piece is not table, list(table.frame)) for piece in table.pieces)
-    notes = "".join(f'<div style="opacity:.8">{escape(piece.note)}</div>' for piece in table.pieces if piece.note)
-    shown = (
-        f'<table style="{TABLE}"><thead><tr style="background:transparent">{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table>"
-    )
-    title = f'<div style="font-weight:bold">{escape(table.title)}</div>' if table.title else ""
-    return f"{_BLOCK}{title}{scrolled(shown, table.title or name)}{notes}</div>"
-
-
-def _piece_html(table: Table, titled: bool, names: list[Any]) -> str:
-    """The rows of a table, below its title where it goes on under the head of another."""
-    across = f'<th colspan="{1 + len(names)}" style="{LABEL}">{escape(table.title)}</th>'
-    title = f'<tr style="background:transparent">{across}</tr>' if titled else ""
-    return title + "".join(
-        f'<tr style="background:transparent"><td style="{LABEL}">{escape(str(label))}</td>'
-        + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row)
-        + "</tr>"
-        for label, row in zip(table.frame.index, zip(*_bodies(table, names), strict=True), strict=True)
-    )
+    words = (line.between if line.between.strip() else ", ").join(line.items)
+    return f'<div style="margin-bottom:.3em">{head}{escape(words)}</div>'

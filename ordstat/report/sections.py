@@ -1,158 +1,34 @@
-"""Tables of a summary that all methods share: errors, margins, bounds, certificate."""
+"""What a summary shows: the sections that all methods share, and the one screen of the most important figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._typing import AnyArray, FloatArray
+from .._typing import FloatArray
+from ..checks import one_of
 from ..fit import Certificate, CostBound, Selection, Trace
 from ..fitted import FittedRanker
-from ..judging.errors import ErrorTable, Predictions, confusion, per_rank_errors
-from ..judging.margins import DeltaErrors, MarginBounds, Margins, sorted_mass
-from .cells import count, counted
+from ..judging.costs import sample_costs
+from ..judging.errors import confusion, one_measure, per_rank_errors
+from ..judging.margins import sorted_mass
+from .cells import column_cells, count, counted, number
 from .frames import NotedFrame
-from .grid import BRIEF_NAME
-from .render import SCREEN, Part, Report, Table, kept, width_of
+from .render import Line, Part, Report, Summary, Table, kept, lines_of
 
+#: Parts of a summary, in order.
+SECTIONS = ("model", "fit", "errors", "margins", "bounds")
 # A confusion matrix of more levels than this is left to `.confusion()`.
 _MOST_LEVELS = 12
 _MOST_ROWS = 20
-_QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+_QUANTILES = {"min": 0.0, "10%": 0.1, "25%": 0.25, "median": 0.5, "75%": 0.75, "90%": 0.9, "max": 1.0}
 
-
-def level_counts(levels: Sequence[Any], counts: AnyArray, percent: bool = False) -> str:
-    """ "1 (5), 2 (22), ..."; shares where the counts are no numbers of rows."""
-    total = float(np.sum(counts))
-    cells = [f"{100.0 * n / total:.1f}%" if percent else count(n) for n in counts]
-    shown = [f"{level} ({cell})" for level, cell in zip(levels, cells, strict=True)]
-    if len(shown) > _MOST_LEVELS:
-        shown = [*shown[:5], "...", *shown[-5:]]
-    return ", ".join(shown)
-
-
-def certificate_text(certificate: Certificate, trace: Trace) -> str:
-    """Value against tolerance, iterations, the solver's final message and further figures."""
-    sign = "<=" if certificate.reached else "> (NOT REACHED)"
-    text = f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"
-    # Some methods list their iterations once more.
-    details = "".join(f"; {label} {_figure(value)}" for label, value in certificate.details if label != "iterations")
-    return f"{text}; {counted(trace.iterations, 'iteration')}{details}"
-
-
-def _figure(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
-
-
-def confusion_table(p: Predictions, levels: Sequence[Any], percent: bool = False) -> Table:
-    """Observed by predicted levels, with the errors of every observed level; in shares where weights are no counts."""
-    cells = confusion(p.y, p.codes, p.weights, p.n_levels)
-    if percent:
-        cells = cells / cells.sum()
-    errors = per_rank_errors(p)
-    frame = pd.DataFrame(cells, index=pd.Index(list(levels), name="observed"), columns=list(levels))
-    if len(levels) > _MOST_LEVELS:
-        frame = frame.iloc[:, :0]
-    frame.columns = frame.columns.astype(str)
-    formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
-    frame["all"] = cells.sum(axis=1)
-    frame["error"], frame["abs. error"] = errors[0], errors[1]
-    title = "Observed levels (rows) by predicted levels (columns), training rows"
-    if percent:
-        title = "Observed by predicted levels (columns), training rows, weighted percentages"
-    note = "" if len(levels) <= _MOST_LEVELS else "The full matrix is in .confusion()."
-    formats |= {"error": ".3f", "abs. error": ".3f"}
-    table = Table(title=title, frame=frame, formats=formats, note=note, section="errors")
-    named = [str(level) for level in levels]
-    if len(levels) <= _MOST_LEVELS and width_of(table) > SCREEN and max(map(len, named)) > BRIEF_NAME:
-        table = _by_numbers(table, named)
-    return shortened(table, ".confusion()")
-
-
-def _by_numbers(table: Table, levels: Sequence[str]) -> Table:
-    """The levels of the columns by their numbers, those of the rows with them."""
-    numbers = {level: str(k) for k, level in enumerate(levels, start=1)}
-    rows = pd.Index([f"{numbers[level]} = {level}" for level in levels], name=table.frame.index.name)
-    formats = {numbers.get(name, name): spec for name, spec in table.formats.items()}
-    return replace(table, frame=table.frame.set_axis(rows).rename(columns=numbers), formats=formats)
-
-
-def error_table_of(table: ErrorTable, own_cost: bool, note: str = "") -> Table:
-    """Every measure on the training rows, in two pieces side by side."""
-    names = [name for name in table.names if own_cost or name != "cost"]
-    frame = pd.DataFrame({"training": [table.value(name) for name in names]}, index=names)
-    title = "Errors and agreement on the training rows"
-    return Table(title=title, frame=frame, formats={"training": ".4f"}, fold=2, section="errors", note=note)
-
-
-def margin_table(m: Margins, weights: FloatArray) -> Table:
-    """Quantiles of left, right and normalised margins, and the share of wrong ones."""
-    rows = {"left": m.left, "right": m.right}
-    if np.isfinite(m.norm):
-        rows |= {"left, normalised": m.left / m.unit, "right, normalised": m.right / m.unit}
-    heads = ["min", "10%", "25%", "median", "75%", "90%", "max"]
-    frame = pd.DataFrame({name: _quantiles(values, weights) for name, values in rows.items()}, index=heads).T
-    frame["<= 0"] = [_share(values <= 0, values, weights) for values in rows.values()]
-    title = "Margins of the rows to the ends of their own interval"
-    note = "The lowest level has no left end and the highest no right end; the others are counted."
-    return Table(title=title, frame=frame, formats={"<= 0": "percent"}, note=note, section="margins")
-
-
-def _quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Quantiles of the finite values, a weight w counting as w equal values (inverse of the distribution function)."""
-    finite = np.isfinite(values)
-    if not finite.any():
-        return np.full(len(_QUANTILES), np.nan)
-    ordered, mass = sorted_mass(values[finite], weights[finite])
-    places = np.searchsorted(mass, np.array(_QUANTILES) * mass[-1] * (1 - 1e-12))
-    return np.asarray(ordered[np.minimum(places, ordered.size - 1)])
-
-
-def _share(flags: Any, values: FloatArray, weights: FloatArray) -> float:
-    finite = np.isfinite(values)
-    total = weights[finite].sum()
-    return float(weights[finite & flags].sum() / total) if total > 0 else float("nan")
-
-
-def delta_table(errors: DeltaErrors, normalised: bool) -> Table:
-    """E_C, E_B and E_A at a few margins."""
-    names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
-    frame = pd.DataFrame(vars(errors)).rename(columns=names).set_index("deltas").rename(index="{:g}".format)
-    title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
-    return Table(title=title, frame=frame.rename_axis("Delta"), section="margins")
-
-
-def bound_table(found: MarginBounds) -> list[Table]:
-    """The margin bounds that say something; nothing where none does (the notes say why)."""
-    told = [b for b in found.bounds if not b.vacuous]
-    if not told:
-        return []
-    columns = {
-        "bound": [b.value for b in told],
-        "trivial": [b.trivial for b in told],
-        "source": [b.source for b in told],
-    }
-    title = f"Margin bounds of the expected error, each with probability {100 * (1 - told[0].delta):g}%"
-    frame = pd.DataFrame(columns, index=[b.name for b in told])
-    return [Table(title=title, frame=frame, formats={"trivial": "g"}, section="bounds")]
-
-
-def shortened(table: Table, where: str) -> Table:
-    """A table of very many rows cut to its ends, saying where the whole is."""
-    n = len(table.frame)
-    if n <= _MOST_ROWS:
-        return table
-    frame = pd.concat([table.frame.iloc[: _MOST_ROWS // 2], table.frame.iloc[-(_MOST_ROWS // 2) :]])
-    return replace(table, frame=frame, note=f"The first and last {_MOST_ROWS // 2} of {n} rows; all are in {where}.")
-
-
-def threshold_table(frame: pd.DataFrame) -> Table:
-    """The thresholds, one row each; the first column has them, the second their standard errors."""
-    return shortened(Table(title="Thresholds", frame=frame, inline=True), ".thresholds")
+# Data and certificate
 
 
 def alert_notes(r: FittedRanker) -> tuple[str, ...]:
@@ -160,33 +36,41 @@ def alert_notes(r: FittedRanker) -> tuple[str, ...]:
     return tuple(message[:1].upper() + message[1:] for _, message in r.issued())
 
 
+def certificate_text(certificate: Certificate, trace: Trace, details: bool = True) -> str:
+    """Value against tolerance, iterations and, with `details`, the solver's further figures."""
+    sign = "<=" if certificate.reached else "> (NOT REACHED)"
+    parts = [f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"]
+    parts.append(counted(trace.iterations, "iteration"))
+    for label, value in certificate.details if details else ():
+        if label != "iterations":  # some methods list them again
+            parts.append(f"{label} {value:.4g}" if isinstance(value, (float, np.floating)) else f"{label} {value}")
+    return "; ".join(parts)
+
+
 def fractional(r: FittedRanker) -> bool:
-    """Whether rows are told by weighted percentages: of a survey, or with weights that are no numbers of rows."""
+    """Whether to show percentages in place of counts: in surveys, and where weights are not numbers of rows."""
     weights = r.design.sample.weights
-    whole = weights is None or np.array_equal(weights, np.rint(weights))
-    return not whole or r.design.survey is not None
+    return r.design.survey is not None or not (weights is None or np.array_equal(weights, np.rint(weights)))
 
 
 def levels_of(r: FittedRanker, numbered: bool = False) -> str:
-    """The levels and the rows of each, with their numbers if these stand for them further below."""
-    sample = r.design.sample
+    """ "1 (5), 2 (22), ...", the levels with the rows of each; with their numbers if these replace the names below."""
+    sample, percent = r.design.sample, fractional(r)
     counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    if not numbered:
-        return level_counts(r.levels, counts, fractional(r))
-    named = [f"{k} = {level}" for k, level in enumerate(r.levels, start=1)]
-    return level_counts([kept(name) for name in named], counts, fractional(r))
+    sizes = [f"{100.0 * n / counts.sum():.1f}%" if percent else count(n) for n in counts]
+    names = [kept(f"{k} = {level}") if numbered else level for k, level in enumerate(r.levels, start=1)]
+    shown = [f"{name} ({size})" for name, size in zip(names, sizes, strict=True)]
+    return ", ".join(shown if len(shown) <= _MOST_LEVELS else [*shown[:5], "...", *shown[-5:]])
 
 
 def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
     """What was fitted to what."""
     sample = r.design.sample
-    weighted = f"{sample.n} weighted rows"
-    if not fractional(r):
-        weighted = f"{count(r.nobs)} (in {weighted})"
-    elif r.design.survey is None:
-        weighted += f", sum of weights {count(r.nobs)}"
-    rows = count(r.nobs) if sample.weights is None else weighted
-    left_out = r.design.n_given - sample.n
+    rows, left_out = count(r.nobs), r.design.n_given - sample.n
+    if sample.weights is not None and not fractional(r):
+        rows += f" (in {sample.n} weighted rows)"
+    elif sample.weights is not None:
+        rows = f"{sample.n} weighted rows" + f", sum of weights {rows}" * (r.design.survey is None)
     return (
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
@@ -221,14 +105,18 @@ def bound_header(bound: CostBound | None) -> tuple[str, str]:
     return "Training bound", text
 
 
-def error_tables(r: FittedRanker) -> list[Part]:
-    """Confusion and errors: the same for every ranker."""
+def threshold_table(frame: pd.DataFrame) -> Table:
+    """The thresholds, one row each; the first column has them, the second their standard errors."""
+    return shortened(Table(title="Thresholds", frame=frame, inline=True), ".thresholds")
 
-    def make() -> list[Table]:
-        errors = error_table_of(r.training_errors, r.own_cost, r.training_note)
-        return [confusion_table(r.training, r.levels, fractional(r)), errors]
 
-    return [Part("errors", make)]
+def shortened(table: Table, where: str) -> Table:
+    """A table of very many rows cut to its ends, saying where the whole is."""
+    n, half = len(table.frame), _MOST_ROWS // 2
+    if n <= _MOST_ROWS:
+        return table
+    frame = pd.concat([table.frame.iloc[:half], table.frame.iloc[-half:]])
+    return replace(table, frame=frame, note=f"The first and last {half} of {n} rows; all are in {where}.")
 
 
 def selection_table(selection: Selection) -> Table:
@@ -249,13 +137,13 @@ def _at_the_end(selection: Selection) -> str:
     """A note where the best value is the largest or the smallest tried, which is no sign that it is the best of all."""
     values = {"C": selection.C} if selection.gamma is None else {"C": selection.C, "gamma": selection.gamma}
     ends = {"largest": np.max, "smallest": np.min}
-    found = [
+    at_end = [
         f"the {end} {name} tried"
         for name, tried in values.items()
         for end, of in ends.items()
         if np.unique(tried).size > 1 and tried[selection.chosen] == of(tried)
     ]
-    return f"Chosen is {' and '.join(found)}: values beyond it, given as a list, may cost less." if found else ""
+    return f"Chosen is {' and '.join(at_end)}: values beyond it, given as a list, may cost less." if at_end else ""
 
 
 def _power(value: float) -> str:
@@ -264,17 +152,104 @@ def _power(value: float) -> str:
     return f"2^{exponent:g}" if exponent == round(exponent) else f"{value:g}"
 
 
+# Errors, margins and bounds, computed when they are shown
+
+
+def error_tables(r: FittedRanker) -> list[Part]:
+    """Confusion and errors: the same for every ranker."""
+
+    def make() -> list[Table]:
+        table = r.training_errors
+        names = [name for name in table.names if r.own_cost or name != "cost"]
+        frame = pd.DataFrame({"training": [table.value(name) for name in names]}, index=names)
+        errors = Table(
+            title="Errors and agreement on the training rows",
+            frame=frame,
+            formats={"training": ".4f"},
+            fold=2,
+            section="errors",
+            note=r.training_note,
+        )
+        return [_confusion_table(r), errors]
+
+    return [Part("errors", make)]
+
+
+def _confusion_table(r: FittedRanker) -> Table:
+    """Observed by predicted levels, with the errors of every observed level; in shares where weights are no counts."""
+    p, percent = r.training, fractional(r)
+    cells = confusion(p.y, p.codes, p.weights, p.n_levels)
+    cells = cells / cells.sum() if percent else cells
+    names, many = list(map(str, r.levels)), len(r.levels) > _MOST_LEVELS
+    frame = pd.DataFrame(cells, index=pd.Index(names, name="observed"), columns=names)
+    frame = frame.iloc[:, :0] if many else frame
+    formats = dict.fromkeys([*frame.columns, "all"], "percent" if percent else "int")
+    classification, absolute, *_ = per_rank_errors(p)
+    frame = frame.assign(all=cells.sum(axis=1), **{"error": classification, "abs. error": absolute})
+    table = Table(
+        title="Observed by predicted levels (columns), training rows, weighted percentages"
+        if percent
+        else "Observed levels (rows) by predicted levels (columns), training rows",
+        frame=frame,
+        formats=formats | {"error": ".3f", "abs. error": ".3f"},
+        note="The full matrix is in .confusion()." if many else "",
+        section="errors",
+        square=True,
+    )
+    return shortened(table, ".confusion()")
+
+
 def shared_tables(r: FittedRanker) -> list[Part]:
     """Errors, margins and bounds: the same for every threshold ranker."""
+    return [*error_tables(r), Part("margins", lambda: _margin_tables(r)), Part("bounds", lambda: _bound_tables(r))]
 
-    def margins() -> list[Table]:
-        from ..judging.tables import margin_errors
 
-        normalised = r.geometry is not None
-        errors = delta_table(margin_errors(r, None, normalised), normalised)
-        return [margin_table(r.training_margins, r.design.sample.case_weights), errors]
+def _margin_tables(r: FittedRanker) -> list[Table]:
+    """Quantiles of left, right and normalised margins, the share of wrong ones, and errors at a few margins."""
+    from ..judging.tables import margin_errors
 
-    return [*error_tables(r), Part("margins", margins), Part("bounds", lambda: bound_table(r.margin_bounds))]
+    m, weights, normalised = r.training_margins, r.design.sample.case_weights, r.geometry is not None
+    rows = {"left": m.left, "right": m.right}
+    if np.isfinite(m.norm):
+        rows |= {"left, normalised": m.left / m.unit, "right, normalised": m.right / m.unit}
+    quantiles = Table(
+        title="Margins of the rows to the ends of their own interval",
+        frame=pd.DataFrame([_quantiles(values, weights) for values in rows.values()], index=list(rows)),
+        formats={"<= 0": "percent"},
+        note="The lowest level has no left end and the highest no right end; the others are counted.",
+        section="margins",
+    )
+    names = {"classification": "classification E_C", "boundary": "boundary E_B", "absolute": "absolute E_A"}
+    errors = pd.DataFrame(vars(margin_errors(r, None, normalised))).rename(columns=names).set_index("deltas")
+    errors = errors.rename(index="{:g}".format).rename_axis("Delta")
+    title = "Training errors at normalised margin Delta" if normalised else "Training errors at margin Delta"
+    return [quantiles, Table(title=title, frame=errors, section="margins")]
+
+
+def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
+    """Quantiles of the finite values, a weight w counting as w equal values, and the share at or below 0."""
+    finite = np.isfinite(values)
+    if not weights[finite].sum() > 0.0:
+        return dict.fromkeys([*_QUANTILES, "<= 0"], np.nan)
+    ordered, mass = sorted_mass(values[finite], weights[finite])
+    places = np.searchsorted(mass, np.array([*_QUANTILES.values()]) * mass[-1] * (1 - 1e-12))
+    shown = ordered[np.minimum(places, ordered.size - 1)]
+    share = weights[finite & (values <= 0.0)].sum() / weights[finite].sum()
+    return dict(zip(_QUANTILES, map(float, shown), strict=True)) | {"<= 0": float(share)}
+
+
+def _bound_tables(r: FittedRanker) -> list[Table]:
+    """The margin bounds that say something; nothing where none does (the notes say why)."""
+    bounds = [bound for bound in r.margin_bounds.bounds if not bound.vacuous]
+    if not bounds:
+        return []
+    values = [(bound.value, bound.trivial, bound.source) for bound in bounds]
+    frame = pd.DataFrame(values, index=[bound.name for bound in bounds], columns=["bound", "trivial", "source"])
+    title = f"Margin bounds of the expected error, each with probability {100 * (1 - bounds[0].delta):g}%"
+    return [Table(title=title, frame=frame, formats={"trivial": "g"}, section="bounds")]
+
+
+# Tables of figures
 
 
 def figures(fit: FittedRanker) -> pd.DataFrame:
@@ -292,3 +267,156 @@ def one_row(values: Mapping[str, Any]) -> NotedFrame:
 def error_figures(fit: FittedRanker) -> dict[str, float]:
     """Mean errors of the rows of the fit, by their names in a table of figures."""
     return {f"{kind}_error": fit.training_errors.value(f"{kind} error") for kind in ("classification", "absolute")}
+
+
+# One screen
+
+_MEASURES = ("classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance")
+#: Pairs of the header that the screen shows elsewhere, or not at all, and pairs that go without saying.
+_APART = ("Method", "Certificate")
+_USUAL = ("Cost classification", "Threshold flexible", "Std. errors observed information")
+#: Thresholds in lines of text, and characters of a level's name in a head.
+_MOST_INLINE, _LONGEST_LEVEL = 12, 12
+#: Lines of thresholds; where they would need more, long names of levels are left to the header.
+_MOST_LINES = 3
+#: Characters of both heads beside the errors of the fit.
+_ROOM = 49
+
+
+def shown_part(
+    r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line] | None = None
+) -> Summary:
+    """One screen, on which `model` is what was learnt, or a section of the whole report."""
+    there = {"fit", "bounds"} | {block.section for block in report.tables if not isinstance(block, Line)}
+    names = [name for name in SECTIONS if name in there]
+    if section is None:
+        return Summary(_one_screen(r, report, learnt(report) if model is None else model, names), report)
+    one_of("section", section, (*names, "all"))
+    if section == "all":
+        return Summary(report)
+    tables = [block for block in report.tables if not isinstance(block, Line) and block.section == section]
+    header = report.header if section == "fit" else ()
+    notes = report.margin_notes if section in ("margins", "bounds") else tuple
+    return Summary(replace(report, header=header, tables=tuple(tables), margin_notes=notes), report)
+
+
+def learnt(report: Report) -> list[Table | Line]:
+    """What a report says was learnt; thresholds in a line or two."""
+    tables = [block for block in report.tables if isinstance(block, Table) and block.section == "model"]
+    return [in_line(table) if table.inline else table for table in tables]
+
+
+def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], sections: Sequence[str]) -> Report:
+    """What was fitted, what was learnt, how well, and where the rest is."""
+    errors, header = _brief_errors(r), dict(report.header)
+    long_names = max(len(str(level)) for level in r.levels) > _LONGEST_LEVEL
+    numbered = long_names and any(isinstance(block, Line) and len(lines_of(block)) > _MOST_LINES for block in model)
+    if numbered:
+        model = [_by_numbers(r, block) for block in model]
+    if numbered or any(str(head).startswith("always level ") for head in errors.frame):
+        header["Levels"] = levels_of(r, numbered=True)
+    about = [f"{label} {number(value)}" for label, value in header.items() if label not in _APART]
+    blocks: list[Table | Line] = [Line(items=tuple(pair for pair in about if pair not in _USUAL))]
+    for block in model:
+        shown, before = getattr(block, "brief", None) or block, blocks[-1]
+        if isinstance(shown, Table) and isinstance(before, Table) and set(shown.frame) <= set(before.frame):
+            blocks[-1] = replace(before, below=(*before.below, shown))  # goes on under the same head
+        else:
+            blocks.append(shown)
+    certificate = Line(head="Certificate:", items=tuple(certificate_text(r.certificate, r.trace, False).split("; ")))
+    named = [f"summary({sections[0]!r})", *map(repr, (*sections[1:], "all"))]
+    more = Line(head="More:", items=tuple(name.replace("'", '"') for name in named), between=", ")
+    tables = (*blocks, errors, _bound_line(r), certificate, more)
+    return Report(title=r.title, header=(), tables=tables, notes=(*report.notes, *_of_one_level(r)))
+
+
+def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
+    """Thresholds, and effects on them, by the numbers of their levels."""
+    numbers = {f"{low}|{high}": f"{k}|{k + 1}" for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
+
+    def renamed(label: str, end: str) -> str:
+        name = next((name for name in numbers if label.startswith(name + end)), "")
+        return numbers.get(name, "") + label[len(name) :]
+
+    if isinstance(block, Line):
+        return replace(block, items=tuple(renamed(item, " ") for item in block.items))
+    frame = block.frame.rename(index=lambda label: renamed(str(label), "."))
+    brief: Any = None if block.brief is None else _by_numbers(r, block.brief)
+    return replace(block, frame=frame, brief=brief)
+
+
+def printed(r: FittedRanker) -> Report:
+    """Call, size and estimates: what `print` shows of a fit."""
+    size = (f"{count(r.nobs)} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
+    shown = [
+        in_line(Table(title=name, frame=values.to_frame())) for name, values in r.estimates().items() if len(values)
+    ]
+    about = (Line(head="Call:", items=(r.call,)), Line(items=size, between=", "))
+    return Report(title=r.title, header=(), tables=(*about, *shown, Line(items=("More: .summary()",))))
+
+
+def in_line(table: Table) -> Line:
+    """A table of thresholds as pieces of text, with standard errors in brackets."""
+    frame = table.frame
+    estimates, *errors = (column_cells(frame.iloc[:, i], "brief") for i in range(frame.shape[1]))
+    items = [f"{label} {estimate}" for label, estimate in zip(frame.index, estimates, strict=True)]
+    if errors:
+        items = [f"{item} ({error})" for item, error in zip(items, errors[0], strict=True)]
+    if len(items) > _MOST_INLINE:
+        where = ".thresholds" if table.title == "Thresholds" else ".params"
+        items = [*items[: _MOST_INLINE // 2], f"... (all in {where})", *items[-_MOST_INLINE // 2 :]]
+    return Line(head=table.title, items=tuple(items), between="   ")
+
+
+def _brief_errors(r: FittedRanker) -> Table:
+    """A few errors on the rows of the fit, beside those of predicting one level for all."""
+    names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
+    sample, p = r.design.sample, r.training
+    columns = {"fit": [one_measure(p, name) for name in names]}
+    for head, code in _constants(r).items():
+        codes = np.full_like(p.codes, code)
+        paid = None if p.paid is None else sample_costs(r.method.cost_matrix, sample)[:, code]
+        always = replace(p, codes=codes, scores=codes.astype(np.float64), paid=paid, probabilities=None)
+        columns[head] = [one_measure(always, name) for name in names]
+    frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
+    return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
+
+
+def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
+    """A note where the columns move no prediction of the rows of the fit."""
+    codes = np.unique(r.training.codes)
+    if codes.size > 1 or not r.design.names:
+        return ()
+    level = repr(r.levels[codes[0]])
+    return (f"All rows are predicted to be {level}: what was learnt moves no best guess under the cost of this fit.",)
+
+
+def _constants(r: FittedRanker) -> dict[str, int]:
+    """The commonest level and the median, by the head of their column."""
+    sample = r.design.sample
+    shares = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
+    commonest = int(shares.argmax())
+    median = int(np.searchsorted(np.cumsum(shares), 0.5 * shares.sum()))
+    if commonest == median:
+        return {f"always {_named(r, commonest, _ROOM // 2)}": commonest}
+    roles = {"commonest": commonest, "median": median}
+    named = {f"always {_named(r, code)} ({role})": code for role, code in roles.items()}
+    numbered = {f"always level {code + 1} ({role})": code for role, code in roles.items()}
+    brief = {f"always {role}": code for role, code in roles.items()}
+    return next((heads for heads in (named, numbered) if sum(map(len, heads)) <= _ROOM), brief)
+
+
+def _named(r: FittedRanker, code: int, most: int = _LONGEST_LEVEL) -> str:
+    name = str(r.levels[code])
+    return name if len(name) <= most else f"level {code + 1}"
+
+
+def _bound_line(r: FittedRanker) -> Line:
+    bounds = [bound for bound in r.margin_bounds.bounds if not bound.vacuous]
+    if not bounds:
+        return Line(items=r.margin_bounds.notes or ("No margin bound is below the largest possible error",))
+    best = min(bounds, key=lambda bound: bound.value / bound.trivial)
+    sure = f"with probability {100 * (1 - best.delta):g}%"
+    text = f"{best.name} <= {best.value:.3g} (trivial: {best.trivial:g}) {sure}"
+    margin = () if np.isnan(best.margin) else (f"Delta {best.margin:.3g}",)
+    return Line(head="Margin bound:", items=(text, *margin, best.source))

@@ -1,4 +1,4 @@
-"""Tables of several fits for papers."""
+"""Tables of several fits for papers, and names of parameters for readers: `temp: warm` for `temp[T.warm]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,59 @@ import pandas as pd
 
 from ..checks import fraction, one_of, whole
 from ..exceptions import OptionError
-from .labels import row_label
+
+#: The level in the name of a column: of treatment contrasts or of an indicator, and not of another coding.
+_LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
+_PRODUCT = re.compile(r":(?! )(?![^\[]*\])")
+#: What stands between the two names of a correlation; a point in one of them leaves it as it is.
+_PAIR = re.compile(r"\.(?![^\[]*\])")
+_RANDOM = re.compile(r"(sd|cor)_(.*)\|(.*)", re.DOTALL)
+
+
+def row_label(part: str, term: str, labels: Mapping[str, str]) -> str:
+    """The label of a parameter: the user's, or its name with the level of a factor after a colon.
+
+    Examples
+    --------
+    >>> row_label("location", "temp[T.warm]:age", {"age": "Age in years"})
+    'temp: warm × Age in years'
+    >>> row_label("sd", "sd_(Intercept)|judge", {"judge": "Judge"})
+    'SD (Intercept), Judge'
+    >>> row_label("cor", "cor_temp[T.warm].(Intercept)|judge", {})
+    'Correlation temp: warm with (Intercept), judge'
+    """
+    if term in labels:
+        return labels[term]
+    if part in ("sd", "cor") and (found := _RANDOM.fullmatch(term)):
+        kind, what, group = found.groups()
+        pair = _PAIR.split(what) if kind == "cor" else [what]
+        names = [what] if len(pair) > 2 else [effect_label(name, labels) for name in pair]
+        return f"{'SD' if kind == 'sd' else 'Correlation'} {' with '.join(names)}, {labels.get(group, group)}"
+    if part == "nominal":
+        threshold, _, effect = term.partition(".")
+        return f"{effect_label(effect, labels)}, {threshold}" if effect else term
+    name = term.removeprefix("scale.") if part == "scale" else term
+    return effect_label(name, labels) if part in ("location", "scale") else term
+
+
+def effect_label(name: str, labels: Mapping[str, str]) -> str:
+    """The name of a column of the design for readers; the label of a variable stands in all its columns.
+
+    Examples
+    --------
+    >>> effect_label("temp[T.warm]", {"temp": "Temperature"})
+    'Temperature: warm'
+    """
+    if name in labels:
+        return labels[name]
+    return " × ".join(_piece(piece, labels) for piece in _PRODUCT.split(name))
+
+
+def _piece(piece: str, labels: Mapping[str, str]) -> str:
+    variable = _LEVEL.sub("", piece)
+    level = _LEVEL.search(piece)
+    return labels.get(variable, variable) + (f": {level[1]}" if level else "")
+
 
 #: What stands below an estimate, in the words of maketables.
 _BELOW = {"std_error": "\n (se:{f})", "interval": "\n [low:{f}, high:{f}]", "p_value": "\n (p:.3f)", None: ""}

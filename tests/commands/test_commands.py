@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import ordstat
-from ordstat import DataError, DataWarning, datasets, ordfit
-from ordstat.cli import COMMANDS, main, read_table, with_labels
+from ordstat import DataError, datasets, ordfit
+from ordstat.cli import COMMANDS, main, read_table
 from ordstat.registry import METHODS
 
 FORMULA = "rating ~ temp + contact"
@@ -140,9 +140,9 @@ def test_equal_headings_are_refused(folder, capsys):
 # Files of other programs
 
 
-@pytest.mark.parametrize("name", ["wine.dta", "wine.parquet"])
-def test_labels_become_ordered_levels(name, folder, labelled, capsys):
-    labelled.to_stata(name, write_index=False) if name.endswith("dta") else labelled.to_parquet(name)
+def test_levels_of_parquet_files(folder, labelled):
+    name = "wine.parquet"
+    labelled.to_parquet(name)
     assert main(["fit", name, FORMULA, "--save", "m"]) == 0
     fit = ordstat.load("m")
     assert fit.levels == tuple(LABELS.values())
@@ -151,33 +151,14 @@ def test_labels_become_ordered_levels(name, folder, labelled, capsys):
     assert pd.read_parquet("out.parquet")["class"].iloc[0] == "mild"
 
 
-def test_spss(folder, labelled, capsys):
-    pyreadstat = pytest.importorskip("pyreadstat")
-    frame = labelled.assign(rating=labelled["rating"].cat.codes + 1.0)
-    pyreadstat.write_sav(frame, "wine.sav", variable_value_labels={"rating": LABELS, "judge": {9: "the last"}})
-    with pytest.warns(DataWarning, match="Column 'judge' has values without a label"):
-        read = read_table("wine.sav")
-    assert read["rating"].cat.categories.tolist() == list(LABELS.values()) and read["rating"].cat.ordered
-
-
-def test_files_that_pyreadstat_does_not_read(folder, monkeypatch, capsys):
-    (folder / "wine.sav").write_text("rating,temp\n1,cold\n")
-    if sys.modules.get("pyreadstat"):
-        assert main(["fit", "wine.sav", FORMULA]) == 1
-        assert "'wine.sav' cannot be read as .sav" in capsys.readouterr().err
-    monkeypatch.setitem(sys.modules, "pyreadstat", None)
-    assert main(["fit", "wine.sav", FORMULA]) == 1
-    assert "needs pyreadstat: pip install pyreadstat" in capsys.readouterr().err
-
-
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["dta", "parquet", "csv.gz", "csv.zip"])
+@pytest.mark.parametrize("kind", ["parquet", "csv.gz", "csv.zip"])
 def test_damaged_files_are_read_or_refused(kind, folder, labelled):
     path, rng, refused = folder / f"damaged.{kind}", np.random.default_rng(0), 0
     if kind == "parquet":
         labelled.to_parquet(path)
     else:
-        labelled.to_stata(path, write_index=False) if kind == "dta" else labelled.to_csv(path, index=False)
+        labelled.to_csv(path, index=False)
     good = path.read_bytes()
     for _ in range(20):
         bad = bytearray(good[: rng.integers(1, len(good) + 1)])
@@ -189,17 +170,6 @@ def test_damaged_files_are_read_or_refused(kind, folder, labelled):
             refused += 1
             assert "cannot be read as" in str(error) or "has no rows" in str(error)
     assert refused >= 5
-
-
-def test_values_that_have_a_label_in_part(tmp_path):
-    """Their numbers are taken: an age of which 99 alone is labelled is a number."""
-    frame = pd.DataFrame({"age": np.array([30, 99, 50], dtype="int8"), "y": pd.Categorical(["lo", "hi", "lo"])})
-    frame.to_stata(tmp_path / "a.dta", write_index=False, value_labels={"age": {99: "refused"}})
-    with pytest.warns(DataWarning, match="Column 'age' has values without a label"):
-        read = read_table(str(tmp_path / "a.dta"))
-    assert read["age"].tolist() == [30, 99, 50] and isinstance(read["y"].dtype, pd.CategoricalDtype)
-    with pytest.raises(DataError, match="column 'x' has the same label for several values: no, no"):
-        with_labels(pd.Series([1.0, 2.0], name="x"), {1.0: "no", 2.0: "no"})
 
 
 def test_numbers_with_a_comma(folder, capsys):
@@ -246,7 +216,6 @@ WRONG = {
         "letters": (["fit", "latin.csv", FORMULA], "'latin.csv' cannot be read as .csv: 'utf-8' codec"),
         "empty": (["fit", "empty.csv", FORMULA], "'empty.csv' cannot be read as .csv: No columns"),
         "no rows": (["fit", "head.csv", FORMULA], "'head.csv' has no rows"),
-        "no Stata": (["fit", "binary.dta", FORMULA], "'binary.dta' cannot be read as .dta"),
         "no Parquet": (["fit", "binary.parquet", FORMULA], "'binary.parquet' cannot be read as .parquet"),
     },
     2: {
@@ -261,6 +230,7 @@ WRONG = {
         "an argument": (["fit", "wine.csv", FORMULA, "--metod", "x"], "arguments: --metod x (see ordstat --help)"),
         "an option": (["fit", "wine.csv", FORMULA, "--option", "C"], "--option must be NAME=VALUE, such as C=10"),
         "a number": (["fit", "wine.csv", FORMULA, "--seed", "x"], "invalid int value"),
+        "Stata": (["fit", "study.dta", FORMULA], "Convert it with pandas.read_stata"),
         "an extension": (["fit", "wine.xls", FORMULA], "must be a file that ends in .csv"),
         "an argument as option": (["fit", "wine.csv", FORMULA, "--option", "seed=3"], "got 'seed', which has its own"),
         "an output of compare": (["compare", "wine.csv", FORMULA, "logit", "-o", "m"], "the output must be a file"),
@@ -273,7 +243,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("code", "name"), [(code, name) for code, cases in WRONG.items() for name in cases])
 def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
-    for file in ("binary.csv", "binary.dta", "binary.parquet"):
+    for file in ("binary.csv", "binary.parquet"):
         (folder / file).write_bytes(b"\xff\xfe\x00\x93" * 100)
     (folder / "latin.csv").write_bytes("temp\nheiß\n".encode("latin-1"))
     (folder / "empty.csv").touch()

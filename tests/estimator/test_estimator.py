@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ordstat import REDSVM, CumulativeLink, DataError, DataWarning, OptionError, OrdinalClassifier, datasets, ordfit
 from ordstat.exceptions import SeparationWarning
-from ordstat.labels import mean_absolute_rank_error
+from ordstat.estimator import mean_absolute_rank_error
 from ordstat.registry import METHODS
 
 LEVELS = ["low", "medium", "high"]  # not in alphabetical order
@@ -265,7 +265,7 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
     before = model.get_params()
     with pytest.raises(
         OptionError,
-        match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, random, C",
+        match=r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, C",
     ):
         model.set_params(C=5.0, D=1)
     assert model.get_params() == before

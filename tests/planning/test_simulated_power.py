@@ -96,7 +96,7 @@ def test_a_stated_lambda_is_the_one_of_the_link() -> None:
     rule = rule_at(flexible.fit, np.array(list(stated.values())))
     eta = 0.5 * np.arange(4) - 2.0 * flexible.design.sample.X
     np.testing.assert_allclose(rule.cum_probabilities(flexible.design.sample.rows)[:, :4], 1 / (1 + np.exp(-eta)))
-    with pytest.raises(OptionError, match=r"lam must lie between 0 and .* with aranda-ordaz; got -"):
+    with pytest.raises(OptionError, match=r"lam must lie between 0 and .* with aranda-ordaz; got -1"):
         flexible.power("contact", effect={"lambda": -1.0}, simulations=2)
 
 

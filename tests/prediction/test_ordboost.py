@@ -378,3 +378,23 @@ def test_more_levels_than_two_bytes_tell_apart_are_refused(monkeypatch):
     sample = Sample(rows=Rows(X=np.arange(float(n))[:, None]), y=np.arange(n), n_levels=n)
     with pytest.raises(DataError, match="65536 levels at most; got 65537"):
         OrdinalBoosting(rounds=1, depth=1, linear_start=False).fit(sample, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_default_search_shows_its_progress(seed):
+    """Every fold of every depth says what it does, at least every 50 rounds, and the last call is the whole."""
+    calls = []
+    fit = ordfit(
+        "rank ~ x1 + x2",
+        datasets.quadratic_bands(200, seed=seed),
+        "ordboost",
+        max_rounds=120,
+        callback=lambda *call: calls.append(call),
+    )
+    steps, totals, messages = zip(*calls, strict=True)
+    assert sorted(steps) == list(steps) and set(totals) == {16} and calls[-1] == (16, 16, "all rows")
+    for depth in (1, 3, 6):
+        for fold in range(1, 6):
+            assert f"depth {depth}, fold {fold} of 5: 50 rounds" in messages
+    shown = [int(text.split()[2]) for text in messages if text.startswith("all rows:")]
+    assert shown == list(range(50, len(fit.rounds), 50))

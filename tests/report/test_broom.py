@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.report.cells import NAMES, broom_frame
+from ordstat.report.frames import NAMES, broom_frame
 
 WINE = datasets.load("wine")
 FIT = ordfit("rating ~ temp + contact", WINE)

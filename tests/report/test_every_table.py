@@ -12,7 +12,7 @@ import pytest
 
 from ordstat import SurveyDesign, datasets, describe_ordinal, ordfit, pool
 from ordstat.exceptions import DataError, OptionError
-from ordstat.report.cells import NAMES
+from ordstat.report.frames import NAMES
 
 WINE = datasets.load("wine")
 WINE = WINE.assign(w=1.0 + np.arange(72) % 3, psu=np.arange(72) % 12, stratum=np.arange(72) % 3, x=np.arange(72) % 7)

@@ -28,7 +28,7 @@ def test_it_prints_title_rows_and_notes():
         "no test of <none>.",
     ]
     html = table._repr_html_()
-    assert "<b>Tests</b>" in html
+    assert ">Tests<" in html
     assert "no test of &lt;none&gt;." in html
 
 

@@ -9,7 +9,7 @@ import pytest
 from ordstat import datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
 from ordstat.judging.folds import draw_folds
-from ordstat.predictions import PREDICTION_TYPES
+from ordstat.results import PREDICTION_TYPES
 
 
 @pytest.fixture(params=["wine_logit", "wine_margin"])

@@ -8,7 +8,8 @@ import pytest
 
 from ordstat import ordfit
 from ordstat.report.cells import column_cells, p_value
-from ordstat.report.render import WIDTH, Report, Summary, Table, as_html, as_text
+from ordstat.report.frames import SCREEN
+from ordstat.report.render import Report, Summary, Table, as_html, as_text
 
 
 def _report(**changes):
@@ -79,7 +80,7 @@ def test_nothing_is_wider_than_the_page(n_columns, label):
         notes=(words,),
     )
     text = as_text(report)
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, text.splitlines())) <= SCREEN
     for i in range(n_columns):
         assert f"column {i}" in text
 
@@ -123,7 +124,7 @@ def test_summary_shows_the_report_everywhere():
 def test_summaries_fit_the_page(request, fixture):
     text = str(request.getfixturevalue(fixture).summary())
     lines = text.splitlines()
-    assert max(map(len, lines)) <= WIDTH and len(lines) < 90
+    assert max(map(len, lines)) <= SCREEN and len(lines) < 90
     assert all(line == line.rstrip() for line in lines)
 
 

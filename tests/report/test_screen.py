@@ -113,7 +113,7 @@ def test_sections_make_up_the_whole(name):
     *parts, last = _sections(str(fit.summary())).removeprefix("More: summary(").replace(")", "").split(", ")
     assert last == '"all"'
     shown = [fit.summary(part.strip('"')).report for part in parts]
-    titles = [table.title for report in shown for table in report.tables]
+    titles = [table.title for report in shown for table in report.blocks]
     assert sorted(titles) == sorted(whole.tables) and list(fit.summary().tables) == list(whole.tables)
     for left_out in {"model", "fit", "errors", "margins", "bounds"} - {part.strip('"') for part in parts}:
         with pytest.raises(OptionError, match="section must be one of"):
@@ -286,9 +286,9 @@ def test_formulas_are_broken_behind_operators():
             lines = text.splitlines()
             heading = " ".join(lines[: lines.index("=" * 80)])
             assert max(map(len, lines)) <= 80 and all(name in heading for name in (*names, "`an answer`"))
-    interactions = ordfit(f"`an answer` ~ {names[0]} * {names[1]}", data).anova()
+    interactions = ordfit(f"`an answer` ~ {' * '.join(names[:3])}", data).anova()
     *_, first, second = str(interactions).splitlines()
-    assert first.startswith(f"{names[0]}: ") and second.strip() == names[1]
+    assert first.startswith(f"{names[0]}:{names[1]}: ") and second.strip() == names[2]
 
 
 @pytest.mark.parametrize("options", [
