@@ -156,9 +156,11 @@ def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
 
 
 def _check_unchanged(fitted: Rows, rebuilt: Any) -> None:
-    parts = [(getattr(fitted, part), getattr(rebuilt.rows, part)) for part in _PARTS]
-    same = (one is None or np.array_equal(one, other, equal_nan=True) for one, other in parts)
-    if not rebuilt.complete.all() or not all(same):
+    same = rebuilt.complete.all()
+    for part in _PARTS:
+        before, now = getattr(fitted, part), getattr(rebuilt.rows, part)
+        same = same and (before is None or np.array_equal(before, now, equal_nan=True))
+    if not same:
         raise DataError("The data are not what they were at the fit: pass data= with the data that were fitted.")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .._typing import Progress
     from ..effects.margins import MarginalEffects
-    from ..effects.means import Emmeans
+    from ..effects.emmeans import Emmeans
     from ..inference.bootstrap import Bootstrap
     from ..inference.goodness import GoodnessOfFit
     from ..inference.power import SimulatedPower
@@ -987,7 +987,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
         [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
         """
-        from ..effects.joint import joint_tests
+        from ..effects.emmeans import joint_tests
 
         return joint_tests(self, by, at=at, cov_keep=cov_keep, cov_reduce=cov_reduce, data=data, vcov=vcov)
 
