@@ -21,8 +21,7 @@ from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.rule import crossed_rows, report_crossing
 from ..likelihood.standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
 from ..likelihood.wald import wald_test
-from ..mixed.over_groups import Predicted
-from ..mixed.predictions import chosen_effects, effects_words, predicted_by, predicted_covariance
+from ..mixed.predictions import Predicted, chosen_effects, effects_words, predicted_by, predicted_covariance
 from ..report.warnings import without_end
 
 #: Scale -> the quantity behind it.

@@ -1340,8 +1340,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             tau_a; brier_at_<level>, rps. `ordstat.likelihood.discrimination.discrimination` says what each is.
             The Brier score here is that of one question, whether the response reaches the middle level (rms calls it
             Brier); the "Brier score" of `errors` is over all levels. With random effects a table: c_index, somers_d,
-            gamma, Brier score, rps and the share of the latent variance explained, at the modes, for groups not seen
-            (population), and by the pairs within each group.
+            gamma and the share of the latent variance explained, at the modes, for groups not seen (population), and
+            by the pairs within each group.
 
         Examples
         --------

@@ -19,7 +19,7 @@ from ..likelihood.fit import LikelihoodFit
 from ..likelihood.layout import Layout
 from ..likelihood.problem import Problem
 from ..likelihood.user_scale import CovarianceMatrix, correct_digits
-from .over_groups import over_population
+from .predictions import over_population
 
 #: The largest number of quadrature nodes.
 MOST_NODES = 100
