@@ -149,16 +149,10 @@ def _simulated(drawn: list[LikelihoodRule], rows: Rows, type: str, estimate: Flo
 
 
 def simulated(
-    r: FittedLikelihood,
-    n: int = 1,
-    seed: int | np.random.Generator = 0,
-    newdata: Any = None,
-    re: str | None = None,
+    r: FittedLikelihood, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
 ) -> pd.DataFrame:
     """Responses drawn from the fitted probabilities."""
     whole("n", n, 1)
-    if re is not None:
-        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
     target = r.target(newdata)
     rule, rng = r.rule, generator(seed)
     shares = rng.random((int(n), target.rows.n))

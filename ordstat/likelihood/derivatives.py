@@ -164,7 +164,8 @@ class Chain:
     def rows(self) -> Derived:
         """(n, M) outputs and their (n, M, F) Jacobian."""
         by_theta, (w, x, z) = self.by_eta * self.s, (self.columns.w, self.columns.x, self.columns.z)
-        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(*by_theta.shape[:2], -1)
+        size = w.shape[1] * by_theta.shape[2]
+        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(*by_theta.shape[:2], size)
         parts = [alpha, -by_theta.sum(axis=2)[:, :, None] * x[:, None, :]]
         if self.by_log_s is not None:
             parts.append(-self.by_log_s[:, :, None] * z[:, None, :])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Progress
-    from ..effects.margins import MarginalEffects
     from ..effects.emmeans import Emmeans
+    from ..effects.margins import MarginalEffects
     from ..inference.bootstrap import Bootstrap
     from ..inference.goodness import GoodnessOfFit
     from ..inference.power import SimulatedPower
@@ -743,10 +743,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             re=re,
         )
 
-    def simulate(
-        self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None, re: str | None = None
-    ) -> pd.DataFrame:
+    def simulate(self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None) -> pd.DataFrame:
         """Responses drawn from the fitted probabilities.
+
+        Random effects are drawn anew for every group and response; rows with the same new label are one group.
 
         Parameters
         ----------
@@ -755,9 +755,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         seed : int or numpy.random.Generator
         newdata : data frame, optional
             Rows to simulate; the rows of the fit if not given.
-        re : {"new", "mode"}, optional
-            Random effects, where the fit has some: drawn anew for every group and response (the default; rows with the
-            same new label are one group), or at their conditional modes.
 
         Returns
         -------
@@ -781,7 +778,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """
         from ..inference.predictions import simulated
 
-        return simulated(self, n, seed, newdata, re)
+        return simulated(self, n, seed, newdata)
 
     def power(
         self,

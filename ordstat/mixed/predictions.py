@@ -418,41 +418,28 @@ def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray
 # Draws
 
 
-def simulated_effects(
-    r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any, re: str
-) -> pd.DataFrame:
-    """Responses of a fit with random effects, these drawn anew or at their modes."""
+def simulated_effects(r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any) -> pd.DataFrame:
+    """Responses of a fit with random effects, these drawn anew for every group; new groups without a label are rows."""
     whole("n", n, 1)
-    one_of("re", re, ("new", "mode"))
     rng, target, bare = generator(seed), _target(r, newdata), replace(r.rule, effects=())
-    rows, groups = target.rows, []
-    if re == "mode":
-        _kind(r, rows, "mode")
-        rows = _at(r, rows, "mode")[1]
-    else:
-        assert rows.random is not None
-        rows.random.require_covariances()
-        for term, named in zip(rows.random.terms, r.design.random, strict=True):
-            new = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
-            groups.append(np.where(term.codes < 0, term.n_groups + new, term.codes))
-    fixed, columns = bare.scores(rows), {}
+    rows = target.rows
+    assert rows.random is not None
+    rows.random.require_covariances()
+    groups = []
+    for term, named in zip(rows.random.terms, r.design.random, strict=True):
+        new = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
+        groups.append(np.where(term.codes < 0, term.n_groups + new, term.codes))
+    columns = {}
     for i in range(int(n)):
-        scores = fixed + _drawn_shift(r, rows, groups, rng)
-        codes = drawn_codes(bare.probabilities(rows, scores), rng.random((1, rows.n)))[0]
-        columns[f"sim_{i + 1}"] = target.classes(codes, r.design.levels)
-    return pd.DataFrame(columns, index=target.index)
-
-
-def _drawn_shift(r: FittedLikelihood, rows: Rows, groups: list[IntArray], rng: np.random.Generator) -> FloatArray:
-    """(n,) z'b, with effects drawn for every group; 0 for rows without random terms."""
-    shift = np.zeros(rows.n)
-    if rows.random is not None:
+        scores = target.scores.copy()
         for term, effects, codes in zip(rows.random.terms, _marginal(r).terms, groups, strict=True):
             b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
             if term.root is not None:
                 b[: term.n_groups] = term.root @ b[: term.n_groups]
-            shift += np.einsum("nq,nq->n", term.z, b[codes])
-    return shift
+            scores += np.einsum("nq,nq->n", term.z, b[codes])
+        codes = drawn_codes(bare.probabilities(rows, scores), rng.random((1, rows.n)))[0]
+        columns[f"sim_{i + 1}"] = target.classes(codes, r.design.levels)
+    return pd.DataFrame(columns, index=target.index)
 
 
 # Errors

@@ -188,10 +188,8 @@ class MixedResults(LikelihoodResults):
     def predict(self, newdata: Any = None, type: str = "class", **options: Any) -> pd.Series | pd.DataFrame:
         return mixed_prediction(self, newdata, type, **options)
 
-    def simulate(
-        self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None, re: str | None = None
-    ) -> pd.DataFrame:
-        return simulated_effects(self, n, seed, newdata, "new" if re is None else re)
+    def simulate(self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None) -> pd.DataFrame:
+        return simulated_effects(self, n, seed, newdata)
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
         random = (self if type is None else with_covariance(self, type)).random_parameters

@@ -76,7 +76,7 @@ def test_known_groups_are_at_their_modes_and_others_averaged_over(fit: Likelihoo
     prob = fit.predict(mixed, type="prob").to_numpy()
     assert fit.errors(y).loc["log-loss", "new data"] == pytest.approx(-np.log(prob[range(3), range(3)]).mean())
     with pytest.raises(DataError, match="has not seen"):
-        fit.simulate(newdata=mixed, re="mode")
+        fit.predict(mixed, re="mode")
 
 
 def test_a_new_group_within_a_known_one() -> None:
