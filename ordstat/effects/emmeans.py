@@ -50,6 +50,8 @@ _QUANTITIES = {
     "log_odds": "the log odds of a response above each threshold",
     "odds": "the odds of a response above each threshold (averaged as logs)",
 }
+#: Rows that are printed.
+_SHOWN = 100
 #: Singular values of the undetermined parts below this share of the largest are zero, as are shares of derivatives.
 _RANK, _ROUNDING = 1e-8, 1e-9
 
@@ -88,15 +90,15 @@ class Emmeans:
 
     def __repr__(self) -> str:
         contrasts = f"\n\n{self._contrasted(None, None, None, None, False)!r}" if self.method else ""
-        return noted_text(self.frame, self._all_notes) + contrasts
+        return noted_text(self.frame.head(_SHOWN), self._printed_notes) + contrasts
 
     def _repr_html_(self) -> str:
         contrasts = self._contrasted(None, None, None, None, False)._repr_html_() if self.method else ""
-        return noted_html(self.frame, self._all_notes) + contrasts
+        return noted_html(self.frame.head(_SHOWN), self._printed_notes) + contrasts
 
     def tidy(self) -> NotedFrame:
         """The table under broom's names: limits are "conf_low" and "conf_high"."""
-        return NotedFrame.of(broom_frame(self.frame), self._all_notes)
+        return NotedFrame.of(broom_frame(self.frame), self.table_notes)
 
     @property
     def quantity(self) -> str:
@@ -117,7 +119,14 @@ class Emmeans:
         )
 
     @property
-    def _all_notes(self) -> list[str]:
+    def _printed_notes(self) -> list[str]:
+        rows = len(self.frame)
+        more = [f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else []
+        return [*self.table_notes, *more]
+
+    @property
+    def table_notes(self) -> list[str]:
+        """The notes below the whole table."""
         words, df = self._words[1], self.averager.df_words
         what = f"Means of {words}" if self.slope_of is None else words.capitalize()
         how = self._distribution

@@ -16,15 +16,13 @@ from ..formula.sample import Rows
 from ..inference.comparison import joint_frame
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
-from ..report.frames import NotedFrame, noted_html, noted_text
+from ..report.frames import NotedFrame
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population, tangent
 from .emmeans import Emmeans, groups_of, listing, shown_value
 from .grid import places_of
 
 _CHANGES = "a number, a pair of values, 'sd', 'iqr' or 'minmax'"
-#: Rows that are printed.
-_SHOWN = 100
 #: What a joint test says, by its name.
 _HYPOTHESES = {
     "zero": "all effects of a term are 0",
@@ -150,12 +148,6 @@ class MarginalEffects(Emmeans):
     contrast): effects are compared between places.
     """
 
-    def __repr__(self) -> str:
-        return noted_text(self.frame.head(_SHOWN), self._all_notes)
-
-    def _repr_html_(self) -> str:
-        return noted_html(self.frame.head(_SHOWN), self._all_notes)
-
     @property
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
@@ -166,12 +158,6 @@ class MarginalEffects(Emmeans):
     @property
     def _words(self) -> tuple[str, str]:
         return "effect", f"effects on {self.quantity}"
-
-    @property
-    def _all_notes(self) -> list[str]:
-        rows = len(self.frame)
-        more = [f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else []
-        return [*self.table_notes, *more]
 
     @property
     def frame(self) -> pd.DataFrame:

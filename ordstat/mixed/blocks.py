@@ -202,14 +202,14 @@ class Factor:
         own = self.inverse.copy()
         for t in range(1, count):
             block = inner.diagonal[t - 1]
-            found = -self.V[t] @ (block if len(block) == 1 else block[patterns[0, t].second])
+            coupling = -self.V[t] @ (block if len(block) == 1 else block[patterns[0, t].second])
             for s in range(1, count):
                 if s != t:
                     place = self.structure.inner[min(s, t), max(s, t)]
                     block = pairs[min(s, t), max(s, t)][place]
-                    found -= self.V[s] @ (block if s < t else block.transpose(0, 2, 1))
-            pairs[0, t] = found
-            own -= found @ self.V[t].transpose(0, 2, 1)
+                    coupling -= self.V[s] @ (block if s < t else block.transpose(0, 2, 1))
+            pairs[0, t] = coupling
+            own -= coupling @ self.V[t].transpose(0, 2, 1)
         return BlockMatrix([own, *inner.diagonal], pairs)
 
     def _selected_beside(self, rest: Dense) -> BlockMatrix:
@@ -219,9 +219,9 @@ class Factor:
         product = np.empty_like(V)
         coupled(layout.starts, layout.columns, V, rest.inverse, product)
         pairs = dict(inner.pairs)
-        for t, found in layout.blocks(product, self.V).items():
-            pairs[0, t] = -found
-            moved = found @ self.V[t].transpose(0, 2, 1)
+        for t, coupling in layout.blocks(product, self.V).items():
+            pairs[0, t] = -coupling
+            moved = coupling @ self.V[t].transpose(0, 2, 1)
             gained = _by_code(self.structure.patterns[0, t].first, moved.reshape(len(moved), -1), len(own))
             own += gained.reshape(own.shape)
         return BlockMatrix([own, *inner.diagonal], pairs)
@@ -313,10 +313,10 @@ def _by_code(codes: IntArray, values: FloatArray, size: int) -> FloatArray:
 
 def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
     """Eliminate term by term; None where the matrix is not positive definite."""
-    found = _inverses(matrix.diagonal[0])
-    if found is None:
+    inverses = _inverses(matrix.diagonal[0])
+    if inverses is None:
         return None
-    inverse, logdet = found
+    inverse, logdet = inverses
     count = len(structure.codes)
     if count == 1:
         return Factor(structure, inverse, {}, None, logdet)

@@ -28,7 +28,7 @@ from .integral import (
 from .model import MixedModel
 from .search import (
     Boundary,
-    Found,
+    Maximum,
     information_along,
     log_determinant,
     maximise,
@@ -226,7 +226,7 @@ def mixed_estimate(
     max_iter: int,
     penalty: str | None = None,
     infinite: BoolArray | None = None,
-) -> tuple[MarginalLikelihood, Found, tuple[Boundary, ...]]:
+) -> tuple[MarginalLikelihood, Maximum, tuple[Boundary, ...]]:
     """The estimates, from those without random effects.
 
     Parameters
@@ -250,34 +250,34 @@ def mixed_estimate(
     objective = objective_of(model, quadrature)
     boundaries: tuple[Boundary, ...] = ()
     if penalty is None:
-        found, free, boundaries = settled(model, objective, _found(model, objective, psi, max_iter), max_iter)
+        maximum, free, boundaries = settled(model, objective, _from_starts(model, objective, psi, max_iter), max_iter)
     else:
         objective = penalised(model, objective)
-        found, free = _found(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
-    information = found.information
+        maximum, free = _from_starts(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
+    information = maximum.information
     if infinite is not None:  # components of psi that go with infinite estimates are too long for steps of their own
-        information = information_along(objective, found.at, free_moves(model, free, infinite))
+        information = information_along(objective, maximum.at, free_moves(model, free, infinite))
     likelihood = MarginalLikelihood(
         model=model,
         quadrature=quadrature,
-        at=found.at,
+        at=maximum.at,
         information=information,
         free=free,
         penalised=penalty is not None,
         infinite=infinite,
     )
-    return likelihood, found, boundaries
+    return likelihood, maximum, boundaries
 
 
-def _found(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Found:
+def _from_starts(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Maximum:
     """The maximum, from the first start of a few that is inside the domain: smaller and smaller random effects."""
     every = np.ones(psi.size, dtype=bool)
     for factor in (1.0, 0.3, 0.1, 0.01):
         begin = psi.copy()
         begin[model.n_fixed :] *= factor
-        found = maximise(model, objective, begin, every, max_iter)
-        if found is not None:
-            return found
+        maximum = maximise(model, objective, begin, every, max_iter)
+        if maximum is not None:
+            return maximum
     raise DataError(
         "The likelihood with random effects must be finite near the fit without them; it is not. Look for infinite "
         "estimates in the fit without them, or take out terms of nominal= or scale=."
@@ -332,7 +332,7 @@ class MixedProfile:
         return (sign * limit, "") if abs(deviance(limit) - drop) <= _EXACT else (math.nan, JUMP)
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
-        """Maximised log-likelihood at values of the parameter; NaN where none is found."""
+        """Maximised log-likelihood at values of the parameter; NaN where the search ends outside the domain."""
         functional = self._functional(place)
         if functional is None:
             raise UnavailableError(f"No profile: {BENT}.")

@@ -81,7 +81,7 @@ def _check_crossed(sample: Sample) -> None:
 
 def with_random_effects(
     sample: Sample,
-    found: Estimate,
+    plain: Estimate,
     layout: Layout,
     cost: CostMatrix,
     quadrature: int,
@@ -94,7 +94,8 @@ def with_random_effects(
     Parameters
     ----------
     sample : Sample
-    found : Estimate
+    plain : Estimate
+        Without random effects.
     layout : Layout
     cost : CostMatrix
     quadrature : int
@@ -107,13 +108,13 @@ def with_random_effects(
     from .estimate import MarginalAtEstimates, marginal_of, mixed_estimate
 
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
-    start = (found.optimum.alpha, found.optimum.rest)
-    here, end, boundaries = mixed_estimate(found.problem, start, quadrature, max_iter, penalty, infinite)
-    marginal = marginal_of(here, boundaries, found.loglik())
+    start = (plain.optimum.alpha, plain.optimum.rest)
+    here, end, boundaries = mixed_estimate(plain.problem, start, quadrature, max_iter, penalty, infinite)
+    marginal = marginal_of(here, boundaries, plain.loglik())
     if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
-    alpha, rest = _parts(here.fixed, found.problem)
-    rule = layout.rule(alpha, rest, found.family, cost, tuple(term.modes for term in marginal.terms))
+    alpha, rest = _parts(here.fixed, plain.problem)
+    rule = layout.rule(alpha, rest, plain.family, cost, tuple(term.modes for term in marginal.terms))
     size = here.model.n_fixed
     information = CovarianceMatrix(marginal.covariance[:size, :size])
     rounding = 2.0**-53 * np.abs(here.model.to_user) @ np.abs(here.at.psi[:size])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..checks import fraction, one_of
 from ..exceptions import DataWarning, SeparationWarning, UnavailableError
 from ..fit import Fit
@@ -469,7 +469,11 @@ def _discrimination(r: MixedResults) -> pd.DataFrame:
     ranks = np.arange(float(len(r.levels)))
     at_modes = r.rule.probabilities(sample.rows, r.fit.scores) @ ranks
     at_modes = r.fit.scores if sample.rows.one_scale else at_modes
-    orders = {"modes": (at_modes, None), "population": (r.judge.rule.probabilities(sample.rows) @ ranks, None)}
+    population: Any = r.judge.rule
+    orders: dict[str, tuple[FloatArray, IntArray | None]] = {
+        "modes": (at_modes, None),
+        "population": (population.probabilities(sample.rows) @ ranks, None),
+    }
     for term, columns in zip(r.design.random, random.terms, strict=True):
         orders[f"within {term.group}"] = at_modes, columns.codes
     table = {}

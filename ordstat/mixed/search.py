@@ -4,9 +4,9 @@ BFGS begins at an inverse information that is nearly right, which is what makes 
 blockdiag((J - C'H^-1 C)^-1, 1 / G), J the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the
 number of groups of each phi. The Hessian is one of central differences of the exact gradient, at the end alone.
 
-Variances at their boundary, 0, are found, proven by the one-sided derivative, and left out of the covariance. l is even
-in every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the variance wants to
-be positive; dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0 is not above 0 at a boundary.
+Variances at their boundary, 0, are proven by the one-sided derivative and left out of the covariance. l is even in
+every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the variance wants to be
+positive; dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0 is not above 0 at a boundary.
 
 A penalty keeps covariances off that boundary: + log det Lambda for every term. For one column that is log sd, the gamma
 density of shape 2 and rate 0 of Chung, Rabe-Hesketh, Dorie, Gelman and Liu (2013, Psychometrika 78, 685-709); for q
@@ -44,7 +44,7 @@ _NEWTON, _HESSIANS = 6, 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Found:
+class Maximum:
     """Where a search ended.
 
     Attributes
@@ -62,7 +62,9 @@ class Found:
     message: str
 
 
-def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: BoolArray, max_iter: int) -> Found | None:
+def maximise(
+    model: MixedModel, objective: Objective, psi: FloatArray, free: BoolArray, max_iter: int
+) -> Maximum | None:
     """The maximum over the free components of psi, from a start; None where that is outside the domain."""
     at = objective(psi, zero_effects(model))
     if at is None:
@@ -82,7 +84,7 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
         message = "no further progress"
     if message == "no further progress" and not model.family.concave:
         message = JUMPS
-    return Found(at=at, information=information, logliks=logliks, message=message)
+    return Maximum(at=at, information=information, logliks=logliks, message=message)
 
 
 def zero_effects(model: MixedModel) -> Effects:
@@ -277,20 +279,20 @@ class Boundary:
 
 
 def settled(
-    model: MixedModel, objective: Objective, found: Found, max_iter: int
-) -> tuple[Found, BoolArray, tuple[Boundary, ...]]:
+    model: MixedModel, objective: Objective, maximum: Maximum, max_iter: int
+) -> tuple[Maximum, BoolArray, tuple[Boundary, ...]]:
     """A maximum with small standard deviations set to 0 where they belong there, its free components and the others.
 
     Variances that turn out to want to be positive are searched for again from a start away from 0.
     """
-    every = np.ones(found.at.psi.size, dtype=np.bool_)
-    if all(term.width == 1 for term in model.terms) and np.abs(found.at.psi[model.n_fixed :]).min() >= _SMALL:
-        return found, every, ()
-    canonical = _canonical(model, found.at.psi)
+    every = np.ones(maximum.at.psi.size, dtype=np.bool_)
+    if all(term.width == 1 for term in model.terms) and np.abs(maximum.at.psi[model.n_fixed :]).min() >= _SMALL:
+        return maximum, every, ()
+    canonical = _canonical(model, maximum.at.psi)
     zero = _zeros(model, canonical)
-    at = objective(canonical, found.at.v) if zero.any() else None
-    if at is None or at.loglik < found.at.loglik - _LOST * (1.0 + abs(found.at.loglik)):
-        return found, every, ()
+    at = objective(canonical, maximum.at.v) if zero.any() else None
+    if at is None or at.loglik < maximum.at.loglik - _LOST * (1.0 + abs(maximum.at.loglik)):
+        return maximum, every, ()
     bent = np.diag(negative_hessian(objective, at, zero))
     columns = [(k, column) for k, term in enumerate(model.terms) for column in range(term.width)]
     boundaries = {
@@ -307,8 +309,8 @@ def settled(
         return left, every, ()
     again = maximise(model, objective, canonical, ~zero, max_iter)
     if again is not None:
-        found = replace(again, logliks=[*found.logliks, *again.logliks[1:]])
-    return found, ~zero, tuple(boundaries.values())
+        maximum = replace(again, logliks=[*maximum.logliks, *again.logliks[1:]])
+    return maximum, ~zero, tuple(boundaries.values())
 
 
 def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
