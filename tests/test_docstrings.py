@@ -10,7 +10,7 @@ import pytest
 
 import ordstat
 from ordstat import datasets
-from ordstat.effects.means import Emmeans
+from ordstat.effects.emmeans import Emmeans
 from ordstat.inference.bootstrap import Bootstrap
 from ordstat.inference.goodness import GoodnessOfFit
 from ordstat.inference.pooling import PooledResults

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray
 from ..checks import one_of
 from ..exceptions import DataWarning, warn
 from ..formula.sample import Rows
@@ -20,8 +20,7 @@ from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.rule import crossed_rows, report_crossing
 from ..likelihood.standard_errors import infinite_parameters, rule_covariance, symmetric_limits, two_sided
-from ..mixed.over_groups import Predicted
-from ..mixed.predictions import chosen_effects, effects_words, predicted_by, predicted_covariance
+from ..mixed.predictions import Predicted, chosen_effects, effects_words, predicted_by, predicted_covariance
 from ..report.warnings import without_end
 
 #: Scale -> the quantity behind it.
@@ -37,72 +36,43 @@ SCALES = {
 }
 #: Unbounded scales: what depends on infinite estimates is infinite or undetermined.
 _ENDLESS = ("latent", "log_odds", "odds")
-#: (earlier, later) of n values, by the kind of contrast.
-PAIRS: dict[str, Callable[[int], list[tuple[int, int]]]] = {
-    "reference": lambda n: [(0, k) for k in range(1, n)],
-    "sequential": lambda n: [(k - 1, k) for k in range(1, n)],
-    "pairwise": lambda n: list(combinations(range(n), 2)),
-}
+#: Kinds of contrasts of two values.
+PAIRS = ("reference", "sequential", "pairwise")
 #: Columns of a table of estimates.
 STATISTICS = ["estimate", "std_error", "statistic", "p_value", "lower", "upper"]
 #: The relation of an aliased column to the others may fail by this share of the largest column.
 _SAME = 1e-6
-#: Slopes of a constant probability, and shares of derivatives, below this are rounding.
+#: Slopes of a constant probability below this are rounding.
 _ROUNDING = 1e-9
 #: Derivatives below this share of the largest are rounding.
 _SMALL = 1e-10
+#: Derivatives of a contrast, and its error, below this share of those of what it is made of are rounding.
+CANCELLED = 1e-10
 #: Errors below this share of their estimate are rounding.
 _CERTAIN = 1e-12
 #: Joint tests leave out combinations with less than this share of the largest variance.
 _HARDLY = 1e-2
 
 
-def aliased_gaps(
-    fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray | None = None, tangent: bool = False
-) -> FloatArray:
-    """(h, U) aliased columns less what the other columns imply, in sums of rows by weights (h, n), or in each row.
-
-    Where they differ, the data say nothing about the sum: a prediction would depend on the coding. The rows of a
-    tangent have a constant of 0.
-    """
-    gaps = [np.zeros((rows.n if weights is None else len(weights), 0))]
-    if not fit.aliased.any():
-        return gaps[0]
-    q = 0 if trained.nominal is None else trained.nominal.shape[1]
-    thresholds, location, scale, _ = np.split(fit.aliased, np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta]))
-    nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
-    for parts, aliased in ((("nominal", "X"), np.append(nominal, location)), (("scale",), scale)):
-        if not aliased.any():
-            continue
-        old, new = (_columns(one, parts) for one in (trained, rows))
-        size = np.maximum(np.abs(old).max(axis=0), 1e-300)
-        old, new, gone = old / size, new / size, np.append(False, aliased)
-        if tangent:
-            new[:, 0] = 0.0
-        relation = np.linalg.lstsq(old[:, ~gone], old[:, gone], rcond=None)[0]
-        sums, largest = (new, np.abs(new)) if weights is None else (weights @ new, np.abs(weights) @ np.abs(new))
-        gap = sums[:, gone] - sums[:, ~gone] @ relation
-        gaps.append(np.where(np.abs(gap) > _SAME * largest.max(axis=1, keepdims=True), gap, 0.0))
-    return np.hstack(gaps)
-
-
-def _columns(rows: Rows, parts: Sequence[str]) -> FloatArray:
-    """A constant and the columns of some parts of the rows."""
-    blocks = [getattr(rows, part) for part in parts]
-    return np.hstack([np.ones((rows.n, 1)), *(block for block in blocks if block is not None)])
+def pairs_of(kind: str, values: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """The (earlier, later) values that are compared."""
+    if kind == "pairwise":
+        return list(combinations(values, 2))
+    earlier = values[:-1] if kind == "sequential" else [values[0]] * (len(values) - 1)
+    return list(zip(earlier, values[1:], strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """A weighted mean of a quantity over rows.
+    """Weighted means of a quantity over rows.
 
     Attributes
     ----------
-    values : (M,)
-        NaN where a row cannot be estimated.
-    jacobian : (M, F)
+    values : (C, M)
+        M outputs of each of C means; NaN where the data do not determine it.
+    jacobian : (C, M, F)
         With respect to the parameters of the rule, then to those of random effects that are averaged over.
-    known : (M,) bool
+    known : (C, M) bool
         Whether it has an error, that is, depends on no infinite estimate.
     """
 
@@ -110,19 +80,29 @@ class Average:
     jacobian: FloatArray
     known: BoolArray
 
-    def unknown(self) -> Average:
-        """The same without values."""
-        return Average(np.full_like(self.values, np.nan), self.jacobian, np.zeros_like(self.known))
+    @classmethod
+    def stacked(cls, parts: Sequence[Average]) -> Average:
+        """The means of several, one after another."""
+        return cls(
+            *map(np.concatenate, zip(*((part.values, part.jacobian, part.known) for part in parts), strict=True))
+        )
 
-    def output(self, k: int) -> Average:
-        """Output k alone."""
-        return Average(self.values[k : k + 1], self.jacobian[k : k + 1], self.known[k : k + 1])
+    def __getitem__(self, index: Any) -> Average:
+        return Average(self.values[index], self.jacobian[index], self.known[index])
 
     def __sub__(self, other: Average) -> Average:
         return Average(self.values - other.values, self.jacobian - other.jacobian, self.known & other.known)
 
+    def combined(self, L: FloatArray) -> Average:
+        """(h, M) linear combinations by coefficients (h, C); means of coefficient 0 do not count."""
+        used = L != 0.0
+        values = np.where(used @ np.isnan(self.values), np.nan, L @ np.nan_to_num(self.values))
+        jacobian = np.tensordot(L, self.jacobian, 1)
+        sizes = np.tensordot(np.abs(L), np.abs(self.jacobian), 1)
+        jacobian = np.where(np.abs(jacobian) <= CANCELLED * sizes, 0.0, jacobian)
+        return Average(values, jacobian, ~(used @ ~self.known))
 
-@dataclass(frozen=True, eq=False)
+
 class Averager:
     """Averages of one quantity of a fit over rows of frames.
 
@@ -135,35 +115,32 @@ class Averager:
         What is averaged.
     covariance : (F, F)
         Covariance of its parameters.
+    sign : str
+        What stands between two values that are compared.
     notes : tuple of str
         How random effects are treated, and which estimates are infinite; printed below tables.
     """
 
-    results: FittedLikelihood
-    scale: str
-    predicted: Predicted
-    covariance: FloatArray
-    notes: tuple[str, ...]
-
-    @classmethod
-    def of(cls, results: FittedLikelihood, scale: str, vcov: Any, re: str | None = None) -> Averager:
+    def __init__(self, results: FittedLikelihood, scale: str, vcov: Any, re: str | None = None) -> None:
         one_of("scale", scale, SCALES)
-        r = results if vcov is None else with_covariance(results, vcov)
-        notes = () if r.fit.separation is None else tuple(without_end(r.fit, r.parameters, scale in _ENDLESS))
+        self.results = r = results if vcov is None else with_covariance(results, vcov)
+        self.scale, self.sign = scale, " / " if scale == "odds" else " - "
+        self.notes: tuple[str, ...] = ()
+        if r.fit.separation is not None:
+            self.notes = tuple(without_end(r.fit, r.parameters, scale in _ENDLESS))
         if r.fit.marginal is None and re is None:
-            return cls(r, scale, Predicted(r.rule), rule_covariance(r.fit, r.rule, r.fixed_covariance), notes)
-        effects = chosen_effects(r, scale, re)
-        predicted = predicted_by(r, scale, effects)
-        return cls(r, scale, predicted, predicted_covariance(r, predicted), (*effects_words(effects, scale), *notes))
+            self.predicted = Predicted(r.rule)
+            self.covariance = rule_covariance(r.fit, r.rule, r.fixed_covariance)
+        else:
+            effects = chosen_effects(r, scale, re)
+            self.predicted = predicted_by(r, scale, effects)
+            self.covariance = predicted_covariance(r, self.predicted)
+            self.notes = (*effects_words(effects, scale), *self.notes)
 
     @property
     def quantity(self) -> Quantity:
+        """What is averaged, with its derivatives."""
         return QUANTITIES[SCALES[self.scale]]
-
-    @property
-    def sign(self) -> str:
-        """The sign between two values that are compared."""
-        return " / " if self.scale == "odds" else " - "
 
     @property
     def labels(self) -> dict[str, list[Any]]:
@@ -175,76 +152,50 @@ class Averager:
             return {"level": levels}
         return {"level": levels[:-1]} if per == "lower level" else {}
 
-    def crossed(self, rows: Rows, weights: FloatArray) -> IntArray:
-        """Which of the rows with weight have thresholds out of order; empty on the latent scale."""
-        if self.scale == "latent" or rows.nominal is None:
-            return np.empty(0, dtype=np.intp)
-        return crossed_rows(self.predicted.rule, rows.take(np.flatnonzero(weights)))
-
-    def report_crossed(self, crossed: IntArray, weights: FloatArray) -> None:
-        """Warn of rows with weight whose thresholds are out of order, or refuse them."""
-        if crossed.size:
-            refuse = self.results.method.refuses_crossing
-            report_crossing(crossed, int(np.count_nonzero(weights)), None, "rows averaged over", refuse=refuse)
+    def report_crossed(self, designs: Sequence[Rows], weights: FloatArray | None) -> None:
+        """Warn of rows with weight whose thresholds are out of order in one of some designs, or refuse them."""
+        if self.scale == "latent" or designs[0].nominal is None:
+            return
+        used = np.arange(designs[0].n) if weights is None else np.flatnonzero(weights)
+        crossed = np.unique(np.concatenate([crossed_rows(self.predicted.rule, rows.take(used)) for rows in designs]))
+        refuse = self.results.method.refuses_crossing
+        report_crossing(crossed, used.size, None, "rows averaged over", refuse=refuse)
 
     def design(self, frame: pd.DataFrame) -> Rows:
         """The design of a frame."""
         return self.results.design.spec.rebuild(frame).rows
 
-    def over(self, rows: Rows, weights: FloatArray) -> Average:
-        """The weighted sum over rows."""
-        values, jacobian = self.predicted.averages(self.quantity, rows, weights)
-        return self._summed(values, jacobian, rows.take(weights != 0.0))
-
-    def slope(self, rows: Rows, tangent: Rows, weights: FloatArray) -> Average:
-        """The weighted sum over rows of the derivatives along a tangent."""
-        values, jacobian = self.predicted.slope(self.quantity, rows, tangent, weights)
-        used = weights != 0.0
-        return self._summed(values, jacobian, rows.take(used), tangent.take(used))
-
-    def _summed(self, values: FloatArray, jacobian: FloatArray, rows: Rows, tangent: Rows | None = None) -> Average:
-        estimable, finite = self._known(rows, tangent)
-        average = Average(values, jacobian, ~np.isnan(values) & finite.all(axis=0))
-        return average if estimable.all() else average.unknown()
-
-    def each(self, rows: Rows, tangent: Rows | None = None) -> list[Average]:
-        """The quantity of every row, or its derivative along a tangent."""
-        if tangent is None:
-            values, jacobian = self.predicted.each(self.quantity, rows)
+    def over(self, rows: Rows, weights: FloatArray | None, tangent: Rows | None = None) -> Average:
+        """Weighted sums over rows (1, M), or without weights each row (n, M); of derivatives if a tangent is given."""
+        predicted, quantity = self.predicted, self.quantity
+        if weights is None:
+            each = predicted.each(quantity, rows) if tangent is None else predicted.slopes(quantity, rows, tangent)
+            average = Average(*each, ~np.isnan(each[0]))
         else:
-            values, jacobian = self.predicted.slopes(self.quantity, rows, tangent)
-        estimable, finite = self._known(rows, tangent)
-        averages = map(Average, values, jacobian, ~np.isnan(values) & finite)
-        return [average if known else average.unknown() for average, known in zip(averages, estimable, strict=True)]
+            if tangent is None:
+                values, jacobian = predicted.averages(quantity, rows, weights)
+            else:
+                values, jacobian = predicted.slope(quantity, rows, tangent, weights)
+            average = Average(values[None], jacobian[None], ~np.isnan(values[None]))
+        fit = self.results.fit
+        if fit.separation is None and not fit.aliased.any():
+            return average
+        used = slice(None) if weights is None else weights != 0.0
+        estimable, involved = self._told(rows.take(used), None if tangent is None else tangent.take(used))
+        if weights is not None:
+            estimable, involved = np.array([estimable.all()]), np.asarray(involved.any(axis=0))[None]
+        known = average.known & estimable[:, None] & ~involved
+        return replace(average, values=np.where(estimable[:, None], average.values, np.nan), known=known)
 
-    def _known(self, rows: Rows, tangent: Rows | None) -> tuple[BoolArray, BoolArray]:
-        """(n,) whether the data determine rows or their changes; (n, M) or (1, 1) whether no infinite estimate does."""
-        fit, moving = self.results.fit, tangent is not None
-        gaps = aliased_gaps(fit, self.results.design.sample.rows, rows if tangent is None else tangent, None, moving)
+    def _told(self, rows: Rows, tangent: Rows | None) -> tuple[BoolArray, BoolArray]:
+        """(n,) whether the data determine rows or their derivatives; (n, M) whether infinite estimates move them."""
+        fit, trained = self.results.fit, self.results.design.sample.rows
+        gaps = aliased_gaps(fit, trained, rows if tangent is None else tangent, None, tangent is not None)
         estimable, infinite = np.asarray(~gaps.any(axis=1)), infinite_parameters(fit)
         if infinite is None:
-            return estimable, np.ones((1, 1), dtype=np.bool_)
+            return estimable, np.zeros((1, 1), dtype=np.bool_)
         either = rows if tangent is None else _either(rows, tangent)
-        return estimable, ~involved(self.predicted.rule, either, self.quantity, infinite)
-
-    def contrasts(self, rows: Rows, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(h,) sums over rows of the latent variable by weights (h, n), and their (h, F) Jacobian."""
-        parts = [self.predicted.averages(self.quantity, rows, row) for row in weights]
-        return np.array([values[0] for values, _ in parts]), np.array([jacobian[0] for _, jacobian in parts])
-
-    def undetermined(self, rows: Rows, weights: FloatArray, jacobian: FloatArray) -> FloatArray:
-        """(h, U) what the data do not determine in the sums of `contrasts`: aliased columns, infinite estimates."""
-        parts = [aliased_gaps(self.results.fit, self.results.design.sample.rows, rows, weights)]
-        infinite = infinite_parameters(self.results.fit)
-        if infinite is not None:
-            shares = (jacobian / self.sizes(rows))[:, infinite]
-            parts.append(np.where(np.abs(shares) > _ROUNDING, shares, 0.0))
-        return np.hstack(parts)
-
-    def sizes(self, rows: Rows) -> FloatArray:
-        """(F,) the largest derivatives among rows by each parameter, 1 where all are 0."""
-        largest = np.abs(self.predicted.each(self.quantity, rows)[1][:, 0]).max(axis=0)
-        return np.where(largest > 0.0, largest, 1.0)
+        return estimable, involved(self.predicted.rule, either, self.quantity, infinite)
 
     def settled(self, average: Average) -> Average:
         """The limit where estimates are infinite: infinite too, or NaN where it is undetermined.
@@ -252,33 +203,36 @@ class Averager:
         Where infinite estimates cancel out, as a threshold does in a difference of means, the value is finite and has
         an error. Probabilities and ranks are their own limits but for rounding.
         """
-        fit, infinite = self.results.fit, infinite_parameters(self.results.fit)
-        if infinite is None or self.scale not in _ENDLESS:
+        fit = self.results.fit
+        if fit.separation is None or self.scale not in _ENDLESS:
             return average
-        jacobian, estimable = self._without_rounding(average.jacobian[:, : infinite.size]), ~np.isnan(average.values)
-        known = average.known | (estimable & (jacobian[:, infinite] == 0.0).all(axis=1))
-        linear = self.scale == "latent" or self.predicted.rule.link.name == "logit"
-        scales = slice(self.predicted.rule.alpha.size + self.predicted.rule.beta.size, None)
-        undetermined = ~known & (not linear or (jacobian[:, scales][:, infinite[scales]] != 0.0).any(axis=1))
+        infinite, rule = infinite_parameters(fit), self.predicted.rule
+        assert infinite is not None
+        jacobian, estimable = self._without_rounding(average.jacobian[..., : infinite.size]), ~np.isnan(average.values)
+        known = average.known | (estimable & (jacobian[..., infinite] == 0.0).all(axis=-1))
+        linear = self.scale == "latent" or rule.link.name == "logit"
+        scales = slice(rule.alpha.size + rule.beta.size, None)
+        by_scale = (jacobian[..., scales][..., infinite[scales]] != 0.0).any(axis=-1)
+        undetermined = ~known & (by_scale if linear else True)
         ends = np.where(undetermined, np.nan, 0.0)
         endless = estimable & ~known & ~undetermined
         ends[endless] = fit.ends(by_estimated(self.results, jacobian[endless]))
         return replace(average, values=average.values + ends, known=known)
 
     def _without_rounding(self, jacobian: FloatArray) -> FloatArray:
-        """Derivatives (M, F), 0 where they are rounding beside the others, in units of the columns."""
+        """Derivatives (..., F), 0 where they are rounding beside the others, in units of the columns."""
         rule, rows = self.predicted.rule, self.results.design.sample.rows
         sizes = [np.ones(1) if part is None else np.abs(part).max(axis=0) for part in (rows.nominal, rows.X)]
         of_alpha = np.repeat(np.append(1.0, sizes[0][: rule.alpha.shape[1] - 1]), rule.alpha.shape[0])
         units = np.append(of_alpha, sizes[1])
-        units = np.pad(units, (0, jacobian.shape[1] - units.size), constant_values=1.0)
+        units = np.pad(units, (0, jacobian.shape[-1] - units.size), constant_values=1.0)
         shares = np.abs(jacobian) / np.where(units > 0.0, units, 1.0)
-        return np.where(shares <= _SMALL * shares.max(axis=1, keepdims=True), 0.0, jacobian)
+        return np.where(shares <= _SMALL * shares.max(axis=-1, keepdims=True), 0.0, jacobian)
 
     def table(self, average: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
-        average = self.settled(average)
-        return self.estimates(average.values, self.errors(average), level, self.df(average.jacobian))
+        average, df = self.settled(average), self.df(average.jacobian)
+        return self.estimates(average.values.ravel(), self.errors(average).ravel(), level, df.ravel())
 
     def estimates(self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray) -> pd.DataFrame:
         """Columns STATISTICS, and df under CR2; what has no error, such as the slope of an offset, is not tested.
@@ -300,12 +254,12 @@ class Averager:
         return table
 
     def errors(self, average: Average) -> FloatArray:
-        """(M,) standard errors, NaN where unknown."""
-        variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(axis=1)
+        """(C, M) standard errors, NaN where unknown."""
+        variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(axis=-1)
         return np.where(average.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
 
     def df(self, jacobian: FloatArray) -> FloatArray:
-        """(M,) degrees of freedom of the t-tests of combinations (M, F) of the parameters; infinite for z-tests."""
+        """(...) degrees of freedom of the t-tests of combinations (..., F) of the parameters; infinite for z-tests."""
         return degrees_of_freedom(self.results, jacobian)
 
     @property
@@ -317,7 +271,7 @@ class Averager:
         return None if np.isinf(df) else f"{df:g} df"
 
     def joint(self, average: Average) -> Joint:
-        """Wald test that all of these are 0; those without an error are left out.
+        """Wald test that all of one output are 0, (C,); those without an error are left out.
 
         So are combinations that hardly vary beside the others: averages along a smooth curve have few parameters, and
         the delta method is of the second order in the rest.
@@ -326,19 +280,43 @@ class Averager:
         spread = jacobian @ self.covariance @ jacobian.T
         size = np.sqrt(np.where(np.diag(spread) > 0.0, np.diag(spread), 1.0))
         shares, vectors = np.linalg.eigh(spread / np.outer(size, size))
-        turned = vectors[:, shares > _HARDLY * shares.max(initial=0.0)].T / size
+        L = vectors[:, shares > _HARDLY * shares.max(initial=0.0)].T / size
         if self.predicted.n_phi:
-            return Joint(*wald_test(turned @ jacobian, turned @ values, self.covariance))
-        return joint_test(self.results, by_estimated(self.results, turned @ jacobian), turned @ values)
+            return Joint(*wald_test(L @ jacobian, L @ values, self.covariance))
+        return joint_test(self.results, by_estimated(self.results, L @ jacobian), L @ values)
 
 
-def together(averages: Sequence[Average]) -> Average:
-    """The outputs of several averages, one after another."""
-    return Average(
-        np.concatenate([average.values for average in averages]),
-        np.concatenate([average.jacobian for average in averages]),
-        np.concatenate([average.known for average in averages]),
-    )
+def aliased_gaps(
+    fit: LikelihoodFit, trained: Rows, rows: Rows, weights: FloatArray | None = None, tangent: bool = False
+) -> FloatArray:
+    """(h, U) aliased columns less what the other columns imply, in sums of rows by weights (h, n), or in each row.
+
+    Where they differ, the data say nothing about the sum: a prediction would depend on the coding. The rows of a
+    tangent have a constant of 0.
+    """
+    gaps = [np.zeros((rows.n if weights is None else len(weights), 0))]
+    q = 0 if trained.nominal is None else trained.nominal.shape[1]
+    thresholds, location, scale, _ = np.split(fit.aliased, np.cumsum([fit.n_alpha, fit.n_beta, fit.n_zeta]))
+    nominal = thresholds.reshape(1 + q, -1)[1:].all(axis=1)
+    for parts, aliased in ((("nominal", "X"), np.append(nominal, location)), (("scale",), scale)):
+        if not aliased.any():
+            continue
+        old, new = (_columns(some, parts) for some in (trained, rows))
+        size = np.maximum(np.abs(old).max(axis=0), 1e-300)
+        old, new, gone = old / size, new / size, np.append(False, aliased)
+        if tangent:
+            new[:, 0] = 0.0
+        relation = np.linalg.lstsq(old[:, ~gone], old[:, gone], rcond=None)[0]
+        sums, largest = (new, np.abs(new)) if weights is None else (weights @ new, np.abs(weights) @ np.abs(new))
+        gap = sums[:, gone] - sums[:, ~gone] @ relation
+        gaps.append(np.where(np.abs(gap) > _SAME * largest.max(axis=1, keepdims=True), gap, 0.0))
+    return np.hstack(gaps)
+
+
+def _columns(rows: Rows, parts: Sequence[str]) -> FloatArray:
+    """A constant and the columns of some parts of the rows."""
+    blocks = [getattr(rows, part) for part in parts]
+    return np.hstack([np.ones((rows.n, 1)), *(block for block in blocks if block is not None)])
 
 
 def _either(rows: Rows, tangent: Rows) -> Rows:

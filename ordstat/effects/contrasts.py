@@ -1,18 +1,22 @@
-"""Contrasts of means: named sets of them, and those that a user gives by their coefficients."""
+"""Contrasts of means, named or by their coefficients, and adjustments of their p-values and limits."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache, reduce
 from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtrc, chdtri, fdtrc, fdtri
 
 from .._typing import FloatArray
 from ..checks import flag, one_of
 from ..exceptions import OptionError
-from .average import PAIRS
+from ..likelihood.standard_errors import two_sided
+from .average import PAIRS, pairs_of
 
 #: Coefficients such as 0.333 add up to 0 to this share of their size.
 _ROUNDED = 1e-3
@@ -59,7 +63,7 @@ def _whole(row: FloatArray) -> FloatArray:
     sizes = np.abs(row)
     unit = row / np.copysign(sizes[sizes > 1e-9].min(), row[-1])
     factors = (k * unit for k in range(1, 1000))
-    return next((np.round(one) for one in factors if np.abs(one - np.round(one)).max() < 1e-7), unit)
+    return next((np.round(row) for row in factors if np.abs(row - np.round(row)).max() < 1e-7), unit)
 
 
 #: Sets that are no differences of two means.
@@ -108,16 +112,13 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None, 
         if flag("reverse", reverse):
             raise OptionError(f"reverse= goes with {', '.join(map(repr, PAIRS))}.")
         return SETS[name](names)
-    pairs = PAIRS[name](len(names))
+    pairs, unit = pairs_of(name, names), dict(zip(names, np.eye(len(names)), strict=True))
     if ref is not None:
         one_of("ref", str(ref), names)
-        base = names.index(str(ref))
-        pairs = [(base, k) for k in range(len(names)) if k != base]
-    contrasts, unit = {}, np.eye(len(names))
-    for low, high in pairs:
-        first, second = (low, high) if flag("reverse", reverse) else (high, low)
-        contrasts[f"{names[first]}{sign}{names[second]}"] = unit[first] - unit[second]
-    return contrasts
+        pairs = [(str(ref), other) for other in names if other != str(ref)]
+    if flag("reverse", reverse):
+        pairs = [(later, earlier) for earlier, later in pairs]
+    return {f"{later}{sign}{earlier}": unit[later] - unit[earlier] for earlier, later in pairs}
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -139,9 +140,9 @@ def _given(method: Any, names: Sequence[str]) -> Contrasts:
         )
     if not rows:
         raise OptionError("method gives no contrast.")
-    found = [_row(text or row, row, names) for text, row in zip(texts, rows, strict=True)]
-    titles = [text or f"({', '.join(f'{x:.4g}' for x in row)})" for text, row in zip(texts, found, strict=True)]
-    return dict(zip(_distinct(titles), found, strict=True))
+    coefficients = [_row(text or row, row, names) for text, row in zip(texts, rows, strict=True)]
+    titles = [text or f"({', '.join(f'{x:.4g}' for x in row)})" for text, row in zip(texts, coefficients, strict=True)]
+    return dict(zip(_distinct(titles), coefficients, strict=True))
 
 
 def _row(name: Any, row: Any, names: Sequence[str]) -> FloatArray:
@@ -176,5 +177,200 @@ def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: s
     sets = [contrasts_of(method, some, sign, reverse=reverse) for method, some in zip(methods, names, strict=True)]
     return {
         " : ".join(name for name, _ in parts): reduce(lambda a, b: np.asarray(np.kron(a, b)), [row for _, row in parts])
-        for parts in product(*(one.items() for one in sets))
+        for parts in product(*(contrasts.items() for contrasts in sets))
     }
+
+
+# Adjustments
+
+#: Directions that the maximum of correlated normals is averaged over: a power of 2, for Sobol points.
+_DIRECTIONS = 1 << 18
+#: Groups of like directions, which stand for all.
+_GROUPS = 1 << 12
+#: Of these so many have to carry a probability, lest a few decide.
+_CARRIERS = 64
+#: Eigenvalues of a correlation matrix below this share of the largest are zero.
+_RANK = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Tests that are adjusted together, all of them with a p-value.
+
+    Attributes
+    ----------
+    z : (m,) statistics
+    p : (m,) p-values, two-sided
+    spread : (m, m) covariance of the estimates
+    n_means : int
+        How many means are compared.
+    level : float
+        Confidence level of the limits before adjustment.
+    df : (m,) degrees of freedom of each test
+        Infinite for z-tests; an adjustment by a distribution takes each test's own.
+    rank : int or None
+        Of the contrasts, where that may be more than that of their covariance, which too few units make singular.
+    """
+
+    z: FloatArray
+    p: FloatArray
+    spread: FloatArray
+    n_means: int
+    level: float
+    df: FloatArray
+    rank: int | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.p)
+
+    @cached_property
+    def root(self) -> FloatArray:
+        """(m, r) a factor A of the correlations AA', r their rank."""
+        deviations = np.sqrt(np.diag(self.spread))
+        values, vectors = np.linalg.eigh(self.spread / np.outer(deviations, deviations))
+        kept = values > _RANK * values[-1]
+        return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+
+
+#: Adjusted p-values (m,), and the levels (m,) at which single limits hold together.
+Adjusted = tuple[FloatArray, FloatArray]
+
+
+def _levels(family: Family, critical: Callable[[float], float]) -> FloatArray:
+    """The levels of single limits of +-critical standard errors, by the degrees of freedom."""
+    return 1.0 - two_sided(np.array([critical(float(df)) for df in family.df]), family.df)
+
+
+def _none(family: Family) -> Adjusted:
+    return family.p, np.full(family.size, family.level)
+
+
+def _bonferroni(family: Family) -> Adjusted:
+    levels = np.full(family.size, 1.0 - (1.0 - family.level) / family.size)
+    return np.minimum(family.p * family.size, 1.0), levels
+
+
+def _sidak(family: Family) -> Adjusted:
+    levels = np.full(family.size, family.level ** (1.0 / family.size))
+    return -np.expm1(family.size * np.log1p(-family.p)), levels
+
+
+def _tukey(family: Family) -> Adjusted:
+    """By the range of as many independent means: exact where all pairs have one variance, else conservative.
+
+    SciPy's tail is 1 less a probability; Bonferroni's bound keeps the digits of small p-values.
+    """
+    from scipy.stats import studentized_range
+
+    p = studentized_range.sf(math.sqrt(2.0) * np.abs(family.z), family.n_means, family.df)
+    point = _levels(family, lambda df: _tukey_point(family.level, family.n_means, df))
+    return np.clip(p, family.p, _bonferroni(family)[0]), point
+
+
+@lru_cache(maxsize=64)
+def _tukey_point(level: float, n_means: int, df: float) -> float:
+    """Standard errors of a difference; found once for all families of one size."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.isf(1.0 - level, n_means, df)) / math.sqrt(2.0)
+
+
+def _radius_tail(rank: int, squares: FloatArray, df: float) -> FloatArray:
+    """P(r^2 > squares), r the length of a vector of so many standard normals, over that of the errors' estimate."""
+    return np.asarray(chdtrc(rank, squares) if math.isinf(df) else fdtrc(rank, df, squares / rank))
+
+
+def _radius(rank: int, alpha: float, df: float) -> float:
+    """The length that is passed with probability alpha."""
+    return math.sqrt(chdtri(rank, alpha) if math.isinf(df) else rank * fdtri(rank, df, 1.0 - alpha))
+
+
+def _scheffe(family: Family) -> Adjusted:
+    """For all contrasts in the space of these."""
+    rank, alpha = family.rank or family.root.shape[1], 1.0 - family.level
+    p = [float(_radius_tail(rank, z * z, df)) for z, df in zip(family.z, family.df, strict=True)]
+    return np.array(p), _levels(family, lambda df: _radius(rank, alpha, df))
+
+
+def _mvt(family: Family) -> Adjusted:
+    """By the largest of normals (or t) with the correlations of the estimates.
+
+    Far in the tail, where few directions are left, by Bonferroni's bound, which is close there.
+    """
+    from scipy.optimize import brentq
+
+    largest, rank, alpha = _largest_cosines(family.root), family.root.shape[1], 1.0 - family.level
+
+    def beyond(x: float, df: float) -> FloatArray:
+        return _radius_tail(rank, (x / largest) ** 2, df)
+
+    @cache
+    def critical(df: float) -> float:
+        return float(brentq(lambda x: beyond(x, df).mean() - alpha, 0.0, _radius(rank, alpha, df) + 1.0, xtol=1e-10))
+
+    parts = np.array([beyond(z, df) for z, df in zip(family.z, family.df, strict=True)])
+    few = parts.sum(axis=1) ** 2 < min(_CARRIERS, len(largest)) * (parts**2).sum(axis=1)
+    p = np.where(few | (parts == 0.0).all(axis=1), _bonferroni(family)[0], parts.mean(axis=1))
+    return np.clip(p, family.p, 1.0), _levels(family, critical)
+
+
+def _largest_cosines(root: FloatArray) -> FloatArray:
+    """max_i |a_i'u| over the rows of (m, r), at directions u that fill the sphere evenly.
+
+    A standard normal vector is a direction u times a length whose square is chi-squared(r), so that
+    P(max |a_i'x| > c) is the mean over u of P(chi2(r) > (c / max |a_i'u|)^2) [Genz & Bretz 2009, sec. 4.1.1].
+    """
+    rank = root.shape[1]
+    if rank == 1:
+        return np.ones(1)
+    if rank == 2:
+        angle = np.pi * (np.arange(_DIRECTIONS) + 0.5) / _DIRECTIONS
+        directions = np.column_stack([np.cos(angle), np.sin(angle)])
+    else:
+        from scipy.stats.qmc import MultivariateNormalQMC
+
+        normal = MultivariateNormalQMC(np.zeros(rank), rng=np.random.default_rng(0)).random(_DIRECTIONS)
+        directions = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    largest = np.zeros(len(directions))
+    for row in root:
+        np.maximum(largest, np.abs(directions @ row), out=largest)
+    return np.asarray(np.sort(largest).reshape(_GROUPS, -1).mean(axis=1))
+
+
+#: Procedures without limits of their own, for which Bonferroni's are printed -> statsmodels' names of them.
+STEPWISE = {"holm": "holm", "hochberg": "simes-hochberg", "hommel": "hommel", "fdr": "fdr_bh", "fdr_by": "fdr_by"}
+_JOINT: dict[str, Callable[[Family], Adjusted]] = {
+    "none": _none,
+    "tukey": _tukey,
+    "sidak": _sidak,
+    "bonferroni": _bonferroni,
+    "mvt": _mvt,
+    "dunnett": _mvt,
+    "scheffe": _scheffe,
+}
+ADJUST = (*_JOINT, *STEPWISE)
+#: For the line below a table.
+NAMES = {
+    "tukey": "Tukey's",
+    "sidak": "Sidak's",
+    "bonferroni": "Bonferroni's",
+    "holm": "Holm's",
+    "hochberg": "Hochberg's",
+    "hommel": "Hommel's",
+    "fdr": "Benjamini and Hochberg's",
+    "fdr_by": "Benjamini and Yekutieli's",
+    "dunnett": "Dunnett's",
+    "scheffe": "Scheffe's",
+}
+
+
+def adjusted(adjust: str, family: Family) -> Adjusted:
+    """Adjusted p-values, and the level at which single limits hold together; of one test as it is."""
+    if family.size < 2:
+        return _none(family)
+    if adjust in _JOINT:
+        return _JOINT[adjust](family)
+    from statsmodels.stats.multitest import multipletests
+
+    return multipletests(family.p, method=STEPWISE[adjust])[1], _bonferroni(family)[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from numbers import Real
@@ -19,6 +19,7 @@ from ..formula.sample import RandomRows, Rows
 from ..judging.importance import by_name, own_rows, rows_told
 from ..likelihood.derivatives import stencil
 from ..likelihood.fitted import FittedLikelihood
+from .average import Averager
 
 #: What `at` looks like, for its error.
 AT = "{'age': [30, 50]}"
@@ -68,8 +69,7 @@ class Population:
 
     def setting(self, name: str, value: Any) -> pd.DataFrame:
         """The frame with one variable set: to one value, or to (n,) numbers."""
-        old = self.frame[name]
-        new = value if isinstance(value, np.ndarray) else _like(old, [value] * len(old))
+        new = value if isinstance(value, np.ndarray) else _like(self.frame[name], [value] * len(self.frame))
         return self.frame.assign(**{name: new})
 
     def at(self, values: Mapping[str, Any]) -> Population:
@@ -145,7 +145,7 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     check_weights_go_with(newdata, weights)
     if newdata is None:
         frame, w = own_rows(design, data), design.sample.case_weights
-        others = []
+        others: list[pd.DataFrame] = []
     else:
         rebuilt = design.spec.rebuild(newdata)
         frame = copied(newdata, rebuilt.index)[rebuilt.complete]
@@ -153,11 +153,13 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
             n = len(rebuilt.complete)
             warn(f"{n - len(frame)} of {n} rows of newdata have missing values and are left out.")
         w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
-        own = [] if design.data is None else [rows_told(design, design.data)]
-        others = [rows for rows, told in own if told]
+        others = []
+        if design.data is not None:
+            fitted, told = rows_told(design, design.data)
+            others = [fitted] * told
     if not len(frame):
         raise DataError("newdata has no complete row.")
-    known = [by_name(one, variables) for one in (frame, *others)]
+    known = [by_name(rows, variables) for rows in (frame, *others)]
     categories = _categories(results, known[0], variables)
     return Population(known[0], w / w.sum(), tuple(variables), categories, tuple(known), float(w.sum()))
 
@@ -174,29 +176,18 @@ def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Seque
     return levels
 
 
-def tangent(
-    design: Callable[[pd.DataFrame], Rows], frame: pd.DataFrame, name: str, known: FloatArray, linear: bool
-) -> Rows:
-    """The derivatives of the columns of every row by a number.
+def tangent(averager: Averager, rows: Population, frame: pd.DataFrame, name: str) -> Rows:
+    """The derivatives by a number of the columns of every row of a frame.
 
-    Parameters
-    ----------
-    design : callable
-        The rows of a frame.
-    frame : pandas.DataFrame
-    name : str
-    known : (N,)
-        Values that the design can be evaluated between.
-    linear : bool
-        Whether the columns are linear in the number; else they are differences of five points.
+    They are differences of five points among the values of `rows`, unless the columns are linear in the number.
     """
     x = frame[name].to_numpy(dtype=np.float64)
-    if linear:
+    if averager.results.design.spec.linear_in(name):
         ones = np.ones((x.size, 1))
         points, coefficients = np.hstack([0.0 * ones, ones]), np.hstack([-ones, ones])
     else:
-        points, coefficients = stencil(x, known)
-    return combined([design(frame.assign(**{name: column})) for column in points.T], coefficients)
+        points, coefficients = stencil(x, rows.known_values(name))
+    return combined([averager.design(frame.assign(**{name: column})) for column in points.T], coefficients)
 
 
 def in_one_unit(moved: Rows) -> Rows:

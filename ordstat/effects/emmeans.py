@@ -1,22 +1,361 @@
-"""Estimated marginal means and trends."""
+"""Estimated marginal means, trends, their contrasts and joint tests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..checks import one_of
+from .._typing import FloatArray
+from ..checks import fraction, mapping, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
+from ..inference.wald import Joint, by_estimated, joint_frame, joint_test
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.standard_errors import normal_quantile
-from .average import Average, Averager
-from .counterfactual import in_one_unit, population, tangent
-from .grid import WEIGHTS, Grid, cell_weights, grid_of, on_one_scale, read_specs
-from .means import Emmeans, checked, listing, shown_value
+from ..likelihood.parameters import listed, texts
+from ..likelihood.standard_errors import infinite_parameters, limits_between
+from ..report.frames import NotedFrame, broom_frame, noted_html, noted_text
+from .average import CANCELLED, Average, Averager, aliased_gaps, warn_of_unknown
+from .contrasts import (
+    ADJUST,
+    ALIASES,
+    DEFAULT_ADJUST,
+    METHODS,
+    NAMES,
+    STEPWISE,
+    WORDS,
+    Contrasts,
+    Family,
+    adjusted,
+    contrasts_of,
+    interactions,
+    named_method,
+    sums_of_means,
+)
+from .counterfactual import AT, Population, in_one_unit, population, tangent
+from .grid import WEIGHTS, Grid, Specs, cell_weights, grid_of, on_one_scale, read_specs
+
+#: What is averaged, in words.
+_QUANTITIES = {
+    "latent": "the latent variable above the mean threshold",
+    "prob": "P(response = level)",
+    "cum_prob": "P(response <= level)",
+    "exc_prob": "P(response > level)",
+    "mean": "the expected rank",
+    "mean_class": "the expected rank",
+    "log_odds": "the log odds of a response above each threshold",
+    "odds": "the odds of a response above each threshold (averaged as logs)",
+}
+#: Rows that are printed.
+_SHOWN = 100
+#: Singular values of the undetermined parts below this share of the largest are zero, as are shares of derivatives.
+_RANK, _ROUNDING = 1e-8, 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Emmeans:
+    """Estimated marginal means, or slopes, and what their contrasts need.
+
+    Attributes
+    ----------
+    cells : pandas.DataFrame
+        C rows: the combinations of the variables, those of `by` last.
+    by : tuple of str
+        Contrasts are taken within each combination of these.
+    averages : Average
+        Of the C cells.
+    averager : Averager
+    level : float
+        Confidence level of the limits.
+    notes : tuple of str
+        What was averaged over, and what was held; printed below the table.
+    method : str, optional
+        The contrasts asked for with the means, as in "pairwise ~ a".
+    slope_of : str, optional
+        The variable by which they are derivatives (`emtrends`).
+    """
+
+    cells: pd.DataFrame
+    by: tuple[str, ...]
+    averages: Average
+    averager: Averager
+    level: float
+    notes: tuple[str, ...] = ()
+    method: str | None = None
+    slope_of: str | None = None
+
+    def __repr__(self) -> str:
+        contrasts = f"\n\n{self._contrasted(None, None, None, None, False)!r}" if self.method else ""
+        return noted_text(self.frame.head(_SHOWN), self._printed_notes) + contrasts
+
+    def _repr_html_(self) -> str:
+        contrasts = self._contrasted(None, None, None, None, False)._repr_html_() if self.method else ""
+        return noted_html(self.frame.head(_SHOWN), self._printed_notes) + contrasts
+
+    def tidy(self) -> NotedFrame:
+        """The table under broom's names: limits are "conf_low" and "conf_high"."""
+        return NotedFrame.of(broom_frame(self.frame), self.table_notes)
+
+    @property
+    def quantity(self) -> str:
+        """What the means are means of, in words."""
+        scale, family = self.averager.scale, self.averager.results.family
+        if scale != "latent" or family.ordered:
+            return _QUANTITIES[scale]
+        what = "log odds" if family.link.name in family.ratios else "linear predictor"
+        return f"the {what} of the higher of two neighbouring levels, averaged over the pairs"
+
+    @property
+    def _words(self) -> tuple[str, str]:
+        """What a row of the table is, and of what."""
+        return (
+            ("mean", self.quantity)
+            if self.slope_of is None
+            else ("slope", f"slopes by {self.slope_of} of {self.quantity}")
+        )
+
+    @property
+    def _printed_notes(self) -> list[str]:
+        rows = len(self.frame)
+        more = [f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else []
+        return [*self.table_notes, *more]
+
+    @property
+    def table_notes(self) -> list[str]:
+        """The notes below the whole table."""
+        words, df = self._words[1], self.averager.df_words
+        what = f"Means of {words}" if self.slope_of is None else words.capitalize()
+        how = self._distribution
+        if self._ends() is not None:
+            how = "on the logit scale" if df is None else f"on the logit scale by t with {df}"
+        return [f"{what}; {100 * self.level:g} % limits, {how}.", *self.notes]
+
+    @property
+    def _distribution(self) -> str:
+        df = self.averager.df_words
+        return "normal distribution" if df is None else f"t distribution with {df}"
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The variables, level or threshold where the scale has them, estimate, std_error, lower, upper; df under CR2.
+
+        Limits of probabilities, and of the expected rank as a share of 1..K, are formed on the logit scale (R's
+        emmeans: symmetric ones, which may leave the scale); those of odds are the exponents of the limits of the log
+        odds.
+        """
+        table = self.averager.table(self.averages, self.level).drop(columns=["statistic", "p_value"])
+        ends = self._ends()
+        if ends is not None:
+            estimate, error = (table[name].to_numpy() for name in ("estimate", "std_error"))
+            df = self.averager.df(self.averages.jacobian).ravel()
+            table[["lower", "upper"]] = np.column_stack(limits_between(*ends, estimate, error, self.level, df))
+        return self._labelled(self.cells, table)
+
+    def _ends(self) -> tuple[float, float] | None:
+        """The ends of a bounded scale, between which limits are formed on the logit scale."""
+        if self.slope_of is None and self.averager.scale in ("mean", "mean_class"):
+            return 1.0, float(len(self.averager.results.levels))
+        return (0.0, 1.0) if self.slope_of is None and self.averager.scale.endswith("prob") else None
+
+    def _labelled(self, front: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+        """A table of the outputs of each row of `front`, with these rows and the labels of the outputs before it."""
+        times = len(table) // len(front)
+        rows = front.iloc[np.repeat(np.arange(len(front)), times)].reset_index(drop=True)
+        labels = {name: column * len(front) for name, column in self.averager.labels.items()}
+        return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
+
+    def contrasts(
+        self,
+        method: Any = None,
+        adjust: str | None = None,
+        *,
+        interaction: Any = None,
+        ref: Any = None,
+        reverse: bool = False,
+    ) -> NotedFrame:
+        """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
+
+        Parameters
+        ----------
+        method : str, mapping or sequence, optional
+            "pairwise" (the default): every later mean less every earlier one; R has them the other way round.
+            "reference" (R: "trt.vs.ctrl"): each less the first, or less `ref`. "sequential" (R: "consec"): each less
+            the one before, where the last of two variables changes fastest (R: the first). "eff": each less the mean
+            of all; "del.eff": less the mean of the others. "poly": orthogonal polynomials with whole coefficients. Own
+            contrasts by their coefficients, one a mean: a dict
+            {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of lists.
+        adjust : str, optional
+            Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
+            "bonferroni", "scheffe"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates;
+            "holm", "hochberg", "hommel", "fdr", "fdr_by", which have no limits of their own and print Bonferroni's.
+            If not given it is R's: Tukey's for "pairwise", Dunnett's for "reference" (R approximates it), "mvt" for
+            "sequential", "fdr" for "eff" and "del.eff", none for others. A single contrast is not adjusted.
+        interaction : str or sequence of str, optional
+            Contrasts of contrasts, in place of `method`: a set for each variable, or one for all.
+        ref : optional
+            The level that "reference" compares with.
+        reverse : bool
+            Earlier less later, as R's "pairwise".
+
+        Returns
+        -------
+        NotedFrame
+            A data frame that prints its notes. Columns contrast, those of `by`, level or threshold, estimate,
+            std_error, statistic, p_value, lower, upper; under CR2 also df, Satterthwaite's.
+
+        Raises
+        ------
+        OptionError
+            Another method or adjustment, coefficients that are not one a mean, or "tukey" and "dunnett" of contrasts
+            they are not made for.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.emmeans("contact").contrasts()[["contrast", "estimate"]].round(3).values.tolist()
+        [['yes - no', 1.528]]
+        >>> housing = datasets.load("housing")
+        >>> means = ordfit("Sat ~ Infl + Type + Cont", housing, weights="Freq").emmeans("Type")
+        >>> means.contrasts()["p_value"].round(4).tolist()
+        [0.0, 0.085, 0.0, 0.4414, 0.0006, 0.0001]
+        >>> means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})["estimate"].round(3).tolist()
+        [0.677]
+        """
+        out = self._contrasted(method, adjust, interaction, ref, reverse)
+        warn_of_unknown(out["std_error"].isna())
+        return out
+
+    def _contrasted(self, method: Any, adjust: str | None, interaction: Any, ref: Any, reverse: bool) -> NotedFrame:
+        """`contrasts` without its warning, which printing does not repeat."""
+        if interaction is None:
+            method = (self.method or "pairwise") if method is None else method
+            method = named_method(method) if isinstance(method, str) else method
+        elif method is not None:
+            raise OptionError("interaction= takes the place of method: give one of them.")
+        adjust = _adjustment(adjust, method)
+        parts, sizes, sums = [], set(), []
+        for key, members in groups_of(self.cells, self.by):
+            contrasts = self._coefficients(members, method, interaction, ref, reverse)
+            table, tests = self._group(contrasts, members, key, adjust)
+            parts.append(table)
+            sizes |= {(n, len(members)) for n in tests}
+            sums += sums_of_means(contrasts)
+        notes = [*self._contrast_notes(method, interaction, reverse, adjust, sizes), *self.notes]
+        if sums:
+            names = listing(list(dict.fromkeys(sums)))
+            notes.append(f"NOTE: the coefficients of {names} do not add up to 0: no contrast.")
+        return NotedFrame.of(pd.concat(parts, ignore_index=True), notes)
+
+    def _coefficients(self, members: list[int], method: Any, interaction: Any, ref: Any, reverse: bool) -> Contrasts:
+        """The contrasts of one group."""
+        names = [name for name in self.cells.columns if name not in self.by]
+        columns = [[str(self.cells[name].iloc[k]) for k in members] for name in names]
+        sign = self.averager.sign
+        if interaction is None:
+            return contrasts_of(method, [" ".join(row) for row in zip(*columns, strict=True)], sign, ref, reverse)
+        methods = [interaction] * len(names) if isinstance(interaction, str) else listed(interaction)
+        if len(methods) != len(names):
+            raise OptionError(
+                f"interaction must name a set of contrasts for each of {', '.join(names)}, or one for all; got "
+                f"{interaction!r}."
+            )
+        for name in methods:
+            one_of("interaction", ALIASES.get(name, name) if isinstance(name, str) else name, METHODS)
+        return interactions(methods, [list(dict.fromkeys(column)) for column in columns], sign, reverse)
+
+    def _group(
+        self, contrasts: Contrasts, members: list[int], key: Mapping[str, Any], adjust: str
+    ) -> tuple[pd.DataFrame, list[int]]:
+        """The table of the contrasts of one group, adjusted within each level or threshold; how many each."""
+        L, averager = np.array(list(contrasts.values())), self.averager
+        means = self.averages[members]
+        compared = averager.settled(means.combined(L))
+        errors, single = averager.errors(compared), np.nan_to_num(averager.errors(means))
+        errors = np.where(errors <= CANCELLED * (np.abs(L) @ single), 0.0, errors)
+        df, levels = averager.df(compared.jacobian), np.full(errors.shape, self.level)
+        values = compared.values.ravel()
+        table = averager.estimates(values, errors.ravel(), self.level, df.ravel())
+        z, p = (table[name].to_numpy(copy=True).reshape(errors.shape) for name in ("statistic", "p_value"))
+        tested, V = ~np.isnan(p), averager.covariance
+        for k in np.flatnonzero(tested.any(axis=0)):
+            some = tested[:, k]
+            J = compared.jacobian[some, k]
+            rank = int(np.linalg.matrix_rank(J * np.nan_to_num(np.sqrt(np.diag(V))), rtol=CANCELLED))
+            family = Family(z[some, k], p[some, k], J @ V @ J.T, len(members), self.level, df[some, k], rank)
+            p[some, k], levels[some, k] = adjusted(adjust, family)
+        table = averager.estimates(values, errors.ravel(), levels.ravel(), df.ravel()).assign(p_value=p.ravel())
+        return self._labelled(pd.DataFrame(self._named(list(contrasts), key)), table), tested.sum(axis=0).tolist()
+
+    def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
+        """What is compared, and within what, by column."""
+        return {"contrast": compared, **key}
+
+    def _contrast_notes(
+        self, method: Any, interaction: Any, reverse: bool, adjust: str, sizes: set[tuple[int, int]]
+    ) -> list[str]:
+        """What is compared, and how it is adjusted."""
+        words = WORDS.get(method, "") if isinstance(method, str) else "by their coefficients"
+        if interaction is not None:
+            words = "differences of differences"
+        elif reverse:
+            words = {"pairwise": "each earlier mean less each later one"}.get(method, f"{words}, turned round")
+        row, quantity = self._words
+        inside = f", within {listing(self.by)}" if self.by else ""
+        df = self.averager.df_words
+        tests = "z tests" if df is None else f"t tests with {df}"
+        adjustment = _adjustment_note(adjust, sizes, self.level, df is not None)
+        return [f"Contrasts of {quantity}: {words.replace('mean', row)}{inside}.", f"{tests}; {adjustment}"]
+
+
+def _adjustment_note(how: str, sizes: set[tuple[int, int]], level: float, by_t: bool) -> str:
+    """How p-values and limits are adjusted, and for how many tests, or means, of a group."""
+    limits = f"{100 * level:g} % limits"
+    if how == "none" or max(tests for tests, _ in sizes) < 2:
+        return f"p-values and {limits} are not adjusted."
+    counts = [means if how == "tukey" else tests for tests, means in sizes if tests > (how == "tukey")]
+    numbers = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
+    family = f"{numbers} {'means' if how == 'tukey' else 'tests'}"
+    name = f"the multivariate {'t' if by_t else 'normal'} (mvt)" if how == "mvt" else NAMES[how]
+    if how in STEPWISE:
+        return f"p-values by {name} method, {limits} by Bonferroni's, for {family}."
+    return f"p-values and {limits} by {name} method, for {family}."
+
+
+def groups_of(cells: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """Each combination of the values of `by`, and the places of its cells."""
+    keys = [tuple(row) for row in cells[list(by)].to_numpy(dtype=object)]
+    for key in dict.fromkeys(keys):
+        yield dict(zip(by, key, strict=True)), [place for place, other in enumerate(keys) if other == key]
+
+
+def _adjustment(adjust: str | None, method: Any) -> str:
+    """The adjustment, R's if not given; OptionError for one that does not go with the contrasts."""
+    name = method if isinstance(method, str) else None
+    if adjust is None:
+        return DEFAULT_ADJUST.get(str(name), "none")
+    one_of("adjust", adjust, ADJUST)
+    needed = {"tukey": "pairwise", "dunnett": "reference"}.get(adjust, name)
+    if name != needed:
+        raise OptionError(f"adjust={adjust!r} goes with method={needed!r} alone: use 'mvt', which fits any contrasts.")
+    return adjust
+
+
+def shown_value(value: Any) -> str:
+    """A value in a note."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def listing(names: Sequence[str]) -> str:
+    """Names with commas and "and"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+# Means and trends
 
 
 def marginal_means(
@@ -36,9 +375,9 @@ def marginal_means(
     var: str | None = None,
 ) -> Emmeans:
     """Estimated marginal means over a balanced grid of the variables, or slopes of the number `var`."""
-    normal_quantile(level)
+    fraction("level", level)
     one_of("weights", weights, WEIGHTS)
-    averager = Averager.of(r, scale, vcov, re)
+    averager = Averager(r, scale, vcov, re)
     specs = read_specs(variables, by, r.design.response, "emmeans" if var is None else "emtrends")
     everyone = population(r, None, None, data)
     if var is not None:
@@ -48,35 +387,29 @@ def marginal_means(
             raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
     grid = grid_of(everyone, specs, at, cov_keep, cov_reduce)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
-    return checked(Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var))
+    warn_of_unknown(~averager.settled(averages).known)
+    return Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var)
 
 
-def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> list[Average]:
+def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> Average:
     """The average or slope of each cell; NaN where the data have no row in a cell and `weights` needs them."""
-    rows, shares = grid_rows(averager, grid.frame), cell_weights(grid, weights)
-    flat = np.nan_to_num(shares.ravel())
-    averager.report_crossed(averager.crossed(rows, flat), flat)
-    moved = None if var is None else _tangent(averager, grid, var)
+    rows, shares = _grid_rows(averager, grid.frame), cell_weights(grid, weights)
+    averager.report_crossed([rows], np.nan_to_num(shares.ravel()))
+    moved = None if var is None else tangent(averager, grid.population, grid.frame, var)
+    if moved is not None and averager.scale == "latent":
+        moved = in_one_unit(moved)
     averages, size = [], shares.shape[1]
-    for k, row in enumerate(shares):
-        cell, empty = slice(k * size, (k + 1) * size), np.isnan(row).any()
-        share = np.full(size, 1.0 / size) if empty else row
-        if moved is None:
-            average = averager.over(rows.take(cell), share)
-        else:
-            average = averager.slope(rows.take(cell), moved.take(cell), share)
-        averages.append(average.unknown() if empty else average)
-    return averages
+    for k, share in enumerate(shares):
+        cell, empty = slice(k * size, (k + 1) * size), np.isnan(share).any()
+        share = np.full(size, 1.0 / size) if empty else share
+        average = averager.over(rows.take(cell), share, None if moved is None else moved.take(cell))
+        if empty:
+            average = Average(np.full_like(average.values, np.nan), average.jacobian, np.zeros_like(average.known))
+        averages.append(average)
+    return Average.stacked(averages)
 
 
-def _tangent(averager: Averager, grid: Grid, var: str) -> Rows:
-    """The derivatives of the rows of a grid by a number."""
-    spec, known = averager.results.design.spec, grid.population.known_values(var)
-    moved = tangent(averager.design, grid.frame, var, known, spec.linear_in(var))
-    return in_one_unit(moved) if averager.scale == "latent" else moved
-
-
-def grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
+def _grid_rows(averager: Averager, frame: pd.DataFrame) -> Rows:
     """The design of the grid; latent variables on one scale."""
     rows = averager.design(frame)
     return on_one_scale(rows) if averager.scale == "latent" else rows
@@ -102,3 +435,115 @@ def _notes(averager: Averager, grid: Grid, weights: str) -> tuple[str, ...]:
     if mixed:
         notes.append(f"NOTE: results may be misleading due to involvement in interactions ({', '.join(mixed)}).")
     return tuple(notes)
+
+
+# Joint tests
+
+
+def joint_tests(
+    r: FittedLikelihood,
+    by: str | Sequence[str] | None = None,
+    *,
+    at: Mapping[str, Any] | None = None,
+    cov_keep: int | str | Sequence[int | str] | None = None,
+    cov_reduce: str = "weighted_mean",
+    data: Any = None,
+    vcov: Any = None,
+) -> NotedFrame:
+    """Wald tests of every term from contrasts of latent means: whether the means of `emmeans` differ at all."""
+    averager, rows, groups = Averager(r, "latent", vcov), population(r, None, None, data), tuple(texts("by", by))
+    for name in groups:
+        rows.check(name)
+    terms = [frozenset(term) for term in r.design.spec.variables().values()]
+    free = [name for name in rows.variables if name not in groups]
+    sizes = range(1, max(map(len, terms), default=0) + 1)
+    # All sets of variables that some term has together, the small ones first.
+    sets = [chosen for size in sizes for chosen in combinations(free, size) if any(term >= {*chosen} for term in terms)]
+    if not sets:
+        raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
+    given = mapping("at", at, AT)
+    kept = [name for name in listed(cov_keep) if isinstance(name, str)]
+    values = {**_around_means(rows, [*groups, *given, *kept], cov_reduce), **given}
+    front, tests = [], []
+    for chosen in sets:
+        grid = grid_of(rows, Specs(chosen, groups), values, cov_keep, cov_reduce)
+        for key, test in _tests(averager, grid, chosen, groups):
+            front.append({"term": ":".join(chosen), **key})
+            tests.append(test)
+    if not front:
+        raise OptionError("joint_tests needs a variable that moves the location: none of the formula does.")
+    tested = joint_frame([str(row["term"]) for row in front], tests).reset_index(drop=True)
+    table = pd.concat([pd.DataFrame(front), tested], axis="columns")
+    r, inside = averager.results, f" within {listing(groups)}" if groups else ""
+    notes = [
+        f"Wald tests of all contrasts of latent means{inside}, {r.covariance} covariance.",
+        "Other variables weigh equally.",
+    ]
+    if (table["df"] == 0).any():
+        notes.append("NA: the data do not determine any of the contrasts.")
+    if (table["df"] > r.own_covariance.most_at_once).any():
+        notes.append(f"NA: {r.own_covariance.why_no_more}.")
+    return NotedFrame.of(table, notes)
+
+
+def _around_means(rows: Population, settled: Sequence[str], cov_reduce: str) -> dict[str, list[float]]:
+    """Two values of every other number: its mean less and plus one, or as much as keeps both among the data."""
+    around = {}
+    for name in rows.variables:
+        if name not in rows.categories and name not in settled:
+            mean, values = rows.mean(name, weighted=cov_reduce == "weighted_mean"), rows.distinct(name)
+            step = min(1.0, mean - values[0], values[-1] - mean)
+            around[name] = [mean - step, mean + step]
+    return around
+
+
+def _tests(
+    averager: Averager, grid: Grid, term: tuple[str, ...], by: tuple[str, ...]
+) -> Iterator[tuple[dict[str, Any], Joint]]:
+    """The test of all differences (of differences) of the means of a term, at each combination of the values of `by`.
+
+    A term of the scale alone, which moves no mean, has no test.
+    """
+    rows = _grid_rows(averager, grid.frame)
+    size = rows.n // len(grid.cells)
+    levels = [[str(value) for value in grid.values[name]] for name in term]
+    if min(map(len, levels)) < 2:
+        return
+    sets = interactions(["sequential"] * len(levels), levels, " - ", reverse=False).values()
+    weights = np.repeat(np.array(list(sets)) / size, size, axis=1)
+    for key, members in groups_of(grid.cells, by):
+        cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))
+        jacobian = _contrasts(averager, cells, weights).jacobian[:, 0]
+        largest = np.abs(averager.over(cells, None).jacobian[:, 0]).max(axis=0)
+        shares = jacobian / np.where(largest > 0.0, largest, 1.0)
+        if np.abs(shares).max() > CANCELLED:
+            yield key, _test(averager, cells, weights, shares)
+
+
+def _contrasts(averager: Averager, rows: Rows, weights: FloatArray) -> Average:
+    """(h, 1) sums over rows of the latent variable by weights (h, n)."""
+    parts = [averager.predicted.averages(averager.quantity, rows, row) for row in weights]
+    values, jacobian = (np.array(part) for part in zip(*parts, strict=True))
+    return Average(values, jacobian, np.ones(values.shape, dtype=np.bool_))
+
+
+def _test(averager: Averager, rows: Rows, weights: FloatArray, shares: FloatArray) -> Joint:
+    """Wald test of the combinations of contrasts (h, n) that the data determine.
+
+    They leave out aliased columns and infinite estimates; `shares` (h, F) tell which derivatives are rounding.
+    """
+    r = averager.results
+    undetermined, infinite = aliased_gaps(r.fit, r.design.sample.rows, rows, weights), infinite_parameters(r.fit)
+    if infinite is not None:
+        moved = np.where(np.abs(shares) > _ROUNDING, shares, 0.0)[:, infinite]
+        undetermined = np.hstack([undetermined, moved])
+    if undetermined.any():
+        left, sizes, _ = np.linalg.svd(undetermined)
+        weights = left[:, int((sizes > _RANK * sizes[0]).sum()) :].T @ weights
+    if not len(weights):
+        return Joint(np.nan, 0)
+    contrasts = _contrasts(averager, rows, weights)
+    jacobian = contrasts.jacobian[:, 0]
+    if infinite is not None:
+        jacobian[:, infinite] = 0.0  # but for rounding
+    return joint_test(r, by_estimated(r, jacobian), contrasts.values[:, 0])

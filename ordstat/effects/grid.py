@@ -221,7 +221,7 @@ _TAKEN = ("term", "contrast", "difference", "row", "threshold", "level")
 Group = tuple[dict[str, Any], Population]
 
 
-def places(everyone: Population, at: Any, by: Any) -> list[Group]:
+def places_of(everyone: Population, at: Any, by: Any) -> list[Group]:
     """The labels and the rows of every place; of at="rows" all of them in one.
 
     Parameters

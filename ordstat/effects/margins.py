@@ -10,23 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._typing import IntArray
-from ..checks import one_of
+from ..checks import fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.wald import Joint, joint_frame
+from ..inference.wald import joint_frame
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
-from ..likelihood.standard_errors import normal_quantile
-from ..report.frames import NotedFrame, noted_html, noted_text
-from .average import PAIRS, Average, Averager, together
+from ..report.frames import NotedFrame
+from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population, tangent
-from .grid import places
-from .means import Emmeans, checked, groups_of, listing, shown_value
+from .emmeans import Emmeans, groups_of, listing, shown_value
+from .grid import places_of
 
 _CHANGES = "a number, a pair of values, 'sd', 'iqr' or 'minmax'"
-#: Rows that are printed.
-_SHOWN = 100
 #: What a joint test says, by its name.
 _HYPOTHESES = {
     "zero": "all effects of a term are 0",
@@ -65,10 +61,9 @@ def _changes(everyone: Population, name: str, contrast: str, change: Any, sign: 
     values = levels if change is None else tuple(change)
     if values is None or len(values) < 2:
         raise OptionError(f"{name!r} needs two values to compare; got {values!r}.")
-    for value in values:
+    for value in () if change is None else values:
         everyone.check_level(name, value)
-    pairs = [(values[low], values[high]) for low, high in PAIRS[contrast](len(values))]
-    return [Change(f"{high}{sign}{low}", pair=(low, high)) for low, high in pairs]
+    return [Change(f"{high}{sign}{low}", pair=(low, high)) for low, high in pairs_of(contrast, values)]
 
 
 def _step(everyone: Population, name: str, change: Any, sign: str) -> Change:
@@ -81,15 +76,14 @@ def _step(everyone: Population, name: str, change: Any, sign: str) -> Change:
         raise OptionError(f"change must be {_CHANGES}; got {change!r}.")
     if change == "sd":
         size = everyone.deviation(name)
-        found = Change("+SD", step=size)
+        what, step = "standard deviation", Change("+SD", step=size)
     else:
         shares, (below, above) = ((0.25, 0.75), ("Q1", "Q3")) if change == "iqr" else ((0.0, 1.0), ("min", "max"))
         low, high = (everyone.quantile(name, share) for share in shares)
-        size, found = high - low, Change(f"{above}{sign}{below}", pair=(low, high))
+        size, what, step = high - low, "range", Change(f"{above}{sign}{below}", pair=(low, high))
     if size <= 0.0:
-        what = "standard deviation" if change == "sd" else "range"
         raise OptionError(f"the {what} of {name!r} is 0 in these rows: give change= as a number.")
-    return found
+    return step
 
 
 def _per_variable(names: Sequence[str], categories: Mapping[str, Any], change: Any) -> dict[str, Any]:
@@ -118,49 +112,32 @@ class Counterfactuals:
     """
 
     def __init__(self, averager: Averager, rows: Population, single: bool) -> None:
-        self.averager, self.rows, self.single = averager, rows, single
-        self._weights = np.ones(len(rows.weights)) if single else rows.weights
-        self._averages: dict[tuple[str | None, Any], list[Average]] = {}
-        self._crossed: list[IntArray] = []
+        self.averager, self.rows = averager, rows
+        self.weights = None if single else rows.weights
+        self._averages: dict[tuple[str | None, Any], Average] = {}
+        self.designs: list[Rows] = []
 
-    def report_crossed(self) -> None:
-        """Say, once, how many rows were out of order with any of the changes."""
-        crossed = np.unique(np.concatenate(self._crossed)) if self._crossed else np.empty(0, dtype=np.intp)
-        self.averager.report_crossed(crossed, self._weights)
-
-    def effect(self, name: str, change: Change) -> list[Average]:
-        """What a change does: one average, or one of each row."""
+    def effect(self, name: str, change: Change) -> Average:
+        """What a change does, on average or in each row."""
         if change.pair is not None:
-            low, high = (self._with(name, value, value) for value in change.pair)
-        elif change.step is not None:
+            low, high = change.pair
+            return self._at(name, high, high) - self._at(name, low, low)
+        if change.step is not None:
             x = self.rows.frame[name].to_numpy(dtype=np.float64)
-            low, high = self._with(None, None, None), self._with(name, x + change.step, change.label)
-        else:
-            return self._slope(name)
-        return [after - before for before, after in zip(low, high, strict=True)]
+            return self._at(name, x + change.step, change.label) - self._at(None, None, None)
+        here = self._design(self.rows.frame)
+        return self.averager.over(here, self.weights, tangent(self.averager, self.rows, self.rows.frame, name))
 
-    def _with(self, name: str | None, value: Any, key: Any) -> list[Average]:
+    def _at(self, name: str | None, value: Any, key: Any) -> Average:
         """The prediction with a variable set to a value."""
         if (name, key) not in self._averages:
             design = self._design(self.rows.frame if name is None else self.rows.setting(name, value))
-            if self.single:
-                self._averages[name, key] = self.averager.each(design)
-            else:
-                self._averages[name, key] = [self.averager.over(design, self.rows.weights)]
+            self._averages[name, key] = self.averager.over(design, self.weights)
         return self._averages[name, key]
 
     def _design(self, frame: pd.DataFrame) -> Rows:
-        design = self.averager.design(frame)
-        self._crossed.append(self.averager.crossed(design, self._weights))
-        return design
-
-    def _slope(self, name: str) -> list[Average]:
-        spec, known = self.averager.results.design.spec, self.rows.known_values(name)
-        moved = tangent(self.averager.design, self.rows.frame, name, known, spec.linear_in(name))
-        here = self._design(self.rows.frame)
-        if self.single:
-            return self.averager.each(here, moved)
-        return [self.averager.slope(here, moved, self.rows.weights)]
+        self.designs.append(self.averager.design(frame))
+        return self.designs[-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,38 +148,22 @@ class MarginalEffects(Emmeans):
     contrast): effects are compared between places.
     """
 
-    def __repr__(self) -> str:
-        return noted_text(self.frame.head(_SHOWN), self._all_notes)
-
-    def _repr_html_(self) -> str:
-        return noted_html(self.frame.head(_SHOWN), self._all_notes)
-
     @property
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
-        r = self.averager.results
-        notes = [f"Effects on {super()._quantity}; {100 * self.level:g} % limits, {self._distribution}.", *self.notes]
-        return [*notes, f"Standard errors: delta method, {r.own_covariance.words}."]
+        covariance = self.averager.results.own_covariance.words
+        first = f"Effects on {self.quantity}; {100 * self.level:g} % limits, {self._distribution}."
+        return [first, *self.notes, f"Standard errors: delta method, {covariance}."]
 
     @property
-    def _one(self) -> str:
-        return "effect"
-
-    @property
-    def _quantity(self) -> str:
-        return f"effects on {super()._quantity}"
-
-    @property
-    def _all_notes(self) -> list[str]:
-        rows = len(self.frame)
-        more = [f"The first {_SHOWN} of {rows:,} rows; .frame has all."] if rows > _SHOWN else []
-        return [*self.table_notes, *more]
+    def _words(self) -> tuple[str, str]:
+        return "effect", f"effects on {self.quantity}"
 
     @property
     def frame(self) -> pd.DataFrame:
         """term, contrast, columns of the places, level or threshold where the scale has them, estimate, std_error,
         statistic, p_value, lower, upper; under CR2 also df, Satterthwaite's."""
-        return self._labelled(self.cells, self.averager.table(together(self.averages), self.level))
+        return self._labelled(self.cells, self.averager.table(self.averages, self.level))
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         return {**key, "difference": compared}
@@ -281,21 +242,16 @@ class MarginalEffects(Emmeans):
         outputs = [dict(zip(labels, row, strict=True)) for row in zip(*labels.values(), strict=True)] or [{}]
         front, tests = [], []
         for term in dict.fromkeys(self.cells["term"]):
+            effects = [self.averages[members] for key, members in groups_of(self.cells, self.by) if key["term"] == term]
+            if hypothesis == "equal":
+                effects = [group[1:] - group[:1] for group in effects]
+            every = Average.stacked(effects)
             for k, output in enumerate(outputs):
                 front.append({"term": term, **output})
-                tests.append(self._joint(term, k, hypothesis))
+                tests.append(self.averager.joint(every[:, k]))
         tested = joint_frame([row["term"] for row in front], tests).reset_index(drop=True)
         table = pd.concat([pd.DataFrame(front), tested], axis="columns")
-        return NotedFrame.of(table, [f"Wald tests: {_HYPOTHESES[hypothesis]}; {self._quantity}."])
-
-    def _joint(self, term: str, output: int, hypothesis: str) -> Joint:
-        """The test of one output of one term."""
-        effects: list[Average] = []
-        for key, members in groups_of(self.cells, self.by):
-            if key["term"] == term:
-                group = [self.averages[k].output(output) for k in members]
-                effects += group if hypothesis == "zero" else [effect - group[0] for effect in group[1:]]
-        return self.averager.joint(together(effects))
+        return NotedFrame.of(table, [f"Wald tests: {_HYPOTHESES[hypothesis]}; {self._words[1]}."])
 
 
 def marginal_effects(
@@ -315,34 +271,38 @@ def marginal_effects(
     re: str | None = None,
 ) -> MarginalEffects:
     """Marginal effects of variables of the formula: differences between levels of factors, derivatives by numbers."""
-    averager, everyone = Averager.of(r, scale, vcov, re), population(r, newdata, weights, data)
-    normal_quantile(level)
+    averager, everyone = Averager(r, scale, vcov, re), population(r, newdata, weights, data)
+    fraction("level", level)
     one_of("contrast", contrast, PAIRS)
-    changes = _per_variable(_names(everyone, variables, at), everyone.categories, change)
-    wanted = {name: _changes(everyone, name, contrast, value, averager.sign) for name, value in changes.items()}
-    if isinstance(at, Mapping):
-        for name in wanted.keys() & at.keys():
-            if any(one.pair is not None for one in wanted[name]):
-                raise OptionError(f"{name!r} is compared over its own values: leave it out of at=.")
-    groups = [({}, everyone)] if at is None and by is None else places(everyone, at, by)
-    predictions = [Counterfactuals(averager, rows, at == "rows") for _, rows in groups]
+    names = _names(everyone, variables, at)
+    places = [({}, everyone)] if at is None and by is None else places_of(everyone, at, by)
+    predictions = [Counterfactuals(averager, rows, at == "rows") for _, rows in places]
     cells: list[dict[str, Any]] = []
-    averages: list[Average] = []
-    for name, some in wanted.items():
-        for one in some:
+    effects: list[Average] = []
+    steps = []
+    for name, change_of_one in _per_variable(names, everyone.categories, change).items():
+        for one in _changes(everyone, name, contrast, change_of_one, averager.sign):
+            if isinstance(at, Mapping) and name in at and one.pair is not None:
+                raise OptionError(f"{name!r} is compared over its own values: leave it out of at=.")
+            if one.label == "+SD":
+                steps.append(f"{name}: {one.step:.4g}")
             front = {"term": name, "contrast": one.label}
-            for (labels, rows), counterfactuals in zip(groups, predictions, strict=True):
-                averages += counterfactuals.effect(name, one)
+            for (labels, rows), counterfactuals in zip(places, predictions, strict=True):
+                effects.append(counterfactuals.effect(name, one))
                 cells += [front | {"row": row} for row in rows.frame.index] if at == "rows" else [front | labels]
     for counterfactuals in predictions:
-        counterfactuals.report_crossed()
-    notes = (*averager.notes, *_notes(everyone, wanted, at, by))
-    return checked(MarginalEffects(pd.DataFrame(cells), ("term", "contrast"), averages, averager, level, notes))
+        averager.report_crossed(counterfactuals.designs, counterfactuals.weights)
+    notes = [*averager.notes, _note(everyone, at, by)]
+    if steps:
+        notes.append(f"SD of {listing(steps)}.")
+    averages = Average.stacked(effects)
+    warn_of_unknown(~averager.settled(averages).known)
+    return MarginalEffects(pd.DataFrame(cells), ("term", "contrast"), averages, averager, level, tuple(notes))
 
 
 def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
     """The variables whose effects are asked for; those set to a value are left out unless they are named."""
-    names = texts("variables", variables)
+    names = [variables] if isinstance(variables, str) else texts("variables", variables)
     if variables is None:
         names = [name for name in everyone.variables if not (isinstance(at, Mapping) and name in at)]
     if not names:
@@ -352,19 +312,16 @@ def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _notes(everyone: Population, wanted: Mapping[str, Sequence[Change]], at: Any, by: Any) -> tuple[str, ...]:
+def _note(everyone: Population, at: Any, by: Any) -> str:
     """What was averaged over what."""
     groups = f" of each group of {listing(list(map(str, listed(by))))}" if by is not None and listed(by) else ""
     if at == "rows":
-        note = "Of each row separately."
-    elif isinstance(at, str):
-        row = places(everyone, at, None)[0][1].frame
+        return "Of each row separately."
+    if isinstance(at, str):
+        row = places_of(everyone, at, None)[0][1].frame
         shown = ", ".join(f"{name} = {shown_value(row[name].iloc[0])}" for name in everyone.variables)
-        note = f"At the {at}s of numbers, most frequent levels of factors{groups or f' ({shown})'}."
-    else:
-        note = f"Averaged over the {len(everyone.frame):,} rows{groups}{' with values set as shown' if at else ''}."
-    steps = [f"{name}: {one.step:.4g}" for name, some in wanted.items() for one in some if one.label == "+SD"]
-    return (note, f"SD of {listing(steps)}.") if steps else (note,)
+        return f"At the {at}s of numbers, most frequent levels of factors{groups or f' ({shown})'}."
+    return f"Averaged over the {len(everyone.frame):,} rows{groups}{' with values set as shown' if at else ''}."
 
 
 def average_effects(

@@ -133,15 +133,10 @@ def _check_no_effects(re: str | None) -> None:
 
 
 def simulated(
-    r: FittedLikelihood,
-    n: int = 1,
-    seed: int | np.random.Generator = 0,
-    newdata: Any = None,
-    re: str | None = None,
+    r: FittedLikelihood, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None
 ) -> pd.DataFrame:
     """Responses drawn from the fitted probabilities."""
     whole("n", n, 1)
-    _check_no_effects(re)
     target = r.target(newdata)
     rule, rng = r.rule, generator(seed)
     shares = rng.random((int(n), target.rows.n))

@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.columns import read
-from ..formula.response import check_levels, read_response
+from ..formula.inputs import check_levels, read_response
 from ..formula.sample import Sample
 
 #: Share of the range of scores, or of a vote, below which a difference is rounding.

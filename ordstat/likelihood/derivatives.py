@@ -141,33 +141,37 @@ class Chain:
         local = slope.ndim == 2
         #: (n, M, K-1) derivatives of the outputs by eta.
         self.by_eta = slope[:, None, :] * factors if local else np.einsum("mk,nkj->nmj", factors, slope)
+        #: (n, M) those by log s, to which infinite thresholds add nothing; None without columns of the scale.
+        self.by_log_s: FloatArray | None = None
+        if self.columns.z.shape[1]:
+            finite = np.where(np.isfinite(self.eta), self.eta, 0.0)
+            self.by_log_s = np.einsum("nmk,nk->nm", self.by_eta, finite)
         #: (n, M) those by the parameter of the link, where it has one.
-        self.by_lambda = [] if family.link.lam is None else [curve.by_lambda(family, self.eta) @ factors.T]
+        self.by_lambda = None if family.link.lam is None else curve.by_lambda(family, self.eta) @ factors.T
 
     def sums(self, weights: FloatArray) -> Derived:
         """(K-1,) sums of the curve over rows by weights, and the (M, F) Jacobian of the sums of the outputs."""
         n, outputs, count = self.by_eta.shape
         by_theta = (self.by_eta * (self.s * weights[:, None, None])).reshape(n, -1)
         alpha = (self.columns.w.T @ by_theta).reshape(-1, outputs, count).transpose(1, 0, 2)
-        beta = (self.columns.x.T @ by_theta).reshape(-1, outputs, count).sum(axis=2).T
-        zeta = (self.columns.z.T @ (self._stretched() * weights[:, None])).T
-        lam = [(weights @ part)[:, None] for part in self.by_lambda]
-        return weights @ self.curve, np.hstack([alpha.reshape(outputs, -1), -beta, -zeta, *lam])
+        parts = [alpha.reshape(outputs, -1), -(self.columns.x.T @ by_theta).reshape(-1, outputs, count).sum(axis=2).T]
+        if self.by_log_s is not None:
+            parts.append(-(self.by_log_s * weights[:, None]).T @ self.columns.z)
+        if self.by_lambda is not None:
+            parts.append((weights @ self.by_lambda)[:, None])
+        return weights @ self.curve, np.hstack(parts)
 
     def rows(self) -> Derived:
         """(n, M) outputs and their (n, M, F) Jacobian."""
         by_theta, (w, x, z) = self.by_eta * self.s, (self.columns.w, self.columns.x, self.columns.z)
-        n, outputs, count = by_theta.shape
-        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(n, outputs, w.shape[1] * count)
-        beta, zeta = by_theta.sum(axis=2)[:, :, None] * x[:, None, :], self._stretched()[:, :, None] * z[:, None, :]
-        values = self.quantity.combine(self.curve.T, 1.0).T
-        return values, np.concatenate([alpha, -beta, -zeta, *(part[:, :, None] for part in self.by_lambda)], axis=2)
-
-    def _stretched(self) -> FloatArray:
-        """(n, M) derivatives by log s, to which infinite thresholds add nothing; zeros without columns of the scale."""
-        if not self.columns.z.shape[1]:
-            return np.zeros(self.by_eta.shape[:2])
-        return np.asarray(np.einsum("nmk,nk->nm", self.by_eta, np.where(np.isfinite(self.eta), self.eta, 0.0)))
+        size = w.shape[1] * by_theta.shape[2]
+        alpha = (w[:, None, :, None] * by_theta[:, :, None, :]).reshape(*by_theta.shape[:2], size)
+        parts = [alpha, -by_theta.sum(axis=2)[:, :, None] * x[:, None, :]]
+        if self.by_log_s is not None:
+            parts.append(-self.by_log_s[:, :, None] * z[:, None, :])
+        if self.by_lambda is not None:
+            parts.append(self.by_lambda[:, :, None])
+        return self.quantity.combine(self.curve.T, 1.0).T, np.concatenate(parts, axis=2)
 
 
 def averages(quantity: Quantity, rule: LikelihoodRule, rows: Rows, weights: FloatArray) -> Derived:
@@ -223,10 +227,10 @@ def score_involved(rule: LikelihoodRule, rows: Rows, chosen: BoolArray) -> BoolA
 def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
     """Rows moved by steps (n,) along a tangent, which has their derivatives by a number."""
 
-    def sum_of(part: FloatArray | None, slope: FloatArray | None) -> FloatArray | None:
+    def sum_of(part: Any, slope: Any) -> Any:
         if part is None or slope is None:
             return part
-        return np.asarray(part + (step if part.ndim == 1 else step[:, None]) * slope)
+        return part + (step if part.ndim == 1 else step[:, None]) * slope
 
     names = ("X", "offset", "nominal", "scale", "scale_offset")
     parts: dict[str, Any] = {name: sum_of(getattr(rows, name), getattr(tangent, name)) for name in names}

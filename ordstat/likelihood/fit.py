@@ -155,7 +155,7 @@ class Marginal:
     plain_loglik : float
         Of the same model without random effects.
     likelihood : MarginalLikelihood
-        The integrated likelihood, for profiles and score tests (`mixed/at_estimates.py`).
+        The integrated likelihood, for profiles and score tests (`mixed/estimate.py`).
     """
 
     terms: tuple[EffectsOfGroups, ...]

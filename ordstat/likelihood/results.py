@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Progress
+    from ..effects.emmeans import Emmeans
     from ..effects.margins import MarginalEffects
-    from ..effects.means import Emmeans
     from ..inference.bootstrap import Bootstrap
     from ..inference.comparison import Selection
     from ..inference.goodness import GoodnessOfFit
@@ -711,10 +711,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             re=re,
         )
 
-    def simulate(
-        self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None, re: str | None = None
-    ) -> pd.DataFrame:
+    def simulate(self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None) -> pd.DataFrame:
         """Responses drawn from the fitted probabilities.
+
+        Random effects are drawn anew for every group and response; rows with the same new label are one group.
 
         Parameters
         ----------
@@ -723,9 +723,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         seed : int or numpy.random.Generator
         newdata : data frame, optional
             Rows to simulate; the rows of the fit if not given.
-        re : {"new", "mode"}, optional
-            Random effects, where the fit has some: drawn anew for every group and response (the default; rows with the
-            same new label are one group), or at their conditional modes.
 
         Returns
         -------
@@ -749,7 +746,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """
         from ..inference.predictions import simulated
 
-        return simulated(self, n, seed, newdata, re)
+        return simulated(self, n, seed, newdata)
 
     def power(
         self,
@@ -949,7 +946,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> fit.joint_tests(by="contact").round(2)[["term", "contact", "chisq"]].values.tolist()
         [['temp', 'no', 10.97], ['temp', 'yes', 14.57]]
         """
-        from ..effects.joint import joint_tests
+        from ..effects.emmeans import joint_tests
 
         return joint_tests(self, by, at=at, cov_keep=cov_keep, cov_reduce=cov_reduce, data=data, vcov=vcov)
 
@@ -1318,8 +1315,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
             The Brier score here is that of one question, whether the response reaches the middle level (rms calls it
             Brier); the "Brier score" of `errors` is over all levels. With random effects a table: c_index, somers_d,
-            gamma, Brier score, rps and the share of the latent variance explained, at the modes, for groups not seen
-            (population), and by the pairs within each group.
+            gamma and the share of the latent variance explained, at the modes, for groups not seen (population), and
+            by the pairs within each group.
 
         Examples
         --------

@@ -9,7 +9,7 @@ pairs of groups that meet in a row are ever needed [Takahashi, Fagan and Chen 19
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -94,6 +94,11 @@ class Structure:
             inner = {(s, t): patterns[s, t].of[rows] for s in range(1, count) for t in range(s + 1, count)}
             return cls(*known, patterns, inner, rest)
         return cls(*known, patterns)
+
+    def places(self, t: int, groups: IntArray) -> IntArray:
+        """(n, q) places of the effects of some groups of term t among those of all terms but the first."""
+        offset = sum(self.sizes[s] * self.widths[s] for s in range(1, t))
+        return np.asarray(offset + groups[:, None] * self.widths[t] + np.arange(self.widths[t]))
 
     def gram(self, x: Sequence[FloatArray], W: FloatArray) -> BlockMatrix:
         """I + X'WX of columns x = z Lambda (n, q) of each term."""
@@ -197,26 +202,26 @@ class Factor:
         own = self.inverse.copy()
         for t in range(1, count):
             block = inner.diagonal[t - 1]
-            found = -self.V[t] @ (block if len(block) == 1 else block[patterns[0, t].second])
+            coupling = -self.V[t] @ (block if len(block) == 1 else block[patterns[0, t].second])
             for s in range(1, count):
                 if s != t:
                     place = self.structure.inner[min(s, t), max(s, t)]
                     block = pairs[min(s, t), max(s, t)][place]
-                    found -= self.V[s] @ (block if s < t else block.transpose(0, 2, 1))
-            pairs[0, t] = found
-            own -= found @ self.V[t].transpose(0, 2, 1)
+                    coupling -= self.V[s] @ (block if s < t else block.transpose(0, 2, 1))
+            pairs[0, t] = coupling
+            own -= coupling @ self.V[t].transpose(0, 2, 1)
         return BlockMatrix([own, *inner.diagonal], pairs)
 
     def _selected_beside(self, rest: Dense) -> BlockMatrix:
-        inner, own, layout = rest.selected(self.structure), self.inverse.copy(), self.structure.layout
+        inner, own, layout = rest.selected(), self.inverse.copy(), self.structure.layout
         assert layout is not None
         V = layout.entries(self.V)
         product = np.empty_like(V)
         coupled(layout.starts, layout.columns, V, rest.inverse, product)
         pairs = dict(inner.pairs)
-        for t, found in layout.blocks(product, self.V).items():
-            pairs[0, t] = -found
-            moved = found @ self.V[t].transpose(0, 2, 1)
+        for t, coupling in layout.blocks(product, self.V).items():
+            pairs[0, t] = -coupling
+            moved = coupling @ self.V[t].transpose(0, 2, 1)
             gained = _by_code(self.structure.patterns[0, t].first, moved.reshape(len(moved), -1), len(own))
             own += gained.reshape(own.shape)
         return BlockMatrix([own, *inner.diagonal], pairs)
@@ -224,31 +229,10 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """The Schur complement of crossed terms, as one matrix.
+    """The Schur complement S of crossed terms, as one matrix: `upper` (R, R) is U of S = U'U."""
 
-    Attributes
-    ----------
-    terms : range
-        Places of its terms in the structure.
-    starts : tuple of int
-        Where the effects of each begin, and the end.
-    widths : tuple of int
-        q of each.
-    upper : (R, R)
-        U of S = U'U, its columns one after another.
-    """
-
-    terms: range
-    starts: tuple[int, ...]
-    widths: tuple[int, ...]
+    structure: Structure
     upper: FloatArray
-
-    @classmethod
-    def frame(cls, structure: Structure) -> Dense:
-        """Where the effects of all terms but the first stand, without a matrix."""
-        terms = range(1, len(structure.codes))
-        starts = np.cumsum([0, *(structure.sizes[t] * structure.widths[t] for t in terms)])
-        return cls(terms, tuple(int(start) for start in starts), structure.widths[1:], np.empty((0, 0)))
 
     @cached_property
     def inverse(self) -> FloatArray:
@@ -259,24 +243,18 @@ class Dense:
     def solve(self, right: Effects) -> Effects:
         """S^-1 times a vector."""
         solved = dpotrs(self.upper, np.concatenate([part.reshape(-1) for part in right]), lower=0)[0]
-        cut = np.split(solved, self.starts[1:-1])
-        return [part.reshape(-1, q) for part, q in zip(cut, self.widths, strict=True)]
+        cut = np.split(solved, np.cumsum([part.size for part in right])[:-1])
+        return [values.reshape(part.shape) for values, part in zip(cut, right, strict=True)]
 
-    def columns(self, t: int, groups: IntArray) -> IntArray:
-        """(n, q) places of the effects of some groups of term t."""
-        k = t - self.terms.start
-        return np.asarray(self.starts[k] + groups[:, None] * self.widths[k] + np.arange(self.widths[k]))
-
-    def selected(self, structure: Structure) -> BlockMatrix:
+    def selected(self) -> BlockMatrix:
         """The entries of S^-1 in the blocks of its terms."""
-        diagonal = []
-        for t in self.terms:
-            places = self.columns(t, np.arange(structure.sizes[t]))
+        structure, diagonal, pairs = self.structure, [], {}
+        for t, size in enumerate(structure.sizes[1:], start=1):
+            places = structure.places(t, np.arange(size))
             diagonal.append(self.inverse[places[:, :, None], places[:, None, :]])
-        pairs = {}
         for (s, t), pattern in structure.patterns.items():
-            if s in self.terms:
-                rows, columns = self.columns(s, pattern.first), self.columns(t, pattern.second)
+            if s > 0:
+                rows, columns = structure.places(s, pattern.first), structure.places(t, pattern.second)
                 pairs[s, t] = self.inverse[rows[:, :, None], columns[:, None, :]]
         return BlockMatrix(diagonal, pairs)
 
@@ -300,13 +278,14 @@ class Layout:
     @classmethod
     def of(cls, structure: Structure) -> Layout:
         """Of the first term beside all others."""
-        q, frame = structure.widths[0], Dense.frame(structure)
-        rows, columns = [], []
-        for t in frame.terms:
-            pattern, shape = structure.patterns[0, t], (structure.patterns[0, t].first.size, q, structure.widths[t])
+        q, rows, columns = structure.widths[0], [], []
+        for t in range(1, len(structure.codes)):
+            pattern = structure.patterns[0, t]
+            shape = pattern.first.size, q, structure.widths[t]
             row = pattern.first[:, None] * q + np.arange(q)
             rows.append(np.broadcast_to(row[:, :, None], shape).reshape(-1))
-            columns.append(np.broadcast_to(frame.columns(t, pattern.second)[:, None, :], shape).reshape(-1))
+            places = structure.places(t, pattern.second)
+            columns.append(np.broadcast_to(places[:, None, :], shape).reshape(-1))
         row, column = np.concatenate(rows), np.concatenate(columns)
         order = np.lexsort((column, row))
         starts = np.searchsorted(row[order], np.arange(structure.sizes[0] * q + 1))
@@ -334,10 +313,10 @@ def _by_code(codes: IntArray, values: FloatArray, size: int) -> FloatArray:
 
 def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
     """Eliminate term by term; None where the matrix is not positive definite."""
-    found = _inverses(matrix.diagonal[0])
-    if found is None:
+    inverses = _inverses(matrix.diagonal[0])
+    if inverses is None:
         return None
-    inverse, logdet = found
+    inverse, logdet = inverses
     count = len(structure.codes)
     if count == 1:
         return Factor(structure, inverse, {}, None, logdet)
@@ -387,17 +366,18 @@ def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray])
 
 def _dense(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray]) -> Dense | None:
     """What is left of crossed terms."""
-    frame, layout = Dense.frame(structure), structure.layout
+    layout = structure.layout
     assert layout is not None
-    S = np.zeros((frame.starts[-1], frame.starts[-1]))
-    for t in frame.terms:
-        places = frame.columns(t, np.arange(structure.sizes[t]))
+    others = range(1, len(structure.codes))
+    S = np.zeros((sum(structure.sizes[t] * structure.widths[t] for t in others),) * 2)
+    for t in others:
+        places = structure.places(t, np.arange(structure.sizes[t]))
         S[places[:, :, None], places[:, None, :]] = matrix.diagonal[t]
     for (s, t), pattern in structure.patterns.items():
-        if s in frame.terms:
-            rows, columns = frame.columns(s, pattern.first), frame.columns(t, pattern.second)
+        if s > 0:
+            rows, columns = structure.places(s, pattern.first), structure.places(t, pattern.second)
             S[columns[:, :, None], rows[:, None, :]] = matrix.pairs[s, t].transpose(0, 2, 1)
-    B = layout.entries({t: matrix.pairs[0, t] for t in frame.terms})
+    B = layout.entries({t: matrix.pairs[0, t] for t in others})
     schur_complement(layout.starts, layout.columns, B, layout.entries(V), S)
     upper, failed = dpotrf(S.T, lower=0, clean=0, overwrite_a=1)
-    return None if failed else replace(frame, upper=upper)
+    return None if failed else Dense(structure, upper)

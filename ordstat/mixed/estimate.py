@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -18,20 +17,17 @@ from .integral import (
     Evaluation,
     Nodes,
     Objective,
-    State,
     check_grid,
     evaluate,
     evaluate_by_nodes,
     evaluate_compiled,
     row_scores,
     scores_by_nodes,
-    state_at,
 )
 from .model import MixedModel
 from .search import (
     Boundary,
-    Found,
-    diagonals,
+    Maximum,
     information_along,
     log_determinant,
     maximise,
@@ -125,29 +121,6 @@ class MarginalLikelihood:
     def smallest_eigenvalue(self) -> float:
         """Of the information about the free parameters, on the scaled columns; NaN where it is not known."""
         return float(np.linalg.eigvalsh(self._known)[0]) if np.isfinite(self._known).all() else float("nan")
-
-    def inner_of(self, covariance: FloatArray) -> FloatArray:
-        """(P' + m, P' + m) of psi, from a covariance of the user's parameters; 0 at a boundary."""
-        back = self.from_user()
-        return np.asarray(back @ np.nan_to_num(covariance) @ back.T)
-
-    def state(self, psi: FloatArray) -> State:
-        """The rows of the fit at the modes for some psi."""
-        if psi is self.at.psi:
-            return self.at.state
-        state = state_at(self.model, psi, self.at.v)
-        assert state is not None
-        return state
-
-    def steps(self) -> Iterator[tuple[FloatArray, FloatArray, float]]:
-        """For every free move of psi (`along`) psi on either side and the distance of these."""
-        for move in self._basis.T:
-            h = 1e-4 if self.infinite is not None else 1e-4 * max(1.0, float(abs(move) @ abs(self.at.psi)))
-            yield self.at.psi - h * move, self.at.psi + h * move, 2.0 * h
-
-    def along(self, inner: FloatArray) -> FloatArray:
-        """(r, r) covariance of the free moves, from that of psi."""
-        return np.asarray(self._basis.T @ np.nan_to_num(inner) @ self._basis)
 
     @cached_property
     def to_user(self) -> FloatArray:
@@ -252,7 +225,7 @@ def mixed_estimate(
     max_iter: int,
     penalty: str | None = None,
     infinite: BoolArray | None = None,
-) -> tuple[MarginalLikelihood, Found, tuple[Boundary, ...]]:
+) -> tuple[MarginalLikelihood, Maximum, tuple[Boundary, ...]]:
     """The estimates, from those without random effects.
 
     Parameters
@@ -275,34 +248,34 @@ def mixed_estimate(
     objective = objective_of(model, quadrature)
     boundaries: tuple[Boundary, ...] = ()
     if penalty is None:
-        found, free, boundaries = settled(model, objective, _found(model, objective, psi, max_iter), max_iter)
+        maximum, free, boundaries = settled(model, objective, _from_starts(model, objective, psi, max_iter), max_iter)
     else:
         objective = penalised(model, objective)
-        found, free = _found(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
-    information = found.information
+        maximum, free = _from_starts(model, objective, psi, max_iter), np.ones(psi.size, dtype=bool)
+    information = maximum.information
     if infinite is not None:  # components of psi that go with infinite estimates are too long for steps of their own
-        information = information_along(objective, found.at, free_moves(model, free, infinite))
+        information = information_along(objective, maximum.at, free_moves(model, free, infinite))
     likelihood = MarginalLikelihood(
         model=model,
         quadrature=quadrature,
-        at=found.at,
+        at=maximum.at,
         information=information,
         free=free,
         penalised=penalty is not None,
         infinite=infinite,
     )
-    return likelihood, found, boundaries
+    return likelihood, maximum, boundaries
 
 
-def _found(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Found:
+def _from_starts(model: MixedModel, objective: Objective, psi: FloatArray, max_iter: int) -> Maximum:
     """The maximum, from the first start of a few that is inside the domain: smaller and smaller random effects."""
     every = np.ones(psi.size, dtype=bool)
     for factor in (1.0, 0.3, 0.1, 0.01):
         begin = psi.copy()
         begin[model.n_fixed :] *= factor
-        found = maximise(model, objective, begin, every, max_iter)
-        if found is not None:
-            return found
+        maximum = maximise(model, objective, begin, every, max_iter)
+        if maximum is not None:
+            return maximum
     raise DataError(
         "The likelihood with random effects must be finite near the fit without them; it is not. Look for infinite "
         "estimates in the fit without them, or take out terms of nominal= or scale=."
@@ -357,7 +330,7 @@ class MixedProfile:
         return (sign * limit, "") if abs(deviance(limit) - drop) <= _EXACT else (math.nan, JUMP)
 
     def curve(self, place: int, values: FloatArray) -> FloatArray:
-        """Maximised log-likelihood at values of the parameter; NaN where none is found."""
+        """Maximised log-likelihood at values of the parameter; NaN where the search ends outside the domain."""
         functional = self._functional(place)
         if functional is None:
             raise UnavailableError(f"No profile: {BENT}.")
@@ -396,7 +369,7 @@ class MixedProfile:
         at = self._climb(start, B, a)
         # A variance at its boundary may want to be positive once the parameter has moved.
         away = np.zeros(a.size)
-        away[here.model.n_fixed :][diagonals(here.model)] = _AWAY
+        away[here.model.diagonals] = _AWAY
         away[here.free | (a != 0.0) | (at.psi != 0.0)] = 0.0
         further = here.objective(at.psi + away, at.v) if away.any() else None
         return at if further is None or further.loglik <= at.loglik else self._climb(further, B, a)

@@ -184,9 +184,9 @@ class Evaluation:
     @cached_property
     def state(self) -> State:
         """The rows at the modes."""
-        found = state_at(self.model, self.psi, self.v)
-        assert found is not None
-        return found
+        state = state_at(self.model, self.psi, self.v)
+        assert state is not None
+        return state
 
     def covariances(self) -> list[FloatArray]:
         """(G, q, q) of the effects of the groups of each term given psi."""
@@ -221,9 +221,9 @@ class State:
     @cached_property
     def terms(self) -> RowTerms:
         """Of the rows at the modes."""
-        found = self.model.family.terms(self.predictor, self.model.y)
-        assert found is not None
-        return found
+        terms = self.model.family.terms(self.predictor, self.model.y)
+        assert terms is not None
+        return terms
 
 
 def state_at(model: MixedModel, psi: FloatArray, start: Effects) -> State | None:
@@ -346,15 +346,15 @@ def _any_rows(at: State) -> _Rows:
 
 def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:
     """e_i (n, q) of each term: H^-1 x_i within the row's own groups."""
-    found = [
+    solutions = [
         own @ block[0] if len(block) == 1 else np.einsum("nab,nb->na", block[term.codes], own)
         for term, block, own in zip(model.terms, selected.diagonal, x, strict=True)
     ]
     for (s, t), block in selected.pairs.items():
         rows = block[model.structure.patterns[s, t].of]
-        found[s] = found[s] + np.einsum("nab,nb->na", rows, x[t])
-        found[t] = found[t] + np.einsum("nab,na->nb", rows, x[s])
-    return found
+        solutions[s] = solutions[s] + np.einsum("nab,nb->na", rows, x[t])
+        solutions[t] = solutions[t] + np.einsum("nab,na->nb", rows, x[s])
+    return solutions
 
 
 # Quadrature
@@ -456,10 +456,10 @@ class Nodes:
             return None
         heights = np.empty((term.n_groups, len(grid.points)))
         for j, logs in enumerate(grid.log_weights):
-            found = group_heights(at, grid.at(j, at.modes.v[0], B))
-            if found is None:
+            h = group_heights(at, grid.at(j, at.modes.v[0], B))
+            if h is None:
                 return None
-            heights[:, j] = found + logs
+            heights[:, j] = h + logs
         return cls(grid, B, heights)
 
     def values(self) -> FloatArray:

@@ -15,7 +15,7 @@ from ..judging.costs import CostMatrix
 from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.problem import CovarianceMatrix
-from .over_groups import over_population
+from .predictions import over_population
 
 #: The largest number of quadrature nodes.
 MOST_NODES = 100
@@ -77,7 +77,7 @@ def _check_crossed(sample: Sample) -> None:
 
 def with_random_effects(
     sample: Sample,
-    found: Estimate,
+    plain: Estimate,
     cost: CostMatrix,
     quadrature: int,
     max_iter: int,
@@ -89,7 +89,8 @@ def with_random_effects(
     Parameters
     ----------
     sample : Sample
-    found : Estimate
+    plain : Estimate
+        Without random effects.
     cost : CostMatrix
     quadrature : int
     max_iter : int
@@ -101,12 +102,12 @@ def with_random_effects(
     from .estimate import MarginalAtEstimates, marginal_of, mixed_estimate
 
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
-    problem = found.problem
-    here, end, boundaries = mixed_estimate(problem, found.optimum.x, quadrature, max_iter, penalty, infinite)
-    marginal = marginal_of(here, boundaries, found.loglik())
+    problem = plain.problem
+    here, end, boundaries = mixed_estimate(problem, plain.optimum.x, quadrature, max_iter, penalty, infinite)
+    marginal = marginal_of(here, boundaries, plain.loglik())
     if marginal.certain:
         marginal = replace(marginal, covariance=np.full_like(marginal.covariance, np.nan))
-    rule = problem.rule(here.fixed, found.family, cost, tuple(term.modes for term in marginal.terms))
+    rule = problem.rule(here.fixed, plain.family, cost, tuple(term.modes for term in marginal.terms))
     size = here.model.n_fixed
     information = CovarianceMatrix(marginal.covariance[:size, :size])
     rounding = 2.0**-53 * np.abs(here.model.to_user) @ np.abs(here.at.psi[:size])

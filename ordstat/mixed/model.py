@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import location_terms
-from ..formula.sample import RandomColumns, RandomRows
+from ..formula.sample import RandomColumns
 from ..likelihood.family import Cumulative, Family, LocationTerms
 from ..likelihood.predictor import Jacobian, ModelRows, Predictor
 from ..likelihood.problem import Problem
@@ -151,6 +151,21 @@ class MixedModel:
         """Lambda (q, q) of each term."""
         return [term.factor(own) for term, own in zip(self.terms, self.phi_of(phi), strict=True)]
 
+    @cached_property
+    def diagonal_of(self) -> IntArray:
+        """(m,) place in psi of the diagonal element of the column of Lambda that each component of phi is in."""
+        parts, start = [], self.n_fixed
+        for term in self.terms:
+            rows, columns = term.entries
+            parts.append(start + np.flatnonzero(rows == columns)[columns])
+            start += rows.size
+        return np.concatenate(parts)
+
+    @cached_property
+    def diagonals(self) -> IntArray:
+        """Places in psi of the diagonal elements of the Lambdas, term by term."""
+        return np.unique(self.diagonal_of)
+
     def effects(self, psi: FloatArray, v: Effects) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
         """Factors of the covariances and modes (G, q) of the user's terms, in the order of the sample."""
         factors, modes = dict[int, FloatArray](), dict[int, FloatArray]()
@@ -215,15 +230,6 @@ class MixedModel:
     def columns(self, phi: FloatArray) -> list[FloatArray]:
         """x = z Lambda (n, q) of each term."""
         return [term.z @ Lambda for term, Lambda in zip(self.terms, self.factors(phi), strict=True)]
-
-    def columns_of(self, psi: FloatArray, random: RandomRows | None) -> tuple[list[FloatArray], list[IntArray]]:
-        """x = z Lambda (n, q) and the groups (n,) of other rows for each term."""
-        assert random is not None
-        random.require_covariances()
-        terms = [random.terms[place].spelt_out() for place in self.order]
-        factors = self.factors(psi[self.n_fixed :])
-        x = [term.z @ M @ Lambda for term, M, Lambda in zip(terms, self.scaling, factors, strict=True)]
-        return x, [term.codes for term in terms]
 
     def shift(self, x: Iterable[FloatArray], v: Effects) -> FloatArray:
         """(n,) x'v of each row: what the random effects add to its score."""

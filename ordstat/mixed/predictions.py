@@ -1,8 +1,17 @@
-"""Predictions of fits with random effects."""
+"""Predictions with random effects: at their modes, at 0, and averaged over the groups, with all derivatives.
+
+A row's score needs one number of the random effects, z'b ~ N(0, d^2) with d^2 = sum_t |x_t|^2 and x_t = Lambda_t'z_t.
+A mean over the groups is an integral over d v, v standard normal, and by the trapezoid rule a weighted sum over nodes
+v. At a node the row is one without random effects whose offset is d v, so that whatever is known of such rows holds:
+values, gradients, and derivatives along tangents. The derivative by Lambda_t[r, c] is that by the score times
+v z_tr x_tc / d: at a node these columns stand beside those of X, with effects of 0.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,32 +19,273 @@ import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..checks import fraction, generator, one_of, whole
-from ..exceptions import DataError, OptionError
-from ..fit import least_expected
+from ..exceptions import DataError, OptionError, warn
+from ..fit import CostRule, least_expected
 from ..fitted import Target
-from ..formula.sample import Rows
+from ..formula.random_terms import RandomTerm
+from ..formula.sample import RandomRows, Rows, row_blocks
 from ..inference.predictions import drawn_codes, prediction_columns
 from ..judging.costs import CostMatrix
-from ..likelihood.fit import Marginal
+from ..likelihood.derivatives import (
+    QUANTITIES,
+    Chain,
+    Derived,
+    Quantity,
+    averages,
+    five_points,
+    moved,
+    score_errors,
+    steps_along,
+)
+from ..likelihood.fit import LikelihoodFit, Marginal
 from ..likelihood.fitted import FittedLikelihood
+from ..likelihood.links import Link
+from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     UNCERTAIN,
     depends_on_infinite,
     limits_between,
     places,
     predicted,
-    rule_at,
     rule_covariance,
     symmetric_limits,
 )
 from ..results import known_type, unknown_type
-from .integral import State
-from .over_groups import Predicted, at_known_modes, over_groups, tell_unknown
+
+#: Standard deviations to either side that an average takes in: beyond lies 2e-17.
+_REACH = 8.5
+#: Nodes a standard deviation, for every unit of the predictor that it is where the nearest pole is 1 away, as a
+#: Cauchy's: the error of the rule is of the order of e^(-2 pi 5) then.
+_NODES = 5.0
+#: Distance from the real line of the nearest pole, or of where a distribution begins to grow; 1 for other links.
+_POLES = {"logit": np.pi, "probit": 2.0, "cloglog": np.pi / 2.0, "loglog": np.pi / 2.0}
+#: Predictors less steep than this need no fewer nodes.
+_FLAT = 0.4
+
+#: Predictors steeper than this are those of variances that have run off.
+_STEEPEST = 500.0
+
+
+def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArray, float]]:
+    """Rows in blocks of about one steepness, with the largest of each: one steep row must not make all pay.
+
+    Parameters
+    ----------
+    link : Link
+    deviation : (n,)
+        Standard deviations of the predictors; by the distance of the nearest pole they are the steepness.
+
+    Raises
+    ------
+    DataError
+        Standard deviations of hundreds and more.
+    """
+    steep = deviation / _POLES.get(link.name, 1.0)
+    if not steep.max(initial=0.0) <= _STEEPEST:
+        raise DataError(
+            "Averages over groups need random effects of a finite standard deviation; got rows whose effects have one "
+            f"of {deviation.max():.3g}, where that of the link is about 1. Such a variance has run off as the data do "
+            "not bound it, or the row is far out: use re='zero', or re='mode' for groups of the fit."
+        )
+    blocks = np.ceil(np.log2(np.maximum(steep, _FLAT))).astype(int)
+    for block in np.unique(blocks):
+        chosen = np.flatnonzero(blocks == block)
+        yield chosen, float(steep[chosen].max())
+
+
+def normal_nodes(steep: float) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of the trapezoid rule for means over a standard normal [Trefethen & Weideman 2014].
+
+    Parameters
+    ----------
+    steep : float
+        See `steepness_blocks`.
+    """
+    half = int(np.ceil(_REACH * max(2.0, _NODES * steep)))
+    points = np.linspace(-_REACH, _REACH, 2 * half + 1)
+    shares = np.exp(-0.5 * points**2)
+    return points, shares / shares.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted(CostRule):
+    """What is predicted of rows: by a rule alone, or averaged over the groups that there could be.
+
+    Attributes
+    ----------
+    rule : LikelihoodRule
+        Without random effects.
+    factors : tuple of (q, q)
+        Lambda of every random term; empty to predict by the rule alone.
+    entries : tuple of ((m,), (m,))
+        Rows and columns of each Lambda that are parameters.
+    """
+
+    rule: LikelihoodRule
+    factors: tuple[FloatArray, ...] = ()
+    entries: tuple[tuple[IntArray, IntArray], ...] = ()
+
+    @property
+    def n_phi(self) -> int:
+        return sum(rows.size for rows, _ in self.entries)
+
+    def averages(self, quantity: Quantity, rows: Rows, weights: FloatArray) -> Derived:
+        """(M,) weighted sums over rows and their Jacobian, the parameters of the rule before those of the Lambdas."""
+        if not self.factors:
+            return averages(quantity, self.rule, rows, weights)
+        values: Any = 0.0
+        jacobian: Any = 0.0
+        for node in self._nodes(rows):
+            sums, by_parameters = averages(quantity, self._wider, node.rows, node.share * weights[node.index])
+            values, jacobian = values + sums, jacobian + by_parameters
+        return values, self._in_order(jacobian)
+
+    def each(self, quantity: Quantity, rows: Rows) -> Derived:
+        """(n, M) values of the rows and their Jacobian (n, M, F + m)."""
+        if not self.factors:
+            return Chain(quantity, self.rule, rows).rows()
+        outputs = len(quantity.factors(self.rule.n_levels - 1))
+        values, jacobian = np.zeros((rows.n, outputs)), np.zeros((rows.n, outputs, self._wider.n_parameters))
+        for node in self._nodes(rows):
+            own, gradient = Chain(quantity, self._wider, node.rows).rows()
+            values[node.index] += node.share * own
+            jacobian[node.index] += node.share * gradient
+        return values, self._in_order(jacobian)
+
+    def slope(self, quantity: Quantity, rows: Rows, tangent: Rows, weights: FloatArray) -> Derived:
+        """`averages` of the derivatives along a tangent of the rows, by five points."""
+        steps = self._steps(rows, tangent)
+        return five_points(lambda k: self.averages(quantity, moved(rows, tangent, k * steps), weights / steps))
+
+    def slopes(self, quantity: Quantity, rows: Rows, tangent: Rows) -> Derived:
+        """`each` of the derivatives along a tangent."""
+        steps = self._steps(rows, tangent)
+        values, jacobian = five_points(lambda k: self.each(quantity, moved(rows, tangent, k * steps)))
+        return values / steps[:, None], jacobian / steps[:, None, None]
+
+    @property
+    def n_levels(self) -> int:
+        return self.rule.n_levels
+
+    @property
+    def cost(self) -> CostMatrix:  # type: ignore[override]
+        return self.rule.cost
+
+    def scores(self, rows: Rows) -> FloatArray:
+        """(N,) H without random effects."""
+        return self.rule.scores(rows)
+
+    def log_odds_above(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        below = np.cumsum(self.probabilities(rows), axis=1)[:, :-1]
+        return np.asarray(np.log1p(-below) - np.log(below))
+
+    def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
+        if not self.factors:
+            return self.rule.probabilities(rows)
+        out = np.zeros((rows.n, self.rule.n_levels))
+        for node in self._nodes(rows):
+            out[node.index] += node.share * self._wider.probabilities(node.rows)
+        return out
+
+    @cached_property
+    def _wider(self) -> LikelihoodRule:
+        """The rule with an effect of 0 for every parameter of the Lambdas."""
+        return replace(self.rule, beta=np.append(self.rule.beta, np.zeros(self.n_phi)))
+
+    def _nodes(self, rows: Rows) -> Iterator[Node]:
+        """All rows at all nodes."""
+        z, x = self._columns(rows)
+        deviation = np.sqrt(np.asarray(sum(np.einsum("nq,nq->n", part, part) for part in x)))
+        products = [
+            own[:, row] * moved_by[:, column] for own, moved_by, (row, column) in zip(z, x, self.entries, strict=True)
+        ]
+        by_phi = np.hstack(products) / np.where(deviation > 0.0, deviation, 1.0)[:, None]
+        steep = self.rule.predictor(rows).s * deviation
+        given = np.zeros(rows.n) if rows.offset is None else rows.offset
+        for index, most in steepness_blocks(self.rule.link, steep):
+            some = rows.take(index)
+            for point, share in zip(*normal_nodes(most), strict=True):
+                X, offset = np.hstack([some.X, point * by_phi[index]]), given[index] + point * deviation[index]
+                yield Node(replace(some, X=X, offset=offset, random=None), index, float(share))
+
+    def _steps(self, rows: Rows, tangent: Rows) -> FloatArray:
+        """(n,) steps for derivatives along a tangent."""
+        if not self.factors:
+            return steps_along(self.rule, rows, tangent)
+        further = sum(np.abs(x).sum(axis=1) for x in self._columns(tangent)[1])
+        return steps_along(self.rule, rows, tangent, self.rule.predictor(rows).s * further)
+
+    def _columns(self, rows: Rows) -> tuple[list[FloatArray], list[FloatArray]]:
+        """z and x = z Lambda of every term."""
+        assert rows.random is not None
+        z = [term.z for term in rows.random.terms]
+        return z, [columns @ Lambda for columns, Lambda in zip(z, self.factors, strict=True)]
+
+    def _in_order(self, jacobian: FloatArray) -> FloatArray:
+        """(..., F + m) with what stands beside X, after beta, at the end."""
+        first = self.rule.alpha.size + self.rule.beta.size
+        own = slice(first, first + self.n_phi)
+        return np.concatenate([np.delete(jacobian, own, axis=-1), jacobian[..., own]], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Some rows at a node of the integral, without random effects; which rows they are, and the weight of the node."""
+
+    rows: Rows
+    index: IntArray
+    share: float
+
+
+def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:
+    """Averages over the random effects of a fit.
+
+    Raises
+    ------
+    OptionError
+        Groups of several variances.
+    """
+    if not all(term.unit_diagonal for term in marginal.terms):
+        raise OptionError(
+            "cov must have ones on its diagonal for averages over the random effects, as groups have several variances "
+            "otherwise. Use re='zero', or fit with K / K.iloc[0, 0] where all are the same."
+        )
+    factors, entries = ([getattr(term, name) for term in marginal.terms] for name in ("factor", "entries"))
+    return Predicted(replace(rule, effects=()), tuple(factors), tuple(entries))
+
+
+def over_population(fit: LikelihoodFit) -> LikelihoodFit:
+    """The fit with a rule that averages over the random effects."""
+    assert fit.marginal is not None and isinstance(fit.rule, LikelihoodRule)
+    return replace(fit, rule=over_groups(fit.rule, fit.marginal))
+
+
+def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
+    """Rows with the modes (G, q) of known groups in their offset, so that those of others alone are random."""
+    assert rows.random is not None
+    shift, terms = np.zeros(rows.n), []
+    for term, own in zip(rows.random.terms, modes, strict=True):
+        known = (term.codes >= 0)[:, None]
+        shift += np.einsum("nq,nq->n", term.z, np.where(known, own[np.maximum(term.codes, 0)], 0.0))
+        terms.append(replace(term, z=np.where(known, 0.0, term.z)))
+    offset = shift if rows.offset is None else rows.offset + shift
+    return replace(rows, offset=offset, random=RandomRows(tuple(terms)))
+
+
+def tell_unknown(terms: Sequence[RandomTerm], newdata: Any, hint: str = "") -> None:
+    """DataWarning where groups are named, and none of them is known; the hint ends the sentence on predictions."""
+    text = next(filter(None, (term.unknown(newdata) for term in terms)), "")
+    if text:
+        warn(
+            f"No group of newdata is one of the fit: {text}. Its rows are predicted by averages over the random "
+            f"effects{hint}. Where they are groups of the fit, write them in the same type."
+        )
+
+
+# Predictions
 
 #: What random effects may be in a prediction.
 EFFECTS = ("mode", "zero", "marginal")
-#: Step of a derivative by the score.
-_STEP = 1e-4
 
 
 def mixed_prediction(
@@ -87,7 +337,12 @@ def mixed_prediction(
     if not se and interval is None:
         labels = r.threshold_names if type == "linear_predictor" else list(r.levels)
         return target.series(value[:, 0], type) if type in ("score", "mean") else target.frame(value, labels)
-    error = _errors(r, target.rows, type, kind)
+    if kind in ("mode", "known"):
+        raise OptionError(
+            "se= and interval= must go with re='marginal', averages over the groups, or re='zero', a typical group; "
+            "predictions at the modes of random effects have no standard error."
+        )
+    error = _errors(r, *predicted_at, type)
     tables = {"estimate": value}
     if se:
         tables["std_error"] = error
@@ -134,39 +389,18 @@ def _marginal(r: FittedLikelihood) -> Marginal:
     return r.fit.marginal
 
 
-def _at(r: FittedLikelihood, rows: Rows, kind: str, psi: FloatArray | None = None) -> tuple[Predicted, Rows]:
-    """What is predicted and of which rows, known groups at their modes; at the estimates or other parameters psi."""
-    marginal = _marginal(r)
-    here, model = marginal.likelihood, marginal.likelihood.model
-    psi = here.at.psi if psi is None else psi
-    rule = replace(rule_at(r.fit, model.to_user @ psi[: model.n_fixed]), effects=())
+def _at(r: FittedLikelihood, rows: Rows, kind: str) -> tuple[Predicted, Rows]:
+    """What is predicted and of which rows, known groups at their modes."""
+    bare = replace(r.rule, effects=())
     if kind == "zero":
-        return Predicted(rule), replace(rows, random=None)
+        return Predicted(bare), replace(rows, random=None)
     assert rows.random is not None
     rows.random.require_covariances()
-    factors, modes = model.effects(psi, here.at.v if kind == "marginal" else here.state(psi).modes.v)
     if kind != "marginal":
-        rows = at_known_modes(rows, modes)
+        rows = at_known_modes(rows, r.rule.effects)
     if kind == "mode":
-        return Predicted(rule), replace(rows, random=None)
-    return replace(over_groups(rule, marginal), factors=factors), rows
-
-
-def _conditional_variance(state: State, x: list[FloatArray], codes: list[IntArray]) -> FloatArray:
-    """(n,) variance of z'b given psi, of the groups that are known: x'H^-1 x."""
-    x = [np.where((code >= 0)[:, None], part, 0.0) for part, code in zip(x, codes, strict=True)]
-    groups = [np.maximum(code, 0) for code in codes]
-    if len(x) == 1:
-        block = state.modes.factor.inverse
-        return np.asarray(np.einsum("nq,nqp,np->n", x[0], block[groups[0]], x[0]))
-    rows, of = np.unique(np.column_stack([*groups, *x]), axis=0, return_index=True, return_inverse=True)[1:]
-    values = []
-    for row in rows:
-        unit = [np.zeros_like(v) for v in state.modes.v]
-        for part, columns, code in zip(unit, x, groups, strict=True):
-            part[code[row]] = columns[row]
-        values.append(sum(np.vdot(a, b) for a, b in zip(unit, state.modes.factor.solve(unit), strict=True)))
-    return np.array(values)[of.reshape(-1)]
+        return Predicted(bare), replace(rows, random=None)
+    return over_groups(bare, _marginal(r)), rows
 
 
 def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
@@ -182,67 +416,48 @@ def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray
 # Draws
 
 
-def simulated_effects(
-    r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any, re: str
-) -> pd.DataFrame:
-    """Responses of a fit with random effects, these drawn anew or at their modes."""
+def simulated_effects(r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any) -> pd.DataFrame:
+    """Responses of a fit with random effects, these drawn anew for every group; new groups without a label are rows."""
     whole("n", n, 1)
-    one_of("re", re, ("new", "mode"))
     rng, target, bare = generator(seed), _target(r, newdata), replace(r.rule, effects=())
-    rows, groups = target.rows, []
-    if re == "mode":
-        _kind(r, rows, "mode")
-        rows = _at(r, rows, "mode")[1]
-    else:
-        assert rows.random is not None
-        rows.random.require_covariances()
-        for term, named in zip(rows.random.terms, r.design.random, strict=True):
-            new = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
-            groups.append(np.where(term.codes < 0, term.n_groups + new, term.codes))
-    fixed, columns = bare.scores(rows), {}
+    rows = target.rows
+    assert rows.random is not None
+    rows.random.require_covariances()
+    groups = []
+    for term, named in zip(rows.random.terms, r.design.random, strict=True):
+        new = np.arange(rows.n) if newdata is None else named.apart(newdata, target.complete)
+        groups.append(np.where(term.codes < 0, term.n_groups + new, term.codes))
+    columns = {}
     for i in range(int(n)):
-        scores = fixed + _drawn_shift(r, rows, groups, rng)
+        scores = target.scores.copy()
+        for term, effects, codes in zip(rows.random.terms, _marginal(r).terms, groups, strict=True):
+            b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
+            if term.root is not None:
+                b[: term.n_groups] = term.root @ b[: term.n_groups]
+            scores += np.einsum("nq,nq->n", term.z, b[codes])
         codes = drawn_codes(bare.probabilities(rows, scores), rng.random((1, rows.n)))[0]
         columns[f"sim_{i + 1}"] = target.classes(codes, r.design.levels)
     return pd.DataFrame(columns, index=target.index)
 
 
-def _drawn_shift(r: FittedLikelihood, rows: Rows, groups: list[IntArray], rng: np.random.Generator) -> FloatArray:
-    """(n,) z'b, with effects drawn for every group; 0 for rows without random terms."""
-    shift = np.zeros(rows.n)
-    if rows.random is not None:
-        for term, effects, codes in zip(rows.random.terms, _marginal(r).terms, groups, strict=True):
-            b = rng.standard_normal((term.n_groups + rows.n, term.q)) @ effects.factor.T
-            if term.root is not None:
-                b[: term.n_groups] = term.root @ b[: term.n_groups]
-            shift += np.einsum("nq,nq->n", term.z, b[codes])
-    return shift
-
-
 # Errors
 
 
-def _errors(r: FittedLikelihood, rows: Rows, type: str, kind: str) -> FloatArray:
+def _errors(r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
     """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
-    here = _marginal(r).likelihood
-    slopes = []
-    for behind, ahead, distance in here.steps():
-        low, high = (_values(*_at(r, rows, kind, psi), type) for psi in (behind, ahead))
-        slopes.append((high - low) / distance)
-    inner = here.inner_covariance if r.covariance == "model" else here.inner_of(r.whole_covariance)
-    by_psi = np.stack(slopes)
-    variance = np.einsum("anm,ab,bnm->nm", by_psi, here.along(inner), by_psi)
-    if kind in ("mode", "known"):
-        predicted_by_groups, there = _at(r, rows, kind)
-        given = _conditional_variance(here.at.state, *here.model.columns_of(here.at.psi, rows.random))
-        assert there.offset is not None
-        further, nearer = (
-            _values(predicted_by_groups, replace(there, offset=there.offset + move), type) for move in (_STEP, -_STEP)
-        )
-        variance += given[:, None] * ((further - nearer) / (2.0 * _STEP)) ** 2
-    unknown = depends_on_infinite(r.fit, replace(r.rule, effects=()), rows, type)
-    error = np.sqrt(variance)
-    return np.asarray(error if unknown is None else np.where(unknown, np.nan, error))
+    rule = predicted_by_groups.rule
+    unknown = depends_on_infinite(r.fit, rule, rows, type)
+    if type in ("score", "linear_predictor"):
+        predicted_by_groups = Predicted(rule)
+    covariance, errors = predicted_covariance(r, predicted_by_groups), []
+    if type == "score":
+        errors.append(score_errors(rule, rows, covariance)[:, None])
+    else:
+        for some in row_blocks(rows.n, rule.n_levels * len(covariance)):
+            jacobian = predicted_by_groups.each(QUANTITIES[type], rows.take(some))[1]
+            errors.append(np.sqrt(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=2), 0.0)))
+    error = np.concatenate(errors)
+    return error if unknown is None else np.where(unknown, np.nan, error)
 
 
 # Averages for effects and marginal means

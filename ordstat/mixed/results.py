@@ -20,9 +20,8 @@ from ..fitted import Target
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import Sample
 from ..inference.comparison import is_zero
-from ..inference.goodness import middle_code
 from ..inference.wald import chi2_tail
-from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d
+from ..judging.errors import PairOrder, concordance, ratio, somers_d
 from ..likelihood.fit import Marginal
 from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
@@ -33,8 +32,7 @@ from ..report.frames import NotedFrame
 from ..report.render import Table
 from ..report.warnings import Alert
 from .method import ForNewGroups
-from .over_groups import at_known_modes, over_population, tell_unknown
-from .predictions import mixed_prediction, simulated_effects
+from .predictions import at_known_modes, mixed_prediction, over_population, simulated_effects, tell_unknown
 
 _ROWS = "it treats rows as independent, and rows of a group are not"
 _MARGINS = "margins are distances from thresholds, and random effects move these by group", "errors(cv=)"
@@ -185,10 +183,8 @@ class MixedResults(LikelihoodResults):
     def predict(self, newdata: Any = None, type: str = "class", **options: Any) -> pd.Series | pd.DataFrame:
         return mixed_prediction(self, newdata, type, **options)
 
-    def simulate(
-        self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None, re: str | None = None
-    ) -> pd.DataFrame:
-        return simulated_effects(self, n, seed, newdata, "new" if re is None else re)
+    def simulate(self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None) -> pd.DataFrame:
+        return simulated_effects(self, n, seed, newdata)
 
     def vcov(self, type: Any = None) -> pd.DataFrame:
         random = (self if type is None else with_covariance(self, type)).random_parameters
@@ -462,46 +458,30 @@ def _table(r: MixedResults, level: float) -> Table:
 
 
 def _discrimination(r: MixedResults) -> pd.DataFrame:
-    """Rank correlations, Brier score, ranked probability score and R2, a column for each way of seeing the groups."""
-    sample, middle = r.design.sample, middle_code(len(r.levels))
-    weights, table = sample.case_weights, {}
-    at_modes = r.rule.probabilities(sample.rows, r.fit.scores)
-    populations: Any = over_population(r.fit).rule
-    shares = _explained(r)
-    for name, probabilities in (("modes", at_modes), ("population", populations.probabilities(sample.rows))):
-        above = probabilities[:, middle:].sum(axis=1)
-        by_scores = name == "modes" and sample.rows.one_scale
-        table[name] = _pairs(sample, r.fit.scores if by_scores else _ranks(probabilities), None) | {
-            f"brier_at_{r.levels[middle]}": float(np.average((above - (sample.y >= middle)) ** 2, weights=weights)),
-            "rps": float(np.average(ranked_probability_scores(probabilities, sample.y), weights=weights)),
-        }
-    assert sample.rows.random is not None
-    order = r.fit.scores if sample.rows.one_scale else _ranks(at_modes)
-    for term, columns in zip(r.design.random, sample.rows.random.terms, strict=True):
-        table[f"within {term.group}"] = _pairs(sample, order, columns.codes)
-    for name, share in shares.items():
-        table[name]["r2_latent"] = share
-    return NotedFrame.of(pd.DataFrame(table), list(_DISCRIMINATION), "Discrimination")
-
-
-def _ranks(probabilities: FloatArray) -> FloatArray:
-    return np.asarray(probabilities @ np.arange(probabilities.shape[1], dtype=np.float64))
-
-
-def _pairs(sample: Sample, order: FloatArray, groups: IntArray | None) -> dict[str, float]:
-    counts = PairOrder.of(sample.y, order, groups).counts(sample.case_weights)
-    gamma = ratio(counts.concordant - counts.discordant, counts.concordant + counts.discordant)
-    return {"c_index": concordance(counts), "somers_d": somers_d(counts), "gamma": gamma, "pairs": counts.total}
-
-
-def _explained(r: MixedResults) -> dict[str, float]:
-    """Shares of the latent variance of the fixed effects, and of these and the random ones; NaN where it has none."""
+    """Rank correlations and shares of the latent variance, a column for each way of seeing the groups."""
+    sample, random = r.design.sample, r.design.sample.rows.random
+    assert random is not None
+    ranks = np.arange(float(len(r.levels)))
+    at_modes = r.rule.probabilities(sample.rows, r.fit.scores) @ ranks
+    at_modes = r.fit.scores if sample.rows.one_scale else at_modes
+    population: Any = r.judge.rule
+    orders: dict[str, tuple[FloatArray, IntArray | None]] = {
+        "modes": (at_modes, None),
+        "population": (population.probabilities(sample.rows) @ ranks, None),
+    }
+    for term, columns in zip(r.design.random, random.terms, strict=True):
+        orders[f"within {term.group}"] = at_modes, columns.codes
+    table = {}
+    for name, (order, groups) in orders.items():
+        counts = PairOrder.of(sample.y, order, groups).counts(sample.case_weights)
+        gamma = ratio(counts.concordant - counts.discordant, counts.concordant + counts.discordant)
+        table[name] = {"c_index": concordance(counts), "somers_d": somers_d(counts), "gamma": gamma}
+        table[name]["pairs"] = counts.total
     variances = _latent_variances(r)
-    if variances is None:
-        return {"population": float("nan"), "modes": float("nan")}
-    between, latent = variances
-    sample, bare = r.design.sample, replace(r.rule, effects=())
-    score, weights = bare.scores(replace(sample.rows, offset=None)), sample.case_weights
-    fixed = float(np.average((score - np.average(score, weights=weights)) ** 2, weights=weights))
-    total = fixed + sum(between) + latent
-    return {"population": fixed / total, "modes": (fixed + sum(between)) / total}
+    if variances is not None:
+        between, latent = sum(variances[0]), variances[1]
+        score, weights = replace(r.rule, effects=()).scores(replace(sample.rows, offset=None)), sample.case_weights
+        fixed = float(np.average((score - np.average(score, weights=weights)) ** 2, weights=weights))
+        total = fixed + between + latent
+        table["population"]["r2_latent"], table["modes"]["r2_latent"] = fixed / total, (fixed + between) / total
+    return NotedFrame.of(pd.DataFrame(table), list(_DISCRIMINATION), "Discrimination")

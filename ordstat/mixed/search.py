@@ -4,9 +4,9 @@ BFGS begins at an inverse information that is nearly right, which is what makes 
 blockdiag((J - C'H^-1 C)^-1, 1 / G), J the information of the fixed parameters at the modes, C = d2h / dv dpsi, G the
 number of groups of each phi. The Hessian is one of central differences of the exact gradient, at the end alone.
 
-Variances at their boundary, 0, are found, proven by the one-sided derivative, and left out of the covariance. l is even
-in every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the variance wants to
-be positive; dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0 is not above 0 at a boundary.
+Variances at their boundary, 0, are proven by the one-sided derivative and left out of the covariance. l is even in
+every column of Lambda, so that its derivative by a standard deviation is 0 at 0 whether or not the variance wants to be
+positive; dl / d(sigma^2) = (d2l / d sigma^2) / 2 at 0 is not above 0 at a boundary.
 
 A penalty keeps covariances off that boundary: + log det Lambda for every term. For one column that is log sd, the gamma
 density of shape 2 and rate 0 of Chung, Rabe-Hesketh, Dorie, Gelman and Liu (2013, Psychometrika 78, 685-709); for q
@@ -44,7 +44,7 @@ _NEWTON, _HESSIANS = 6, 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Found:
+class Maximum:
     """Where a search ended.
 
     Attributes
@@ -62,7 +62,9 @@ class Found:
     message: str
 
 
-def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: BoolArray, max_iter: int) -> Found | None:
+def maximise(
+    model: MixedModel, objective: Objective, psi: FloatArray, free: BoolArray, max_iter: int
+) -> Maximum | None:
     """The maximum over the free components of psi, from a start; None where that is outside the domain."""
     at = objective(psi, zero_effects(model))
     if at is None:
@@ -82,7 +84,7 @@ def maximise(model: MixedModel, objective: Objective, psi: FloatArray, free: Boo
         message = "no further progress"
     if message == "no further progress" and not model.family.concave:
         message = JUMPS
-    return Found(at=at, information=information, logliks=logliks, message=message)
+    return Maximum(at=at, information=information, logliks=logliks, message=message)
 
 
 def zero_effects(model: MixedModel) -> Effects:
@@ -277,50 +279,48 @@ class Boundary:
 
 
 def settled(
-    model: MixedModel, objective: Objective, found: Found, max_iter: int
-) -> tuple[Found, BoolArray, tuple[Boundary, ...]]:
-    """A maximum with small standard deviations set to 0 where they belong there, its free components and the others."""
-    if all(term.width == 1 for term in model.terms) and np.abs(found.at.psi[model.n_fixed :]).min() >= _SMALL:
-        return found, np.ones(found.at.psi.size, dtype=bool), ()
-    canonical = _canonical(model, found.at.psi)
+    model: MixedModel, objective: Objective, maximum: Maximum, max_iter: int
+) -> tuple[Maximum, BoolArray, tuple[Boundary, ...]]:
+    """A maximum with small standard deviations set to 0 where they belong there, its free components and the others.
+
+    Variances that turn out to want to be positive are searched for again from a start away from 0.
+    """
+    every = np.ones(maximum.at.psi.size, dtype=np.bool_)
+    if all(term.width == 1 for term in model.terms) and np.abs(maximum.at.psi[model.n_fixed :]).min() >= _SMALL:
+        return maximum, every, ()
+    canonical = _canonical(model, maximum.at.psi)
     zero = _zeros(model, canonical)
-    free = ~zero
-    if not zero.any():
-        return found, free, ()
-    at = objective(canonical, found.at.v)
-    if at is None or at.loglik < found.at.loglik - _LOST * (1.0 + abs(found.at.loglik)):
-        return found, np.ones(zero.size, dtype=bool), ()
-    derivatives = _derivatives(model, objective, at, zero)
-    if any(one.derivative > 0.0 for one in derivatives):
-        return _left(model, objective, at, derivatives, max_iter)
-    again = maximise(model, objective, canonical, free, max_iter)
-    if again is None:
-        return found, free, tuple(derivatives)
-    logliks = [*found.logliks, *again.logliks[1:]]
-    return replace(again, logliks=logliks), free, tuple(derivatives)
-
-
-def _left(
-    model: MixedModel, objective: Objective, at: Evaluation, zeros: list[Boundary], max_iter: int
-) -> tuple[Found, BoolArray, tuple[Boundary, ...]]:
-    """The maximum sought again from where the variances that want to be positive are."""
-    psi, every = at.psi.copy(), np.ones(at.psi.size, dtype=bool)
-    for one in zeros:
-        if one.derivative > 0.0:
-            psi[_diagonal(model, one.term, one.column)] = _AWAY
-    found = maximise(model, objective, psi, every, max_iter)
-    assert found is not None
-    return found, every, ()
+    at = objective(canonical, maximum.at.v) if zero.any() else None
+    if at is None or at.loglik < maximum.at.loglik - _LOST * (1.0 + abs(maximum.at.loglik)):
+        return maximum, every, ()
+    bent = np.diag(negative_hessian(objective, at, zero))
+    columns = [(k, column) for k, term in enumerate(model.terms) for column in range(term.width)]
+    boundaries = {
+        int(place): Boundary(k, column, -0.5 * float(bent[place]))
+        for place, (k, column) in zip(model.diagonals, columns, strict=True)
+        if zero[place]
+    }
+    away = [place for place, boundary in boundaries.items() if boundary.derivative > 0.0]
+    if away:
+        start = canonical.copy()
+        start[away] = _AWAY
+        left = maximise(model, objective, start, every, max_iter)
+        assert left is not None
+        return left, every, ()
+    again = maximise(model, objective, canonical, ~zero, max_iter)
+    if again is not None:
+        maximum = replace(again, logliks=[*maximum.logliks, *again.logliks[1:]])
+    return maximum, ~zero, tuple(boundaries.values())
 
 
 def _canonical(model: MixedModel, psi: FloatArray) -> FloatArray:
     """psi with every Lambda the Cholesky factor of its covariance: a pivot of 0 has a column of zeros."""
-    parts = []
+    out, start = psi.copy(), model.n_fixed
     for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
-        parts.append(semidefinite_factor(Lambda @ Lambda.T)[term.entries] if term.correlated else Lambda[term.entries])
-    phi = np.concatenate(parts)
-    phi = np.where(np.abs(phi) < _SMALL, np.where(diagonals(model), 0.0, phi), phi)
-    out = np.concatenate([psi[: model.n_fixed], phi])
+        root = semidefinite_factor(Lambda @ Lambda.T) if term.correlated else Lambda
+        out[start : start + term.n_phi] = root[term.entries]
+        start += term.n_phi
+    out[model.diagonals] = np.where(np.abs(out[model.diagonals]) < _SMALL, 0.0, out[model.diagonals])
     out[_zeros(model, out)] = 0.0
     return out
 
@@ -335,36 +335,9 @@ def semidefinite_factor(matrix: FloatArray) -> FloatArray:
     return out
 
 
-def diagonals(model: MixedModel) -> BoolArray:
-    """(m,) which components of phi are on the diagonal."""
-    return np.concatenate([rows == columns for rows, columns in (term.entries for term in model.terms)])
-
-
-def _diagonal(model: MixedModel, term: int, column: int) -> int:
-    """Place in psi of a diagonal element."""
-    before = model.n_fixed + sum(own.n_phi for own in model.terms[:term])
-    rows, columns = model.terms[term].entries
-    return before + int(np.flatnonzero((rows == column) & (columns == column))[0])
-
-
 def _zeros(model: MixedModel, psi: FloatArray) -> BoolArray:
     """(P + m,) components in columns of Lambda whose diagonal is 0."""
-    parts = [np.zeros(model.n_fixed, dtype=bool)]
-    for term, Lambda in zip(model.terms, model.factors(psi[model.n_fixed :]), strict=True):
-        parts.append((np.diag(Lambda) == 0.0)[term.entries[1]])
-    return np.concatenate(parts)
-
-
-def _derivatives(model: MixedModel, objective: Objective, at: Evaluation, zero: BoolArray) -> list[Boundary]:
-    """One for every diagonal element that is 0."""
-    bent = negative_hessian(objective, at, zero)
-    found = []
-    for t, (term, Lambda) in enumerate(zip(model.terms, model.factors(at.psi[model.n_fixed :]), strict=True)):
-        for column in range(term.width):
-            if Lambda[column, column] == 0.0:
-                place = _diagonal(model, t, column)
-                found.append(Boundary(t, column, -0.5 * float(bent[place, place])))
-    return found
+    return np.concatenate([np.zeros(model.n_fixed, dtype=np.bool_), psi[model.diagonal_of] == 0.0])
 
 
 # The penalty
@@ -373,21 +346,19 @@ def _derivatives(model: MixedModel, objective: Objective, at: Evaluation, zero: 
 def log_determinant(model: MixedModel, psi: FloatArray) -> float:
     """log det Lambda summed over the terms."""
     with np.errstate(divide="ignore"):
-        return float(np.log(np.abs(psi[model.n_fixed + np.flatnonzero(diagonals(model))])).sum())
+        return float(np.log(np.abs(psi[model.diagonals])).sum())
 
 
 def penalised(model: MixedModel, objective: Objective) -> Objective:
     """An integrated log-likelihood with the penalty; None where a Lambda is singular."""
-    places = model.n_fixed + np.flatnonzero(diagonals(model))
+    places = model.diagonals
 
     def evaluate(psi: FloatArray, start: list[FloatArray]) -> Evaluation | None:
-        if not psi[places].all():
+        plain = objective(psi, start) if psi[places].all() else None
+        if plain is None:
             return None
-        found = objective(psi, start)
-        if found is None:
-            return None
-        gradient = found.gradient.copy()
+        gradient = plain.gradient.copy()
         gradient[places] += 1.0 / psi[places]
-        return replace(found, loglik=found.loglik + log_determinant(model, psi), gradient=gradient)
+        return replace(plain, loglik=plain.loglik + log_determinant(model, psi), gradient=gradient)
 
     return evaluate

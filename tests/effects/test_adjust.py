@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import chi, norm, t
 
-from ordstat.effects.means import ADJUST, Family, adjusted
+from ordstat.effects.contrasts import ADJUST, Family, adjusted
 
 
 def family(z: list[float], spread: np.ndarray, n_means: int = 2, level: float = 0.95, df: float = np.inf) -> Family:

@@ -16,7 +16,7 @@ from ordstat.likelihood.family import Cumulative, Family
 from ordstat.likelihood.flexible import FLEXIBLE
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.rule import LikelihoodRule
-from ordstat.mixed.over_groups import Predicted
+from ordstat.mixed.predictions import Predicted
 
 ALL_LINKS = {**LINKS, "aranda-ordaz": FLEXIBLE["aranda-ordaz"].at(0.7), "log-gamma": FLEXIBLE["log-gamma"].at(-0.4)}
 

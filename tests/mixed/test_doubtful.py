@@ -43,7 +43,7 @@ def separated() -> tuple[pd.DataFrame, LikelihoodResults]:
     return data, found
 
 
-@pytest.mark.parametrize("re", ["mode", "zero", "marginal"])
+@pytest.mark.parametrize("re", ["zero", "marginal"])
 def test_errors_beside_an_infinite_estimate(separated: tuple[pd.DataFrame, LikelihoodResults], re: str) -> None:
     """Rows with the effect have none; the others have those of the fit without the rows that are certain."""
     data, fit = separated

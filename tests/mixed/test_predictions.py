@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from reference_cases import case_names, load_case, load_data
+from reference_cases import case_names, load_case
 from scipy.integrate import quad
 from scipy.stats import norm
 
 from ordstat import CumulativeLink, datasets, ordfit
-from ordstat.exceptions import DataError, DataWarning
+from ordstat.exceptions import DataError, DataWarning, OptionError
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
-from ordstat.mixed.predictions import _at, _conditional_variance
 
 WINE = datasets.load("wine")
 NEW = pd.DataFrame({"temp": ["cold", "warm", "warm"], "contact": ["no", "yes", "no"], "judge": [1, 5, 9]})
@@ -66,18 +65,18 @@ def test_averages_are_the_integrals(link: str) -> None:
 
 
 def test_known_groups_are_at_their_modes_and_others_averaged_over(fit: LikelihoodResults) -> None:
-    """Row by row, with errors; no warning, as some group is known."""
+    """Row by row; no warning, as some group is known."""
     mixed = NEW.assign(judge=[1, 77, 9])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        both = fit.predict(mixed, type="prob", se=True)
+        both = fit.predict(mixed, type="prob")
     for i, re in enumerate(["mode", "marginal", "mode"]):
-        pd.testing.assert_frame_equal(both.iloc[[i]], fit.predict(mixed.iloc[[i]], type="prob", re=re, se=True))
+        pd.testing.assert_frame_equal(both.iloc[[i]], fit.predict(mixed.iloc[[i]], type="prob", re=re))
     y = mixed.assign(rating=[1, 2, 3])
     prob = fit.predict(mixed, type="prob").to_numpy()
     assert fit.errors(y).loc["log-loss", "new data"] == pytest.approx(-np.log(prob[range(3), range(3)]).mean())
     with pytest.raises(DataError, match="has not seen"):
-        fit.simulate(newdata=mixed, re="mode")
+        fit.predict(mixed, re="mode")
 
 
 def test_a_new_group_within_a_known_one() -> None:
@@ -95,46 +94,10 @@ def test_a_new_group_within_a_known_one() -> None:
     np.testing.assert_allclose(found, below, atol=1e-7)
 
 
-def test_crossed_terms_and_slopes_in_groups_that_never_met() -> None:
-    """x'H^-1 x from solving with H, against the whole inverse of a dense H."""
-    data = load_data("crossed")
-    fit = ordfit("y ~ x1 + (1 + x1 | subj) + (1 | item)", data.sample(250, random_state=1))
-    found = fit.fit.marginal
-    assert found is not None
-    model, state = found.likelihood.model, found.likelihood.at.state
-    N = [term.n_groups * term.q for term in model.terms]
-    Z = np.zeros((model.y.size, sum(N)))
-    for t, (term, x) in enumerate(zip(model.terms, state.x, strict=True)):
-        for a in range(term.q):
-            Z[np.arange(len(Z)), sum(N[:t]) + term.codes * term.q + a] = x[:, a]
-    inverse = np.linalg.inv(np.eye(sum(N)) + Z.T @ (model.weights * state.modes.terms.curvature * Z.T).T)
-    new = data.iloc[1:40]
-    rows = fit.design.spec.rebuild(new).rows.random
-    sd, errors = [], _conditional_variance(state, *model.columns_of(found.likelihood.at.psi, rows))
-    for i in range(len(new)):
-        z = np.zeros(sum(N))
-        for t, place in enumerate(model.order):
-            term, own = rows.terms[place], model.factors(found.likelihood.at.psi[model.n_fixed :])[t]
-            start = sum(N[:t]) + term.codes[i] * term.q
-            z[start : start + term.q] = term.z[i] @ model.scaling[t] @ own
-        sd.append(z @ inverse @ z)
-    np.testing.assert_allclose(errors, sd, rtol=1e-9)
-
-
-def test_errors_at_the_modes_are_those_of_draws(fit: LikelihoodResults) -> None:
-    """psi from its normal distribution, the modes found again, and effects about them: 2000 draws."""
-    here = fit.fit.marginal.likelihood
-    rng = np.random.default_rng(1)
-    rows = fit.design.spec.rebuild(NEW).rows
-    x = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
-    psis = rng.multivariate_normal(here.at.psi, here.inner_covariance, 2000)
-    drawn = []
-    for psi in psis:
-        given = _conditional_variance(here.state(psi), *here.model.columns_of(psi, rows.random))
-        effects = _at(fit, rows, "mode", psi)[1].offset + np.sqrt(given) * rng.standard_normal(3)
-        drawn.append(x @ (here.model.to_user @ psi[: here.model.n_fixed])[-2:] + effects)
-    error = fit.predict(NEW, type="score", se=True)["std_error"]
-    np.testing.assert_allclose(error, np.std(drawn, axis=0), rtol=0.06)  # the modes are not linear in psi
+@pytest.mark.parametrize("re", [None, "mode"])
+def test_modes_have_no_standard_errors(fit: LikelihoodResults, re: str | None) -> None:
+    with pytest.raises(OptionError, match="must go with re='marginal', averages over the groups, or re='zero'"):
+        fit.predict(type="prob", se=True, re=re)
 
 
 def test_simulated_effects_have_their_variance() -> None:
