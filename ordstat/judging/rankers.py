@@ -165,7 +165,10 @@ class MarginResults(ThresholdResults):
     """
 
     glance = threshold_figures
-    summary_data = threshold_report
+
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        return threshold_report(self)
 
 
 class FittedVotes(FittedRanker):
