@@ -40,7 +40,7 @@ KNOWN = {
     "judging.evaluation -> prediction.probabilities", "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
     "method -> reduction.classifiers", "method -> svm.kernels",
-    "persistence -> likelihood.flexible", "persistence -> likelihood.links", "plots.latent -> likelihood.rule",
+    "persistence -> likelihood.flexible", "persistence -> likelihood.links",
     "plots.residuals -> likelihood.family",
     "reduction.nominal -> prediction.probabilities",
     "reduction.threshold_loss -> svm.kernels", "reduction.voting -> svm.kernels",

@@ -326,7 +326,9 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
     results.check_parts()
     sample = results.design.sample
     weights = _whole(sample.case_weights, "weights of the fit")
-    require_memory(f"{weights.sum():g} rows", 16.0 * weights.sum(), "Divide the weights by a common factor.")
+    require_memory(
+        f"Dealing out {weights.sum():g} rows", 16.0 * weights.sum(), "Divide the weights by a common factor."
+    )
     each = rng.permutation(np.repeat(np.arange(sample.n), weights.astype(np.intp)))
     held = round(share * each.size)
     if not 0 < held < each.size:

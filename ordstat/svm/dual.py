@@ -12,7 +12,8 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from .gram import Gram
 
-_TINY = float(np.finfo(float).tiny)
+#: Objective values below this are 0, as where all rows have one level and thresholds are free.
+_TINY = 1e-100
 # Sums of weights that differ by less than this share are equal.
 _TIE = 1e-12
 

@@ -159,7 +159,7 @@ def test_heavy_rows_are_not_listed():
     assert "6e+10 rows, and at most 1e+07 are paired" in " ".join(str(fit.summary("all")).split())
     with pytest.raises(DataError, match=r"calibrate deals out .* add up to 6e\+10"):
         problem.fit(heavy, weights="w", C=1e-18, calibrate=True)
-    with pytest.raises(DataError, match=r"add up to 6e\+10 rows"):
+    with pytest.raises(DataError, match=r"Dealing out 6e\+10 rows needs .* Divide the weights"):
         fit.conformal(0.9)
 
 

@@ -54,7 +54,6 @@ def test_the_fit_says_which_of_its_rows_cross():
         (lambda fit: fit.emmeans("x", scale="prob", at={"x": [0.0, 4.0]}), "1 of 2 rows averaged over"),
         (lambda fit: fit.effects("x"), "rows averaged over"),
         (lambda fit: fit.plot.stacked("x", draw=False), "rows averaged over"),
-        (lambda fit: fit.plot.density(at=NEW.loc[["d"]], draw=False), r"1 of 1 rows drawn \(row x = 4\)"),
     ],
 )
 def test_what_shows_probabilities_says_so(asked, words):

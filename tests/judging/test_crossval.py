@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from ordstat.boosting.orstump import ColumnScore
 from ordstat.exceptions import DataError, OptionError
-from ordstat.fit import Certificate, ColumnScore, Fit, ThresholdRule, Trace
+from ordstat.fit import Certificate, Fit, ThresholdRule, Trace
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.errors import Predictions, error_table
 from ordstat.judging.evaluation import crossvalidate, held_out, mean_table

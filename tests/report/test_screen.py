@@ -66,9 +66,12 @@ def test_text(name):
     """As it was looked at; numbers are held elsewhere."""
     expected = (GOLDEN / f"{name}.txt").read_text()
     found = f"{fitted(name).summary()}\n\n{fitted(name)}\n"
-    if name == "mixed":  # the gradient that its search leaves is rounding, far below what is allowed
-        found, expected = (re.sub(r"(?<=gradient\| )\d\.\de-1\d", "0", text) for text in (found, expected))
-    assert found == expected
+    assert without_rounding(found) == without_rounding(expected)
+
+
+def without_rounding(text):
+    """Without the digits of certificates that are rounding, far below what is allowed, and the iterations it takes."""
+    return re.sub(r"\d[\d.]*e-1\d(?= <=)|\d+(?= iterations)", "0", text)
 
 
 @pytest.mark.parametrize("name", CALLS)
