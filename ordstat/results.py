@@ -478,10 +478,10 @@ class OrdinalResults(FittedRanker):
         >>> fit.bounds(cv=4)[["value", "trivial", "vacuous"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
                                           value  trivial  vacuous
         error
-        classification error               1.98      1.0     True
-        absolute error                     3.77      4.0    False
-        classification error (4-fold cv)   0.89      1.0    False
-        absolute error (4-fold cv)         2.29      4.0    False
+        classification error               1.99      1.0     True
+        absolute error                     3.79      4.0    False
+        classification error (4-fold cv)   0.92      1.0    False
+        absolute error (4-fold cv)         2.52      4.0    False
         """
         from .judging.tables import error_bounds
 
