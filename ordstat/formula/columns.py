@@ -126,7 +126,7 @@ class Factor:
     levels : tuple
     ordered : bool
         Whether the levels were declared to be in order.
-    contrast : Contrast or None
+    contrast : Contrasts or None
         Coding asked for in the formula, as in C(f, Sum).
     """
 

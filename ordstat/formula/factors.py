@@ -17,7 +17,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray
 from ..checks import advice, did_you_mean, whole
 from ..exceptions import DataError, FormulaError, OptionError
-from .coding import Contrast, contrast
+from .coding import Contrasts, contrast
 from .columns import Columns, Factor, Value, factor_of, shown_labels, suggest
 from .parse import (
     CONSTANTS,
@@ -111,10 +111,8 @@ class Spline:
             rotation = np.linalg.qr(self._basis(ends, 2).T, mode="complete").Q
             return np.asarray((basis @ rotation)[:, 2:])
         if (outside := (x < low) | (x > high)).any():
-            told = f"{int(outside.sum())} values lie outside, such as {x[outside][0]:g}"
-            raise DataError(
-                f"bs() was fitted on [{low:g}, {high:g}]; {told}. Use ns(), or set boundary_knots=[low, high]."
-            )
+            what = f"bs() was fitted on [{low:g}, {high:g}]; {int(outside.sum())} values lie outside"
+            raise DataError(f"{what}, such as {x[outside][0]:g}. Use ns(), or set boundary_knots=[low, high].")
         return self._basis(x)
 
     def _basis(self, x: FloatArray, derivative: int = 0) -> FloatArray:
@@ -151,9 +149,7 @@ def fit_bs(
     else:
         inner = sorted(float(knot) for knot in np.atleast_1d(knots))
         if len(inner) > MAX_KNOTS or not all(low < knot < high for knot in inner):
-            raise FormulaError(
-                f"knots must lie inside ({low:g}, {high:g}), at most {MAX_KNOTS}; got {np.size(knots):,}."
-            )
+            raise FormulaError(f"knots must lie inside ({low:g}, {high:g}), at most {MAX_KNOTS}; got {len(inner):,}.")
     boundary = float(low), float(high)
     return Spline(knots=tuple(inner), boundary=boundary, degree=degree, intercept=bool(intercept), natural=natural)
 
@@ -402,7 +398,7 @@ def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> BoolAr
     return np.asarray(test(left, right), dtype=bool)
 
 
-def contrast_of(node: ast.expr) -> Contrast:
+def contrast_of(node: ast.expr) -> Contrasts:
     """The contrast in C(f, Sum), C(f, contr.sum), C(f, "sum"), C(f, Treatment("b")), C(f, [[...]])."""
     if isinstance(node, ast.Call):
         values = [literal(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))]
