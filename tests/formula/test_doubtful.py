@@ -101,14 +101,6 @@ def test_levels_whose_numbers_are_in_order_as_people_write_them(texts: tuple[str
         assert "not in order" in doubtful_response((texts[0], texts[2], texts[1], *texts[3:]), "income")[0]
 
 
-def test_columns_of_text() -> None:
-    assert "reads as numbers, and a factor of 7 levels" in notes([1, 2, 3], [str(v) for v in range(7)])[0]
-    assert notes([1, 2, 3], ["1", "2", "3"]) == ()
-    assert notes([1, 2, 3], ["a", "b"]) == ()
-    categories = pd.Categorical([str(v) for v in range(7)], [str(v) for v in range(7)])
-    assert notes([1, 2, 3], categories) == ()
-
-
 def _survey(seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     return pd.DataFrame({"age": rng.integers(18, 92, N), "kids": rng.integers(0, 5, N), "y": rng.integers(0, 3, N)})
