@@ -16,7 +16,7 @@ from ..exceptions import DataError, FormulaError
 
 TEXT = ("string", "empty")
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
-ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of column name to values"
+ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of columns (OrdinalClassifier takes arrays)"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 

@@ -87,8 +87,8 @@ def test_what_is_no_condition_says_why(frame, subset, message):
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ("y ~ age %% 10", r"put arithmetic inside I\(\), as in I\(x %% 10\)"),
-        ("y ~ !smoke", r"put conditions inside I\(\)"),
+        ("y ~ age %% 10", r"put arithmetic and conditions inside I\(\)"),
+        ("y ~ !smoke", r"put arithmetic and conditions inside I\(\)"),
         ("y ~ d$age + x", "without 'data\\$' before them"),
         ("y ~ ifelse(age > 50, 1, 0)", "Write I\\(x > 0\\)"),
         ("y ~ interaction(sex, site)", "Write a:b"),
