@@ -125,17 +125,10 @@ class Spline:
         return np.asarray(splines(np.minimum(x, np.nextafter(high, low)), derivative))[:, 0 if self.intercept else 1 :]
 
 
-def fit_bs(
-    x: FloatArray,
-    df: int | None = None,
-    knots: Sequence[float] | float | None = None,
-    degree: int = 3,
-    intercept: bool = False,
-    boundary_knots: Sequence[float] | None = None,
-    *,
-    natural: bool = False,
+def fit_spline(
+    x: FloatArray, df: Any, knots: Any, degree: int, intercept: bool, boundary_knots: Any, natural: bool
 ) -> Spline:
-    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df` counts the columns."""
+    """The knots of ns() if `natural`, else bs(); `df` counts the columns."""
     if boundary_knots is not None and np.shape(boundary_knots) != (2,):
         raise FormulaError(f"boundary_knots must be [low, high]; got {boundary_knots!r}.")
     low, high = (x.min(), x.max()) if boundary_knots is None else sorted(boundary_knots)
@@ -154,15 +147,23 @@ def fit_bs(
     return Spline(knots=tuple(inner), boundary=boundary, degree=degree, intercept=bool(intercept), natural=natural)
 
 
-def fit_ns(
+def fit_bs(
     x: FloatArray,
-    df: int | None = None,
-    knots: Sequence[float] | float | None = None,
-    intercept: bool = False,
-    boundary_knots: Sequence[float] | None = None,
+    df: Any = None,
+    knots: Any = None,
+    degree: int = 3,
+    intercept: Any = False,
+    boundary_knots: Any = None,
+) -> Spline:
+    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None)."""
+    return fit_spline(x, df, knots, degree, intercept, boundary_knots, natural=False)
+
+
+def fit_ns(
+    x: FloatArray, df: Any = None, knots: Any = None, intercept: Any = False, boundary_knots: Any = None
 ) -> Spline:
     """ns(x, df=None, knots=None, intercept=False, boundary_knots=None)."""
-    return fit_bs(x, df, knots, 3, intercept, boundary_knots, natural=True)
+    return fit_spline(x, df, knots, 3, intercept, boundary_knots, natural=True)
 
 
 def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
@@ -233,14 +234,13 @@ class Interpreter:
             return np.float64(node.value)
         raise refusal(node)
 
-    def _name(self, node: ast.Name) -> Any:
-        return self._lookup(unquoted(node.id))
-
-    def _attribute(self, node: ast.Attribute) -> Any:
+    def _name(self, node: ast.Name | ast.Attribute) -> Any:
         name = dotted_name(node)
-        if name is None or name not in self.columns:
+        if name is None or (isinstance(node, ast.Attribute) and name not in self.columns):
             raise refusal(node)
         return self._lookup(name)
+
+    _attribute = _name
 
     def _lookup(self, name: str) -> Any:
         if name in self.columns:
@@ -248,8 +248,6 @@ class Interpreter:
             return self.columns.column(name).value
         if name in CONSTANTS:
             return CONSTANTS[name]
-        if name.startswith("__"):
-            raise FormulaError(f"{name!r} is not a column of the data, and such names are not allowed in a formula.")
         suggestion = suggest(name, map(str, self.columns.frame.columns))
         raise DataError(f"The data have no column {name!r}, needed by the formula; {suggestion}")
 
@@ -315,23 +313,14 @@ class Interpreter:
         return out
 
     def _coded(self, node: ast.Call, name: str, options: dict[Any, ast.expr]) -> Factor:
-        if len(node.args) > 1:
-            options["contrast" if name == "C" else "levels"] = node.args[1]
-        if set(options) - {"contrast", "contrasts", "levels"} or len(node.args) > 2:
-            raise FormulaError(f"{said(node)}: the arguments of {name}() must be a variable, contrast= and levels=.")
-        value, label = self._value(node.args[0]), source(node)
+        codings = [*node.args[1:], *(options[key] for key in ("contrast", "contrasts") if key in options)]
+        if set(options) - {"contrast", "contrasts"} or len(codings) > (name == "C" or bool(options)):
+            raise FormulaError(f"{said(node)}: {name}() must have a variable, and one contrast= at most.")
+        value = self._value(node.args[0])
         if not isinstance(value, (Factor, np.ndarray)):
-            raise FormulaError(f"{label!r}: a factor must be made of a column; got {value!r}.")
-        factor = factor_of(value, label)
-        if "levels" in options:
-            levels = literal(options["levels"])
-            levels = levels if isinstance(levels, tuple) else (levels,)
-            if missing := [level for level in factor.levels if level not in levels]:
-                raise DataError(f"{label!r}: the data have values outside levels=: {shown_labels(missing)}.")
-            order = np.array([levels.index(level) for level in factor.levels] + [-1])
-            factor = Factor(codes=order[factor.codes], levels=levels, ordered=factor.ordered)
-        coding = options.get("contrast", options.get("contrasts"))
-        return factor if coding is None else replace(factor, contrast=contrast_of(coding))
+            raise FormulaError(f"{said(node)}: a factor must be made of a column; got {value!r}.")
+        factor = factor_of(value, source(node))
+        return replace(factor, contrast=contrast_of(codings[0])) if codings else factor
 
 
 def refusal(node: ast.AST) -> FormulaError:

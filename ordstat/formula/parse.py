@@ -24,7 +24,10 @@ MAX_LABELS, MAX_STEPS = 1_000_000, 2_000_000
 _SHOWN = 200
 
 #: The right form, for every message about a bar.
-FORM = "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +"
+FORM = (
+    "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +; "
+    "several groups are several terms: (1 | a) + (1 | b)"
+)
 NO_DOLLAR = "columns stand by their names alone, without 'data$' before them."
 #: Names that stand for a value where the data have no such column.
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": math.pi}
@@ -47,8 +50,7 @@ _WITH_BLANKS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
 _TOKEN = re.compile(
     rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)", re.DOTALL
 )
-_CALL = re.compile(r"\s*\(|\[")
-_ATTRIBUTE = re.compile(rf"\.{NAME}")
+_CALL = re.compile(r"\s*\(")
 _BRACKETS = re.compile(rf"{TEXT}|[\[\](){{}}]", re.DOTALL)
 
 
@@ -358,9 +360,7 @@ def _tokens(text: str) -> tuple[Token, ...]:
         assert match is not None
         kind, place = match.lastgroup, match.end()
         if kind == "name" and _CALL.match(text, place):
-            kind = "call"
-            while more := _CALL.match(text, place) or _ATTRIBUTE.match(text, place):
-                place = more.end() if more.group()[0] == "." else _closing(text, place)
+            kind, place = "call", _closing(text, place)
         if kind is not None:
             tokens.append(Token(kind, text[match.start() : place], match.start(), place))
     return tuple(tokens)
@@ -563,22 +563,18 @@ class _Reader:
         if depth or not bars:
             return {}
         mark = self.text[bars[0].start : bars[-1].end]
-        if mark not in ("|", "||"):
-            raise self._unreadable(f"a random term must have one bar. {FORM}")
         left = self.text[self.tokens[self.place].start : bars[0].start].strip()
         right = self.text[bars[-1].end : self.tokens[end - 1].start].strip()
         self.place = end
-        term = f"The random term {shown(f'({left} {mark} {right})')}"
-        if not left or not right:
-            raise FormulaError(f"{term} has nothing {'after' if left else 'before'} its bar. {FORM}.")
+        error = FormulaError(f"Cannot read the random term {shown(f'({left} {mark} {right})')}. {FORM}.")
+        if mark not in ("|", "||") or not left or not right or re.search(r"[+*]", right):
+            raise error
         columns, groups = _parse_part(left, ()), _parse_part(right, ())
         sizes = [len(group.factors) for group in groups.terms]
         nested = len(sizes) == 1 or sizes == list(range(1, len(groups.factors) + 1)) != []
-        if not nested or re.search(r"[+*]", right) or any(side.offsets or side.random for side in (columns, groups)):
-            form = "its group is a, a:b or a/b, and several groups are several terms: (1 | a) + (1 | b)"
-            raise FormulaError(f"{term} must have one group after its bar: {form}.")
-        if not columns.terms and not columns.intercept:
-            raise FormulaError(f"{term} has no column before its bar. {FORM}.")
+        within = any(side.offsets or side.random for side in (columns, groups))
+        if not nested or within or not (columns.terms or columns.intercept):
+            raise error
         parts = [RandomPart(columns, group, mark == "|", f"({left} {mark} {group.text})") for group in groups.terms]
         return {bits: None for part in parts for bits in self._term(part)}
 

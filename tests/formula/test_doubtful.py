@@ -141,20 +141,6 @@ def test_predictors_without_codes(values) -> None:
     assert notes([1, 2, 3], values) == ()
 
 
-def test_a_fit_warns() -> None:
-    data = pd.DataFrame({"y": RNG.choice([1, 2, 3, 9], N), "x": RNG.normal(size=N)})
-    with pytest.warns(DataWarning, match="away from 1 to 3"):
-        ordfit("y ~ x", data)
-
-
-def test_stata_labels() -> None:
-    """Value labels of Stata files become ordered categories, those for missing answers among them."""
-    labels = ["Not much", "A lot", "Don't know"]
-    data = pd.DataFrame({"y": pd.Categorical(RNG.choice(labels, N), labels, ordered=True), "x": RNG.normal(size=N)})
-    with pytest.warns(DataWarning, match='level "Don\'t know", which may not belong to the scale'):
-        ordfit("y ~ x", data)
-
-
 def test_constant_columns_are_told_from_aliased_ones() -> None:
     data = pd.DataFrame({"x": np.arange(40.0) % 7, "y": np.arange(40) % 3}).assign(c=3.0, twice=lambda d: 2 * d["x"])
     with pytest.warns(DataWarning, match=r"aliased with the thresholds, being constant .*\(NA\): c\."):

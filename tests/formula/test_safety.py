@@ -73,23 +73,8 @@ def test_a_bar_that_is_no_random_term_is_refused_with_the_right_form():
 
 
 NAMES = [
-    "C",
-    "log",
-    "I",
-    "offset",
-    "ns",
-    "class",
-    "None",
-    "if",
-    "a.b",
-    "my col",
-    "1st",
-    "größe",
-    "v0",
-    "np",
-    "a~b",
-    "a:b",
-]
+    "my col", "C", "log", "I", "offset", "ns", "class", "None", "if", "a.b", "1st", "größe", "v0", "np", "a~b", "a:b",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
