@@ -105,7 +105,7 @@ def test_an_estimator_keeps_what_it_was_given():
     ],
 )
 def test_contrasts(given, kind):
-    assert contrast(given).kind == kind
+    assert contrast(given) is contrast(kind)
     wine = load_data("wine")
     fits = [
         ordfit("rating ~ contact", wine, contrasts={"contact": given}),

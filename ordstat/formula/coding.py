@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
-from ..checks import canonical, is_whole, require_memory
+from ..checks import canonical, require_memory
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
 from .columns import Factor, Value, factor_of, recode, shown_labels, suggest
@@ -26,11 +26,7 @@ Contrasts = Callable[..., tuple[FloatArray, tuple[str, ...]]]
 def treatment(levels: tuple[Any, ...], base: Any = None) -> tuple[FloatArray, tuple[str, ...]]:
     """Indicators of all levels but the base (the first) [R: contr.treatment]."""
     if base is not None and base not in levels:
-        by_place = is_whole(base) and 1 <= base <= len(levels)
-        hint = f" R's base={base} is {levels[base - 1]!r} here." if by_place else ""
-        raise FormulaError(
-            f"The base level of a contrast must be one of {shown_labels(levels)}; got base level {base!r}.{hint}"
-        )
+        raise FormulaError(f"The base of a contrast must be one of {shown_labels(levels)}; got base level {base!r}.")
     omitted = 0 if base is None else levels.index(base)
     kept = (*levels[:omitted], *levels[omitted + 1 :])
     return np.delete(np.eye(len(levels)), omitted, axis=1), tuple([f"[T.{level}]" for level in kept])
@@ -65,54 +61,30 @@ KINDS: dict[str, Contrasts] = {
     "sum": deviation,
     "helmert": partial(_of_formulaic, "Helmert"),  # level against the mean of those before it
     "poly": polynomial,
-    "diff": partial(_of_formulaic, "Diff"),  # level against the one before it [R: MASS::contr.sdif]
-    "sdif": partial(_of_formulaic, "Diff"),
+    "sdif": partial(_of_formulaic, "Diff"),  # level against the one before it [R: MASS::contr.sdif]
     "sas": partial(_of_formulaic, "SAS"),  # indicators of all levels but the last
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Contrast:
-    """A coding of a factor by name, or by an explicit matrix.
-
-    Attributes
-    ----------
-    kind : str
-        A key of `KINDS`; not read if a matrix is given.
-    base : label or None
-        Base level of treatment contrasts.
-    matrix : (K, m) or None
-    """
-
-    kind: str = "treatment"
-    base: Any = None
-    matrix: FloatArray | None = None
-
-    def coding(self, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
-        """The (K, m) matrix for these levels and the names of its columns."""
-        if self.matrix is None:
-            return KINDS[self.kind](levels) if self.base is None else KINDS[self.kind](levels, base=self.base)
-        k, matrix = len(levels), np.asarray(self.matrix, dtype=float)
-        if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
-            raise FormulaError(
-                f"A contrast matrix must have one finite row per level, {k} here; got shape {matrix.shape}."
-            )
-        return matrix, tuple(f"[{j + 1}]" for j in range(matrix.shape[1]))
+def explicit(given: AnyArray, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+    """A matrix that the user gives."""
+    k, matrix = len(levels), np.asarray(given, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
+        raise FormulaError(f"A contrast matrix must have one finite row per level, {k} here; got {matrix.shape}.")
+    return matrix, _numbered(matrix.shape[1])
 
 
-def contrast(given: Any, base: Any = None) -> Contrast:
-    """A contrast from its name (R's "contr.sum", formulaic's "Sum", "sum") or a matrix."""
-    if isinstance(given, Contrast):
-        return given
+def contrast(given: Any, base: Any = None) -> Contrasts:
+    """The contrasts of a name (R's "contr.sum", formulaic's "Sum", "sum") or a matrix."""
     if not isinstance(given, str):
-        return Contrast(matrix=np.asarray(given, dtype=float))
+        return partial(explicit, np.asarray(given, dtype=float))
     name = given.lower().removeprefix("contr.")
     kind = canonical(name, KINDS)
     if kind is None:
         raise FormulaError(f"{given!r} is no known contrast; {suggest(name, KINDS)}")
     if base is not None and kind != "treatment":
         raise FormulaError(f"A base level must go with treatment contrasts; got {given!r}.")
-    return Contrast(kind=kind, base=base)
+    return KINDS[kind] if base is None else partial(treatment, base=base)
 
 
 #: Numbers of a model matrix below which no memory is checked.
@@ -176,7 +148,7 @@ class Coding:
 
 
 def fit_coding(
-    expression: Expression, value: Value, contrast: Contrast | None, whole: bool = False
+    expression: Expression, value: Value, contrast: Contrasts | None, whole: bool = False
 ) -> tuple[Coding, list[Any]]:
     """The coding of an evaluated factor, and its levels without rows, which it leaves out as R's clm does.
 
@@ -193,14 +165,11 @@ def fit_coding(
         (kept if count or not isinstance(value, Factor) else unused).append(level)  # a condition keeps both levels
     levels = tuple(kept)
     if len(levels) < 2:
-        raise DataError(
-            f"{expression.label!r} has one level only in the rows used, {shown_labels(levels)}: drop the term."
-        )
-    what = f"The contrasts of the {len(levels):,} levels of {expression.label!r}"
-    remedy = "Join levels, or give each its random effect, as in (1 | group)."
-    require_memory(f"{what}, in two copies,", 16.0 * len(levels) ** 2, remedy)
+        raise DataError(f"{expression.label!r} has one level only in the rows used: {shown_labels(levels)}.")
+    what = f"The contrasts of the {len(levels):,} levels of {expression.label!r}, in two copies,"
+    require_memory(what, 16.0 * len(levels) ** 2, "Join levels, or write (1 | group).")
     asked = factor.contrast or contrast
-    matrix, suffixes = (asked or Contrast()).coding(levels)
+    matrix, suffixes = (asked or treatment)(levels)
     return Coding(expression.label, suffixes, levels, matrix, whole and asked is None, factor.ordered), unused
 
 
@@ -289,10 +258,7 @@ def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:
         return
     largest = f"{max(widths):,} of them come from {shown(terms[widths.index(max(widths))].label)}"
     if total > MAX_COLUMNS:
-        raise FormulaError(
-            f"The formula gives {total:,} columns, and may give at most {MAX_COLUMNS:,}; {largest}: "
-            "leave out interactions, or join levels."
-        )
+        raise FormulaError(f"The formula gives {total:,} columns, and may give at most {MAX_COLUMNS:,}; {largest}.")
     what = f"A design of {total:,} columns for {n:,} rows ({largest})"
     require_memory(what, 2.0 * 3 * 8.0 * n * total, "Leave out interactions, or join levels.")  # half of it for the fit
 

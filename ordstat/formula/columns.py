@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from ..exceptions import DataError, FormulaError
 
 TEXT = ("string", "empty")
 NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
-ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of column name to values"
+ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table or a mapping of columns (OrdinalClassifier takes arrays)"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -36,10 +36,7 @@ def as_frame(data: Any) -> pd.DataFrame:
     if isinstance(frame, pd.DataFrame):
         return frame if frame.columns.inferred_type == "string" else frame.rename(columns=str)
     hint = "; call .collect() first" if hasattr(data, "collect") else ""
-    if isinstance(data, str) and "~" in data:
-        hint = "; the formula comes first, ordfit(formula, data)"
-    elif isinstance(data, pd.Series):
-        hint = "; arrays of inputs and of a response are for OrdinalClassifier().fit(X, y)"
+    hint = "; the formula comes first, ordfit(formula, data)" if isinstance(data, str) and "~" in data else hint
     raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
 
 
@@ -126,7 +123,7 @@ class Factor:
     levels : tuple
     ordered : bool
         Whether the levels were declared to be in order.
-    contrast : Contrast or None
+    contrast : Contrasts or None
         Coding asked for in the formula, as in C(f, Sum).
     """
 
@@ -193,10 +190,8 @@ def read(column: pd.Series) -> Column:
             return _numbers(pd.to_numeric(column).astype(float))
         except OverflowError as error:
             raise DataError(f"Column {column.name!r} holds a whole number that is too large; rescale it.") from error
-    raise DataError(
-        f"Column {column.name!r} holds {kind} values; it must hold numbers, booleans, text or categoricals. Convert it "
-        "(dates to a number of days, mixtures with .astype(str) or pd.to_numeric)."
-    )
+    must = "it must hold numbers, booleans, text or categoricals"
+    raise DataError(f"Column {column.name!r} holds {kind} values; {must}. Convert it.")
 
 
 def _factor(codes: IntArray, labels: Any, name: str, ordered: bool = False) -> Column:
@@ -243,20 +238,12 @@ def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any
     return codes, [factor.levels[code] for code in np.unique(factor.codes[codes == -2])]
 
 
-Used = Callable[[], Mapping[str, Sequence[Any]]]
-
-
-def recode(value: Value, levels: tuple[Any, ...], name: str, used: Used = dict) -> IntArray:
-    """(N,) codes by the levels of a fit, -1 where missing; DataError names levels the fit has not seen.
-
-    `used` gives the levels that had rows in the fit by name, where they are not all.
-    """
+def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
+    """(N,) codes by the levels of a fit, -1 where missing; DataError names levels the fit has not seen."""
     codes, unseen = matched(factor_of(value, name), levels)
     if unseen:
-        raise DataError(
-            f"{name!r} has {'a level' if len(unseen) == 1 else 'levels'} the fit has not seen: "
-            f"{shown_labels(unseen)}; known levels are {shown_labels(used().get(name, levels), 30)}."
-        )
+        known = f"known levels are {shown_labels(levels, 30)}"
+        raise DataError(f"{name!r} has levels the fit has not seen: {shown_labels(unseen)}; {known}.")
     return codes
 
 
@@ -268,16 +255,12 @@ class Columns:
     frame : pandas.DataFrame
     declared : mapping of column name to Factor, optional
         Factor columns of a fit, without rows; their levels hold for this frame too.
-    used : callable, optional
-        Gives the levels that had rows in the fit, by the name of a factor column.
     """
 
-    def __init__(self, frame: pd.DataFrame, declared: Mapping[str, Factor] | None = None, used: Used = dict):
+    def __init__(self, frame: pd.DataFrame, declared: Mapping[str, Factor] | None = None):
         self.frame = frame
         self._declared = declared or {}
-        self._used = used
         self._columns: dict[str, Column] = {}
-        self._categorical: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
         return name in self.frame.columns
@@ -285,27 +268,21 @@ class Columns:
     def column(self, name: str, role: str = "the model") -> Column:
         """A column that must be there; DataError says what needs it."""
         if name not in self._columns:
-            series = find_column(self.frame, name, role)
-            column = read(series)
-            if isinstance(series.dtype, pd.CategoricalDtype):
-                self._categorical.add(name)
+            column = read(find_column(self.frame, name, role))
             if (factor := self._declared.get(name)) is not None:
-                codes = recode(column.value, factor.levels, name, self._used)
+                codes = recode(column.value, factor.levels, name)
                 column = Column(replace(factor, codes=codes), column.missing)
             self._columns[name] = column
         return self._columns[name]
 
     def declared(self) -> dict[str, Factor]:
         """The factor columns read so far, without their rows."""
-        factors = {}
-        for name, (value, _) in self._columns.items():
-            if isinstance(value, Factor):
-                factors[name] = replace(value, codes=value.codes[:0])
-        return factors
+        values = {name: column.value for name, column in self._columns.items()}
+        return {name: replace(f, codes=f.codes[:0]) for name, f in values.items() if isinstance(f, Factor)}
 
     def doubtful(self, names: Iterable[str]) -> list[str]:
-        """A note on each of these columns that holds codes of missing answers, or numbers as text."""
-        notes = (_doubtful(name, self._columns[name], name in self._categorical) for name in names)
+        """A note on each of these columns that holds codes of missing answers."""
+        notes = (_doubtful(name, self._columns[name]) for name in names)
         return [note for note in notes if note]
 
 
@@ -313,15 +290,12 @@ class Columns:
 _CODES = (7, 8, 9, 66, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 7777, 8888, *range(9996, 10000))
 _ALL_CODES = np.array([-1, -2, -3, *(-code for code in _CODES), *_CODES])
 _CODE_SET = frozenset(_ALL_CODES.tolist())
-#: Levels of text that reads as numbers: more are named.
-_MANY_TEXTS = 5
 #: Answers that have no place on a scale.
 _NO_ANSWER = re.compile(
     r"(do(n'?t| ?not|n’t)[ _]*know|\bdk\b|refus(ed|al)|no[ _]answer|not[ _](applicable|stated|asked|available)"
     r"|prefer not|missing|unknown|inapplicable|^n\.?/?a\.?$|^nan$|^null$|^none given$|^\s*$)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"^\s*[-+]?(\d[\d ,]*\.?\d*|\.\d+)([eE][-+]?\d+)?\s*%?\s*$")
 _LEADING = re.compile(r"^\s*[<>≤≥$€£]*\s*([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+)(\.\d+)?\s*([kKmM]\b)?")
 _FACTORS = {"k": 1e3, "m": 1e6}
 
@@ -355,9 +329,8 @@ def doubtful_response(labels: tuple[Any, ...], name: str) -> list[str]:
     return notes
 
 
-def _doubtful(name: str, column: Column, categorical: bool) -> str:
-    value = column.value
-    rest = "set such values to missing (NaN), or leave these rows out"
+def _doubtful(name: str, column: Column) -> str:
+    value, rest = column.value, "set such values to missing (NaN), or leave these rows out"
     if not isinstance(value, Factor):
         if value.dtype.kind not in "iuf":
             return ""
@@ -368,17 +341,10 @@ def _doubtful(name: str, column: Column, categorical: bool) -> str:
         what = f"{_several('value', codes)} in {_rows(np.isin(seen, codes))}"
         why = f"far from the others ({others}): if that is a code for a missing answer, {rest}"
         return f"Column {name} has {what}, {why}."
-    texts = {code: level for code, level in enumerate(value.levels) if isinstance(level, str)}
-    silent = {code: level for code, level in texts.items() if _NO_ANSWER.search(level)}
-    if silent and (rows := np.isin(value.codes, [*silent])).any():
-        what = f"{_several('level', [*silent.values()])} in {_rows(rows)}"
-        return f"Column {name} has {what}: if that is not an answer, {rest}."
-    if not categorical and len(texts) > _MANY_TEXTS and all(map(_NUMBER.match, texts.values())):
-        return (
-            f"Column {name} is text that reads as numbers, and a factor of {len(texts)} levels here: convert it with "
-            "pd.to_numeric, or make it a category if a factor is meant."
-        )
-    return ""
+    silent = {k: level for k, level in enumerate(value.levels) if isinstance(level, str) and _NO_ANSWER.search(level)}
+    rows = np.isin(value.codes, [*silent])
+    what = f"{_several('level', [*silent.values()])} in {_rows(rows)}"
+    return f"Column {name} has {what}: if that is not an answer, {rest}." if rows.any() else ""
 
 
 def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
@@ -393,25 +359,24 @@ def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
     others = values[~usual] if not usual.all() else values[values == values.min()]
     low, high = float(others.min()), float(others.max())
     codes = sorted({int(code) for code in values[usual]})
-    above, below = list[int](), list[int]()
-    for code in codes:
-        if code > high:
-            if above or _far(code, code - high, low, high):
-                above.append(code)
-            else:
-                high = float(code)
-    for code in reversed(codes):
-        if code < low:
-            if below or _far(code, low - code, low, high) or (low - 1 > code and 0 <= low < high):
-                below.append(code)
-            else:
-                low = float(code)
-    return below[::-1] + above, f"{low:g} to {high:g}" if low < high else f"{low:g}"
+    above, high = _beyond([code for code in codes if code > high], low, high)
+    below, least = _beyond([-code for code in reversed(codes) if code < low], -high, -low, positive=True)
+    low = -least
+    return [-code for code in reversed(below)] + above, f"{low:g} to {high:g}" if low < high else f"{low:g}"
 
 
-def _far(code: int, gap: float, low: float, high: float) -> bool:
-    """Whether a code lies beyond a gap wider than the range; next to a single value a code must have two digits."""
-    return gap > max(high - low, 3.0) and (low < high or abs(code) > 9)
+def _beyond(codes: list[int], low: float, high: float, positive: bool = False) -> tuple[list[int], float]:
+    """Of growing codes above a range those beyond a gap wider than it, and the highest of the others.
+
+    Next to a single value a code must have two digits. `positive` is for ranges and codes with their signs turned.
+    """
+    for place, code in enumerate(codes):
+        gap = code - high
+        far = gap > max(high - low, 3.0) and (low < high or abs(code) > 9)
+        if far or (positive and gap > 1 and low < high <= 0):
+            return codes[place:], high
+        high = float(code)
+    return [], high
 
 
 def _rows(rows: BoolArray) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, is_whole, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
-from .coding import Assembled, Coding, Contrast, contrast, fit_coding
+from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import (
     Column,
     Columns,
@@ -92,7 +92,7 @@ class Recipe:
     cov : dict of group to covariance of its levels, optional
         Labelled data frames; see `random_terms.py`.
     contrasts : mapping of factor to contrast, optional
-        "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "diff", "sas", R's names, or a
+        "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "sdif", "sas", R's names, or a
         (K, m) matrix. That of a column outside the formula is kept for an update.
     constraints : mapping or list of str, optional
         Signs and orders of coefficients; see `constrained`.
@@ -646,7 +646,7 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
     return spec, levels
 
 
-def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.DataFrame) -> dict[str, Contrast]:
+def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.DataFrame) -> dict[str, Contrasts]:
     """contrasts= by factor key."""
     labels = [factor.label for factor in spec.factors.values()]
     keys = {factor.label: key for key, factor in spec.factors.items()} | {key: key for key in spec.factors}
@@ -669,7 +669,7 @@ def _model(
     values: Mapping[str, Value],
     interpreter: Interpreter,
     used: Collection[str],
-    contrasts: Mapping[str, Contrast],
+    contrasts: Mapping[str, Contrasts],
     n: int,
 ) -> tuple[Rows, dict[str, Any]]:
     """The n complete rows, and the fields of a design that describe their columns.

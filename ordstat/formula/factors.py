@@ -17,7 +17,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray
 from ..checks import advice, did_you_mean, whole
 from ..exceptions import DataError, FormulaError, OptionError
-from .coding import Contrast, contrast
+from .coding import Contrasts, contrast
 from .columns import Columns, Factor, Value, factor_of, shown_labels, suggest
 from .parse import (
     CONSTANTS,
@@ -64,89 +64,29 @@ def fit_scale(x: FloatArray, center: bool = True, scale: bool = True) -> Affine:
 
 
 def _constant(x: FloatArray) -> DataError:
-    return DataError(f"the variable must have values that differ; got {x[0]:g} throughout. Drop the term.")
+    return DataError(f"the variable must have values that differ; got {x[0]:g} throughout.")
 
 
 @dataclass(frozen=True)
-class FromFormulaic:
-    """poly(), cr(), cs() or cc() of formulaic, with what it learned from the rows of the fit.
+class Polynomial:
+    """poly() of formulaic, with the recurrence that it learned from the rows of the fit."""
 
-    The columns of a regression spline are 1 at one knot and 0 at the others. They add up to the constant, which the
-    thresholds hold already: the first column is left out.
-    """
-
-    options: dict[str, Any]
+    degree: int
+    raw: bool
     learned: dict[str, Any]
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        if "degree" in self.options:
-            from formulaic.transforms.poly import poly
+        from formulaic.transforms.poly import poly
 
-            return np.asarray(poly(x, **self.options, _state=self.learned))
-        from formulaic.transforms.cubic_spline import cubic_spline
-
-        columns = cubic_spline(x, **self.options, _state=self.learned)
-        return np.column_stack([columns[knot] for knot in sorted(columns)[1:]])
+        return np.asarray(poly(x, degree=self.degree, raw=self.raw, _state=self.learned))
 
 
-def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> FromFormulaic:
+def fit_poly(x: FloatArray, degree: int = 1, raw: bool = False) -> Polynomial:
     """poly(x, degree=1, raw=False); the degree is less than the number of distinct values."""
     whole("degree", degree, 1, min(int(np.unique(x).size) - 1, 50))
-    polynomial = FromFormulaic({"degree": degree, "raw": raw}, {})
-    polynomial(x)  # learns the recurrence
+    polynomial = Polynomial(degree, raw, {})
+    polynomial(x)
     return polynomial
-
-
-def fit_cr(
-    x: FloatArray,
-    df: int | None = None,
-    knots: Sequence[float] | float | None = None,
-    lower_bound: float | None = None,
-    upper_bound: float | None = None,
-    *,
-    cyclic: bool = False,
-) -> FromFormulaic:
-    """cr(x, df=None, knots=None, lower_bound=None, upper_bound=None): natural cubic regression spline, as in mgcv.
-
-    `df` knots at equally spaced quantiles of the different x; or the inner `knots`.
-    """
-    if (df is None) == (knots is None):
-        raise FormulaError("either df=, the number of columns, or knots=, those between the bounds, must be given.")
-    low = x.min() if lower_bound is None else lower_bound
-    high = x.max() if upper_bound is None else upper_bound
-    if not low < high:
-        raise _constant(x)
-    if df is not None:
-        whole("df", df, 3, min(int(np.unique(x[(x >= low) & (x <= high)]).size) - cyclic, MAX_KNOTS))
-    else:
-        inner = sorted(set(_inner_knots(knots, (low, high))))
-        if cyclic and len(inner) < 2:  # formulaic's columns are wrong there
-            raise FormulaError(f"cc() must have 2 inner knots or more; got {len(inner)}.")
-        knots = inner
-    options = {"df": df, "knots": knots, "lower_bound": low, "upper_bound": high, "cyclic": cyclic}
-    spline = FromFormulaic(options, {})
-    spline(x)  # learns the knots
-    return spline
-
-
-def fit_cc(
-    x: FloatArray,
-    df: int | None = None,
-    knots: Sequence[float] | float | None = None,
-    lower_bound: float | None = None,
-    upper_bound: float | None = None,
-) -> FromFormulaic:
-    """cc(x, ...): as cr(), but meets itself at the bounds with two derivatives, and repeats beyond them."""
-    return fit_cr(x, df, knots, lower_bound, upper_bound, cyclic=True)
-
-
-def _inner_knots(knots: Any, bounds: tuple[float, float]) -> tuple[float, ...]:
-    if np.size(knots) > MAX_KNOTS:
-        raise FormulaError(f"knots must be at most {MAX_KNOTS} numbers; got {np.size(knots):,}.")
-    inner = tuple(sorted(float(knot) for knot in np.atleast_1d(knots)))
-    if not all(bounds[0] < knot < bounds[1] for knot in inner):
-        raise FormulaError(f"the knots must lie inside {bounds}; got {inner}.")
-    return inner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,10 +111,8 @@ class Spline:
             rotation = np.linalg.qr(self._basis(ends, 2).T, mode="complete").Q
             return np.asarray((basis @ rotation)[:, 2:])
         if (outside := (x < low) | (x > high)).any():
-            raise DataError(
-                f"bs() was fitted on [{low:g}, {high:g}]; {int(outside.sum())} values lie outside, such as "
-                f"{x[outside][0]:g}: use ns(), which continues as a straight line, or set boundary_knots=[low, high]."
-            )
+            what = f"bs() was fitted on [{low:g}, {high:g}]; {int(outside.sum())} values lie outside"
+            raise DataError(f"{what}, such as {x[outside][0]:g}. Use ns(), or set boundary_knots=[low, high].")
         return self._basis(x)
 
     def _basis(self, x: FloatArray, derivative: int = 0) -> FloatArray:
@@ -187,17 +125,10 @@ class Spline:
         return np.asarray(splines(np.minimum(x, np.nextafter(high, low)), derivative))[:, 0 if self.intercept else 1 :]
 
 
-def fit_bs(
-    x: FloatArray,
-    df: int | None = None,
-    knots: Sequence[float] | float | None = None,
-    degree: int = 3,
-    intercept: bool = False,
-    boundary_knots: Sequence[float] | None = None,
-    *,
-    natural: bool = False,
+def fit_spline(
+    x: FloatArray, df: Any, knots: Any, degree: int, intercept: bool, boundary_knots: Any, natural: bool
 ) -> Spline:
-    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df` counts the columns."""
+    """The knots of ns() if `natural`, else bs(); `df` counts the columns."""
     if boundary_knots is not None and np.shape(boundary_knots) != (2,):
         raise FormulaError(f"boundary_knots must be [low, high]; got {boundary_knots!r}.")
     low, high = (x.min(), x.max()) if boundary_knots is None else sorted(boundary_knots)
@@ -209,20 +140,30 @@ def fit_bs(
         count = 0 if df is None else whole("df", df, least, most) - least
         inner = np.quantile(x[(x >= low) & (x <= high)], np.linspace(0, 1, count + 2)[1:-1]).tolist()  # R's type 7
     else:
-        inner = _inner_knots(knots, (float(low), float(high)))
+        inner = sorted(float(knot) for knot in np.atleast_1d(knots))
+        if len(inner) > MAX_KNOTS or not all(low < knot < high for knot in inner):
+            raise FormulaError(f"knots must lie inside ({low:g}, {high:g}), at most {MAX_KNOTS}; got {len(inner):,}.")
     boundary = float(low), float(high)
     return Spline(knots=tuple(inner), boundary=boundary, degree=degree, intercept=bool(intercept), natural=natural)
 
 
-def fit_ns(
+def fit_bs(
     x: FloatArray,
-    df: int | None = None,
-    knots: Sequence[float] | float | None = None,
-    intercept: bool = False,
-    boundary_knots: Sequence[float] | None = None,
+    df: Any = None,
+    knots: Any = None,
+    degree: int = 3,
+    intercept: Any = False,
+    boundary_knots: Any = None,
+) -> Spline:
+    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None)."""
+    return fit_spline(x, df, knots, degree, intercept, boundary_knots, natural=False)
+
+
+def fit_ns(
+    x: FloatArray, df: Any = None, knots: Any = None, intercept: Any = False, boundary_knots: Any = None
 ) -> Spline:
     """ns(x, df=None, knots=None, intercept=False, boundary_knots=None)."""
-    return fit_bs(x, df, knots, 3, intercept, boundary_knots, natural=True)
+    return fit_spline(x, df, knots, 3, intercept, boundary_knots, natural=True)
 
 
 def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
@@ -233,7 +174,6 @@ def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "exp": np.exp, "expm1": np.expm1, "log": _logarithm, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
     "sqrt": np.sqrt, "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "sin": np.sin, "cos": np.cos,
-    "tan": np.tan, "arctan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "pmax": lambda x, *others: reduce(np.maximum, others, x),
     "pmin": lambda x, *others: reduce(np.minimum, others, x),
 }  # fmt: skip
@@ -241,7 +181,6 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
 #: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
     "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_bs, "ns": fit_ns,
-    "cr": fit_cr, "cs": fit_cr, "cc": fit_cc,
 }  # fmt: skip
 
 
@@ -295,14 +234,13 @@ class Interpreter:
             return np.float64(node.value)
         raise refusal(node)
 
-    def _name(self, node: ast.Name) -> Any:
-        return self._lookup(unquoted(node.id))
-
-    def _attribute(self, node: ast.Attribute) -> Any:
+    def _name(self, node: ast.Name | ast.Attribute) -> Any:
         name = dotted_name(node)
-        if name is None or name not in self.columns:
+        if name is None or (isinstance(node, ast.Attribute) and name not in self.columns):
             raise refusal(node)
         return self._lookup(name)
+
+    _attribute = _name
 
     def _lookup(self, name: str) -> Any:
         if name in self.columns:
@@ -310,8 +248,6 @@ class Interpreter:
             return self.columns.column(name).value
         if name in CONSTANTS:
             return CONSTANTS[name]
-        if name.startswith("__"):
-            raise FormulaError(f"{name!r} is not a column of the data, and such names are not allowed in a formula.")
         suggestion = suggest(name, map(str, self.columns.frame.columns))
         raise DataError(f"The data have no column {name!r}, needed by the formula; {suggestion}")
 
@@ -334,7 +270,12 @@ class Interpreter:
 
     def _compare(self, node: ast.Compare) -> Any:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            inside = among(self._value(node.left), literal(node.comparators[0]), node)
+            value, listed = self._value(node.left), literal(node.comparators[0])
+            items = listed if isinstance(listed, tuple) else (listed,)
+            if not all(isinstance(x, str) or (isinstance(x, (int, float)) and abs(x) <= LARGEST) for x in items):
+                raise FormulaError(f"{said(node)} must compare with a list of numbers, such as [1, 2].")
+            tests = [compare(value, ast.Eq(), item, node) for item in items]
+            inside = reduce(operator.or_, tests, np.zeros(len(self.columns.frame), dtype=bool))
             return inside if isinstance(node.ops[0], ast.In) else ~inside
         values = [self._value(operand) for operand in (node.left, *node.comparators)]
         sides = zip(values[:-1], node.ops, values[1:], strict=True)
@@ -343,8 +284,8 @@ class Interpreter:
     def _call(self, node: ast.Call) -> Any:
         name = dotted_name(node.func)
         options = {keyword.arg: keyword.value for keyword in node.keywords}
-        if name in ("I", "Q") and len(node.args) == 1 and not options:
-            return self._value(node.args[0]) if name == "I" else self._lookup(str(literal(node.args[0])))
+        if name == "I" and len(node.args) == 1 and not options:
+            return self._value(node.args[0])
         if name not in (*CODED, *FITTED, *ELEMENTWISE):
             raise unknown_function(node, name)
         if not node.args:
@@ -372,42 +313,28 @@ class Interpreter:
         return out
 
     def _coded(self, node: ast.Call, name: str, options: dict[Any, ast.expr]) -> Factor:
-        if len(node.args) > 1:
-            options["contrast" if name == "C" else "levels"] = node.args[1]
-        if set(options) - {"contrast", "contrasts", "levels"} or len(node.args) > 2:
-            raise FormulaError(f"{said(node)}: the arguments of {name}() must be a variable, contrast= and levels=.")
-        value, label = self._value(node.args[0]), source(node)
+        codings = [*node.args[1:], *(options[key] for key in ("contrast", "contrasts") if key in options)]
+        if set(options) - {"contrast", "contrasts"} or len(codings) > (name == "C" or bool(options)):
+            raise FormulaError(f"{said(node)}: {name}() must have a variable, and one contrast= at most.")
+        value = self._value(node.args[0])
         if not isinstance(value, (Factor, np.ndarray)):
-            raise FormulaError(f"{label!r}: a factor must be made of a column; got {value!r}.")
-        factor = factor_of(value, label)
-        if "levels" in options:
-            levels = literal(options["levels"])
-            levels = levels if isinstance(levels, tuple) else (levels,)
-            if missing := [level for level in factor.levels if level not in levels]:
-                raise DataError(f"{label!r}: the data have values outside levels=: {shown_labels(missing)}.")
-            order = np.array([levels.index(level) for level in factor.levels] + [-1])
-            factor = Factor(codes=order[factor.codes], levels=levels, ordered=factor.ordered)
-        coding = options.get("contrast", options.get("contrasts"))
-        return factor if coding is None else replace(factor, contrast=contrast_of(coding))
+            raise FormulaError(f"{said(node)}: a factor must be made of a column; got {value!r}.")
+        factor = factor_of(value, source(node))
+        return replace(factor, contrast=contrast_of(codings[0])) if codings else factor
 
 
 def refusal(node: ast.AST) -> FormulaError:
     """The error for something outside the language of formulas."""
-    return FormulaError(
-        f"{said(node)} is not allowed in a formula: it may hold column names, known functions, arithmetic, "
-        "comparisons and literals. Make it a column of the data."
-    )
+    return FormulaError(f"{said(node)} is not allowed in a formula. Make it a column of the data.")
 
 
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     """The error for a call of a function that formulas do not have."""
-    if name is not None and (hint := advice("function", name)):
-        return FormulaError(f"Formulas do not have the function {name!r} of {said(node)}.{hint}")
-    if name is None or "__" in name or "." in name:
+    hint = advice("function", name or "")
+    if not hint and (name is None or "__" in name or "." in name):
         return refusal(node)
-    suggestion = suggest(name, ["I", "Q", *CODED, *FITTED, *ELEMENTWISE, "offset"])
-    what = f"Formulas do not have the function {name!r} of {said(node)}; {suggestion}"
-    return FormulaError(f"{what} Make the result a column of the data.")
+    hint = hint or f" Make the result a column of the data; {suggest(str(name), ['I', *CODED, *FITTED, *ELEMENTWISE])}"
+    return FormulaError(f"Formulas do not have the function {name!r} of {said(node)}.{hint}")
 
 
 def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any) -> Any:
@@ -427,9 +354,7 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
 def numeric(value: Any, node: ast.AST) -> Any:
     """Numbers for arithmetic: conditions count as 0 and 1, factors and text are refused."""
     if isinstance(value, Factor):
-        raise FormulaError(
-            f"{said(node)} is not numeric (its levels are {shown_labels(value.levels)}): use C() or convert it."
-        )
+        raise FormulaError(f"{said(node)} is not numeric: its levels are {shown_labels(value.levels)}.")
     if isinstance(value, (str, tuple, type(None))):
         raise FormulaError(f"{value!r} stands where a number is needed.")
     return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "biu" else value
@@ -443,43 +368,26 @@ def condition(value: Any, node: ast.AST) -> Any:
 
 
 def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> BoolArray:
-    """One comparison; a factor compares by label (by rank if ordered)."""
+    """One comparison; a factor compares with one of its levels, by rank if it is ordered."""
     if type(kind) not in _COMPARISONS:
         raise refusal(node)
     test, mirrored = _COMPARISONS[type(kind)]
     if isinstance(left, Factor) and isinstance(right, Factor):
         left, right = (np.array(f.levels, dtype=object)[f.codes] for f in (left, right))
     elif isinstance(right, Factor):
-        return _against_label(right, mirrored, left, node)
-    elif isinstance(left, Factor):
-        return _against_label(left, test, right, node)
-    elif isinstance(left, str) or isinstance(right, str):
+        left, test, right = right, mirrored, left
+    if isinstance(left, Factor):
+        if isinstance(right, np.ndarray) or right not in left.levels:
+            raise FormulaError(f"{said(node)}: compare the factor with one of its levels {left.levels[:10]!r}.")
+        if test not in (operator.eq, operator.ne) and not left.ordered:
+            raise FormulaError(f"{said(node)}: < and > need an ordered factor; use == or !=.")
+        left, right = left.codes, left.levels.index(right)
+    if isinstance(left, str) or isinstance(right, str):
         raise FormulaError(f"{said(node)} compares text with numbers.")
     return np.asarray(test(left, right), dtype=bool)
 
 
-def _against_label(factor: Factor, test: Callable[[Any, Any], Any], label: Any, node: ast.Compare) -> BoolArray:
-    if isinstance(label, np.ndarray) or label not in factor.levels:
-        raise FormulaError(f"{said(node)}: compare the factor with one of its levels {factor.levels[:10]!r}.")
-    if test not in (operator.eq, operator.ne) and not factor.ordered:
-        raise FormulaError(f"{said(node)}: < and > need an ordered factor; use == or !=.")
-    return np.asarray(test(factor.codes, factor.levels.index(label)), dtype=bool)
-
-
-def among(value: Any, listed: Any, node: ast.Compare) -> BoolArray:
-    """Whether values are among those listed: labels of a factor, or numbers."""
-    wanted = listed if isinstance(listed, tuple) else (listed,)
-    if isinstance(value, Factor):
-        tests = [_against_label(value, operator.eq, label, node) for label in wanted]
-        return np.asarray(reduce(operator.or_, tests, np.zeros(value.codes.shape, dtype=bool)))
-    if any(isinstance(item, str) for item in wanted):
-        raise FormulaError(f"{said(node)} compares text with numbers.")
-    if not all(isinstance(item, (int, float)) and abs(item) <= LARGEST for item in wanted):
-        raise FormulaError(f"{said(node)} must compare with a list of numbers, such as [1, 2].")
-    return np.isin(value, np.array(wanted, dtype=float))
-
-
-def contrast_of(node: ast.expr) -> Contrast:
+def contrast_of(node: ast.expr) -> Contrasts:
     """The contrast in C(f, Sum), C(f, contr.sum), C(f, "sum"), C(f, Treatment("b")), C(f, [[...]])."""
     if isinstance(node, ast.Call):
         values = [literal(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))]

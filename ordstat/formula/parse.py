@@ -24,7 +24,10 @@ MAX_LABELS, MAX_STEPS = 1_000_000, 2_000_000
 _SHOWN = 200
 
 #: The right form, for every message about a bar.
-FORM = "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +"
+FORM = (
+    "A random term reads (1 | group), (1 + x | group), (1 + x || group) or (1 | outer/inner), after a +; "
+    "several groups are several terms: (1 | a) + (1 | b)"
+)
 NO_DOLLAR = "columns stand by their names alone, without 'data$' before them."
 #: Names that stand for a value where the data have no such column.
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": math.pi}
@@ -44,12 +47,10 @@ _STAND_IN = re.compile(rf"\b{_QUOTED}((?:[0-9a-f]{{2}})+)\b")
 _R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are no names in Python
 _SINGLE_EQUALS = re.compile(r"^[^(=!<>]*=[^=]")
 _WITH_BLANKS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
-_OFFSET = re.compile(r"\s*offset\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _TOKEN = re.compile(
     rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)", re.DOTALL
 )
-_CALL = re.compile(r"\s*\(|\[")
-_ATTRIBUTE = re.compile(rf"\.{NAME}")
+_CALL = re.compile(r"\s*\(")
 _BRACKETS = re.compile(rf"{TEXT}|[\[\](){{}}]", re.DOTALL)
 
 
@@ -60,11 +61,8 @@ def shown(text: str) -> str:
 
 def too_large(text: str, what: str) -> FormulaError:
     """The error for a formula that passes a limit; `what` says how."""
-    return FormulaError(
-        f"The formula {shown(text)} {what}. A formula may have at most {MAX_CHARACTERS:,} characters and give at most "
-        f"{MAX_TERMS:,} terms: write down the terms that you need. OrdinalClassifier takes any number of columns, "
-        "without a formula."
-    )
+    limits = f"at most {MAX_CHARACTERS:,} characters and give at most {MAX_TERMS:,} terms"
+    return FormulaError(f"The formula {shown(text)} {what}. A formula may have {limits}.")
 
 
 def check_text(text: Any) -> None:
@@ -161,9 +159,8 @@ def _why(error: Exception, label: str) -> str:
         return NO_DOLLAR
     if _SINGLE_EQUALS.match(label):
         return "values are compared by ==."
-    if isinstance(error, SyntaxError) and (names := _WITH_BLANKS.search(label)):
-        return f"{why}. Put backticks around a name with blanks: `{names.group()[:_SHOWN]}`."
-    return f"{why}."
+    names = _WITH_BLANKS.search(label)
+    return f"{why}. Put backticks around a name with blanks: `{names.group()[:_SHOWN]}`." if names else f"{why}."
 
 
 def column_expression(name: str) -> Expression:
@@ -363,9 +360,7 @@ def _tokens(text: str) -> tuple[Token, ...]:
         assert match is not None
         kind, place = match.lastgroup, match.end()
         if kind == "name" and _CALL.match(text, place):
-            kind = "call"
-            while more := _CALL.match(text, place) or _ATTRIBUTE.match(text, place):
-                place = more.end() if more.group()[0] == "." else _closing(text, place)
+            kind, place = "call", _closing(text, place)
         if kind is not None:
             tokens.append(Token(kind, text[match.start() : place], match.start(), place))
     return tuple(tokens)
@@ -382,21 +377,18 @@ def _closing(text: str, start: int) -> int:
 
 
 def parse_response(text: str) -> tuple[str, Any]:
-    """Column and declared levels (or None) of y, factor(y), ordered(y, levels=["lo", "hi"]), C(y), Q("y") or I(y)."""
+    """Column and declared levels (or None) of y, factor(y), ordered(y, levels=["lo", "hi"]), C(y) or I(y)."""
     if text.strip() in ("class", "pass"):  # keywords of Python that name many a response
         return text.strip(), None
     expression = parse_expression(text)
     node: Any = expression.tree
-    if (name := dotted_name(node)) is not None:
-        return name, None
-    function = dotted_name(getattr(node, "func", node))
-    if function in ("factor", "ordered", "C", "Q", "I") and len(node.args) == 1:
-        if function == "Q":
-            return str(literal(node.args[0])), None
+    function, levels = dotted_name(getattr(node, "func", node)), None
+    if isinstance(node, ast.Call) and function in ("factor", "ordered", "C", "I") and len(node.args) == 1:
         given = {keyword.arg: literal(keyword.value) for keyword in node.keywords}
-        inner = dotted_name(node.args[0])
-        if inner is not None and set(given) <= {"levels", "ordered"}:
-            return inner, given.get("levels")
+        levels = given.pop("levels", None)
+        node = node if set(given) - {"ordered"} else node.args[0]
+    if (name := dotted_name(node)) is not None:
+        return name, levels
     hint = advice("function", function or "") or " Make it a column of the data first."
     raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
 
@@ -443,10 +435,9 @@ def _inside_offset(factor: Expression) -> Expression | None:
     tree: Any = factor.tree
     if not isinstance(tree, ast.Call) or dotted_name(tree.func) != "offset":
         return None
-    match = _OFFSET.fullmatch(factor.label)
-    if match is None or len(tree.args) != 1 or tree.keywords:
+    if len(tree.args) != 1 or tree.keywords:
         raise FormulaError(f"{factor.label!r}: offset() must have one variable.")
-    return parse_expression(match["inside"])
+    return parse_expression(factor.label.partition("(")[2].rstrip()[:-1])
 
 
 class _Reader:
@@ -473,20 +464,9 @@ class _Reader:
 
     def read(self) -> Terms:
         """The terms in the order of R before it sorts them by degree, 0 for an intercept that stays."""
-        for before, after in zip(self.tokens, self.tokens[1:], strict=False):
-            if before.kind in ("name", "call") and after.kind in ("name", "call"):
-                raise self._unreadable(
-                    f"no operator stands between {shown(before.text)} and {shown(after.text)}. Put + between two "
-                    "terms, or backticks around one name with blanks, as in `a b`"
-                )
         terms = self._sum({0: None})
-        kind, text = self.tokens[self.place][:2]
-        if text == ")":
-            raise self._unreadable("it has a ')' without '('")
-        if kind == "operator" and text not in "(.":
-            raise self._unreadable(f"{text!r} is not an operator of formulas{_meant(text)}")
-        if kind != "end":
-            raise self._unreadable("an operator is missing between two terms")
+        if self.tokens[self.place].kind != "end":
+            raise self._misplaced()
         return terms
 
     def _take(self, *operators: str) -> str:
@@ -559,14 +539,6 @@ class _Reader:
             return self._term(column_expression(text.strip("`")))
         if text == "1":
             return {0: None}
-        if kind == "number" and text.isdigit():
-            raise FormulaError(
-                f"{shown(self.text)} multiplies a term by a number; put arithmetic inside I(), as in I(2 * x)."
-            )
-        if kind == "number":
-            raise FormulaError(
-                f"{shown(text)} stands alone in the formula; a term is a column, a function of columns or 1."
-            )
         if text == ".":  # the intercept where there are no other columns
             return {term: None for name in self.dot for term in self._term(column_expression(name))} or {0: None}
         if text == "(" and (random := self._random()):
@@ -574,11 +546,10 @@ class _Reader:
         if text == "(":
             inside = self._sum({})
             if not self._take(")"):
-                other = self.tokens[self.place].text
-                what = f"{other!r} is not an operator of formulas" if other else "a parenthesis is not closed"
-                raise self._unreadable(what + _meant(other or "|" * ("|" in self.text)))
+                raise self._misplaced()
             return inside
-        raise self._unreadable(f"a term should stand before {text!r}{_meant(text)}")
+        self.place -= 1
+        raise self._misplaced()
 
     def _random(self) -> Terms:
         """The random terms of the parenthesis that was just opened, two for a/b after its bar; empty without a bar."""
@@ -592,24 +563,18 @@ class _Reader:
         if depth or not bars:
             return {}
         mark = self.text[bars[0].start : bars[-1].end]
-        if mark not in ("|", "||"):
-            raise self._unreadable(f"a random term must have one bar. {FORM}")
         left = self.text[self.tokens[self.place].start : bars[0].start].strip()
         right = self.text[bars[-1].end : self.tokens[end - 1].start].strip()
         self.place = end
-        term = f"The random term {shown(f'({left} {mark} {right})')}"
-        if not left or not right:
-            raise FormulaError(f"{term} has nothing {'after' if left else 'before'} its bar. {FORM}.")
+        error = FormulaError(f"Cannot read the random term {shown(f'({left} {mark} {right})')}. {FORM}.")
+        if mark not in ("|", "||") or not left or not right or re.search(r"[+*]", right):
+            raise error
         columns, groups = _parse_part(left, ()), _parse_part(right, ())
         sizes = [len(group.factors) for group in groups.terms]
         nested = len(sizes) == 1 or sizes == list(range(1, len(groups.factors) + 1)) != []
-        if not nested or re.search(r"[+*]", right) or any(side.offsets or side.random for side in (columns, groups)):
-            raise FormulaError(
-                f"{term} must have one group after its bar. {FORM}; its group is a, a:b or a/b, "
-                "and several groups are several terms: (1 | a) + (1 | b)."
-            )
-        if not columns.terms and not columns.intercept:
-            raise FormulaError(f"{term} has no column before its bar. {FORM}.")
+        within = any(side.offsets or side.random for side in (columns, groups))
+        if not nested or within or not (columns.terms or columns.intercept):
+            raise error
         parts = [RandomPart(columns, group, mark == "|", f"({left} {mark} {group.text})") for group in groups.terms]
         return {bits: None for part in parts for bits in self._term(part)}
 
@@ -638,18 +603,20 @@ class _Reader:
         if self.steps > MAX_STEPS:
             raise too_large(self.text, f"takes more than {MAX_STEPS:,} sums and products of terms to work out")
 
+    def _misplaced(self) -> FormulaError:
+        """The error for a token that cannot stand where it does, with what may have been meant."""
+        kind, text = self.tokens[self.place][:2]
+        before = self.tokens[self.place - 1].text if self.place else ""
+        if kind == "end":
+            return self._unreadable("a parenthesis is not closed" + f". {FORM}" * ("|" in self.text))
+        if kind == "number":
+            return self._unreadable(f"it multiplies a term by a number, or adds one; write I(2 * x) for {shown(text)}")
+        if kind != "operator":
+            why = f"no operator stands between {shown(before)} and {shown(text)}. Put + between two terms"
+            return self._unreadable(f"{why}, or backticks around one name with blanks")
+        hints = {"|": f". {FORM}", "$": f": {NO_DOLLAR[:-1]}", "(": "", ")": ""}
+        hint = hints.get(text, "; put arithmetic and conditions inside I(), as in I(x > 40)")
+        return self._unreadable(f"{text!r} is not an operator of formulas, or misplaced{hint}")
+
     def _unreadable(self, why: str) -> FormulaError:
         return FormulaError(f"Cannot read the formula {shown(self.text)}: {why}.")
-
-
-def _meant(symbol: str) -> str:
-    """What to write in place of a symbol that is not an operator."""
-    meant = {
-        "|": f". {FORM}",
-        "%": "; put arithmetic inside I(), as in I(x %% 10)",
-        "$": f": {NO_DOLLAR.rstrip('.')}",
-        ",": "; join terms by '+'",
-        "\N{MINUS SIGN}": "; write '-', the minus of the keyboard",
-        **dict.fromkeys("<>=!", "; put conditions inside I(), as in I(x > 40)"),
-    }
-    return meant.get(symbol, "")

@@ -155,18 +155,11 @@ def fit_random_terms(
         if cov is not None and term.group in cov:
             term = replace(term, root=_root(term, cov[term.group], n))
         if cells.size < 2:
-            raise DataError(
-                f"The group {term.group!r} of {term.text} has the same value in every row used: a random term needs "
-                "2 groups or more, and many to tell a variance. Drop the term."
-            )
+            raise DataError(f"The group {term.group!r} of {term.text} has the same value in every row used.")
         if cells.size == n:
-            notes.append(
-                f"{term.text} has a group for each of the {n} rows: such effects are told from the error of the latent "
-                "variable by the link alone."
-            )
+            notes.append(f"{term.text} has a group for each of the {n} rows: only the link tells its variance.")
         elif cells.size < 3:
-            labels = shown_labels(term.groups)
-            notes.append(f"{term.text} has {cells.size} groups ({labels}): a variance of so few is hardly known.")
+            notes.append(f"{term.text} has {cells.size} groups: a variance of so few is hardly known.")
         terms.append(term)
         rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_columns(terms, [columns.z for columns in rows])
@@ -186,76 +179,56 @@ def _check_columns(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
         sizes = np.sqrt((z**2).sum(axis=0))
         unit = z / np.where(sizes > 0.0, sizes, 1.0)
         earlier = spans.setdefault(group, [])
-        blocks = [unit] if term.correlated else [unit[:, [k]] for k in range(len(sizes))]
         for k, name in enumerate(term.names):
             if (group, name) in seen:
                 raise FormulaError(
                     f"The column {name!r} varies by {term.group!r} in {seen[group, name]} and in {term.text}: their "
-                    "variances cannot be told apart. Write it once, as in (1 | g) + (0 + x | g), which is (x || g)."
+                    "variances cannot be told apart. Write it once, as in (x || g)."
                 )
             seen[group, name] = term.text
-            before = [*earlier, unit[:, :k]] if term.correlated else [*earlier, *blocks[:k]]
-            if sizes[k] == 0.0 or any(_follows(unit[:, [k]], span) for span in before):
-                what = "is 0 in every row used" if sizes[k] == 0.0 else "is a sum of multiples of the columns before it"
-                raise FormulaError(
-                    f"The column {name!r} of {term.text} {what}: its variance cannot be told. Take it out."
-                )
-        earlier += blocks
-
-
-def _follows(column: FloatArray, span: FloatArray) -> bool:
-    """Whether a column is a combination of others."""
-    alone = span.shape[1] == 0
-    return not alone and bool(np.linalg.matrix_rank(np.hstack([span, column])) <= span.shape[1])
+            blocks = [unit[:, :k]] if term.correlated else [unit[:, [j]] for j in range(k)]
+            with_column = [np.column_stack([span, unit[:, k]]) for span in (*earlier, *blocks) if span.shape[1]]
+            if sizes[k] == 0.0 or any(np.linalg.matrix_rank(span) < span.shape[1] for span in with_column):
+                what = "is 0, or a sum of multiples of the columns before it: its variance cannot be told"
+                raise FormulaError(f"The column {name!r} of {term.text} {what}. Take it out.")
+        earlier += [unit] if term.correlated else [unit[:, [j]] for j in range(len(sizes))]
 
 
 def _check_groups(cov: Any, groups: Sequence[str]) -> None:
     """OptionError unless cov is a dict by groups of the formula."""
     if not isinstance(cov, Mapping) or not all(isinstance(K, pd.DataFrame) for K in cov.values()):
-        raise OptionError(
-            "cov must be a dict of groups and their covariances, such as {'animal': K} with K a labelled data frame; "
-            f"got {type(cov).__name__}{' of other values' * isinstance(cov, Mapping)}."
-        )
+        what = "cov must be a dict of groups and their covariances, labelled data frames"
+        raise OptionError(f"{what}; got {type(cov).__name__}.")
     for name in cov:
         if name not in groups:
-            there = f"its groups are {', '.join(map(repr, groups))}" if groups else "it has no random terms"
+            there = f"its groups are {shown_labels(groups)}" if groups else "it has no random terms"
             raise OptionError(f"cov= names the group {name!r}, which the formula has not: {there}.")
 
 
 def _root(term: RandomTerm, K: pd.DataFrame, n: int) -> FloatArray:
     """(G, G) lower triangular L with L L' = K at the levels of a group, in their order."""
     if term.names != (INTERCEPT,):
-        raise OptionError(
-            f"cov= must go with a term of one intercept, such as (1 | {term.group}); {term.text} has {len(term.names)} "
-            f"columns: {', '.join(term.names)}."
-        )
+        raise OptionError(f"cov= must go with a term of one intercept, such as (1 | {term.group}); got {term.text}.")
     if n * term.cells.size > MOST_NUMBERS:
-        raise OptionError(
-            f"cov= works with rows times groups, at most {MOST_NUMBERS:,} numbers; got {n:,} rows and "
-            f"{term.cells.size:,} groups of {term.group!r}. Take fewer rows, or leave cov= out."
-        )
+        size = f"{n:,} rows and {term.cells.size:,} groups"
+        raise OptionError(f"cov= must have at most {MOST_NUMBERS:,} rows times groups; got {size} of {term.group!r}.")
     name, labels = f"cov[{term.group!r}]", term.groups
     for axis, index in (("rows", K.index), ("columns", K.columns)):
         if not index.is_unique:
             twice = shown_labels([*index[index.duplicated()].unique()], 3)
             raise OptionError(f"{name} must name every level once; its {axis} have {twice} twice.")
         if missing := [label for label in labels if label not in index]:
-            raise DataError(
-                f"{name} must have a row and a column for every level of {term.group!r}; its {axis} lack "
-                f"{shown_labels(missing, 3)} and have {shown_labels([*index], 3)}."
-            )
+            lack = f"its {axis} lack {shown_labels(missing, 3)}"
+            raise DataError(f"{name} must have a row and a column for every level of {term.group!r}; {lack}.")
     try:
         values = K.loc[labels, labels].to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise OptionError(f"{name} must be numbers; {error}.") from None
-    if not np.isfinite(values).all():
-        raise OptionError(f"{name} must be finite; it has missing or infinite values.")
-    if np.abs(values - values.T).max() > _ROUNDING * np.abs(values).max():
-        raise OptionError(f"{name} must be symmetric, a covariance of the levels; it is not.")
+    asymmetry = np.abs(values - values.T).max()
+    if not asymmetry <= _ROUNDING * np.abs(values).max() < np.inf:
+        raise OptionError(f"{name} must be symmetric and finite, a covariance of the levels.")
     eigenvalues = np.linalg.eigvalsh(values)
     if eigenvalues[0] <= _ROUNDING * eigenvalues[-1]:
-        raise OptionError(
-            f"{name} must be positive definite at the {len(labels)} levels of the data; its smallest eigenvalue is "
-            f"{eigenvalues[0]:.3g}. Merge levels that are copies, or add a little to the diagonal."
-        )
+        what = f"its smallest eigenvalue is {eigenvalues[0]:.3g}"
+        raise OptionError(f"{name} must be positive definite at the {len(labels)} levels; {what}.")
     return np.asarray(np.linalg.cholesky(0.5 * (values + values.T)))

@@ -186,7 +186,7 @@ class FormulaSpec:
             raise DataError(
                 f"The new data have no column {shown_labels(absent)}; the model needs {shown_labels(self.columns, 60)}."
             )
-        interpreter = Interpreter(Columns(frame, self.declared, self.categories), dict(self.states))
+        interpreter = Interpreter(Columns(frame, self.declared), dict(self.states))
         known = [  # groups whose columns are missing are new ones
             term.text not in without and all(name in frame.columns for name in term.group_columns)
             for term in self.random

@@ -277,34 +277,17 @@ def test_a_removed_intercept_comes_back(frame, formula):
     [
         ("ns(u, df=3)", 3),
         ("bs(u, df=4)", 4),
-        ("cr(u, df=3)", 2),  # three columns that add up to the intercept
-        ("cs(u, df=5)", 4),
-        ("cc(u, df=4)", 3),
     ],
 )
 def test_a_spline_needs_no_constraint_by_hand(frame, term, columns):
     fit = ordfit(f"y ~ {term}", frame)
     assert len(fit.coef) == columns
     assert np.isfinite(fit.se).all()
-    if "cc" not in term:
-        assert fit.loglik > ordfit("y ~ u", frame).loglik
+    assert fit.loglik > ordfit("y ~ u", frame).loglik
     with pytest.warns(DataWarning, match="removes the intercept"):
         _same_fit(ordfit(f"y ~ {term} - 1", frame), fit)
     half = fit.predict(frame[:50], type="prob")
     np.testing.assert_allclose(half, fit.predict(type="prob")[:50], rtol=1e-12)
-
-
-def test_a_cubic_regression_spline_is_its_columns(frame):
-    """The columns of formulaic's cr(u, df=4), entered by hand: one of them is the intercept."""
-    from formulaic.transforms.cubic_spline import cubic_spline
-
-    columns = cubic_spline(frame["u"].to_numpy(), df=4, _state={})
-    by_hand = frame.assign(**{f"c{i}": columns[i] for i in columns})
-    with pytest.warns(DataWarning, match=r"aliased .*: c4\b"):
-        other = ordfit("y ~ c1 + c2 + c3 + c4", by_hand)
-    fit = ordfit("y ~ cr(u, df=4)", frame)
-    assert fit.loglik == pytest.approx(other.loglik, abs=1e-8)
-    np.testing.assert_allclose(fit.predict(type="prob"), other.predict(type="prob"), atol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +295,7 @@ def test_a_cubic_regression_spline_is_its_columns(frame):
     [
         ("poly(u, 2)", ["poly(u, 2)[1]", "poly(u, 2)[2]"]),
         ("center(u) + scale(v)", ["center(u)", "scale(v)"]),
-        ("Q('v') + `u`", ["Q('v')", "`u`"]),
+        ("`v` + `u`", ["v", "u"]),
         ("C(g, contr.treatment('Q'))", ["C(g, contr.treatment('Q'))[T.P]", "C(g, contr.treatment('Q'))[T.R]"]),
         ("C(g, contr.SAS)", ["C(g, contr.SAS)[T.P]", "C(g, contr.SAS)[T.Q]"]),
         ("g/u", ["g[T.Q]", "g[T.R]", "g[P]:u", "g[Q]:u", "g[R]:u"]),

@@ -28,8 +28,6 @@ FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "contrasts": ("rating ~ temp * contact", "clm", {"contrasts": {"temp": "sum", "contact": "helmert"}}),
     "splines": ("rating ~ ns(x, df=3) + bs(x, df=4)", "clm", {}),
     "polynomials": ("rating ~ poly(x, 2) + scale(known) + center(w)", "clm", {}),
-    "cubic splines": ("rating ~ cr(x, df=4)", "clm", {}),
-    "cyclic splines": ("rating ~ cc(x, df=4) + log(x + 10)", "clm", {}),
     "offset": ("rating ~ temp + offset(known)", "clm", {}),
     "nominal": ("rating ~ temp", "clm", {"nominal": "~ contact"}),
     "scale": ("rating ~ temp", "probit", {"scale": "~ contact"}),

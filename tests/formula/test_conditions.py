@@ -25,18 +25,14 @@ def frame():
 #: The condition, and the same over the frame's columns in pandas' own way.
 CONDITIONS = {
     "age > 50 & sex == 'm'": lambda d: (d.age > 50) & (d.sex == "m"),
-    "age > 50 && sex == 'm'": lambda d: (d.age > 50) & (d.sex == "m"),
     "age > 50 and not sex == 'm'": lambda d: (d.age > 50) & (d.sex != "m"),
-    "(age>50) & (sex=='m')": lambda d: (d.age > 50) & (d.sex == "m"),
     "sex == 'm' | smoke & age < 40": lambda d: (d.sex == "m") | (d.smoke & (d.age < 40)),
     "(sex == 'm' || smoke) & age < 40": lambda d: ((d.sex == "m") | d.smoke) & (d.age < 40),
     "smoke & age > 30 & age < 60": lambda d: d.smoke & (d.age > 30) & (d.age < 60),
     "!smoke": lambda d: ~d.smoke,
-    "!smoke & age > 40": lambda d: ~d.smoke & (d.age > 40),
     "!(smoke & age > 40)": lambda d: ~(d.smoke & (d.age > 40)),
     "!smoke | age>40 & sex=='f'": lambda d: ~d.smoke | ((d.age > 40) & (d.sex == "f")),
     "!age > 50": lambda d: d.age <= 50,
-    "age != 30 | smoke": lambda d: (d.age != 30) | d.smoke,
     "~smoke & (age > 50)": lambda d: ~d.smoke & (d.age > 50),
     "site %in% c('A', 'B')": lambda d: d.site.isin(["A", "B"]),
     "!site %in% c('A', 'B') & smoke": lambda d: ~d.site.isin(["A", "B"]) & d.smoke,
@@ -44,11 +40,10 @@ CONDITIONS = {
     "site not in ('A', 'B')": lambda d: ~d.site.isin(["A", "B"]),
     "x %in% c(1, 2, 5)": lambda d: d.x.isin([1, 2, 5]),
     "x %% 3 == 1 & x %/% 5 > 1": lambda d: (d.x % 3 == 1) & (d.x // 5 > 1),
-    "site == 'A' | site == 'A & B' | smoke": None,
 }
 
 
-@pytest.mark.parametrize("text", [text for text, mask in CONDITIONS.items() if mask is not None])
+@pytest.mark.parametrize("text", CONDITIONS)
 def test_conditions_bind_as_in_r(frame, text):
     mask = CONDITIONS[text](frame)
     assert 0 < mask.sum() < len(frame)
@@ -87,8 +82,8 @@ def test_what_is_no_condition_says_why(frame, subset, message):
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ("y ~ age %% 10", r"put arithmetic inside I\(\), as in I\(x %% 10\)"),
-        ("y ~ !smoke", r"put conditions inside I\(\)"),
+        ("y ~ age %% 10", r"put arithmetic and conditions inside I\(\)"),
+        ("y ~ !smoke", r"put arithmetic and conditions inside I\(\)"),
         ("y ~ d$age + x", "without 'data\\$' before them"),
         ("y ~ ifelse(age > 50, 1, 0)", "Write I\\(x > 0\\)"),
         ("y ~ interaction(sex, site)", "Write a:b"),

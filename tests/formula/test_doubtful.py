@@ -101,14 +101,6 @@ def test_levels_whose_numbers_are_in_order_as_people_write_them(texts: tuple[str
         assert "not in order" in doubtful_response((texts[0], texts[2], texts[1], *texts[3:]), "income")[0]
 
 
-def test_columns_of_text() -> None:
-    assert "reads as numbers, and a factor of 7 levels" in notes([1, 2, 3], [str(v) for v in range(7)])[0]
-    assert notes([1, 2, 3], ["1", "2", "3"]) == ()
-    assert notes([1, 2, 3], ["a", "b"]) == ()
-    categories = pd.Categorical([str(v) for v in range(7)], [str(v) for v in range(7)])
-    assert notes([1, 2, 3], categories) == ()
-
-
 def _survey(seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     return pd.DataFrame({"age": rng.integers(18, 92, N), "kids": rng.integers(0, 5, N), "y": rng.integers(0, 3, N)})
@@ -147,20 +139,6 @@ def test_levels_of_a_predictor_that_are_not_answers(seed, level) -> None:
 @pytest.mark.parametrize("values", [[4, 6, 8], [-1, 1], [0, 99 / 2, 99], [18, 60, 99], [9.0], [-1.5, 0.3, 2.2], [1, 9]])
 def test_predictors_without_codes(values) -> None:
     assert notes([1, 2, 3], values) == ()
-
-
-def test_a_fit_warns() -> None:
-    data = pd.DataFrame({"y": RNG.choice([1, 2, 3, 9], N), "x": RNG.normal(size=N)})
-    with pytest.warns(DataWarning, match="away from 1 to 3"):
-        ordfit("y ~ x", data)
-
-
-def test_stata_labels() -> None:
-    """Value labels of Stata files become ordered categories, those for missing answers among them."""
-    labels = ["Not much", "A lot", "Don't know"]
-    data = pd.DataFrame({"y": pd.Categorical(RNG.choice(labels, N), labels, ordered=True), "x": RNG.normal(size=N)})
-    with pytest.warns(DataWarning, match='level "Don\'t know", which may not belong to the scale'):
-        ordfit("y ~ x", data)
 
 
 def test_constant_columns_are_told_from_aliased_ones() -> None:

@@ -1,10 +1,10 @@
-"""Names of columns: those that look alike are different columns, and those with control characters are refused."""
+"""Names of columns: look-alikes are different columns, blanks need backticks, control characters are refused."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataError, FormulaError, ordfit
+from ordstat import DataError, FormulaError, datasets, ordfit
 
 ALIKE = [
     ("x", "\uff58"),
@@ -22,7 +22,7 @@ def test_names_that_look_alike_are_different_columns(names, seed):
     rng = np.random.default_rng(seed)
     data = pd.DataFrame(rng.uniform(1, 2, (60, 2)), columns=list(names)).assign(y=rng.integers(0, 3, 60))
     plain = data.set_axis(["one", "other", "y"], axis=1)
-    for call in ("I({}**2)", "log({})", "poly({}, 2)", "{}", "offset({}) + {}", "`{}`", "I({} > 1.5)", "Q('{}')"):
+    for call in ("I({}**2)", "log({})", "poly({}, 2)", "{}", "offset({}) + {}", "`{}`", "I({} > 1.5)"):
         for name, stands_for in zip(names, ("one", "other"), strict=True):
             fit = ordfit(f"y ~ {call.format(name, name)}", data)
             expected = ordfit(f"y ~ {call.format(stands_for, stands_for)}", plain)
@@ -65,3 +65,27 @@ def test_control_characters_in_names_are_refused(character, where):
     with pytest.raises(DataError, match="control character") as error:
         ordfit(formula, data)
     assert character not in str(error.value)
+
+
+WINE = datasets.load("wine").assign(**{"wine type": lambda d: d["judge"], "sat text": lambda d: d["rating"]})
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("rating ~ temp + wine type", "no operator stands between 'wine' and 'type'.*backticks around one name"),
+        ("rating ~ log(wine) type", r"between 'log\(wine\)' and 'type'"),
+        ("rating ~ temp temp", "Put \\+ between two terms"),
+        ("rating ~ temp + log(wine type)", "backticks around a name with blanks: `wine type`"),
+        ("sat text ~ temp", "Cannot read 'sat text'.*: `sat text`"),
+        ("sat text ~ temp + log(contact)", "Cannot read 'sat text'.*: `sat text`"),
+    ],
+)
+def test_a_name_with_a_blank_asks_for_backticks(formula, words):
+    with pytest.raises(FormulaError, match=words) as found:
+        ordfit(formula, WINE)
+    assert "unknown" not in str(found.value) and "line 1" not in str(found.value) and "v1" not in str(found.value)
+
+
+def test_backticks_are_the_cure():
+    assert ordfit("`sat text` ~ temp + `wine type`", WINE).design.names[1] == "wine type[T.2]"

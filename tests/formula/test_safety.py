@@ -73,24 +73,8 @@ def test_a_bar_that_is_no_random_term_is_refused_with_the_right_form():
 
 
 NAMES = [
-    "C",
-    "log",
-    "I",
-    "Q",
-    "offset",
-    "ns",
-    "class",
-    "None",
-    "if",
-    "a.b",
-    "my col",
-    "1st",
-    "größe",
-    "v0",
-    "np",
-    "a~b",
-    "a:b",
-]
+    "my col", "C", "log", "I", "offset", "ns", "class", "None", "if", "a.b", "1st", "größe", "v0", "np", "a~b", "a:b",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,7 +88,6 @@ def test_a_column_of_any_name_is_a_variable_and_hides_no_function(name):
     np.testing.assert_allclose(design.sample.X[:, :4], expected, rtol=1e-15)
     np.testing.assert_array_equal(design.sample.rows.offset, values)
     assert design.names[0] == name and design.names[3] == "C(f)[T.b]"
-    np.testing.assert_array_equal(build(f"y ~ Q({name!r})", frame).sample.X[:, 0], values)
 
 
 def test_columns_that_are_not_text_are_found_by_their_text():

@@ -37,7 +37,7 @@ def test_contrasts_may_be_calls(wine):
     ("contrasts", "error", "message"),
     [
         ("sum", OptionError, r"contrasts must be a mapping such as \{'x': 'sum'\}; got 'sum'"),
-        ({"temp": "contr.treatment(base=2)"}, FormulaError, "R's base=2 is 'warm' here"),
+        ({"temp": "contr.treatment(base=2)"}, FormulaError, "got base level 2"),
         ({"temp": "contr.treatment(base=3)"}, FormulaError, "got base level 3.$"),
     ],
 )
