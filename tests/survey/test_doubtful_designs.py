@@ -43,8 +43,8 @@ def test_a_census_is_told_from_a_mistaken_population():
     ("design", "message"),
     [
         ({"weights": "text"}, r"weights= must be one column of numbers. Convert it"),
-        ({"replicates": ["w", "psu"], "type": "Fay"}, "and with no other: give a number between 0 and 1; got None"),
-        ({"replicates": ["w", "psu"], "type": "BRR", "rho": 0.3}, "and with no other: leave it out; got 0.3"),
+        ({"replicates": ["w", "psu"], "type": "Fay"}, "goes with type='Fay' alone; got None"),
+        ({"replicates": ["w", "psu"], "type": "BRR", "rho": 0.3}, "goes with type='Fay' alone; got 0.3"),
         ({"weights": -np.ones(N)}, "weights= is -1 in row 0 .72 such rows.: weights must be 0 or more"),
         ({"clusters": WINE["psu"].where(WINE.index != 4)}, "clusters= of SurveyDesign is missing in row 4"),
         ({"strata": "stratum", "clusters": np.zeros(N)}, "which is in another stratum too.*nest=True"),
