@@ -233,7 +233,7 @@ class Design:
         How the rows were drawn; the weights of the sample are then sampling weights of mean 1.
     notes : tuple of str
         What was left out or changed, in words, for warnings and the summary.
-    spec : FormulaSpec or ArraySpec
+    spec : FormulaSpec
     data : the frame the design was made of, or None
         A reference, neither copied nor pickled.
     recipe : Recipe or None
@@ -247,7 +247,7 @@ class Design:
     formula: str
     index: pd.Index
     n_given: int
-    spec: FormulaSpec | ArraySpec
+    spec: FormulaSpec
     nominal_names: tuple[str, ...] = ()
     scale_names: tuple[str, ...] = ()
     terms: Mapping[str, slice] = field(default_factory=dict)
@@ -479,7 +479,13 @@ def from_arrays(
             "formula": f"y ~ {' + '.join(names) if len(names) <= 10 else '.'}",
             "categories": encoding.counts(names),
             "notes": [],
-            "spec": ArraySpec(columns=columns, levels=kept.values, names=names, gaps=gaps, encoding=encoding),
+            "spec": ArraySpec.of(
+                names,
+                columns=columns or (),
+                levels=kept.values,
+                na_action="keep" if gaps else "omit",
+                encoding=encoding,
+            ),
         }
 
     return _design(index, labels, {}, given, model, keep_levels=keep_levels)

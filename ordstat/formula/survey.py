@@ -395,7 +395,7 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
     if weights.ndim != 2 or weights.shape[0] != len(frame) or weights.shape[1] < 2:
         must = f"a list of 2 or more columns, or {len(frame)} rows of as many numbers"
         raise DataError(f"replicates= of SurveyDesign must be {must}; got shape {weights.shape}.")
-    bad = ~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1)
+    bad = np.asarray(~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1))
     refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
     n = weights.shape[1]
     scales = {"BRR": 1.0 / n, "Fay": 1.0 / (n * (1.0 - (asked.rho or 0.0)) ** 2), "JK1": (n - 1.0) / n}
