@@ -316,23 +316,25 @@ def _difference(stored: Design, rebuilt: Design) -> str | None:
         return "the levels of the response"
     if old.n != new.n:
         return f"{old.n} rows were used, now there are {new.n}"
-    pairs: dict[str, tuple[Any, Any]] = {
-        "the response": (old.y, new.y),
-        "the columns of the formula": (old.X, new.X),
-        "the nominal columns": (old.rows.nominal, new.rows.nominal),
-        "the scale columns": (old.rows.scale, new.rows.scale),
-        "the offset": (old.rows.offset, new.rows.offset),
-        "the offset of the scale": (old.rows.scale_offset, new.rows.scale_offset),
-        "the weights": (old.weights, new.weights),
-        "the clusters": (old.cluster, new.cluster),
-    }
-    for what, (before, now) in pairs.items():
-        both = before is not None and now is not None
-        if not (np.array_equal(before, now, equal_nan=True) if both else before is now):
+    pairs = [
+        ("the response", old.y, new.y),
+        ("the columns of the formula", old.X, new.X),
+        ("the nominal columns", old.rows.nominal, new.rows.nominal),
+        ("the scale columns", old.rows.scale, new.rows.scale),
+        ("the offset", old.rows.offset, new.rows.offset),
+        ("the offset of the scale", old.rows.scale_offset, new.rows.scale_offset),
+        ("the weights", old.weights, new.weights),
+        ("the clusters", old.cluster, new.cluster),
+    ]
+    if old.rows.random is not None and new.rows.random is not None:
+        for before, now in zip(old.rows.random.terms, new.rows.random.terms, strict=True):
+            pairs += [("the groups", getattr(before, name), getattr(now, name)) for name in ("z", "codes", "root")]
+    for what, first, second in pairs:
+        if first is second:
+            continue
+        if first is None or second is None or not np.array_equal(first, second, equal_nan=True):
             return what
-    before, now = old.rows.random, new.rows.random
-    same = before.same(now) if before is not None and now is not None else before is now
-    return None if same else "the groups"
+    return None
 
 
 def build(formula: str, data: Any, **arguments: Any) -> Design:

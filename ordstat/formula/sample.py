@@ -182,14 +182,6 @@ class RandomRows:
         if any(term.root is not None and (term.codes < 0).any() for term in self.terms):
             raise DataError("newdata has groups of cov= without rows in the fit. Use predict(re='zero'), or drop them.")
 
-    def same(self, other: RandomRows) -> bool:
-        """Whether all columns and groups are equal."""
-        return len(self.terms) == len(other.terms) and all(
-            np.array_equal(getattr(before, name), getattr(now, name))
-            for before, now in zip(self.terms, other.terms, strict=True)
-            for name in ("z", "codes", "root")
-        )
-
 
 def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()) -> None:
     """OptionError where clusters (N,) part rows of a group, whose likelihood is one number.
@@ -210,16 +202,11 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Seq
     if any(term.root is not None for term in random.terms):
         raise OptionError("cluster must not part dependent groups, and cov= makes all dependent. Use vcov='model'.")
     named = texts or [f"random term {place + 1}" for place in range(len(random.terms))]
-    for name, term, split in zip(named, random.terms, splits(random, clusters), strict=True):
-        if split:
+    for name, term in zip(named, random.terms, strict=True):
+        pairs = np.unique(np.stack([term.codes, clusters]), axis=1)  # of groups and clusters
+        if split := int(np.count_nonzero(np.bincount(pairs[0]) > 1)):
             got = f"got clusters that split {split} of the {term.n_groups} groups of {name}"
             raise OptionError(f"cluster must keep the rows of each group of the random effects together; {got}.")
-
-
-def splits(random: RandomRows, clusters: IntArray) -> list[int]:
-    """How many groups of each term have rows in several clusters (N,); of cov=, all groups are one."""
-    pairs = [np.unique(np.stack([term.spelt_out().codes, clusters]), axis=1) for term in random.terms]
-    return [int(np.count_nonzero(np.bincount(own[0]) > 1)) for own in pairs]
 
 
 #: A weight that is not 0 lies between these: totals and products of a few are then far from over- and underflow, and
