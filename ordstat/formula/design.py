@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import did_you_mean, is_whole, mapping, one_of
+from ..checks import did_you_mean, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import (
@@ -233,7 +233,7 @@ class Design:
         How the rows were drawn; the weights of the sample are then sampling weights of mean 1.
     notes : tuple of str
         What was left out or changed, in words, for warnings and the summary.
-    spec : FormulaSpec or ArraySpec
+    spec : FormulaSpec
     data : the frame the design was made of, or None
         A reference, neither copied nor pickled.
     recipe : Recipe or None
@@ -247,7 +247,7 @@ class Design:
     formula: str
     index: pd.Index
     n_given: int
-    spec: FormulaSpec | ArraySpec
+    spec: FormulaSpec
     nominal_names: tuple[str, ...] = ()
     scale_names: tuple[str, ...] = ()
     terms: Mapping[str, slice] = field(default_factory=dict)
@@ -284,19 +284,13 @@ class Design:
         if self.recipe is None:
             raise DataError("The fit was made from arrays, without a formula: fit again with the arrays to use.")
         recipe = self.recipe.updated(changes)
-        if data is not None:
-            return make(recipe, data)
-        if self.data is None:
-            raise DataError(
-                "The data of the fit are not at hand (a fit is saved and pickled without them): pass data= with the "
-                "data, here or to load(path, data=...)."
-            )
-        changed = _difference(self, make(self.recipe, self.data))
-        if changed is not None:
-            raise DataError(
-                f"The data have changed since the fit ({changed}): fit again, or pass data= with the data to use."
-            )
-        return make(recipe, self.data)
+        if data is None:
+            data = self.data
+            if data is None:
+                raise DataError("The data of the fit are not at hand: pass data=, here or to load(path, data=...).")
+            if (changed := _difference(self, make(self.recipe, data))) is not None:
+                raise DataError(f"The data have changed since the fit ({changed}): fit again, or pass data=.")
+        return make(recipe, data)
 
     def coded(self, as_categories: bool) -> Design:
         """The same with factors as columns of codes, or of contrasts."""
@@ -310,8 +304,7 @@ class Design:
             raise DataError("data= must be left out: the fit was made from arrays, without a formula.")
         if not isinstance(self.recipe, Recipe):  # a forged file may hold anything
             raise DataError(f"A design must be made from a Recipe; got {type(self.recipe).__name__}.")
-        changed = _difference(self, make(self.recipe, data))
-        if changed is not None:
+        if (changed := _difference(self, make(self.recipe, data))) is not None:
             raise DataError(f"data= must be the data of the fit, all rows in their order; they differ: {changed}.")
         return replace(self, data=data)
 
@@ -323,23 +316,25 @@ def _difference(stored: Design, rebuilt: Design) -> str | None:
         return "the levels of the response"
     if old.n != new.n:
         return f"{old.n} rows were used, now there are {new.n}"
-    pairs: dict[str, tuple[Any, Any]] = {
-        "the response": (old.y, new.y),
-        "the columns of the formula": (old.X, new.X),
-        "the nominal columns": (old.rows.nominal, new.rows.nominal),
-        "the scale columns": (old.rows.scale, new.rows.scale),
-        "the offset": (old.rows.offset, new.rows.offset),
-        "the offset of the scale": (old.rows.scale_offset, new.rows.scale_offset),
-        "the weights": (old.weights, new.weights),
-        "the clusters": (old.cluster, new.cluster),
-    }
-    for what, (before, now) in pairs.items():
-        both = before is not None and now is not None
-        if not (np.array_equal(before, now, equal_nan=True) if both else before is now):
+    pairs = [
+        ("the response", old.y, new.y),
+        ("the columns of the formula", old.X, new.X),
+        ("the nominal columns", old.rows.nominal, new.rows.nominal),
+        ("the scale columns", old.rows.scale, new.rows.scale),
+        ("the offset", old.rows.offset, new.rows.offset),
+        ("the offset of the scale", old.rows.scale_offset, new.rows.scale_offset),
+        ("the weights", old.weights, new.weights),
+        ("the clusters", old.cluster, new.cluster),
+    ]
+    if old.rows.random is not None and new.rows.random is not None:
+        for before, now in zip(old.rows.random.terms, new.rows.random.terms, strict=True):
+            pairs += [("the groups", getattr(before, name), getattr(now, name)) for name in ("z", "codes", "root")]
+    for what, first, second in pairs:
+        if first is second:
+            continue
+        if first is None or second is None or not np.array_equal(first, second, equal_nan=True):
             return what
-    before, now = old.rows.random, new.rows.random
-    same = before.same(now) if before is not None and now is not None else before is now
-    return None if same else "the groups"
+    return None
 
 
 def build(formula: str, data: Any, **arguments: Any) -> Design:
@@ -385,7 +380,13 @@ def make(recipe: Recipe, data: Any) -> Design:
     """The design of a recipe and some data."""
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     whole = as_frame(data)
-    survey = None if recipe.design is None else _survey(recipe, whole)
+    if recipe.design is not None:
+        if not isinstance(recipe.design, SurveyDesign):
+            raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {recipe.design!r}.")
+        for name, inside in (("weights", "weights"), ("cluster", "clusters")):
+            if getattr(recipe, name) is not None:
+                raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
+    survey = None if recipe.design is None else survey_of(recipe.design, whole)
     rows = None if recipe.subset is None else subset_mask(recipe.subset, whole)
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
@@ -462,8 +463,8 @@ def from_arrays(
     if len(wrong):
         row, column = (int(k) for k in wrong[0])
         must = "finite or missing (NaN)" if gaps else "finite"
-        value = f"{matrix[row, column]:g} in {row_name(index, row)}, column {column}"
-        raise DataError(f"X is {value}; all values must be {must}.")
+        where = f"{row_name(index, row)}, column {column}"
+        raise DataError(f"X is {matrix[row, column]:g} in {where}; all values must be {must}.")
     labels = read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y", None)
     if labels.codes.size != len(matrix):
         raise DataError(f"y must have a value for each of the {len(matrix)} rows of X; got {labels.codes.size}.")
@@ -479,7 +480,13 @@ def from_arrays(
             "formula": f"y ~ {' + '.join(names) if len(names) <= 10 else '.'}",
             "categories": encoding.counts(names),
             "notes": [],
-            "spec": ArraySpec(columns=columns, levels=kept.values, names=names, gaps=gaps, encoding=encoding),
+            "spec": ArraySpec.of(
+                names,
+                columns=columns or (),
+                levels=kept.values,
+                na_action="keep" if gaps else "omit",
+                encoding=encoding,
+            ),
         }
 
     return _design(index, labels, {}, given, model, keep_levels=keep_levels)
@@ -577,7 +584,7 @@ def _missing_note(masks: Mapping[str, BoolArray], kept: BoolArray, index: pd.Ind
     counts = _counts({name: int(mask.sum()) for name, mask in masks.items()})
     rows = f"{int((~kept).sum())} of {len(index)} rows"
     if na_action == "raise":
-        first = ", ".join(row_name(index, int(position)) for position in np.flatnonzero(~kept)[:5])
+        first = row_name(index, int(np.argmin(kept)))
         raise DataError(
             f"{rows} have missing values: {counts}; first {first}. Fill or drop them, or use na_action='omit'."
         )
@@ -590,16 +597,6 @@ def _counts(dropped: Mapping[str, int]) -> str:
 
 def _unused_note(labels: Collection[Any], of: str) -> list[str]:
     return [f"Levels of {of} without rows were left out: {shown_labels(labels)}."] if labels else []
-
-
-def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
-    """The survey of all rows; OptionError if it meets arguments that it replaces."""
-    if not isinstance(recipe.design, SurveyDesign):
-        raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {recipe.design!r}.")
-    for name, inside in (("weights", "weights"), ("cluster", "clusters")):
-        if getattr(recipe, name) is not None:
-            raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
-    return survey_of(recipe.design, frame)
 
 
 def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
@@ -630,8 +627,8 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
             raise FormulaError(f"{role}= must have no {what}: put it in the formula.")
     if location.random and recipe.design is not None:
         raise OptionError(
-            "design= must be left out if the formula has random effects, whose likelihood is that of all rows. Give "
-            "the groups as clusters of the design in place of a random term, or weights= for numbers of equal rows."
+            "design= must be left out if the formula has random effects. Give the groups as clusters of the design in "
+            "place of a random term."
         )
     spec = FormulaSpec(
         location=location,
@@ -745,10 +742,8 @@ def _check_squares(part: Assembled) -> None:
         with np.errstate(over="ignore", under="ignore"):
             square = np.sum(column**2)
         if column.any() and not _LEAST < square < np.inf:
-            raise DataError(
-                f"Column {part.names[j]!r} reaches {np.abs(column).max():g}: rescale it, so that its squares neither "
-                "overflow nor vanish."
-            )
+            reach = f"Column {part.names[j]!r} reaches {np.abs(column).max():g}"
+            raise DataError(f"{reach}: rescale it, so that its squares neither overflow nor vanish.")
 
 
 def constrained(design: Design, constraints: Any) -> Design:
@@ -759,7 +754,7 @@ def constrained(design: Design, constraints: Any) -> Design:
     design : Design
     constraints : mapping of column to "+" or "-", or sequence of str
         "x1 >= 0", "x1 <= x2", "2 * x1 >= x2 + x3", without a constant; columns under their names in the design, such
-        as "g[T.b]". A mapping also takes their places, counted from 0.
+        as "g[T.b]", or x1, x2, ... for arrays.
 
     Raises
     ------
@@ -771,29 +766,20 @@ def constrained(design: Design, constraints: Any) -> Design:
     if isinstance(constraints, Mapping):
         if unknown := [sign for sign in constraints.values() if sign not in _SIGNS]:
             raise OptionError(f"{_CONSTRAINTS}; got the sign {unknown[0]!r}.")
-        for column in constraints:
-            if is_whole(column) and not 0 <= column < len(names):
-                raise OptionError(f"constraints must name columns from 0 to {len(names) - 1}; got {column}.")
-        texts = [
-            f"{design.names[column] if is_whole(column) else column} {_SIGNS[sign]} 0"
-            for column, sign in constraints.items()
-        ]
+        texts = [f"{column} {_SIGNS[sign]} 0" for column, sign in constraints.items()]
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")
-    design = replace(design, recipe=design.recipe and replace(design.recipe, constraints=list(texts)))
     rows = []
     for relation in [r for text in texts for r in read_relations(text, names, len(names), ("<=", ">="))]:
+        problem = f"constraint {relation.text!r} must"
         if relation.value != 0.0:
             raise OptionError(
-                f"constraint {relation.text!r} must compare coefficients with each other or with 0; got the constant "
-                f"{relation.value:g}."
+                f"{problem} compare coefficients with each other or with 0; got the constant {relation.value:g}."
             )
-        if design.sample.categories is not None and (bad := design.sample.categories * (relation.row != 0)).any():
-            raise OptionError(
-                f"constraint {relation.text!r} is on {design.names[int(np.argmax(bad > 0))]!r}, whose categories have "
-                "no order: make it an ordered categorical (pd.CategoricalDtype(levels, ordered=True)), or take the "
-                "constraint out."
-            )
+        unordered = () if design.sample.categories is None else design.sample.categories * (relation.row != 0)
+        if np.any(unordered):
+            name = design.names[int(np.argmax(unordered))]
+            raise OptionError(f"{problem} be on columns with an order: make {name!r} an ordered categorical.")
         rows.append(relation.row if relation.sign == "<=" else -relation.row)
     return replace(design, sample=replace(design.sample, restrictions=np.array(rows))) if rows else design
 
@@ -814,31 +800,22 @@ def grouped(design: Design, interactions: Any) -> Design:
     """
     variables = design.spec.variables()
     names = sorted(frozenset().union(*variables.values()))
+    several = (list, tuple, set, frozenset)
     if not isinstance(interactions, (list, tuple)) or not interactions:
         raise OptionError(f"{_GROUPS}; got {interactions!r}.")
     for group in interactions:
-        if isinstance(group, str) or not isinstance(group, (list, tuple, set, frozenset)) or not group:
+        if not isinstance(group, several) or not group:
             raise OptionError(f"{_GROUPS}; got the group {group!r}.")
         if unknown := [name for name in group if name not in names]:
-            raise OptionError(
-                f"interactions= names {unknown[0]!r}, which is no column of the formula ({shown_labels(names)})."
-                f"{did_you_mean(unknown[0], names)}"
-            )
+            no_column = f"interactions= names {unknown[0]!r}, which is no column of the formula"
+            raise OptionError(f"{no_column} ({shown_labels(names)}).{did_you_mean(unknown[0], names)}")
     groups = [frozenset(group) for group in interactions]
     groups += [rest] if (rest := frozenset(names).difference(*groups)) else []
     for term, inside in variables.items():
         if not any(inside <= group for group in groups):
-            raise OptionError(
-                f"interactions= has no group with {shown_labels(sorted(inside))}, which the term {term!r} joins: add "
-                "one, or take the term out of the formula."
-            )
-    places = [
-        tuple(
-            place
-            for term, part in design.terms.items()
-            if variables[term] <= group
-            for place in range(part.start, part.stop)
-        )
-        for group in groups
-    ]
-    return replace(design, sample=replace(design.sample, groups=tuple(places)))
+            joined = shown_labels(sorted(inside))
+            raise OptionError(f"interactions= has no group with {joined}, which the term {term!r} joins: add one.")
+    columns = np.arange(len(design.names))
+    parts = [[columns[part] for term, part in design.terms.items() if variables[term] <= group] for group in groups]
+    places = tuple(tuple(np.concatenate(part).tolist()) if part else () for part in parts)
+    return replace(design, sample=replace(design.sample, groups=places))

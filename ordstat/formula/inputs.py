@@ -70,9 +70,9 @@ def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> 
         raise _unordered(name, labels)
     if isinstance(column.value, np.ndarray) and any(isinstance(label, float) for label in labels):
         if len(labels) > _FEW:
+            continuous = f"looks continuous ({len(labels)} distinct values such as {labels[0]!r})"
             raise DataError(
-                f"The response {name!r} looks continuous ({len(labels)} distinct values such as {labels[0]!r}): "
-                "cut it into ordered classes with pd.cut, or give levels=[...] to take every value as a rank."
+                f"The response {name!r} {continuous}: cut it into classes with pd.cut, or give levels=[...]."
             )
         notes = [f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks."]
     codes = factor.codes.astype(np.intp)
@@ -88,32 +88,22 @@ def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
 def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if len(labels) < 2:
         return _too_few(name, labels)
-    if all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels):
-        shown = shown_labels(sorted(labels, key=float))
-        return DataError(
-            f"The response {name!r} is text that reads as numbers: {shown}. Make numbers of it, data[{name!r}] = "
-            f"pd.to_numeric(data[{name!r}]), or give the texts in order, as levels=[{shown}]."
-        )
-    shown = shown_labels(labels)
-    return DataError(
-        f"The response {name!r} has labels without an order: {shown}. Say which is lowest, either with "
-        f"levels=[{shown}] put in order, or with "
-        f"data[{name!r}] = pd.Categorical(data[{name!r}], categories=[{shown}], ordered=True) put in order."
-    )
+    digits = all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels)
+    shown = shown_labels(sorted(labels, key=float) if digits else labels)
+    what = f"is text that reads as numbers: {shown}" if digits else f"has labels without an order: {shown}"
+    column, categories = f"data[{name!r}]", f"categories=[{shown}], ordered=True"
+    do = f"pd.to_numeric({column})" if digits else f"pd.Categorical({column}, {categories})"
+    return DataError(f"The response {name!r} {what}. Give levels=[{shown}] in order, or set {column} = {do}.")
 
 
 def check_levels(levels: Any) -> tuple[Any, ...]:
     """The levels= argument as a tuple of different labels."""
     unordered = isinstance(levels, (str, bytes, set, frozenset, Mapping)) or not isinstance(levels, Iterable)
     if unordered or not all(isinstance(label, Hashable) for label in levels):
-        kind = "a set has no order" if isinstance(levels, (set, frozenset)) else f"got {brief(levels)}"
-        kind = "got a mapping; rename the labels in the data first" if isinstance(levels, Mapping) else kind
-        raise DataError(f"levels= must be a list of labels in order, lowest first; {kind}.")
+        raise DataError(f"levels= must be a list of labels in order, lowest first; got {brief(levels)}.")
     labels = tuple(plain(label) for label in levels)
     if any(label is None or label is pd.NA or label != label for label in labels):
-        raise DataError(
-            "levels= names a missing value (None or NaN). Drop it: rows without a response are left out anyway."
-        )
+        raise DataError("levels= names a missing value (None or NaN). Drop it: such rows are left out anyway.")
     if len(set(labels)) < len(labels):
         raise DataError(f"levels= names a label twice: {shown_labels(labels, 30)}. Name each once.")
     return labels
@@ -153,18 +143,15 @@ def read_items(
     every = {label for item in items.values() for label in item.declared}
     for name, item in items.items():
         if item.declared != shared and not all(isinstance(label, (int, float)) for label in every):
+            had = f"{names[0]!r} has {shown_labels(shared)}, {name!r} has {shown_labels(item.declared)}"
             raise DataError(
-                f"The columns of rows= must have the same levels; {names[0]!r} has {shown_labels(shared)}, {name!r} "
-                f"has {shown_labels(item.declared)}. Give levels=[...] for all of them, or describe them one by one."
+                f"The columns of rows= must have the same levels; {had}. Give levels=[...] for all of them."
             )
     if any(item.declared != shared for item in items.values()):
         shared = tuple(sorted(every))
         items = {name: read_response(column, name, shared) for name, column in columns.items()}
     if len(shared) < 2:
-        raise DataError(
-            f"rows={list(names)!r} has answers of one level only, {shown_labels(shared)}: name the levels by "
-            "levels=[...]."
-        )
+        raise DataError(f"rows={list(names)!r} has only the level {shown_labels(shared)}: give levels=[...].")
     return shared, np.column_stack([i.codes for i in items.values()]), [n for i in items.values() for n in i.notes]
 
 
@@ -186,10 +173,8 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
     """N values under the index of the data."""
     if isinstance(given, pd.Series):
         if not given.index.equals(index):
-            raise DataError(
-                f"{role}= must have the index of the data, and its index is not that of the data: reindex it, or give "
-                f"{role}.to_numpy() to match rows by position."
-            )
+            rest = f"its index is not that of the data: reindex it, or give {role}.to_numpy()"
+            raise DataError(f"{role}= must have the index of the data; {rest}.")
         return given
     if hasattr(given, "to_numpy"):
         given = given.to_numpy()
@@ -301,7 +286,5 @@ def check_cost_labels(cost: pd.DataFrame, levels: Sequence[Any], unused: Sequenc
     for name, labels in axes.items():
         numbered = isinstance(labels, pd.RangeIndex) and labels.equals(pd.RangeIndex(len(labels)))
         if not numbered and [label for label in labels if label not in unused] != list(levels):
-            raise OptionError(
-                f"the {name} of cost= are labelled {list(labels)}, and the levels, lowest first, are {list(levels)}: "
-                "put them in that order under those labels, or give cost.to_numpy() to have them taken as they stand."
-            )
+            order = f"{list(labels)}, and the levels, lowest first, are {list(levels)}"
+            raise OptionError(f"the {name} of cost= are labelled {order}: reorder them, or give cost.to_numpy().")

@@ -180,18 +180,7 @@ class RandomRows:
     def require_covariances(self) -> None:
         """DataError where the fit has not seen a group of a term whose covariance was given."""
         if any(term.root is not None and (term.codes < 0).any() for term in self.terms):
-            raise DataError(
-                "newdata has groups without rows in the fit, and of cov= it keeps the covariance of those with rows "
-                "alone. Use predict(re='zero'), or leave these rows out."
-            )
-
-    def same(self, other: RandomRows) -> bool:
-        """Whether all columns and groups are equal."""
-        return len(self.terms) == len(other.terms) and all(
-            np.array_equal(getattr(before, name), getattr(now, name))
-            for before, now in zip(self.terms, other.terms, strict=True)
-            for name in ("z", "codes", "root")
-        )
+            raise DataError("newdata has groups of cov= without rows in the fit. Use predict(re='zero'), or drop them.")
 
 
 def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()) -> None:
@@ -211,23 +200,13 @@ def check_whole_groups(random: RandomRows | None, clusters: IntArray, texts: Seq
     if random is None:
         return
     if any(term.root is not None for term in random.terms):
-        raise OptionError(
-            "cluster must not part groups that depend on each other; cov= makes all of them do so. Use vcov='model'."
-        )
+        raise OptionError("cluster must not part dependent groups, and cov= makes all dependent. Use vcov='model'.")
     named = texts or [f"random term {place + 1}" for place in range(len(random.terms))]
-    for name, term, split in zip(named, random.terms, splits(random, clusters), strict=True):
-        if split:
-            raise OptionError(
-                "cluster must keep the rows of each group of the random effects together, as these are not "
-                f"independent; got clusters that split {split} of the {term.n_groups} groups of {name}. "
-                "Take these groups, or a coarser grouping."
-            )
-
-
-def splits(random: RandomRows, clusters: IntArray) -> list[int]:
-    """How many groups of each term have rows in several clusters (N,); of cov=, all groups are one."""
-    pairs = [np.unique(np.stack([term.spelt_out().codes, clusters]), axis=1) for term in random.terms]
-    return [int(np.count_nonzero(np.bincount(own[0]) > 1)) for own in pairs]
+    for name, term in zip(named, random.terms, strict=True):
+        pairs = np.unique(np.stack([term.codes, clusters]), axis=1)  # of groups and clusters
+        if split := int(np.count_nonzero(np.bincount(pairs[0]) > 1)):
+            got = f"got clusters that split {split} of the {term.n_groups} groups of {name}"
+            raise OptionError(f"cluster must keep the rows of each group of the random effects together; {got}.")
 
 
 #: A weight that is not 0 lies between these: totals and products of a few are then far from over- and underflow, and
@@ -509,22 +488,13 @@ def _to_range(X: FloatArray, weights: FloatArray) -> Scaling:
 
 
 def _standardised(X: FloatArray, weights: FloatArray) -> Scaling:
-    if has_gaps(X):
-        return _standardised_gaps(X, weights)
+    if has_gaps(X):  # column by column, by the rows that have a value; columns without any stay as they are
+        columns = [(column[~np.isnan(column), None], weights[~np.isnan(column)]) for column in X.T]
+        fitted = [_standardised(*column) if column[1].size else _identity(*column) for column in columns]
+        return Scaling(np.hstack([one.centre for one in fitted]), np.hstack([one.factor for one in fitted]))
     mean = np.average(X, axis=0, weights=weights)
     deviation = np.sqrt(np.average(np.square(X - mean), axis=0, weights=weights))
     return Scaling(mean, _factor(deviation, np.abs(X).max(axis=0)))
-
-
-def _standardised_gaps(X: FloatArray, weights: FloatArray) -> Scaling:
-    """Column by column, by the rows that have a value; columns that have none stay as they are."""
-    found = Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
-    for d, column in enumerate(X.T):
-        there = ~np.isnan(column)
-        if there.any():
-            own = _standardised(column[there, None], weights[there])
-            found.centre[d], found.factor[d] = own.centre[0], own.factor[0]
-    return found
 
 
 #: How columns may be scaled: to [-1, 1], to mean 0 and standard deviation 1, or not at all.
@@ -543,10 +513,8 @@ def require_finite_squares(X: FloatArray) -> None:
     with np.errstate(over="ignore"):
         squares = np.einsum("nd,nd->d", X, X)
     if not np.isfinite(squares).all():
-        raise DataError(
-            f"Column {int(np.argmin(np.isfinite(squares)))} of the batch must have finite squares on the scale of the "
-            "first rows (up to about 1e150). Rescale it, or leave out its outliers."
-        )
+        column = int(np.argmin(np.isfinite(squares)))
+        raise DataError(f"Column {column} of the batch must have finite squares, scaled as the first rows. Rescale it.")
 
 
 def fit_scaling(kind: str | None, X: FloatArray, weights: FloatArray, *, about_mean: bool = False) -> Scaling:

@@ -31,7 +31,7 @@ from .columns import (
 )
 from .factors import CODED, Interpreter, Transform
 from .inputs import cost_matrix, known_codes
-from .parse import Expression, Part, dotted_name, unquoted
+from .parse import Expression, Part, Term, dotted_name, quoted, unquoted
 from .random_terms import RandomTerm
 from .sample import RandomRows, Rows
 
@@ -66,7 +66,7 @@ class FormulaSpec:
     response_name : str
     codings : mapping of factor key to Coding
     states : mapping of call to fitted transform
-    columns : tuple of str
+    columns : tuple
         Columns that new data need.
     declared : mapping of column to Factor
         The factor columns, without rows.
@@ -86,7 +86,7 @@ class FormulaSpec:
     scale: Part | None = None
     codings: Mapping[str, Coding] = field(default_factory=dict)
     states: Mapping[str, Transform] = field(default_factory=dict)
-    columns: tuple[str, ...] = ()
+    columns: tuple[Any, ...] = ()
     declared: Mapping[str, Factor] = field(default_factory=dict)
     levels: tuple[Any, ...] = ()
     cost_names: tuple[str, ...] | None = None
@@ -239,10 +239,11 @@ class FormulaSpec:
 
     def costs(self, data: Any, n_levels: int) -> FloatArray | None:
         """(N, K) costs in new data; None unless the fit named one column per level, and the data have them."""
-        frame, names = as_frame(data), self.cost_names
-        if names is None or len(names) != n_levels or not all(name in frame.columns for name in names):
+        if self.cost_names is None or len(self.cost_names) != n_levels:
             return None
-        return cost_matrix(list(names), frame, None, frame.index)
+        frame = as_frame(data)
+        here = all(name in frame.columns for name in self.cost_names)
+        return cost_matrix(self.cost_names, frame, None, frame.index) if here else None
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns that are factors of the formula, alone or by C()."""
@@ -366,73 +367,47 @@ class Encoding:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ArraySpec:
+class ArraySpec(FormulaSpec):
     """Takes the columns of a fit from new arrays or frames; each column is a term.
+
+    `columns` are the labels by which columns of a frame are found; without any they match by position.
 
     Attributes
     ----------
-    columns : tuple or None
-        Labels by which columns of a frame are found; None matches by position.
-    levels : tuple
-    names : tuple of str
-        Names of the columns.
-    gaps : bool
-        Whether rows with a NaN are complete.
     encoding : Encoding
         Of the columns that are categories.
     """
 
-    columns: tuple[Any, ...] | None
-    levels: tuple[Any, ...]
-    names: tuple[str, ...]
-    gaps: bool = False
     encoding: Encoding = field(default_factory=lambda: Encoding({}))
+
+    @classmethod
+    def of(cls, names: Sequence[str], **fields: Any) -> ArraySpec:
+        """The spec of numeric columns of these names."""
+        factors = [Expression(quoted(name), name) for name in names]
+        codings = {factor.key: Coding(factor.label) for factor in factors}
+        location = Part(terms=tuple([Term((factor,)) for factor in factors]))
+        return cls(location=location, response_name="y", codings=codings, **fields)
 
     def rebuild(self, data: Any, without: Collection[str] = ()) -> NewRows:
         """Rows of new data; those with a NaN are flagged as incomplete, unless the fit takes them."""
-        X, index, _ = numeric_matrix(self.encoding(data) if self.encoding.factors else data, self.columns)
-        if X.shape[1] != len(self.names):
-            raise DataError(f"The fit had {len(self.names)} columns; the new data have {X.shape[1]}.")
-        complete: BoolArray = np.asarray((~np.isinf(X) if self.gaps else np.isfinite(X)).all(axis=1))
+        X, index, _ = numeric_matrix(self.encoding(data) if self.encoding.factors else data, self.columns or None)
+        if X.shape[1] != len(self.location.terms):
+            raise DataError(f"The fit had {len(self.location.terms)} columns; the new data have {X.shape[1]}.")
+        usable = ~np.isinf(X) if self.na_action == "keep" else np.isfinite(X)
+        complete: BoolArray = np.asarray(usable.all(axis=1))
         return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of labels given as an array, or of the column "y" of a frame."""
-        labels = (
-            find_column(data, "y", "the response") if isinstance(data, pd.DataFrame) else pd.Series(np.asarray(data))
-        )
-        return known_codes(read(labels), "y", self.levels)
+        return super().response(data if isinstance(data, pd.DataFrame) else pd.DataFrame({"y": np.asarray(data)}))
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns of categories."""
         return {str(name): factor.levels for name, factor in self.encoding.factors.items()}
 
-    def costs(self, data: Any, n_levels: int) -> None:
-        """None: costs given as arrays have no names."""
-
-    def marginality(self) -> Marginality:
-        """No column contains another."""
-        return Marginality(
-            texts={name: f"`{name}`" for name in self.names},
-            factors=self.variables(),
-            containing=dict.fromkeys(self.names, ()),
-        )
-
     def variables(self) -> dict[str, frozenset[str]]:
         """Each term has one column."""
-        return {name: frozenset([name]) for name in self.names}
-
-    def linear_in(self, name: str) -> bool:
-        """Columns enter as they are."""
-        return True
-
-    def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
-        """Each coefficient alone: arrays have no factors."""
-        return {name: np.eye(len(self.names))[j : j + 1] for j, name in enumerate(self.names)}
-
-    def recoded(self, design: Any, terms: Iterable[str]) -> FloatArray:
-        """(N, m) columns of these names."""
-        return np.ascontiguousarray(design.sample.X[:, [self.names.index(name) for name in terms]])
+        return {term.label: frozenset([term.label]) for term in self.location.terms}
 
 
 def numeric_matrix(X: Any, columns: Sequence[Any] | None) -> tuple[FloatArray, pd.Index, tuple[Any, ...] | None]:

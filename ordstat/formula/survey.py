@@ -104,20 +104,16 @@ class Linearised:
     def check(self) -> None:
         """DataError if the rows give no variance."""
         if self.lonely == "fail" and self.alone.any():
+            first, count = self.names[int(np.argmax(self.alone))], int(self.alone.sum())
             raise DataError(
-                f"strata= has one PSU alone in stratum {self.names[int(np.argmax(self.alone))]!r} "
-                f"({int(self.alone.sum())} such strata), which has no variance. Merge strata, or set "
-                "lonely='certainty' or 'remove' (no variance), 'adjust' (distance from the mean of all PSUs) or "
-                "'average' (the mean variance of the other strata)."
+                f"strata= has one PSU alone in stratum {first!r} ({count} such strata), which has no variance. Merge "
+                "strata, or set lonely= to 'remove', 'certainty', 'adjust' or 'average'."
             )
         if self.df < 1:
             raise DataError(f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}.")
         varying = (self.left > 0.0) & ((self.drawn > 1) | (self.lonely == "adjust"))
         if not varying[self.strata].any():
-            raise DataError(
-                "fpc= of SurveyDesign leaves no error of sampling, as all PSUs were drawn in every stratum. Leave it "
-                "out for a sample from a larger population, or give the numbers of PSUs in the population."
-            )
+            raise DataError("fpc= leaves no error of sampling, as all PSUs of every stratum were drawn. Leave it out.")
 
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
         """(P', P') covariance of the estimates; `bread` is the inverse of the information."""
@@ -271,34 +267,34 @@ class SurveyDesign:
     mse: bool = False
 
     def __post_init__(self) -> None:
-        if self.weights is None:
-            raise OptionError("weights of SurveyDesign must be a column or values; got None. Give a column of ones.")
         one_of("lonely", self.lonely, LONELY, of=self)
         flag("nest", self.nest)
         flag("mse", self.mse)
-        if self.nest and self.clusters is None:
-            raise OptionError("nest of SurveyDesign goes with clusters=, whose labels start anew in every stratum.")
-        for name in _OF_REPLICATES if self.replicates is None else _OF_STRATA:
-            if getattr(self, name) is not None and getattr(self, name) is not False:
-                why = "goes with replicates=, which is not given" if self.replicates is None else _STAND_FOR
-                raise OptionError(f"{name} of SurveyDesign {why}.")
-        if self.replicates is None:
-            return
-        one_of("type", self.type, TYPES, of=self)
-        if (self.type == "Fay") != (self.rho is not None):
-            do = "give a number between 0 and 1" if self.rho is None else "leave it out"
-            raise OptionError(f"rho of SurveyDesign goes with type='Fay', and with no other: {do}; got {self.rho!r}.")
-        if self.rho is not None:
-            fraction("rho", self.rho, of=self)
-        if self.scale is not None and self.type in ("BRR", "Fay"):
-            raise OptionError(f"scale of SurveyDesign is fixed by type={self.type!r}: leave it out.")
+        replicated, rho = self.replicates is not None, self.rho
+        if replicated:
+            one_of("type", self.type, TYPES, of=self)
+        why = "must be left out: replicate weights stand for the design" if replicated else "goes with replicates="
+        others = _OF_STRATA if replicated else _OF_REPLICATES
+        given = [name for name in others if getattr(self, name) is not None and getattr(self, name) is not False]
+        checks = {
+            "weights of SurveyDesign must be a column or values; got None": self.weights is None,
+            "nest of SurveyDesign goes with clusters=": self.nest and self.clusters is None,
+            f"{' and '.join(given)} of SurveyDesign {why}": given,
+            f"rho of SurveyDesign goes with type='Fay' alone; got {rho!r}": (self.type == "Fay") != (rho is not None),
+            f"scale of SurveyDesign is fixed by type={self.type!r}: leave it out": (
+                self.scale is not None and self.type in ("BRR", "Fay")
+            ),
+            "rscales of SurveyDesign must be given with type='JKn': (n_h - 1)/n_h of the stratum of each replicate": (
+                self.type == "JKn" and self.rscales is None
+            ),
+        }
+        for message, wrong in checks.items():
+            if wrong:
+                raise OptionError(f"{message}.")
+        if rho is not None:
+            fraction("rho", rho, of=self)
         if self.scale is not None:
             number("scale", self.scale, above=0.0, of=self)
-        if self.type == "JKn" and self.rscales is None:
-            raise OptionError(
-                "rscales of SurveyDesign must be given with type='JKn': (n_h - 1)/n_h for each replicate, n_h the PSUs "
-                "of the stratum that it takes one from."
-            )
 
     @property
     def columns(self) -> list[str]:
@@ -310,15 +306,14 @@ class SurveyDesign:
 
 _OF_STRATA = ("strata", "clusters", "fpc", "nest")
 _OF_REPLICATES = ("type", "scale", "rscales", "rho", "mse")
-_STAND_FOR = "must be left out: replicate weights stand for the design"
 
 
 def _are_names(given: Any) -> bool:
     return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
 
 
-def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Linearised | Replicates:
-    """What a survey design says of all rows of a frame.
+def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Survey:
+    """The survey design of all rows of a frame.
 
     Raises
     ------
@@ -334,8 +329,7 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Linearised | Replicat
         """A column by name or as values, which must be complete."""
         column = vector(getattr(asked, role), role, columns, None, frame.index, " of SurveyDesign")
         if column.missing is not None:
-            rest = ": the design needs it in every row, used or not. Fill it, or give such rows a new value."
-            refuse(column.missing, frame.index, f"{role}= of SurveyDesign", "missing", rest)
+            refuse(column.missing, frame.index, f"{role}= of SurveyDesign", "missing", ": fill it, in unused rows too.")
         return column
 
     stratum, strata = (np.zeros(n, dtype=np.intp), ["all"]) if asked.strata is None else _codes(given("strata"))
@@ -347,8 +341,7 @@ def survey_of(asked: SurveyDesign, frame: pd.DataFrame) -> Linearised | Replicat
     stratum_of[psu] = stratum
     if (torn := stratum_of[psu] != stratum).any():
         unit = f"PSU {units[int(psu[int(np.argmax(torn))])]!r}, which is in another stratum too,"
-        rest = ". Set nest=True if labels of PSUs start anew in every stratum, or correct the labels."
-        refuse(torn, frame.index, "clusters= of SurveyDesign", unit, rest)
+        refuse(torn, frame.index, "clusters= of SurveyDesign", unit, ". Set nest=True, or correct the labels.")
     fraction = np.zeros(len(strata))
     if asked.fpc is not None:
         drawn = np.bincount(stratum_of, minlength=len(strata))
@@ -375,22 +368,20 @@ def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn
     """(H,) share of the PSUs of each stratum that was drawn, from shares or numbers in the population, as in R."""
     values = np.zeros(len(names))
     values[stratum] = given
-    if np.any(values[stratum] != given):
-        name = names[int(stratum[int(np.argmax(values[stratum] != given))])]
+    if (varies := values[stratum] != given).any():
+        name = names[int(stratum[int(np.argmax(varies))])]
         raise DataError(f"fpc= of SurveyDesign must be one number in each stratum; it varies in {name!r}.")
     sizes = bool((values > 1.0).any())
     if (values == 1.0).all() or (values < (1.0 if sizes else 0.0)).any():
         raise DataError(
-            "fpc= of SurveyDesign must be numbers of PSUs in the population, all of them 1 or more, or shares of them "
-            f"that were drawn, from 0 to 1 and not all 1; got values from {values.min():g} to {values.max():g}."
+            "fpc= of SurveyDesign must be numbers of PSUs in the population, all of them 1 or more, or shares of them, "
+            f"from 0 to 1 and not all 1; got values from {values.min():g} to {values.max():g}."
         )
     shares = drawn / values if sizes else values
     if (shares > 1.0).any():
-        place = int(np.argmax(shares > 1.0))
-        raise DataError(
-            f"fpc= of SurveyDesign is {values[place]:g} in stratum {names[place]!r}, of which {drawn[place]} PSUs were "
-            "drawn: give the number of PSUs (not of rows) in the population of the stratum."
-        )
+        k = int(np.argmax(shares > 1.0))
+        where = f"{values[k]:g} in stratum {names[k]!r}, of which {drawn[k]} PSUs were drawn"
+        raise DataError(f"fpc= of SurveyDesign is {where}: give the number of PSUs in the population.")
     return shares
 
 
@@ -400,25 +391,25 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         values = pd.DataFrame({name: find_column(frame, name, "replicates= of SurveyDesign") for name in values})
     elif isinstance(values, pd.DataFrame) and not values.index.equals(frame.index):
         raise DataError("replicates= is a frame whose index is not that of the data: reindex it, or give .to_numpy().")
-    try:
-        weights = np.array(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"replicates= of SurveyDesign must hold numbers: {error}.") from error
+    weights = _numbers(values)
     if weights.ndim != 2 or weights.shape[0] != len(frame) or weights.shape[1] < 2:
-        raise DataError(
-            f"replicates= of SurveyDesign must be a list of 2 or more columns, or {len(frame)} rows of as many "
-            f"numbers; got shape {weights.shape}."
-        )
-    bad = ~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1)
+        must = f"a list of 2 or more columns, or {len(frame)} rows of as many numbers"
+        raise DataError(f"replicates= of SurveyDesign must be {must}; got shape {weights.shape}.")
+    bad = np.asarray(~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1))
     refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
     n = weights.shape[1]
     scales = {"BRR": 1.0 / n, "Fay": 1.0 / (n * (1.0 - (asked.rho or 0.0)) ** 2), "JK1": (n - 1.0) / n}
     scale = (scales | {"bootstrap": 1.0 / (n - 1.0), "JKn": 1.0})[str(asked.type)]
-    try:
-        factors = np.ones(n) if asked.rscales is None else np.array(asked.rscales, dtype=float)
-    except (TypeError, ValueError):
-        factors = np.array(np.nan)
+    factors = np.ones(n) if asked.rscales is None else _numbers(asked.rscales)
     if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
         raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
     factor = np.broadcast_to(factors, n) * (scale if asked.scale is None else asked.scale)
     return Replicates(weights=weights, factor=factor, mse=asked.mse, type=str(asked.type))
+
+
+def _numbers(values: Any) -> FloatArray:
+    """The values as an array, a single NaN if they are not numbers."""
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)

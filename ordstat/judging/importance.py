@@ -133,7 +133,7 @@ def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
     if design.recipe is not None:
         data_of_fit(design, remedy="pass newdata= with rows that have the response, or the data that were fitted")
         return own_rows(design)
-    columns: Sequence[Hashable] = design.names if design.spec.columns is None else design.spec.columns
+    columns: Sequence[Hashable] = design.spec.columns or design.names
     return pd.DataFrame(design.sample.X, columns=list(columns))
 
 
@@ -226,7 +226,7 @@ def _variables(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[pd.DataFr
         target, sample = fit.judged_sample(newdata, weights)
         frame = copied(newdata, target.index)[target.complete]
         left_out = int((~target.complete).sum())
-    if (names := design.spec.columns) is not None:
+    if (names := design.spec.columns) or design.recipe is not None:
         frame = by_name(frame, names)[list(names)]
     if frame.shape[1] == 0:
         raise UnavailableError(f"{design.formula!r} has no variables on the right-hand side to permute.")

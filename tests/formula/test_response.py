@@ -69,7 +69,7 @@ def test_ways_to_name_the_response(side):
 @pytest.mark.parametrize(
     ("values", "levels", "message"),
     [
-        (WORDS, {"low", "mid", "high"}, "a set has no order"),
+        (WORDS, {"low", "mid", "high"}, "must be a list of labels in order, lowest first; got"),
         (WORDS, ["low", "mid", "high", None], "names a missing value"),
         (WORDS, ["low", "mid", "high", float("nan")], "names a missing value"),
         (WORDS, None, r"without an order: 'high', 'low', 'mid'.*levels=\[.*pd.Categorical\(.*ordered=True"),

@@ -143,13 +143,6 @@ def test_what_rests_on_the_likelihood_is_refused(ask):
         ask(FIT)
 
 
-def test_terms_are_tested_by_wald():
-    """Each is the F test of `test` that the term's effect is 0."""
-    columns = ["df", "df_resid", "F", "p_value"]
-    expected = FIT.test("age = 0").loc["age = 0", columns].to_numpy(float)
-    np.testing.assert_allclose(FIT.anova(type="III").loc["age", columns].to_numpy(float), expected, rtol=1e-8)
-
-
 @pytest.mark.parametrize("vcov", ["model", "HC1", {"cluster": "psu"}])
 def test_other_covariances_are_refused(vcov):
     with pytest.raises(OptionError, match="survey design"):

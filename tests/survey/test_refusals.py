@@ -1,9 +1,10 @@
-"""What a survey design cannot be, and what the message says of it."""
+"""Survey designs that are refused, and designs that are probably a mistake."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from ordstat import DataError, OptionError, SurveyDesign, ordfit
+from ordstat import DataError, DataWarning, OptionError, SurveyDesign, datasets, ordfit
 
 from .samples import FORMULA, replicate_weights, sample
 
@@ -87,13 +88,7 @@ def test_a_separated_replicate_is_refused_by_the_fit(seed):
         ordfit("y ~ x", {"x": x, "y": y}, design=design)
 
 
-def test_rscales_have_the_length_of_the_replicates():
-    design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), type="JKn", rscales=[1.0, 2.0])
-    with pytest.raises(OptionError, match="24 numbers"):
-        ordfit(FORMULA, sample(), design=design)
-
-
-@pytest.mark.parametrize("rscales", ["a", [[1.0], [2.0, 3.0]], -1.0])
+@pytest.mark.parametrize("rscales", ["a", [[1.0], [2.0, 3.0]], -1.0, [1.0, 2.0]])
 def test_rscales_are_numbers(rscales):
     design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), type="JKn", rscales=rscales)
     with pytest.raises(OptionError, match="rscales of SurveyDesign must be 24 numbers >= 0, one a replicate; got"):
@@ -122,3 +117,74 @@ def test_what_takes_independent_rows(fields):
     with pytest.raises(OptionError, match=r"rows (of a survey design|in clusters) are not exchangeable"):
         fit.conformal()
     assert not ordfit("pid ~ age", sample()).bounds().empty
+
+
+WINE = datasets.load("wine")
+N = len(WINE)
+WINE = WINE.assign(
+    w=1.0 + np.arange(N) % 3,
+    psu=np.arange(N) % 12,
+    stratum=np.arange(N) % 3,
+    label=[f"p{(i // 3) % 4}" for i in range(N)],
+    text="a",
+)
+
+
+def errors(**design: object) -> pd.Series:
+    return ordfit("rating ~ temp + contact", WINE, design=SurveyDesign(**{"weights": "w"} | design)).se
+
+
+def test_a_census_is_told_from_a_mistaken_population():
+    drawn = WINE.groupby("stratum")["psu"].transform("nunique").to_numpy()
+    with pytest.raises(DataError, match="leaves no error of sampling"):  # R has standard errors of 0
+        errors(strata="stratum", clusters="psu", fpc=drawn)
+    assert (errors(strata="stratum", clusters="psu", fpc=drawn + (WINE["stratum"] == 0)) > 0.0).all()
+    with pytest.raises(DataError, match="from 0 to 1 and not all 1"):
+        errors(strata="stratum", clusters="psu", fpc=np.ones(N))
+    with pytest.raises(
+        DataError, match=r"all of them 1 or more, or shares .* from 0 to 1 and not all 1; got values from -1 to -1"
+    ):
+        errors(strata="stratum", clusters="psu", fpc=-np.ones(N))
+    certain = np.where(WINE["stratum"] == 0, 1.0, 0.5)  # one stratum taken as a whole
+    assert (errors(strata="stratum", clusters="psu", fpc=certain) < errors(strata="stratum", clusters="psu")).all()
+
+
+@pytest.mark.parametrize(
+    ("design", "message"),
+    [
+        ({"weights": "text"}, r"weights= must be one column of numbers. Convert it"),
+        ({"replicates": ["w", "psu"], "type": "BRR", "rho": 0.3}, "goes with type='Fay' alone; got 0.3"),
+        ({"strata": "stratum", "clusters": np.zeros(N)}, "which is in another stratum too.*nest=True"),
+        ({"clusters": np.zeros(N)}, "one PSU alone in stratum 'all'"),
+        ({"strata": "psu", "clusters": "psu", "lonely": "remove"}, "more PSUs than strata; got 12 PSUs in 12 strata"),
+    ],
+)
+def test_refused(design: dict[str, object], message: str) -> None:
+    with pytest.raises((DataError, OptionError), match=message):
+        errors(**design)
+
+
+def test_labels_that_start_anew_in_every_stratum():
+    """Text labels p0 to p3 in each of three strata are twelve units, as numbers of the pair are."""
+    pair = 4 * WINE["stratum"] + (WINE.index // 3) % 4
+    np.testing.assert_allclose(
+        errors(strata="stratum", clusters="label", nest=True), errors(strata="stratum", clusters=pair), rtol=1e-12
+    )
+    with pytest.raises(DataError, match="PSU 'p0', which is in another stratum too"):
+        errors(strata="stratum", clusters="label")
+
+
+def test_rows_of_weight_0_count_their_unit_and_nothing_else():
+    """A unit whose rows all have weight 0 was drawn: it stays in n_h, as in R's svydesign."""
+    zero = WINE.assign(w=WINE["w"].where(WINE["psu"] != 0, 0.0))
+    design = SurveyDesign(weights="w", strata="stratum", clusters="psu")
+    fit = ordfit("rating ~ temp + contact", zero, design=design)
+    left = ordfit("rating ~ temp + contact", WINE, design=design, subset="psu != 0")
+    np.testing.assert_allclose(fit.se, left.se, rtol=1e-10)
+    without = ordfit("rating ~ temp + contact", WINE[WINE["psu"] != 0], design=design)
+    assert not np.allclose(fit.se, without.se, rtol=1e-3)
+
+
+def test_missing_weights_are_told():
+    with pytest.warns(DataWarning, match=r"1 of 72 rows left out for missing values: w \(1\)"):
+        ordfit("rating ~ temp", WINE.assign(w=WINE["w"].where(WINE.index != 4)), design=SurveyDesign(weights="w"))
