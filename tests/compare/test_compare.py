@@ -223,7 +223,7 @@ def test_a_failing_method_is_told_and_has_no_ranks():
     assert "failed in 1 of 5" in repr(found)
     with pytest.raises(OptionError, match="against must be a method without failures"):
         found.differences(against=picky)
-    with pytest.raises(DataError, match="Every method failed in some fold: Reduction.* failed"):
+    with pytest.raises(DataError, match=r"Every method failed in some fold: Reduction.* failed"):
         compare("y ~ x", data, [method], cv=5)
 
 
@@ -285,8 +285,8 @@ def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
 
     for module in (evaluation, selection, calibrated):
         monkeypatch.setattr(module, "stratified_folds", watched)
-    for name, method in INNER.items():
-        compare(FORMULA, WINE, [method], cv=2, cluster="judge")
+    for name in INNER:
+        compare(FORMULA, WINE, [INNER[name]], cv=2, cluster="judge")
     inner = {name for name, deals in seen.items() if len(deals) > 1}  # the first deal is that of the comparison
     assert inner == {"calibrated", "boosted", "stacked", "averaged", "chosen"}
     for cluster, fold in (pair for pairs in seen.values() for pair in pairs):
