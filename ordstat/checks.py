@@ -7,7 +7,7 @@ by the caller.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -375,3 +375,17 @@ def advice(kind: str, name: str) -> str:
     """What `HINTS` says of a name of some kind, with a blank before it; empty where it is not there."""
     hint = HINTS[kind].get(name) or HINTS[kind].get(name.casefold().replace("_", ""))
     return f" {hint}" if hint else ""
+
+
+# Numbers of a kernel, which are no options of a method.
+_OF_KERNELS = {"gamma": "Gaussian(gamma=0.5)", "degree": "Polynomial(degree=2)", "coef0": "Polynomial(coef0=1)"}
+
+
+def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: str, also: Iterable[str] = ()) -> None:
+    """OptionError for a name that is not valid; it may also be a misspelling of a name in `also`."""
+    for name in names:
+        if name not in valid:
+            meant = advice("option", name) or did_you_mean(name, [near for near in (*valid, *also) if near != name])
+            if name in _OF_KERNELS and "kernel" in valid:
+                meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
+            raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")

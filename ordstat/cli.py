@@ -295,7 +295,7 @@ def datasets_command(given: Namespace) -> None:
     """
     if given.name is None:
         frames = {name: datasets.load(name) for name in datasets.NAMES}
-        say("\n".join(f"{name}: {len(frame)} rows of {', '.join(frame)}" for name, frame in frames.items()))
+        say("\n".join(f"{name}: {len(frame)} rows of {', '.join(map(str, frame))}" for name, frame in frames.items()))
     elif given.output is None:
         say(datasets.load(given.name).head(10).to_string(index=False))
     else:

@@ -9,7 +9,6 @@ from typing import Any, Self, cast
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
@@ -19,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
-from .checks import generator
+from .checks import check_names, generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
 from .formula.design import constrained, from_arrays
@@ -30,7 +29,7 @@ from .likelihood.parameters import threshold_values
 from .method import Method
 from .online.results import Stream
 from .reduction.encoding import ModalRule, in_order
-from .registry import check_names, defaults_of, resolve
+from .registry import defaults_of, resolve
 
 #: Infinite thresholds and certain answers give infinite sizes; they are cut here.
 _LARGEST = 1e150
@@ -271,7 +270,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
-        self.levels_ = _in_type(design.levels.values, y.dtype)
+        self.levels_ = pd.Index(design.levels.values, dtype=object).to_numpy().astype(y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
 
@@ -571,10 +570,3 @@ def _check_classes(y: AnyArray, method: Method) -> None:
     if classes.size < 2:
         only = f", {classes.tolist()[0]!r}" if classes.size else ""
         raise DataError(f"y has {classes.size} class{only}, in the rows of positive weight; at least 2 are needed.")
-
-
-def _in_type(labels: Sequence[Any], dtype: npt.DTypeLike) -> AnyArray:
-    """(K,) labels in the data type they came in."""
-    objects: AnyArray = np.empty(len(labels), dtype=object)
-    objects[:] = labels
-    return objects.astype(dtype)

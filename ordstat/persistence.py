@@ -560,22 +560,16 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
             raise DataError("its members are not those of a fit.")
         if members[0].file_size > MOST_JSON:
             raise DataError(f"its {TREE} has more than {MOST_JSON:,} bytes.")
-        tree = json.loads(_content(archive, members[0]))
+        tree = json.loads(archive.read(members[0]))
         if (tree["format"], tree["version"]) != (FORMAT, VERSION):
             raise DataError(
                 f"its format is {tree['format']!r}, version {tree['version']!r}, written by {tree['written_by']}; this "
                 f"ordstat reads version {VERSION} of {FORMAT!r}. Install the ordstat that wrote it."
             )
-        arrays = [np.lib.format.read_array(io.BytesIO(_content(archive, member))) for member in members[1:]]
+        arrays = [np.lib.format.read_array(io.BytesIO(archive.read(member))) for member in members[1:]]
     if any(array.dtype.itemsize == 0 for array in arrays):
         raise DataError("it has an array of nothing.")
     return tree, arrays
-
-
-def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """The content of a member, no longer than it declares."""
-    with archive.open(member) as stream:
-        return stream.read(member.file_size)
 
 
 def write_file(path: str | os.PathLike[str], content: bytes | Callable[[IO[bytes]], Any]) -> None:

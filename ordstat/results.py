@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from .checks import canonical, did_you_mean, unknown
+from .checks import canonical, check_names, unknown
 from .exceptions import DataError, OptionError
 from .fitted import FittedRanker, copied
 from .report.render import Summary, as_html, as_text
@@ -105,20 +104,6 @@ def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
     return {"cluster": clusters, "type": "CR2" if chosen.name == "CR2" else "CR1"}
 
 
-def _changed(method: Any, options: Mapping[str, Any]) -> Any:
-    """The method with other hyper-parameters."""
-    valid = [field.name for field in fields(method)]
-    for name in options:
-        if name not in valid:
-            arguments = ("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS)
-            meant = did_you_mean(name, (*arguments, *valid))
-            raise OptionError(
-                f"update has no argument {name!r}.{meant} It takes {', '.join(arguments)}, and options of the method: "
-                f"{', '.join(valid)}."
-            )
-    return replace(method, **options)
-
-
 class OrdinalResults(FittedRanker):
     """A fitted ranker: what it predicts, how good it is, and its summary."""
 
@@ -184,7 +169,8 @@ class OrdinalResults(FittedRanker):
         same: Any = self.method
         if self.design.sample.rows.random is not None and new.sample.rows.random is None:
             same = same.without_random_effects()
-        return self.fitter(new, _changed(same, options), {}, **vcov, **kept)
+        check_names(options, [f.name for f in fields(same)], "update", "argument", (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS))
+        return self.fitter(new, replace(same, **options), {}, **vcov, **kept)
 
     def predict(self, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
         """Predict rows of new data, or the rows that were fitted.

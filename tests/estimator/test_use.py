@@ -21,7 +21,7 @@ def rows(seed: int, n: int = 120) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     ("method", "options"),
-    [("ordboost", {"rounds": 50, "depth": 2}), ("blend", {"members": ["ordboost"]})],
+    [("ordboost", {"rounds": 50, "depth": 2})],
 )
 def test_results_and_files_encode_categories_as_the_estimator_does(method, options, seed, tmp_path):
     rng = np.random.default_rng(seed)
