@@ -40,18 +40,18 @@ def _skipped(name: str) -> dict[str, object]:
 
 def _rows(name: str) -> list[dict[str, object]]:
     frame = pd.read_parquet(_path(name)).drop(columns=["y", "rank_tied", "target", "part", "freq"], errors="ignore")
-    methods = dict.fromkeys(PUBLISHED[name], _SETTING)
-    found = compare("rank ~ .", frame, methods, cv=5, seed=1)
-    told = found.differences(against="redsvm")
+    compared = compare("rank ~ .", frame, [(method, _SETTING) for method in PUBLISHED[name]], cv=5, seed=1)
+    labels = dict(zip(PUBLISHED[name], compared.labels, strict=True))
+    differences = compared.differences(against=labels["redsvm"])
     return [
         {
             "set": name,
-            "method": label,
-            "absolute error": found.table.loc[label, "absolute error"],
-            "se": found.table.loc[label, "absolute error se"],
+            "method": method,
+            "absolute error": compared.table.loc[labels[method], "absolute error"],
+            "se": compared.table.loc[labels[method], "absolute error se"],
             "published": published,
-            "worse than redsvm": told["worse"].get(label),
-            "rank": found.table.loc[label, "rank"],
+            "worse than redsvm": differences["worse"].get(labels[method]),
+            "rank": compared.table.loc[labels[method], "rank"],
         }
-        for label, published in PUBLISHED[name].items()
+        for method, published in PUBLISHED[name].items()
     ]

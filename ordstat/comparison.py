@@ -12,7 +12,7 @@ import pandas as pd
 
 from ._typing import FloatArray, Progress
 from .api import split_cost
-from .checks import did_you_mean, generator, jobs, labelled, reporter, whole
+from .checks import generator, jobs, labelled, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
@@ -45,39 +45,26 @@ def from_methods(design: Design, methods: Any, cost: Any) -> tuple[list[Contesta
         calibrated: Any = Calibrated.of(method, calibrate)
         coded = design.coded(method.needs.categories)
         contestants.append(Contestant(label=label, design=coded, method=cast(Any, method), calibrated=calibrated))
-    _require_distinct([contestant.label for contestant in contestants], "methods={'a': {'method': ...}, 'b': ...}")
+    _require_distinct([contestant.label for contestant in contestants])
     return contestants, kept
 
 
-def _require_distinct(labels: Sequence[str], example: str) -> None:
+def _require_distinct(labels: Sequence[str]) -> None:
     label, times = Counter(labels).most_common(1)[0]
     if times > 1:
-        raise OptionError(f"{label!r} is there {times} times, and labels must differ. Give labels, as in {example}.")
+        raise OptionError(f"{label!r} is there {times} times, and labels must differ. Leave one out.")
 
 
 def _entries(methods: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """(label, name or value, options) of every method asked for."""
-    if isinstance(methods, Mapping):
-        for label, given in methods.items():
-            options = dict(given) if isinstance(given, Mapping) else {"method": given}
-            if "method" not in options and spelled(label) is None:
-                raise OptionError(
-                    f"methods must name the method of {label!r}; got the options {given!r}. "
-                    f"Write {{{label!r}: {{'method': 'redsvm', 'C': 10}}}}."
-                )
-            yield str(label), options.pop("method", label), options
-        return
     several = [methods] if isinstance(methods, (str, Method)) else methods
-    if not isinstance(several, Iterable) or not (several := list(several)):
-        raise OptionError(
-            f"methods must be a list of names, or a dict of labels to options; got {methods!r}. Give {EXAMPLE}."
-        )
+    if not isinstance(several, (list, tuple)) or not several:
+        raise OptionError(f"methods must be a list of names, values or pairs; got {methods!r}. Give {EXAMPLE}.")
     for given in several:
         pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
         name, options = given if pair else (given, {})
         words = ", ".join(f"{option}={value!r}" for option, value in options.items())
-        label = str(name) if pair or isinstance(name, str) else repr(name)
-        yield f"{label}({words})" if words else label, name, options
+        yield f"{name}({words})" if words else str(name), name, options
 
 
 def _chose_cost(name: Any, method: Method, options: Mapping[str, Any]) -> bool:
@@ -108,9 +95,7 @@ def from_fits(given: Sequence[Any], cost: Any) -> tuple[list[Contestant], list[s
 
 
 def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
-    fits = given[0] if len(given) == 1 and isinstance(given[0], (Mapping, list, tuple)) else list(given)
-    if not fits:
-        raise OptionError("compare needs at least one fit. Write compare(fit1, fit2).")
+    fits = given[0] if len(given) == 1 and isinstance(given[0], Mapping) else list(given)
     if isinstance(fits, Mapping):
         return labelled(fits, "fits")
     for fit in fits:
@@ -118,7 +103,7 @@ def _labelled_fits(given: Sequence[Any]) -> dict[str, OrdinalResults]:
     names = [(repr(fit.method), fit.formula) for fit in fits]
     varying = [part for part in (0, 1) if len({name[part] for name in names}) > 1] or [1]
     labels = [": ".join(name[part] for part in varying) for name in names]
-    _require_distinct(labels, "compare({'a': fit1, 'b': fit2})")
+    _require_distinct(labels)
     return dict(zip(labels, fits, strict=True))
 
 
@@ -140,16 +125,11 @@ def _check_same_rows(first: str, one: OrdinalResults, second: str, other: Ordina
     """DataError where two fits are not of the same rows, response and weights."""
     a, b = one.design, other.design
     if a.levels.values != b.levels.values or a.response != b.response:
-        raise DataError(
-            f"fits must have the same response; {first} has {a.response!r} with levels {a.levels.values}, {second} "
-            f"{b.response!r} with levels {b.levels.values}."
-        )
+        raise DataError(f"fits must have the same response; those of {first} and {second} differ.")
     if not a.index.equals(b.index):
-        lost = {name: {**design.dropped} or "no variable" for name, design in ((first, a), (second, b))}
         raise DataError(
-            f"fits must be of the same rows; {first} has {a.sample.n} and {second} has {b.sample.n}, with rows left "
-            f"out for missing values in {lost[first]} and {lost[second]}. Fit both to data without missing values in "
-            "any of these columns."
+            f"fits must be of the same rows; {first} has {a.sample.n} and {second} has {b.sample.n}. Fit both to data "
+            "without missing values in any of their columns."
         )
     for what, name in {"values of the response": "y", "weights": "case_weights", "costs of rows": "costs"}.items():
         if not np.array_equal(getattr(a.sample, name), getattr(b.sample, name)):
@@ -191,7 +171,6 @@ def compare(
     n_jobs: int = 1,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
-    **unknown: Any,
 ) -> Comparison:
     """Compare methods, or fits already made, by cross-validation on the same folds.
 
@@ -202,10 +181,9 @@ def compare(
         fit2})`: their formulas, methods and options are fitted again in the same folds. They must be of the same rows.
     data : data frame
         Never changed.
-    methods : list or dict
-        Names ("logit", "redsvm"), values such as REDSVM(C=10), pairs ("redsvm", {"C": 10}); or a dict of labels to
-        options, {"svm": {"method": "redsvm", "C": 10}, "logit": {}}. "calibrate" among the options gives a ranker
-        probabilities.
+    methods : list
+        Names ("logit", "redsvm"), values such as REDSVM(C=10), pairs ("redsvm", {"C": 10}). "calibrate" among the
+        options gives a ranker probabilities.
     cv : int
         Number of folds, at least 2. Ranks are spread evenly; rows of one cluster, or of one group of a random term,
         stay in one fold.
@@ -221,7 +199,7 @@ def compare(
     seed : int or numpy.random.Generator
         Of the folds and of whatever methods draw.
     callback : callable(step, total, message), optional
-        Called after every fit; without it a bar is shown in a terminal where tqdm is installed.
+        Called after every fit.
 
     Returns
     -------
@@ -250,29 +228,20 @@ def compare(
     >>> found.folds["measure"].nunique(), len(found.differences())
     (19, 1)
     """
-    for name in unknown:
-        meant = did_you_mean(name, compare.__kwdefaults__ or ())
-        if name == "design":
-            meant = " Give the sampling weights as weights= and the primary sampling units as cluster=."
-        raise OptionError(
-            f"compare has no argument {name!r}.{meant} Options of a method go beside its name, as in {EXAMPLE}."
-        )
     row_costs, given = split_cost(cost, () if data is None else data)
+    options: dict[str, Any] = {"weights": weights, "offset": offset, "cluster": cluster, "nominal": nominal}
+    options |= {"scale": scale, "levels": levels, "subset": subset, "contrasts": contrasts}
     if isinstance(formula, str):
         if len(more) > (methods is None):
             raise OptionError(f"methods must be one list; got {more!r} and methods={methods!r}. Give {EXAMPLE}.")
-        options: dict[str, Any] = {"weights": weights, "offset": offset, "cluster": cluster, "costs": row_costs}
-        options |= {"nominal": nominal, "scale": scale, "levels": levels, "subset": subset, "contrasts": contrasts}
-        design = build(formula, data, **options, na_action=na_action)
+        design = build(formula, data, **options, costs=row_costs, na_action=na_action)
         if isinstance(cost, pd.DataFrame):
             check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
-        chosen = more[0] if more else methods
-        contestants, kept = from_methods(design, chosen, "absolute" if given is None else given)
+        judge = "absolute" if given is None else given
+        contestants, kept = from_methods(design, more[0] if more else methods, judge)
     else:
-        asked = {"methods": methods, "nominal": nominal, "scale": scale, "weights": weights, "offset": offset}
-        asked |= {"cluster": cluster, "levels": levels, "subset": subset, "contrasts": contrasts}
-        asked |= {"na_action": None if na_action == "omit" else na_action}
-        for name, value in asked.items():
+        asked = {"methods": methods, "na_action": None if na_action == "omit" else na_action}
+        for name, value in (options | asked).items():
             if value is not None:
                 raise OptionError(f"{name} must go with a formula and data; fits have their own. Leave it out.")
         contestants, kept = from_fits([formula, *(() if data is None else (data,)), *more], given)

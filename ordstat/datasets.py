@@ -78,7 +78,11 @@ def load(name: str) -> pd.DataFrame:
     if name not in _LEVELS:
         raise unknown("the name of a data set", name, _LEVELS)
     if name == "anes96":
-        raw = _anes96()
+        from statsmodels.datasets import anes96  # a second to import, and only this set needs it
+
+        raw = anes96.load_pandas().data
+        party = [_LEVELS["anes96"]["PID"][int(code)] for code in raw["PID"]]
+        raw = raw.assign(PID=party, vote=np.where(raw["vote"] == 1, "Dole", "Clinton"))
     else:
         with (files("ordstat.data") / f"{name}.csv").open(encoding="utf-8") as stream:
             raw = pd.read_csv(stream)
@@ -92,14 +96,6 @@ def load(name: str) -> pd.DataFrame:
 
 def _categorical(values: Any, levels: Sequence[Any], *, ordered: bool = False) -> pd.Categorical:
     return pd.Categorical(values, categories=list(levels), ordered=ordered)
-
-
-def _anes96() -> pd.DataFrame:
-    from statsmodels.datasets import anes96  # a second to import, and only this set needs it
-
-    raw: pd.DataFrame = anes96.load_pandas().data
-    party = [_LEVELS["anes96"]["PID"][int(code)] for code in raw["PID"]]
-    return raw.assign(PID=party, vote=np.where(raw["vote"] == 1, "Dole", "Clinton"))
 
 
 # Artificial data

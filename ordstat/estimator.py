@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
-from threading import Lock
 from typing import Any, Self, cast
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .api import fit_design
-from .checks import generator
+from .checks import check_names, generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
 from .formula.design import constrained, from_arrays
@@ -31,7 +29,7 @@ from .likelihood.parameters import threshold_values
 from .method import Method
 from .online.results import Stream
 from .reduction.encoding import ModalRule, in_order
-from .registry import check_names, defaults_of, resolve
+from .registry import defaults_of, resolve
 
 #: Infinite thresholds and certain answers give infinite sizes; they are cut here.
 _LARGEST = 1e150
@@ -79,10 +77,6 @@ def _decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
     above = np.nextafter(rivals.max(axis=1), np.inf)
     preferences[np.arange(rows.n), chosen] = np.maximum(preferences[np.arange(rows.n), chosen], above)
     return preferences
-
-
-#: Held by the thread that learns a batch: a model counts all of them, also from several threads.
-_ONE_BATCH = Lock()
 
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
@@ -176,8 +170,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters above and every option of the method, with their current values.
 
-        With `deep` also the options of a method given as a value, and those of its classifiers, such as
-        base__n_estimators.
+        With `deep` also the options of a method given as a value.
 
         Examples
         --------
@@ -186,11 +179,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         'perceptron'
         """
         params = {name: getattr(self, name) for name in _OWN} | (defaults_of(self.method) or {}) | self._options
-        if not deep:
-            return params
-        params |= _fields_of(self.method)
-        nested = {name: value.get_params() for name, value in params.items() if _has_params(value)}
-        return params | {f"{name}__{key}": value for name, inner in nested.items() for key, value in inner.items()}
+        return params | _fields_of(self.method) if deep else params
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones.
@@ -202,26 +191,18 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         OrdinalClassifier('redsvm', C=10, kernel='linear')
         """
         own = {name: value for name, value in params.items() if name in _OWN}
-        nested = {name: value for name, value in params.items() if "__" in name}
-        options = {name: value for name, value in params.items() if name not in own and name not in nested}
+        options = {name: value for name, value in params.items() if name not in own}
         method = own.get("method", self.method)
         defaults = defaults_of(method)
         if defaults is not None:
-            names = [*options, *(name.partition("__")[0] for name in nested)]
             valid = [*_OWN, *defaults, *_fields_of(method)]
-            check_names(names, valid, f"OrdinalClassifier({method!r})", "parameter")
+            check_names(options, valid, f"OrdinalClassifier({method!r})", "parameter")
             self._options = {name: value for name, value in self._options.items() if name in defaults}
         for name, value in own.items():
             setattr(self, name, value)
         if isinstance(self.method, Method) and options:
             self.method, options = replace(self.method, **options), {}
         self._options = {**self._options, **options}
-        for name, value in nested.items():
-            outer, _, inner = name.partition("__")
-            base = self.get_params(deep=True)[outer]
-            if not _has_params(base):
-                raise OptionError(f"{name} needs a classifier in {outer}=; it is {base!r}.")
-            self.set_params(**{outer: clone(base).set_params(**{inner: value})})
         return self
 
     def __sklearn_clone__(self) -> Self:
@@ -289,7 +270,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.constraints is not None:
             design = constrained(design, self.constraints)
         self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
-        self.levels_ = _in_type(design.levels.values, y.dtype)
+        self.levels_ = pd.Index(design.levels.values, dtype=object).to_numpy().astype(y.dtype)
         self.classes_ = np.sort(self.levels_)
         return self
 
@@ -332,9 +313,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"y must have labels of the first batch, {self.levels_.tolist()}; got {unknown}.")
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
-        with _ONE_BATCH:
-            stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
-            self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
+        stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
+        self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
     @property
@@ -474,10 +454,6 @@ def _fields_of(method: Any) -> dict[str, Any]:
     return {f.name: getattr(method, f.name) for f in fields(method)} if isinstance(method, Method) else {}
 
 
-def _has_params(value: Any) -> bool:
-    return hasattr(value, "get_params") and not isinstance(value, type)
-
-
 def _generator(random_state: Any) -> np.random.Generator:
     """scikit-learn's kinds of random_state, and NumPy's, as a Generator."""
     if isinstance(random_state, np.random.RandomState):
@@ -576,19 +552,12 @@ def _sorted_order(y: AnyArray) -> list[Any]:
     return order
 
 
-_ENCODED = (
-    " Where scikit-learn has put numbers in place of the labels (BaggingClassifier, VotingClassifier, "
-    "StackingClassifier, cross_val_predict of probabilities), give it ranks as integers instead of strings."
-)
-
-
 def ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
     """Labels as an ordered categorical; DataError where one is not in `order`."""
     codes = pd.Index(order).get_indexer(pd.Index(y))
     if (codes < 0).any():
         unknown = pd.unique(y[codes < 0]).tolist()
-        encoded = _ENCODED if isinstance(order[0], str) and isinstance(unknown[0], int) else ""
-        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.{encoded}")
+        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.")
     return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)
 
 
@@ -601,10 +570,3 @@ def _check_classes(y: AnyArray, method: Method) -> None:
     if classes.size < 2:
         only = f", {classes.tolist()[0]!r}" if classes.size else ""
         raise DataError(f"y has {classes.size} class{only}, in the rows of positive weight; at least 2 are needed.")
-
-
-def _in_type(labels: Sequence[Any], dtype: npt.DTypeLike) -> AnyArray:
-    """(K,) labels in the data type they came in."""
-    objects: AnyArray = np.empty(len(labels), dtype=object)
-    objects[:] = labels
-    return objects.astype(dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -80,11 +81,8 @@ class CostRule(ABC):
         return codes
 
 
-class Potential(Protocol):
-    """H as a value: a fitted real-valued function of the rows."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
+#: A fitted real-valued function of the rows: (N,) scores H.
+Potential = Callable[[Rows], FloatArray]
 
 
 class Rule(Protocol):
@@ -144,17 +142,6 @@ class ThresholdRule:
         return count_above(self.gaps(rows, scores))
 
 
-class Votes(Protocol):
-    """A fitted score of every rank."""
-
-    @property
-    def n_levels(self) -> int:
-        """K."""
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K) scores, larger for the better rank."""
-
-
 def most_votes(votes: AnyArray) -> IntArray:
     """(N,) codes of the rank with the largest of its (N, K) votes, ties (but for rounding) to the lower rank.
 
@@ -175,17 +162,18 @@ class ScoreRule:
 
     Attributes
     ----------
-    votes : Votes
+    votes : callable with `n_levels`
+        (N, K) scores of rows, larger for the better rank.
     """
 
-    votes: Votes
+    votes: Any
 
     @property
     def n_levels(self) -> int:
-        return self.votes.n_levels
+        return int(self.votes.n_levels)
 
     def scores(self, rows: Rows) -> FloatArray:
-        return self.votes(rows)
+        return np.asarray(self.votes(rows))
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         return most_votes(self.scores(rows) if scores is None else scores)

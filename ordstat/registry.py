@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any
 
-from .checks import advice, canonical, did_you_mean, unknown
+from .checks import advice, canonical, check_names, unknown
 from .exceptions import OptionError
 from .likelihood.links import LINKS
 from .method import Method
@@ -65,9 +65,7 @@ METHODS: dict[str, Entry] = {
     "kernel-prank": Entry("online.online.KernelPRank"),
     "kernel-cusum": Entry("online.online.KernelCuSumRank"),
     "reduction": Entry(_REDUCTION),
-    "frank-hall": Entry(
-        "reduction.reduction.Reduction", {"encoding": "separate", "decision": "mode", "cost": "absolute"}
-    ),
+    "frank-hall": Entry(_REDUCTION, {"encoding": "separate", "decision": "mode", "cost": "absolute"}),
     "red-c45": Entry(_REDUCTION, {"base": "c4.5", "decision": "count", "scaling": None}),
     "red-tree": Entry(_REDUCTION, {"base": "tree", "decision": "count", "scaling": None}),
     "red-hgb": Entry(_REDUCTION, {"base": "hgb", "decision": "count", "scaling": None}),
@@ -89,8 +87,6 @@ METHODS: dict[str, Entry] = {
     "fixed-split-boosting": Entry("trees.trees.FixedSplitBoosting", {"cost": "classification"}),
     "ordinal-adaboost": Entry("trees.trees.OrdinalAdaBoost", {"cost": "classification"}),
 }
-
-__all__ = ["METHODS", "Entry", "Method", "spelled"]
 
 
 def spelled(method: Any) -> str | None:
@@ -156,17 +152,3 @@ def defaults_of(method: Any) -> dict[str, Any] | None:
         return None
     value = entry.method(**entry.preset)
     return {name: getattr(value, name) for name in option_names(entry)}
-
-
-# Numbers of a kernel, which are no options of a method.
-_OF_KERNELS = {"gamma": "Gaussian(gamma=0.5)", "degree": "Polynomial(degree=2)", "coef0": "Polynomial(coef0=1)"}
-
-
-def check_names(names: Iterable[str], valid: Collection[str], owner: str, kind: str, also: Iterable[str] = ()) -> None:
-    """OptionError for a name that is not valid; it may also be a misspelling of a name in `also`."""
-    for name in names:
-        if name not in valid:
-            meant = advice("option", name) or did_you_mean(name, [near for near in (*valid, *also) if near != name])
-            if name in _OF_KERNELS and "kernel" in valid:
-                meant = f" It goes with the kernel, as in kernel={_OF_KERNELS[name]}."
-            raise OptionError(f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are: {', '.join(valid)}.")

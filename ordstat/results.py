@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from .checks import canonical, did_you_mean, unknown
+from .checks import canonical, check_names, unknown
 from .exceptions import DataError, OptionError
 from .fitted import FittedRanker, copied
 from .report.render import Summary, as_html, as_text
@@ -54,30 +53,6 @@ def unknown_type(fit: FittedRanker, type: str) -> OptionError:
     return OptionError(f"type={type!r} is not available from {fit.method!r}: it predicts {have}.{how}")
 
 
-def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
-    """Data with columns of predictions beside them."""
-    target = fit.target(data)
-    if data is None:
-        response = fit.design.levels.categorical(fit.design.sample.y, target.index, fit.design.response)
-        frame = pd.concat([response, _predictors(fit)], axis=1)
-    else:
-        frame = copied(data, target.index)
-    calibrated = () if fit.fit.calibration is None else ("prob",)
-    pieces = []
-    for type in dict.fromkeys((*fit.augments, *calibrated)):
-        if type == "margin" and "margin" in fit.prediction_types and (data is None or fit.design.response in frame):
-            margins = fit.margin_frame(data)[["left", "right"]]
-            pieces.append(margins.set_axis([".left_margin", ".right_margin"], axis=1))
-        elif type != "margin" and type in fit.prediction_types:
-            values = fit.predicted(target, type)
-            if isinstance(values, pd.DataFrame):
-                pieces.append(values.set_axis([f".{type}_{level}" for level in fit.levels], axis=1))
-            else:
-                pieces.append(values.to_frame(".fitted" if type == "class" else f".{type}"))
-    added = pd.concat(pieces, axis=1).set_axis(frame.index)
-    return pd.concat([frame.drop(columns=added.columns, errors="ignore"), added], axis=1)
-
-
 def _predictors(fit: FittedRanker) -> pd.DataFrame:
     """The columns of the formula at the rows of the fit; none if these rows are not known."""
     design, names = fit.design, fit.design.spec.columns
@@ -99,36 +74,6 @@ DESIGN_ARGUMENTS = (
 )
 #: Arguments of `ordfit` that belong to the fit, whatever the design and the method.
 FIT_ARGUMENTS = ("vcov", "calibrate")
-
-
-def updated(
-    fit: FittedRanker,
-    formula: str | None = None,
-    *,
-    nominal: str | None = None,
-    scale: str | None = None,
-    method: Any = None,
-    data: Any = None,
-    **changes: Any,
-) -> Any:
-    """Fit again with something changed, as R's update()."""
-    given = {"formula": formula, "nominal": nominal, "scale": scale}
-    if fit.fitter is None:
-        raise OptionError("These results were made by hand: fit with ordfit() to use update().")
-    if data is None:
-        fit.check_rows()
-    given = {name: value for name, value in given.items() if value is not None}
-    given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
-    options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
-    kept = {"calibrate": changes.get("calibrate", False if fit.calibrated is None else fit.calibrated.folds)}
-    new = fit.design if data is None and not given else fit.design.updated(data, **given)
-    vcov = {"vcov": changes["vcov"]} if "vcov" in changes else {"kept_vcov": kept_covariance(fit, new, data)}
-    if method is not None:
-        return fit.fitter(new, method, options, **vcov, **kept)
-    same: Any = fit.method
-    if fit.design.sample.rows.random is not None and new.sample.rows.random is None:
-        same = same.without_random_effects()
-    return fit.fitter(new, _changed(same, options), {}, **vcov, **kept)
 
 
 def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
@@ -157,20 +102,6 @@ def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
             )
         clusters = clusters[old.get_indexer(design.index)]
     return {"cluster": clusters, "type": "CR2" if chosen.name == "CR2" else "CR1"}
-
-
-def _changed(method: Any, options: Mapping[str, Any]) -> Any:
-    """The method with other hyper-parameters."""
-    valid = [field.name for field in fields(method)]
-    for name in options:
-        if name not in valid:
-            arguments = ("formula", "nominal", "scale", "method", "data", *FIT_ARGUMENTS, *DESIGN_ARGUMENTS)
-            meant = did_you_mean(name, (*arguments, *valid))
-            raise OptionError(
-                f"update has no argument {name!r}.{meant} It takes {', '.join(arguments)}, and options of the method: "
-                f"{', '.join(valid)}."
-            )
-    return replace(method, **options)
 
 
 class OrdinalResults(FittedRanker):
@@ -222,7 +153,24 @@ class OrdinalResults(FittedRanker):
         >>> round(fit.update(method="probit").loglik, 3)
         -85.761
         """
-        return updated(self, formula, nominal=nominal, scale=scale, method=method, data=data, **changes)
+        given = {"formula": formula, "nominal": nominal, "scale": scale}
+        if self.fitter is None:
+            raise OptionError("These results were made by hand: fit with ordfit() to use update().")
+        if data is None:
+            self.check_rows()
+        given = {name: value for name, value in given.items() if value is not None}
+        given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
+        options = {name: value for name, value in changes.items() if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)}
+        kept = {"calibrate": changes.get("calibrate", False if self.calibrated is None else self.calibrated.folds)}
+        new = self.design if data is None and not given else self.design.updated(data, **given)
+        vcov = {"vcov": changes["vcov"]} if "vcov" in changes else {"kept_vcov": kept_covariance(self, new, data)}
+        if method is not None:
+            return self.fitter(new, method, options, **vcov, **kept)
+        same: Any = self.method
+        if self.design.sample.rows.random is not None and new.sample.rows.random is None:
+            same = same.without_random_effects()
+        check_names(options, [f.name for f in fields(same)], "update", "argument", (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS))
+        return self.fitter(new, replace(same, **options), {}, **vcov, **kept)
 
     def predict(self, newdata: Any = None, type: str = "class") -> pd.Series | pd.DataFrame:
         """Predict rows of new data, or the rows that were fitted.
@@ -294,7 +242,26 @@ class OrdinalResults(FittedRanker):
         >>> fit.augment().columns.tolist()
         ['rating', 'temp', 'contact', '.fitted', '.score', '.left_margin', '.right_margin']
         """
-        return augmented(self, data)
+        target = self.target(data)
+        if data is None:
+            response = self.design.levels.categorical(self.design.sample.y, target.index, self.design.response)
+            frame = pd.concat([response, _predictors(self)], axis=1)
+        else:
+            frame = copied(data, target.index)
+        calibrated = () if self.fit.calibration is None else ("prob",)
+        pieces = []
+        types = [type for type in dict.fromkeys((*self.augments, *calibrated)) if type in self.prediction_types]
+        for type in types:
+            if type != "margin":
+                values = self.predicted(target, type)
+                named = [".fitted" if type == "class" else f".{type}"]
+                names = [f".{type}_{level}" for level in self.levels] if isinstance(values, pd.DataFrame) else named
+                pieces.append(pd.DataFrame(values).set_axis(names, axis=1))
+            elif data is None or self.design.response in frame:
+                margins = self.margin_frame(data)[["left", "right"]]
+                pieces.append(margins.set_axis([".left_margin", ".right_margin"], axis=1))
+        added = pd.concat(pieces, axis=1).set_axis(frame.index)
+        return pd.concat([frame.drop(columns=added.columns, errors="ignore"), added], axis=1)
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit.

@@ -52,17 +52,6 @@ def test_the_summary_of_a_saved_fit(folder, capsys):
     assert main(["summary", "m", "modell"]) == 2
 
 
-def test_methods_are_compared(folder, capsys):
-    assert main(["compare", "wine.csv", FORMULA, "logit", "redsvm", "--cv", "4", "-o", "errors.csv"]) == 0
-    shown = capsys.readouterr().out
-    found = ordstat.compare(FORMULA, datasets.load("wine"), ["logit", "redsvm"], cv=4)
-    written = pd.read_csv("errors.csv", index_col=0)
-    assert shown.startswith("2 methods by 4-fold cross-validation: rating ~ temp + contact")
-    np.testing.assert_allclose(written["absolute error"], found.table["absolute error"], rtol=1e-12)
-    assert main(["compare", "wine.csv", FORMULA, "logit", "--cv", "1"]) == 2
-    assert main(["compare", "wine.csv", FORMULA]) == 2
-
-
 def test_a_report_is_written(folder):
     assert main(["fit", "wine.csv", FORMULA, "--report", "wine.html"]) == 0
     page = (folder / "wine.html").read_text()
@@ -71,17 +60,17 @@ def test_a_report_is_written(folder):
 
 
 def test_options_reach_the_fit(folder, capsys):
-    arguments = ["--method", "redsvm", "--option", "C=10", "--option", "kernel=gaussian", "--seed", "3", "--save", "m"]
-    assert main(["fit", "wine.csv", FORMULA, *arguments]) == 0
-    assert "C=10" in repr(ordstat.load("m").method) and "gaussian" in repr(ordstat.load("m").method).lower()
-    assert main(["fit", "wine.csv", "rating ~ temp", "--nominal", "~ contact", "--summary", "all"]) == 0
+    def fitted(formula, *options, method="logit"):
+        options = [word for option in options for word in ("--option", option)]
+        assert main(["fit", "wine.csv", formula, "--method", method, *options, "--save", "m"]) == 0
+        return ordstat.load("m")
+
+    svm = fitted(FORMULA, "C=10", "kernel=gaussian", "seed=3", "calibrate=True", method="redsvm")
+    assert "C=10" in repr(svm.method) and "gaussian" in repr(svm.method).lower() and "prob" in svm.prediction_types
+    fitted("rating ~ temp", "nominal=~ contact")
     assert "contact[T.yes]" in capsys.readouterr().out
-    assert (
-        main(["fit", "wine.csv", "rating ~ temp", "--subset", "judge > 2", "--weights", "bottle", "--save", "s"]) == 0
-    )
-    assert ordstat.load("s").design.sample.n == 56 and ordstat.load("s").nobs == 56 * 4.5
-    assert main(["fit", "wine.csv", "rating ~ temp", "--method", "redsvm", "--calibrate", "--save", "c"]) == 0
-    assert "prob" in ordstat.load("c").prediction_types
+    subset = fitted("rating ~ temp", "subset=judge > 2", "weights=bottle")
+    assert subset.design.sample.n == 56 and subset.nobs == 56 * 4.5
 
 
 def test_levels_in_order(folder, capsys):
@@ -108,25 +97,19 @@ def test_results_are_printed_before_they_are_written(folder, capsys, monkeypatch
         raise DataError("the disk is full")
 
     monkeypatch.setattr("ordstat.persistence.write_file", full)
-    monkeypatch.setattr("ordstat.cli.write_table", full)
     assert main(["fit", "wine.csv", FORMULA, "--save", "m"]) == 1
     assert "2.503" in capsys.readouterr().out
-    assert main(["compare", "wine.csv", FORMULA, "logit", "--cv", "3", "-o", "c.csv"]) == 1
-    assert "logit" in capsys.readouterr().out
 
 
-def test_predictions_beside_the_data(folder, capsys):
+def test_predictions_of_new_rows(folder, capsys):
     main(["fit", "wine.csv", FORMULA, "--save", "m"])
     capsys.readouterr()
     new = pd.DataFrame({"id": ["a", "b"], "temp": ["warm", None], "contact": ["no", "yes"]})
     new.to_csv("new.csv", index=False)
-    assert main(["predict", "m", "new.csv", "--with-data"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["id,temp,contact,class", "a,warm,no,3", "b,,yes,"]
-    assert main(["predict", "m", "new.csv", "--type", "probs", "-o", "out.tsv"]) == 0
+    assert main(["predict", "m", "new.csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["class", "3", '""']
+    assert main(["predict", "m", "new.csv", "--type", "prob", "-o", "out.tsv"]) == 0
     assert pd.read_csv("out.tsv", sep="\t").columns[0] == "prob_1"
-    new.assign(**{"class": 1}).to_csv("class.csv", index=False)
-    assert main(["predict", "m", "class.csv", "--with-data"]) == 1
-    assert "the data already have a column 'class'" in capsys.readouterr().err
     assert main(["predict", "m", "new.csv", "--type", "score", "-o", "out.tsv"]) == 0
     assert pd.read_csv("out.tsv", sep="\t").columns.tolist() == ["score"]
 
@@ -152,13 +135,9 @@ def test_levels_of_parquet_files(folder, labelled):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["parquet", "csv.gz", "csv.zip"])
-def test_damaged_files_are_read_or_refused(kind, folder, labelled):
-    path, rng, refused = folder / f"damaged.{kind}", np.random.default_rng(0), 0
-    if kind == "parquet":
-        labelled.to_parquet(path)
-    else:
-        labelled.to_csv(path, index=False)
+def test_damaged_files_are_read_or_refused(folder, labelled):
+    path, rng, refused = folder / "damaged.parquet", np.random.default_rng(0), 0
+    labelled.to_parquet(path)
     good = path.read_bytes()
     for _ in range(20):
         bad = bytearray(good[: rng.integers(1, len(good) + 1)])
@@ -172,25 +151,14 @@ def test_damaged_files_are_read_or_refused(kind, folder, labelled):
     assert refused >= 5
 
 
-def test_numbers_with_a_comma(folder, capsys):
-    wine = pd.read_csv("wine.csv").assign(x=np.arange(72) / 8)
-    wine.to_csv("comma.csv", sep=";", decimal=",", index=False)
-    assert main(["fit", "comma.csv", "rating ~ x", "--separator", ";", "--decimal", ",", "--save", "m"]) == 0
-    assert ordstat.load("m").coef["x"] == ordfit("rating ~ x", wine).coef["x"]
-    assert main(["predict", "m", "comma.csv", "--separator", ";", "--decimal", ","]) == 0
-    capsys.readouterr()
-    assert main(["fit", "comma.csv", "rating ~ x", "--separator", ",", "--decimal", ","]) == 2
-    assert "--decimal must be one character other than the separator, ','" in capsys.readouterr().err
-
-
 def test_text_files(folder, labelled, capsys):
     labelled.to_csv("semicolon.csv", sep=";", index=False)
-    labelled.to_csv("packed.tsv.gz", sep="\t", index=False)
+    labelled.to_csv("wine.tsv", sep="\t", index=False)
     assert main(["fit", "semicolon.csv", FORMULA]) == 1
     assert "Give the separator: --separator ';'." in capsys.readouterr().err
     levels = ["--levels", ",".join(LABELS.values())]
     assert main(["fit", "semicolon.csv", FORMULA, "--separator", ";", *levels]) == 0
-    assert main(["fit", "packed.tsv.gz", FORMULA, *levels]) == 0
+    assert main(["fit", "wine.tsv", FORMULA, *levels]) == 0
 
 
 # What goes wrong
@@ -206,9 +174,6 @@ WRONG = {
             ["predict", "wine.csv", "wine.csv"],
             "wine.csv cannot be loaded: it is not a file that fit.save() wrote",
         ),
-        "a folder of a page": (["fit", "wine.csv", FORMULA, "--report", "no/m.html"], "there is no folder 'no'"),
-        "a folder of errors": (["compare", "wine.csv", FORMULA, "logit", "-o", "no/c.csv"], "there is no folder 'no'"),
-        "a folder for a file": (["fit", "wine.csv", FORMULA, "--save", "."], ". cannot be written: it is a folder"),
         "one text": (["fit", "one.csv", "y ~ x"], "needs rows of at least 2 levels; the rows used all have 'a'"),
         "a folder": (["fit", "wine.csv", FORMULA, "--save", "no/m"], "no/m cannot be written"),
         "a type": (["predict", "../wine.ordstat", "wine.csv", "--type", "x"], "cannot be read: No such file"),
@@ -221,7 +186,6 @@ WRONG = {
     2: {
         "a method": (["fit", "wine.csv", FORMULA, "--method", "redvm"], "Did you mean 'redsvm'"),
         "an option of another method": (["fit", "wine.csv", FORMULA, "--option", "D=1"], "has no option 'D'"),
-        "a part": (["fit", "wine.csv", FORMULA, "--summary", "modell", "--save", "m"], "Did you mean 'model'"),
         "a data set": (["datasets", "wien"], "Did you mean 'wine'"),
         "a name": (["methods", "redvm"], "Did you mean 'redsvm'"),
         "nothing": ([], "the following arguments are required: COMMAND (see ordstat --help)"),
@@ -229,14 +193,12 @@ WRONG = {
         "no formula": (["fit", "wine.csv"], "required: formula (see ordstat fit --help)"),
         "an argument": (["fit", "wine.csv", FORMULA, "--metod", "x"], "arguments: --metod x (see ordstat --help)"),
         "an option": (["fit", "wine.csv", FORMULA, "--option", "C"], "--option must be NAME=VALUE, such as C=10"),
-        "a number": (["fit", "wine.csv", FORMULA, "--seed", "x"], "invalid int value"),
-        "Stata": (["fit", "study.dta", FORMULA], "Convert it with pandas.read_stata"),
-        "an extension": (["fit", "wine.xls", FORMULA], "must be a file that ends in .csv"),
-        "an argument as option": (["fit", "wine.csv", FORMULA, "--option", "seed=3"], "got 'seed', which has its own"),
-        "an output of compare": (["compare", "wine.csv", FORMULA, "logit", "-o", "m"], "the output must be a file"),
+        "Stata": (["fit", "study.dta", FORMULA], "Convert it with pandas"),
+        "an extension": (["fit", "wine.xls", FORMULA], "must end in .csv"),
+        "a folder of a page": (["fit", "wine.csv", FORMULA, "--report", "no/m.html"], "Make 'no' first"),
         "an ending of a page": (["fit", "wine.csv", FORMULA, "--report", "m.pdf"], "ends in .html"),
         "an ending of a fit": (["fit", "wine.csv", FORMULA, "--save", "wine.csv"], "path must end in .ordstat"),
-        "an output": (["predict", "m", "wine.csv", "-o", "out.xls"], "the output must be a file that ends in .csv"),
+        "an output": (["datasets", "wine", "-o", "out.xls"], "must end in .csv"),
     },
 }
 
@@ -289,7 +251,7 @@ def test_methods_and_their_papers(capsys):
     assert main(["methods"]) == 0
     out = capsys.readouterr().out
     assert {line.split()[0] for line in out.splitlines() if line[0] != " "} == set(METHODS)
-    assert "redsvm                Support vector ordinal ranking" in out and "[McCullagh 1980" in out
+    assert "redsvm                Support vector ordinal ranking" in out and "[McCullagh, P. (1980)]" in out
     assert max(map(len, out.splitlines())) <= 100
     assert main(["methods", "OSVM"]) == 0
     out = capsys.readouterr().out
@@ -299,9 +261,7 @@ def test_methods_and_their_papers(capsys):
 def test_data_sets(folder, capsys):
     assert main(["datasets"]) == 0
     out = capsys.readouterr().out
-    assert "72 rows; rating: 1 < 2 < 3 < 4 < 5; by response, temp" in out and all(
-        name in out for name in datasets.NAMES
-    )
+    assert "wine: 72 rows of response, rating, temp" in out and all(name in out for name in datasets.NAMES)
     assert main(["datasets", "housing"]) == 0
     assert capsys.readouterr().out.splitlines()[0].split() == ["Sat", "Infl", "Type", "Cont", "Freq"]
 

@@ -24,11 +24,7 @@ def closed_figures():
 def many():
     links = ("logit", "probit", "cloglog", "loglog", "cauchit")
     thresholds = ("flexible", "equidistant", "symmetric", "symmetric2")
-    methods = {
-        f"cumulative model of link {link} with {kind} thresholds, as a long name": {"method": link, "threshold": kind}
-        for link in links
-        for kind in thresholds
-    }
+    methods = [(link, {"threshold": kind, "max_iter": 100}) for link in links for kind in thresholds]
     return compare("rating ~ temp + contact", WINE, methods, cv=3)
 
 
