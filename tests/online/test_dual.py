@@ -117,5 +117,5 @@ def test_a_precomputed_kernel(name):
 def test_support_rows_are_those_with_a_coefficient():
     fit = ordfit("y ~ a + b + c", frame(60), "kernel-prank", keep="last", epochs=2)
     potential = fit.fit.rule.potential
-    assert len(fit.support) == len(potential.sums.coef) < 60
-    np.testing.assert_array_equal(potential.sums.anchors, potential.sums.scaling(fit.design.sample.X)[fit.fit.support])
+    assert len(fit.support) == len(potential.coef) < 60
+    np.testing.assert_array_equal(potential.anchors, potential.scaling(fit.design.sample.X)[fit.fit.support])
