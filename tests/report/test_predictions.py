@@ -102,11 +102,6 @@ def test_bootstrap_columns_repeat_with_the_seed(results, wine):
     assert (a["training se"].dropna() >= 0).all()
 
 
-def test_cost_is_the_fits_own(wine_margin):
-    errors = wine_margin.errors()["training"]
-    assert errors["cost"] == errors["absolute error"]
-
-
 def test_confusion(results, wine):
     table = results.confusion()
     expected = pd.crosstab(wine["rating"], results.predict(), dropna=False)
@@ -138,14 +133,6 @@ def test_margins_and_delta_errors(results):
     share = ((m[["left", "right"]] <= 0.25).any(axis=1)).mean()
     assert raw.loc[0.25, "classification"] == pytest.approx(share)
     assert raw.loc[0.0, "absolute"] == table.loc[0.0, "absolute"]
-    with pytest.raises(OptionError, match="-1"):
-        results.delta_errors([-1.0])
-
-
-def test_delta_zero_is_the_training_error_of_the_ranker(wine_margin):
-    at_zero, errors = wine_margin.delta_errors([0.0]).iloc[0], wine_margin.errors()["training"]
-    assert at_zero["absolute"] == errors["absolute error"]
-    assert at_zero["classification"] == errors["classification error"]
 
 
 def test_bounds(results, wine):
@@ -157,8 +144,6 @@ def test_bounds(results, wine):
     both = results.bounds(newdata=wine.iloc[:36])
     limit = both.loc["classification error (new data)"]
     assert limit["source"] == "Clopper-Pearson" and limit["observed"] < limit["value"] < 1
-    with pytest.raises(OptionError, match="delta"):
-        results.bounds(delta=0.0)
 
 
 def test_augment(results, new):
@@ -170,14 +155,6 @@ def test_augment(results, new):
     assert (".prob_3" in frame) == ("prob" in results.predicts)
     assert results.augment().shape[0] == 72 and "rating" in results.augment()
     assert ".left_margin" not in results.augment(new.drop(columns="rating"))
-
-
-def test_augment_takes_polars(results, wine):
-    polars = pytest.importorskip("polars")
-    small = wine.iloc[:5][["rating", "temp", "contact"]].astype(str).reset_index(drop=True)
-    expected = results.predict(small, type="score")
-    frame = results.augment(polars.DataFrame(small.to_dict(orient="list")))
-    np.testing.assert_allclose(frame[".score"], expected)
 
 
 @pytest.mark.parametrize("method", ["logit", "redsvm"])
@@ -204,11 +181,6 @@ def test_refits_that_do_not_converge_are_told(wine):
         results = ordfit("rating ~ temp + contact", wine, max_iter=1)
     with pytest.warns(ConvergenceWarning, match="3 of the 3 refits"):
         results.errors(cv=3)
-
-
-def test_one_bootstrap_sample_is_too_few(wine_margin):
-    with pytest.raises(OptionError, match="bootstrap"):
-        wine_margin.errors(bootstrap=1)
 
 
 def test_augment_keeps_the_predictors_of_the_rows_of_the_fit():

@@ -71,16 +71,10 @@ def test_text(name):
     assert found == expected
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_one_screen(name):
-    lines = str(fitted(name).summary()).splitlines()
-    assert len(lines) <= 32 and max(map(len, lines)) <= 80
-
-
-@pytest.mark.parametrize("options", OTHERS, ids=lambda options: "-".join(map(str, options.values())))
+@pytest.mark.parametrize("options", [*CALLS.values(), *OTHERS], ids=str)
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
-def test_one_screen_of_every_kind(options):
-    lines = str(ordfit(FORMULA, wine(), **options).summary()).splitlines()
+def test_one_screen(options):
+    lines = str(ordfit(**{"formula": FORMULA, "data": wine(), **options}).summary()).splitlines()
     assert len(lines) <= 32 and max(map(len, lines)) <= 80
 
 
