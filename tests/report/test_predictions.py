@@ -209,3 +209,46 @@ def test_augment_of_repeated_labels_and_of_polars():
     with pytest.warns(DataWarning):
         fit = ordfit("y ~ x", frame)
     assert fit.augment()["x"].tolist() == [0.0, 1.0, 2.0, 0.5, 1.5]
+
+
+FORMULA = "Sat ~ Infl + Type + Cont"
+
+
+def test_a_table_of_counts_and_its_rows_have_the_same_errors():
+    table = datasets.load("housing")
+    rows = table.loc[table.index.repeat(table["Freq"])].reset_index(drop=True)
+    one = ordfit(FORMULA, table, weights="Freq").errors(cv=5, seed=3)
+    other = ordfit(FORMULA, rows).errors(cv=5, seed=3)
+    np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["logit", "redsvm"])
+def test_folds_may_be_more_than_the_lines_of_a_table(method):
+    """Three lines, twelve rows."""
+    wine = datasets.load("wine")
+    table = wine.drop_duplicates(["rating", "temp"]).assign(n=6)[["rating", "temp", "n"]]
+    found = ordfit("rating ~ temp", table, method, weights="n", levels=[1, 2, 3, 4, 5]).errors(cv=len(table) + 2)
+    assert np.isfinite(found.loc["absolute error", "cv"])
+
+
+@pytest.fixture(scope="module")
+def fit():
+    data = pd.DataFrame({"x": np.repeat([0.0, 1.0, 2.0], 10), "y": [1] * 9 + [2] + [2] * 10 + [3] * 10})
+    return ordfit("y ~ x", data, "rps-forest", trees=5, min_leaf=1, seed=0)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"cv": 10}, {"bootstrap": 20, "newdata": pd.DataFrame({"x": [0, 2.0], "y": [3, 3]})}]
+)
+def test_an_infinite_mean_has_no_standard_error(fit, asked):
+    table = fit.errors(**asked)
+    label = "cv" if "cv" in asked else "new data"
+    assert np.isinf(table.loc["log-loss", label])
+    assert np.isnan(table.loc["log-loss", f"{label} se"])
+    assert np.isfinite(table.loc["absolute error", f"{label} se"])
+    note = f"log-loss ({label}) is infinite, without a standard error: an observed level had probability 0."
+    assert note in " ".join(str(table).split())
+
+
+def test_finite_errors_say_nothing(fit):
+    assert "infinite" not in str(fit.errors())
