@@ -22,7 +22,7 @@ from ordstat import CuSumRank, OrdinalClassifier, PRank, ordfit
 from ordstat.formula.sample import Rows, Sample, fit_scaling
 from ordstat.judging.costs import CostMatrix
 from ordstat.online.method import OnlineMethod
-from ordstat.online.perceptron import Batch, CuSumState, Examples, Learner, PRankState
+from ordstat.online.perceptron import Examples
 
 P, K = 20, 5
 ONCE: dict[str, Any] = {"epochs": 1, "scaling": None, "presentation": "order"}
@@ -79,14 +79,8 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 def _passes(X: np.ndarray, y: np.ndarray) -> list[Timed]:
     """The compiled pass over rows that are ready for it, going on from one call to the next."""
     examples = Examples.as_given(Sample(rows=Rows(X=X), y=y, n_levels=K), CostMatrix.absolute())
-    batch = Batch.of(examples, fit_scaling(None, X, examples.weights), 0.0)
-    learners: dict[str, Learner] = {
-        "prank": PRankState.start(P, K, False),
-        "cusum": CuSumState.start(P, K, False),
-        "pa-cusum": CuSumState.start(P, K, True),
-    }
-    order = np.arange(len(y))
-    return [Timed(name, partial(learner.learn, batch, order)) for name, learner in learners.items()]
+    scaling, order = fit_scaling(None, X, examples.weights), np.arange(len(y))
+    return [Timed(name, partial(method.learner(examples, scaling).learn, order)) for name, method in METHODS.items()]
 
 
 def _fits(X: np.ndarray, y: np.ndarray) -> list[Timed]:

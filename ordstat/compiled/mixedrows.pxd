@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The probability of a row of a logit or probit model and its derivatives up to the third.
 
-Formulas in model/likelihood/interval_probability.py and third.py; plain forms, False where values are too far out.
+Formulas in likelihood/family.py; plain forms, False where values are too far out.
 """
 
 from libc.math cimport INFINITY, erfc, exp, expm1, fabs, isinf, log, log1p

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,15 +19,16 @@ from ..method import Method, Needs, ball, cost_option, option, scaling_option
 from ..svm.kernels import Kernel, Linear
 from .perceptron import (
     LARGEST,
-    Batch,
+    ColumnLearner,
     Examples,
+    KernelLearner,
     Learned,
-    Learner,
     MistakeBound,
     OnlineMarginFit,
     OnlineVoteFit,
     Tally,
     Update,
+    Weights,
 )
 
 #: Orders in which rows may be presented.
@@ -39,24 +41,11 @@ _KEPT = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class AtColumns:
-    """A learner at the columns of some rows."""
-
-    learner: Any
-    batch: Batch
-
-    @property
-    def state(self) -> Any:
-        """What is kept for further examples."""
-        return self.learner
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OnlineMethod(Method):
     """Base of the rankers that learn one example after another, from zero weights.
 
-    A concrete class says how a learner begins (`begun`), and what ranks rows after an update (`ruled`).
+    A concrete class says what ranks rows after an update (`ruled`), and how well weights can separate ranks.
     Its options beside those of its own are
 
     epochs : int
@@ -87,8 +76,8 @@ class OnlineMethod(Method):
 
     needs: ClassVar[Needs] = Needs(row_costs=True)
     fit_class: ClassVar[type[OnlineMarginFit | OnlineVoteFit]]
-    #: Squared value of the constant that is one of the columns; 0 where none is.
-    constant: ClassVar[float] = 0.0
+    #: Whether it learns one direction and thresholds; else weights for every step of the ranks, of a constant too.
+    projects: ClassVar[bool]
     #: What `keep` may be.
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
 
@@ -118,18 +107,18 @@ class OnlineMethod(Method):
         """The kernel whose sums are learned; None where weights of the columns are."""
         return None
 
-    def begun(self, n_columns: int, n_levels: int) -> Any:
-        """The learner with zero weights."""
-        raise TypeError(f"{type(self).__name__} defines no learner")
-
-    def start(self, examples: Examples, scaling: Scaling) -> Any:
-        """A learner with zero weights at the examples."""
-        learner = self.begun(examples.X.shape[1], examples.n_levels)
-        return AtColumns(learner, Batch.of(examples, scaling, self.margin))
-
-    def resume(self, learned: Learned, examples: Examples) -> Any:
-        """A learner with what was learned, at other examples."""
-        return AtColumns(learned.state.copy(), Batch.of(examples, learned.scaling, self.margin, passes=False))
+    def learner(self, examples: Examples, scaling: Scaling, state: Any = None) -> ColumnLearner | KernelLearner:
+        """A learner at the examples, with zero weights; with what was learned before, for one more pass."""
+        width, steps = examples.X.shape[1], examples.n_levels - 1
+        shape = (width + steps,) if self.projects else (steps, width + 1)
+        return ColumnLearner(
+            examples,
+            scaling,
+            Weights.zeros(shape, self.keep == "pocket") if state is None else deepcopy(state),
+            margin=self.margin,
+            aggressive=self.aggressive,
+            one_pass=state is not None,
+        )
 
     def squared_radius(self, largest: float, n_levels: int) -> float:
         """R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat| for rows of squared length up to `largest`."""
@@ -142,7 +131,7 @@ class OnlineMethod(Method):
     def features(self, examples: Examples, fit: Any) -> FloatArray:
         """(N, J) what takes the place of x in Phi(x, y), the constant's column among them."""
         Z: FloatArray = fit.learned.scaling(examples.X)
-        return np.hstack([Z, np.full((examples.n, 1), -1.0)]) if self.constant else Z
+        return Z if self.projects else np.hstack([Z, np.full((examples.n, 1), -1.0)])
 
     def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
         """The largest delta by which weights of norm 1 separate the ranks y (N,) of features Z (N, J), if any do."""
@@ -190,11 +179,8 @@ class OnlineMethod(Method):
         examples = shown(sample, self.cost_matrix)
         require_differences(examples.own_costs, examples.weights)
         scaling = fit_scaling(self.scaling, examples.X, examples.weights)
-        work = self.start(examples, scaling)
         orders = (self.presented(examples, rng) for _ in range(self.epochs))
-        tally, path = _learn(work, orders, Tally(batches=1), self.epochs, progress)
-        learned = Learned(state=work.state, scaling=scaling, tally=tally)
-        return self.concluded(Update(work=work, learned=learned, sample=sample, path=path))
+        return self.concluded(_learn(self.learner(examples, scaling), orders, Tally(batches=1), self.epochs, progress))
 
     def continued(self, sample: Sample, learned: Learned) -> Update:
         """One more pass after what was learned, over the rows of another sample in their order.
@@ -212,10 +198,9 @@ class OnlineMethod(Method):
             )
         require_finite_squares(learned.scaling(sample.X))
         examples = Examples.as_given(sample, self.cost_matrix)
-        work, before = self.resume(learned, examples), learned.tally
-        tally, path = _learn(work, [examples.in_turn()], replace(before, batches=before.batches + 1), 1, None)
-        after = Learned(state=work.state, scaling=learned.scaling, tally=tally)
-        return Update(work=work, learned=after, sample=sample, path=path)
+        learner = self.learner(examples, learned.scaling, learned.state)
+        tally = replace(learned.tally, batches=learned.tally.batches + 1)
+        return _learn(learner, [examples.in_turn()], tally, 1, None)
 
     def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
         """(M,) examples of one pass in the order of their presentation."""
@@ -227,7 +212,7 @@ class OnlineMethod(Method):
     def concluded(self, update: Update) -> OnlineMarginFit | OnlineVoteFit:
         """The fit after an update, to the rows of its sample."""
         t = update.learned.tally
-        norm = update.work.learner.squared_norm()
+        norm = update.learner.squared_norm()
         rule, more = self.ruled(update)
         what = "answers under the margin" if self.margin > 0.0 else "answers"
         online = (
@@ -310,12 +295,16 @@ class OnlineMethod(Method):
 
 
 def _learn(
-    work: Any, orders: Iterable[IntArray], tally: Tally, passes: int, progress: Progress | None
-) -> tuple[Tally, tuple[float, ...]]:
-    """Passes over the examples, each in an order; the tally with their mistakes added, and the mean cost of each."""
-    learner, path = cast(Learner, work.learner), []
+    learner: ColumnLearner | KernelLearner,
+    orders: Iterable[IntArray],
+    tally: Tally,
+    passes: int,
+    progress: Progress | None,
+) -> Update:
+    """Passes over the examples, each in an order, their mistakes added to the tally."""
+    path: list[float] = []
     for order in orders:
-        mistakes, distance, cost, growth = learner.learn(work.batch, order).tolist()
+        mistakes, distance, cost, growth = learner.learn(order).tolist()
         tally = replace(
             tally,
             examples=tally.examples + order.size,
@@ -327,4 +316,5 @@ def _learn(
         path.append(cost / order.size)
         if progress is not None:
             progress(len(path), passes, f"pass {len(path)}")
-    return tally, tuple(path)
+    learned = Learned(state=learner.state, scaling=learner.scaling, tally=tally)
+    return Update(learner=learner, learned=learned, path=tuple(path))

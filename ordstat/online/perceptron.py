@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import SMALLER_WEIGHTS, require_memory
 from ..compiled.online import cusum_pass, kernel_cusum_pass, kernel_prank_pass, prank_pass
 from ..fit import MarginFit, VoteFit
 from ..formula.sample import CACHED, Rows, Sample, Scaling, distinct_rows, row_blocks
 from ..judging.costs import CostMatrix, sample_costs
-from ..svm.kernels import Kernel
+from ..svm.kernels import Kernel, checked_gram, require_definite
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,7 +140,7 @@ class Learned:
 
     Attributes
     ----------
-    state : arrays of the learner, named
+    state : Weights or Support
     scaling : Scaling
         Scaling of the columns, fixed by the first sample.
     tally : Tally
@@ -149,25 +149,6 @@ class Learned:
     state: Any
     scaling: Scaling
     tally: Tally
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Update:
-    """Passes over a sample, before anything is made of them.
-
-    Attributes
-    ----------
-    work : the learner at the rows of the sample
-    learned : Learned
-        After them.
-    sample : Sample
-    path : mean cost of the answers in each pass
-    """
-
-    work: Any
-    learned: Learned
-    sample: Sample
-    path: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -235,7 +216,7 @@ class LinearGaps:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KernelSums:
-    """sum_s coef_s (k(x_s, x) + constant), Q of them, by the positive definite form of a kernel.
+    """H(x) = sum_s coef_s (k(x_s, x) + constant), by the positive definite form of a kernel.
 
     That form is k(x, x') - k(x, 0) - k(0, x') + k(0, 0) where a kernel is definite on coefficients of sum zero alone.
 
@@ -244,11 +225,13 @@ class KernelSums:
     kernel : Kernel
     scaling : Scaling
     anchors : (S, ...) support rows as the kernel keeps them (already scaled)
-    coef : (S, Q)
+    coef : (S,), or (S, Q) of Q sums
     origins : (S,) k(x_s, 0), zeros where the kernel is its own positive definite form
     centre : float
         k(0, 0) in that case, else 0.
     constant : float
+    squared_norm : float
+        |H|^2; NaN if it is not computed.
     """
 
     kernel: Kernel
@@ -258,35 +241,17 @@ class KernelSums:
     origins: FloatArray
     centre: float
     constant: float
+    squared_norm: float = float("nan")
 
     def __call__(self, rows: Rows) -> FloatArray:
-        """(N, Q)."""
+        """(N,) scores, or (N, Q)."""
         parts = [self._block(rows.X[some]) for some in row_blocks(rows.n, len(self.coef))]
-        return np.concatenate([np.zeros((0, self.coef.shape[1])), *parts])
+        return np.concatenate([np.zeros((0, *self.coef.shape[1:])), *parts])
 
     def _block(self, X: FloatArray) -> FloatArray:
         Z = self.scaling(X)
-        total = self.coef.sum(axis=0)
-        own = self.constant + self.centre - self.kernel.origin(Z)
-        return np.asarray(self.kernel(Z, self.anchors) @ self.coef + own[:, None] * total - self.origins @ self.coef)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class KernelDirection:
-    """H(x) = sum_s coef_s k(x_s, x), one sum of a kernel.
-
-    Attributes
-    ----------
-    sums : KernelSums
-    squared_norm : float
-    """
-
-    sums: KernelSums
-    squared_norm: float
-
-    def __call__(self, rows: Rows) -> FloatArray:
-        """(N,) scores."""
-        return self.sums(rows)[:, 0]
+        shift = np.multiply.outer(self.constant + self.centre - self.kernel.origin(Z), self.coef.sum(axis=0))
+        return np.asarray(self.kernel(Z, self.anchors) @ self.coef + shift - self.origins @ self.coef)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -310,210 +275,124 @@ class CumulativeVotes:
         return votes
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Batch:
-    """Rows to learn.
-
-    Attributes
-    ----------
-    X : (N, D) C order
-    centre, factor : (D,)
-        Columns are learned as (x - centre) * factor; (0,) where X is scaled already.
-    y : (N,) codes
-    costs : (C, K)
-    kinds : (N,) which of the costs are those of a row
-    weights : (N,)
-    margin : float
-        Answers are those under the score plus margin times the cost.
-    """
-
-    X: FloatArray
-    centre: FloatArray
-    factor: FloatArray
-    y: IntArray
-    costs: FloatArray
-    kinds: IntArray
-    weights: FloatArray
-    margin: float
-
-    @classmethod
-    def of(cls, examples: Examples, scaling: Scaling, margin: float, *, passes: bool = True) -> Batch:
-        """Rows scaled once, for many `passes`.
-
-        For one pass it scales them one by one, which spares a copy; without the weights of a pocket.
-        """
-        none = np.zeros(0)
-        own = scaling.changes and not passes
-        return cls(
-            X=np.ascontiguousarray(scaling(examples.X) if passes else examples.X, dtype=np.float64),
-            centre=scaling.centre if own else none,
-            factor=scaling.factor if own else none,
-            weights=examples.weights if passes else none,
-            margin=margin,
-            **loop_arrays(examples),
-        )
-
-
-def loop_arrays(examples: Examples) -> dict[str, Any]:
-    """y, costs and kinds as the compiled loops take them."""
-    return {
-        "y": np.ascontiguousarray(examples.y, dtype=np.intp),
-        "costs": np.ascontiguousarray(examples.costs, dtype=np.float64),
-        "kinds": np.ascontiguousarray(examples.kinds, dtype=np.intp),
-    }
-
-
-@dataclass(eq=False, kw_only=True)
-class Learner:
-    """A ranker that learns one example after another.
-
-    Attributes
-    ----------
-    seen : int
-        Examples so far.
-    """
-
-    seen: int = 0
-
-    def learn(self, batch: Any, order: IntArray) -> FloatArray:
-        """Learn the rows in `order` (M,); (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
-        tally = np.zeros(4)
-        self._pass(batch, order, tally)
-        self.seen += order.size
-        return tally
-
-    def _pass(self, batch: Any, order: IntArray, tally: FloatArray) -> None:
-        raise TypeError(f"{type(self).__name__} defines no pass")
-
-    def squared_norm(self) -> float:
-        """Squared length of the weights after the last update."""
-        raise TypeError(f"{type(self).__name__} defines no squared_norm")
-
-
 def mean_of(last: FloatArray, sums: FloatArray, seen: int) -> FloatArray:
     """Mean of the weights after each of `seen` examples; `sums` holds the updates times the number of the example."""
     return np.asarray(((seen + 1) * last - sums) / max(seen, 1))
 
 
 @dataclass(eq=False, kw_only=True)
-class PrimalState(Learner):
-    """Weights that a learner has, and the sums of their updates, each times the number of its example."""
-
-    weights: FloatArray
-    sums: FloatArray
-
-    def copy(self) -> Self:
-        """The same state in arrays of its own."""
-        arrays: dict[str, Any] = {n: value.copy() for n, value in vars(self).items() if isinstance(value, np.ndarray)}
-        return replace(self, **arrays)
-
-    def squared_norm(self) -> float:
-        return float(np.square(self.weights).sum())
-
-    def kept(self, keep: str) -> FloatArray:
-        """The hypothesis to predict with: "last", "mean", or what else the learner keeps."""
-        return self.weights if keep == "last" else mean_of(self.weights, self.sums, self.seen)
-
-
-@dataclass(eq=False, kw_only=True)
-class PRankState(PrimalState):
-    """PRank [Crammer & Singer 2005; Milidiú & Rocha, eq. 13-14].
+class Weights:
+    """What is learned on columns.
 
     Attributes
     ----------
-    weights, sums : (D + K-1,) of u, then of the thresholds b
+    weights : (D + K-1,) u and thresholds b of PRank; (K-1, D + 1) of CuSum Rank, the last column of the constant -1
+    sums : of the same shape, the updates, each times the number of its example
     pocket : (D + K-1,) or (0,)
         The weights of least cost among those with ever longer runs of exact hits and those after each pass, where they
         are kept.
     record : (4,) see `ordstat.compiled.online.prank_pass`
+    seen : int
+        Examples so far.
     """
 
+    weights: FloatArray
+    sums: FloatArray
     pocket: FloatArray
     record: FloatArray
+    seen: int = 0
 
     @classmethod
-    def start(cls, n_columns: int, n_levels: int, pocket: bool) -> PRankState:
-        """Zero weights."""
-        size = n_columns + n_levels - 1
+    def zeros(cls, shape: tuple[int, ...], pocket: bool) -> Weights:
+        """Before the first example."""
         record = np.array([0.0, 0.0, np.inf, 0.0])
-        return cls(weights=np.zeros(size), sums=np.zeros(size), pocket=np.zeros(size if pocket else 0), record=record)
-
-    def _pass(self, batch: Batch, order: IntArray, tally: FloatArray) -> None:
-        rows = (batch.X, batch.centre, batch.factor, batch.y, batch.costs, batch.kinds, batch.weights, order)
-        state = (self.weights, self.sums, np.empty(self.weights.size), self.pocket, self.record, self.seen)
-        prank_pass(*rows, batch.margin, *state, tally)
-        if self.pocket.size:
-            self._compare(batch)
-
-    def _compare(self, batch: Batch) -> None:
-        """Put the weights after a pass in the pocket, if they cost less."""
-        u, b = np.split(self.weights, [batch.X.shape[1]])
-        answers = np.searchsorted(b, batch.X @ u, side="left")
-        cost = float(batch.weights @ batch.costs[batch.kinds, answers])
-        if cost < self.record[2]:
-            self.record[2] = cost
-            self.pocket[:] = self.weights
+        return cls(
+            weights=np.zeros(shape), sums=np.zeros(shape), pocket=np.zeros(shape if pocket else 0), record=record
+        )
 
     def kept(self, keep: str) -> FloatArray:
-        return self.pocket if keep == "pocket" else super().kept(keep)
+        """The hypothesis to predict with: "last", "mean" or "pocket"."""
+        if keep == "mean":
+            return mean_of(self.weights, self.sums, self.seen)
+        return (self.pocket if keep == "pocket" else self.weights).copy()
 
 
-@dataclass(eq=False, kw_only=True)
-class CuSumState(PrimalState):
-    """CuSum Rank [Milidiú & Rocha, fig. 1 and 2].
+def _loop_arrays(examples: Examples) -> tuple[IntArray, FloatArray, IntArray]:
+    """Codes, costs, and which of the costs are those of a row, as the compiled loops take them."""
+    return (
+        np.ascontiguousarray(examples.y, dtype=np.intp),
+        np.ascontiguousarray(examples.costs, dtype=np.float64),
+        np.ascontiguousarray(examples.kinds, dtype=np.intp),
+    )
 
-    Attributes
+
+class ColumnLearner:
+    """PRank [Crammer & Singer 2005; Milidiú & Rocha, eq. 13-14] or CuSum Rank [their fig. 1 and 2] on columns.
+
+    Parameters
     ----------
-    weights, sums : (K-1, D + 1)
-        The last column is of the constant -1.
-    aggressive : bool
-    """
-
-    aggressive: bool
-
-    @classmethod
-    def start(cls, n_columns: int, n_levels: int, aggressive: bool) -> CuSumState:
-        """Zero weights."""
-        shape = (n_levels - 1, n_columns + 1)
-        return cls(weights=np.zeros(shape), sums=np.zeros(shape), aggressive=aggressive)
-
-    def _pass(self, batch: Batch, order: IntArray, tally: FloatArray) -> None:
-        rows = (batch.X, batch.centre, batch.factor, batch.y, batch.costs, batch.kinds, order)
-        state = (self.weights, self.sums, np.empty(sum(self.weights.shape)), self.seen)
-        cusum_pass(*rows, batch.margin, self.aggressive, *state, tally)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DualBatch:
-    """Rows to learn.
-
-    Attributes
-    ----------
-    gram : (N, N) positive definite kernel matrix, C order, the constant's 1 added where it is one of the columns
-    y : (N,) codes
-    costs : (C, K)
-    kinds : (N,) which of the costs are those of a row
+    examples : Examples
+    scaling : Scaling
+    state : Weights
+        Changed by `learn`; (D + K-1,) weights are those of PRank.
     margin : float
         Answers are those under the score plus margin times the cost.
+    aggressive : bool
+        Whether the steps of CuSum Rank are passive-aggressive.
+    one_pass : bool
+        Scale rows one by one while they are learned, which spares a copy; a pocket is not possible.
     """
 
-    gram: FloatArray
-    y: IntArray
-    costs: FloatArray
-    kinds: IntArray
-    margin: float
+    def __init__(
+        self, examples: Examples, scaling: Scaling, state: Weights, *, margin: float, aggressive: bool, one_pass: bool
+    ) -> None:
+        none = np.zeros(0)
+        in_loop = (scaling.centre, scaling.factor) if one_pass and scaling.changes else (none, none)
+        X = np.ascontiguousarray(examples.X if one_pass else scaling(examples.X), dtype=np.float64)
+        self.examples, self.scaling, self.state = examples, scaling, state
+        self._rows = (X, *in_loop, *_loop_arrays(examples))
+        self._case_weights = none if one_pass else examples.weights
+        self._margin, self._aggressive = margin, aggressive
+
+    def learn(self, order: IntArray) -> FloatArray:
+        """Learn the rows in `order` (M,); (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
+        state, tally = self.state, np.zeros(4)
+        arrays = (state.weights, state.sums, np.empty(sum(state.weights.shape)))
+        if state.weights.ndim == 1:
+            pocket = (state.pocket, state.record)
+            prank_pass(*self._rows, self._case_weights, order, self._margin, *arrays, *pocket, state.seen, tally)
+            if state.pocket.size:
+                self._compare()
+        else:
+            cusum_pass(*self._rows, order, self._margin, self._aggressive, *arrays, state.seen, tally)
+        state.seen += order.size
+        return tally
+
+    def _compare(self) -> None:
+        """Put the weights after a pass in the pocket, if they cost less."""
+        state, X = self.state, self._rows[0]
+        u, b = np.split(state.weights, [X.shape[1]])
+        answers = np.searchsorted(b, X @ u, side="left")
+        cost = float(self._case_weights @ self.examples.costs[self.examples.kinds, answers])
+        if cost < state.record[2]:
+            state.record[2] = cost
+            state.pocket[:] = state.weights
+
+    def squared_norm(self) -> float:
+        """Squared length of the weights after the last update."""
+        return float(np.square(self.state.weights).sum())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Support:
-    """What was learned from earlier rows.
+    """What is learned on a kernel.
 
     Attributes
     ----------
     anchors : (S, ...) the rows as the kernel keeps them
     origins : (S,) k(x_s, 0), or zeros
     last, sums : (J, S) coefficients, and their updates times the number of the example
-    b, b_sums : (K-1,) thresholds, or (0,)
+    b, b_sums : (K-1,) thresholds of PRank, or (0,)
     norm : float
         Squared length of the weights behind `last`.
     seen : int
@@ -528,62 +407,164 @@ class Support:
     norm: float = 0.0
     seen: int = 0
 
-    @classmethod
-    def none(cls, anchors: AnyArray, n_sums: int, n_thresholds: int) -> Support:
-        """Before the first row; `anchors` (0, ...)."""
-        coef, b = np.zeros((n_sums, 0)), np.zeros(n_thresholds)
-        return cls(anchors=anchors, origins=np.zeros(0), last=coef, sums=coef, b=b, b_sums=b)
+
+class KernelLearner:
+    """PRank or CuSum Rank on sums of a kernel; the coefficient of a row is the sum of the steps at it.
+
+    A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
+    k(x, x') - k(x, 0) - k(0, x') + k(0, 0), which is positive definite.
+
+    Parameters
+    ----------
+    examples : Examples
+    scaling : Scaling
+    earlier : Support
+        What was learned from earlier rows.
+    kernel : Kernel
+    constant : float
+        Added to the kernel: 1 where a constant is one of the columns.
+    margin, aggressive
+        As for `ColumnLearner`.
+    """
+
+    def __init__(
+        self,
+        examples: Examples,
+        scaling: Scaling,
+        earlier: Support,
+        *,
+        kernel: Kernel,
+        constant: float,
+        margin: float,
+        aggressive: bool,
+    ) -> None:
+        X = scaling(examples.sample.X)
+        self.examples, self.scaling, self.earlier = examples, scaling, earlier
+        self.kernel, self._constant, self._margin, self._aggressive = kernel, constant, margin, aggressive
+        self._gram, self._origins, self._centre = definite_gram(kernel, X, examples.rows)
+        self._gram += constant
+        self._anchors = kernel.anchors(X, examples.rows)
+        self._rows = (self._gram, *_loop_arrays(examples))
+        # (J, N) sums of kernels at every row before the first update, and now.
+        self._before = self._sums(earlier, earlier.last)(Rows(X=examples.X)).T.copy()
+        self._scores = self._before.copy()
+        self._beta, self._beta_sums = np.zeros_like(self._before), np.zeros_like(self._before)
+        self._b, self._b_sums, self._seen = earlier.b.copy(), earlier.b_sums.copy(), earlier.seen
+
+    def learn(self, order: IntArray) -> FloatArray:
+        """As for `ColumnLearner`."""
+        tally, beta, sums, scores = np.zeros(4), self._beta, self._beta_sums, self._scores
+        if self._b.size:
+            thresholds, work = (self._b, self._b_sums), np.empty(self._b.size)
+            state = (beta[0], sums[0], *thresholds, scores[0], work, self._seen)
+            kernel_prank_pass(*self._rows, order, self._margin, *state, tally)
+        else:
+            work = np.empty(len(beta))
+            kernel_cusum_pass(
+                *self._rows, order, self._margin, self._aggressive, beta, sums, scores, work, self._seen, tally
+            )
+        self._seen += order.size
+        return tally
+
+    def squared_norm(self) -> float:
+        """Squared length of the weights after the last update, with the thresholds."""
+        return self._length() + float(self._b @ self._b)
+
+    def _length(self) -> float:
+        return max(self.earlier.norm + float((self._beta * (self._before + self._scores)).sum()), 0.0)
+
+    @property
+    def moved(self) -> BoolArray:
+        """(N,) which of these rows had an update."""
+        return np.asarray((self._beta != 0.0).any(axis=0) | (self._beta_sums != 0.0).any(axis=0))
+
+    @property
+    def state(self) -> Support:
+        """Earlier rows and these, those without any update left out."""
+        before = self.earlier
+        moved = np.concatenate([np.ones(before.origins.size, dtype=np.bool_), self.moved])
+        return Support(
+            anchors=np.concatenate([before.anchors, self._anchors])[moved],
+            origins=np.concatenate([before.origins, self._origins])[moved],
+            last=np.hstack([before.last, self._beta])[:, moved],
+            sums=np.hstack([before.sums, self._beta_sums])[:, moved],
+            b=self._b,
+            b_sums=self._b_sums,
+            norm=self._length(),
+            seen=self._seen,
+        )
+
+    def kept(self, support: Support, keep: str) -> tuple[KernelSums, FloatArray]:
+        """The sums and thresholds of the hypothesis to predict with, "last" or "mean"."""
+        if keep == "last":
+            return self._sums(support, support.last), support.b
+        coef = mean_of(support.last, support.sums, support.seen)
+        return self._sums(support, coef), mean_of(support.b, support.b_sums, support.seen)
+
+    def direction(self, sums: KernelSums) -> KernelSums:
+        """A single sum as a score, with its length."""
+        coef = sums.coef[:, 0].copy()
+        if self.earlier.seen == 0:
+            gram = self._gram[np.ix_(self.moved, self.moved)]
+        else:
+            gram = self.kernel(sums.anchors, sums.anchors) - sums.origins[:, None] - sums.origins + sums.centre
+        return replace(sums, coef=coef, squared_norm=max(float(coef @ gram @ coef), 0.0))
+
+    def _sums(self, support: Support, coef: FloatArray) -> KernelSums:
+        """Sums of kernels with coefficients (J, S) at the support rows."""
+        return KernelSums(
+            kernel=self.kernel,
+            scaling=self.scaling,
+            anchors=support.anchors,
+            coef=coef.T.copy(),
+            origins=support.origins,
+            centre=self._centre,
+            constant=self._constant,
+        )
 
 
-@dataclass(eq=False, kw_only=True)
-class DualState(Learner):
-    """Coefficients beta_n = the sum of the steps at row n.
+def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, float]:
+    """Positive definite kernel matrix (M, M) of `rows` (M,) of X (N, D), with k(x_n, 0) (M,) and k(0, 0) taken off.
+
+    The latter two are zeros where the kernel is its own positive definite form.
+
+    Raises
+    ------
+    DataError
+        It is not finite, symmetric and positive definite.
+    """
+    gram = checked_gram(kernel, X, rows)
+    origins, centre = np.zeros(rows.size), 0.0
+    if kernel.conditionally_definite:
+        origins = kernel.origin(X)[rows]
+        # `diagonal` is k(x, x) - 2 k(x, 0) + k(0, 0).
+        centre = float(kernel.diagonal(X)[rows[0]] - gram[0, 0] + 2.0 * origins[0])
+        gram = gram - origins[:, None] - origins + centre
+    if not kernel.trusted:
+        require_definite(gram)
+    return np.ascontiguousarray(gram, dtype=np.float64), origins, centre
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Update:
+    """Passes over a sample, before anything is made of them.
 
     Attributes
     ----------
-    beta, sums : (J, N) coefficients of the rows; the updates times the number of the example
-    b, b_sums : (K-1,) thresholds of PRank, or (0,)
-    before, scores : (J, N) sums of kernels at every row before the first update, and now
-    norm : float
-        Squared length of the weights before the first update.
+    learner : ColumnLearner or KernelLearner
+        At the rows of the sample.
+    learned : Learned
+        After them.
+    path : mean cost of the answers in each pass
     """
 
-    beta: FloatArray
-    sums: FloatArray
-    b: FloatArray
-    b_sums: FloatArray
-    before: FloatArray
-    scores: FloatArray
-    norm: float
+    learner: ColumnLearner | KernelLearner
+    learned: Learned
+    path: tuple[float, ...]
 
-    def dual_norm(self) -> float:
-        """Squared length of the weights now, thresholds apart."""
-        return max(self.norm + float((self.beta * (self.before + self.scores)).sum()), 0.0)
-
-    def squared_norm(self) -> float:
-        return self.dual_norm() + float(self.b @ self.b)
-
-
-@dataclass(eq=False, kw_only=True)
-class DualPRank(DualState):
-    """PRank, one sum of kernels: a mistake adds y - yhat to the row's coefficient."""
-
-    def _pass(self, batch: DualBatch, order: IntArray, tally: FloatArray) -> None:
-        rows = (batch.gram, batch.y, batch.costs, batch.kinds, order, batch.margin)
-        state = (self.beta[0], self.sums[0], self.b, self.b_sums, self.scores[0], np.empty(self.b.size), self.seen)
-        kernel_prank_pass(*rows, *state, tally)
-
-
-@dataclass(eq=False, kw_only=True)
-class DualCuSum(DualState):
-    """CuSum Rank, a sum of kernels for every step of the ranks."""
-
-    aggressive: bool
-
-    def _pass(self, batch: DualBatch, order: IntArray, tally: FloatArray) -> None:
-        rows = (batch.gram, batch.y, batch.costs, batch.kinds, order, batch.margin)
-        state = (self.beta, self.sums, self.scores, np.empty(len(self.beta)), self.seen)
-        kernel_cusum_pass(*rows, self.aggressive, *state, tally)
+    @property
+    def sample(self) -> Sample:
+        return self.learner.examples.sample
 
 
 #: Numbers in the largest problem solved.
@@ -628,38 +609,3 @@ def separation_margin(Z: FloatArray) -> float | None:
     margin = float((scaled @ w).min()) / length
     # A margin this small is rounding.
     return size * margin if margin > 1e-9 else None
-
-
-def cusum_margin(X: FloatArray, y: IntArray, n_levels: int) -> float | None:
-    """delta of rank linear separability [Milidiú & Rocha, eq. 6]: one w_k for every k, |(w_2, ..., w_K)| = 1.
-
-    With delta_k the margin of "rank above k?" alone, 1 / delta^2 = sum_k 1 / delta_k^2.
-
-    Parameters
-    ----------
-    X : (N, D) with the constant among the columns
-    y : (N,) codes
-    n_levels : int
-    """
-    total = 0.0
-    for k in range(n_levels - 1):
-        margin = separation_margin(X * np.where(y > k, 1.0, -1.0)[:, None])
-        if margin is None:
-            return None
-        total += margin**-2
-    return float(total**-0.5)
-
-
-def prank_margin(X: FloatArray, y: IntArray, n_levels: int) -> float | None:
-    """delta of PRank linear separability: one direction u and K-1 thresholds b, |(u, b)| = 1.
-
-    Parameters
-    ----------
-    X : (N, D)
-    y : (N,) codes
-    n_levels : int
-    """
-    Q = n_levels - 1
-    sign = np.where(y[:, None] > np.arange(Q), 1.0, -1.0)
-    columns = np.hstack([np.repeat(X, Q, axis=0), -np.tile(np.eye(Q), (len(X), 1))])
-    return separation_margin(columns * sign.reshape(-1, 1))

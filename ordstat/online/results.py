@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import pandas as pd
 
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..fitted import FittedRanker, case_weights
 from ..formula.sample import Sample
-from ..judging.rankers import (
-    FittedThresholds,
-    FittedVotes,
-    threshold_figures,
-    threshold_report,
-    tidy_thresholds,
-    vote_report,
-)
+from ..judging.rankers import MarginResults, VoteResults
 from ..report.render import Report
-from ..results import OrdinalResults
 from .perceptron import MistakeBound, OnlineMarginFit, OnlineVoteFit, Update
 
 if TYPE_CHECKING:
@@ -51,6 +43,52 @@ class FittedOnline(FittedRanker):
     def mistake_bound(self) -> MistakeBound:
         """sum |y - yhat| of the answers given while learning, and its limit where the rows are rank separable."""
         return cast(MistakeBound, cast(Any, self.method).mistake_bound(self.design.sample, self.fit))
+
+    def partial_fit(self, data: Any, *, weights: str | None = None) -> Self:
+        """The results after one pass over further rows, in their order; these results stay as they are.
+
+        Memory is that of one batch: the rows, errors and margins of the new results are those of the last batch
+        alone, the counts of mistakes those of all examples so far. Columns are scaled as on the first rows.
+
+        Parameters
+        ----------
+        data : data frame, or list, tuple or iterator of data frames
+            With the response; rows with a missing value are left out.
+        weights : str, optional
+            Column of case weights: how often a row is presented in turn.
+
+        Raises
+        ------
+        DataError
+            A level of the response that the first rows had not, a missing column, or no complete row.
+        OptionError
+            A method that needs all rows at once (SiPrank), rows with costs of their own, a precomputed kernel.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> data = datasets.herbrich(300, seed=0)
+        >>> first = ordfit("rank ~ x1 + x2", data=data[:100], method="cusum", epochs=1)
+        >>> fit = first.partial_fit(data[start : start + 50] for start in (100, 150, 200, 250))
+        >>> fit.fit.learned.tally.examples
+        300
+        """
+        stream = Stream(first=self)
+        for frame in data if isinstance(data, (list, tuple, Iterator)) else (data,):
+            stream = stream.after(*_batch(self, frame, weights))
+        return cast(Self, stream.results)
+
+    def summary_data(self) -> Report:
+        """The summary as data, with the mistakes made while learning."""
+        report = super().summary_data()
+        header = (*report.header, ("Mistake bound", _bound_text(self.mistake_bound)))
+        if self.fit.learned.tally.batches == 1:
+            return replace(report, header=header)
+        header = tuple(
+            (name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header
+        )
+        note = "Levels, errors and margins are those of the last batch, the ranker that of all batches."
+        return replace(report, header=header, notes=(*report.notes, note))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,44 +130,6 @@ class Stream:
         return {"first": self.results, "last": None, "update": None}
 
 
-S = TypeVar("S", bound=FittedOnline)
-
-
-def further_rows(fit: S, data: Any, *, weights: str | None = None) -> S:
-    """The results after one pass over further rows, in their order; these results stay as they are.
-
-    Memory is that of one batch: the rows, errors and margins of the new results are those of the last batch
-    alone, the counts of mistakes those of all examples so far. Columns are scaled as on the first rows.
-
-    Parameters
-    ----------
-    data : data frame, or list, tuple or iterator of data frames
-        With the response; rows with a missing value are left out.
-    weights : str, optional
-        Column of case weights: how often a row is presented in turn.
-
-    Raises
-    ------
-    DataError
-        A level of the response that the first rows had not, a missing column, or no complete row.
-    OptionError
-        A method that needs all rows at once (SiPrank), rows with costs of their own, a precomputed kernel.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> data = datasets.herbrich(300, seed=0)
-    >>> first = ordfit("rank ~ x1 + x2", data=data[:100], method="cusum", epochs=1)
-    >>> fit = first.partial_fit(data[start : start + 50] for start in (100, 150, 200, 250))
-    >>> fit.fit.learned.tally.examples
-    300
-    """
-    stream = Stream(first=fit)
-    for frame in data if isinstance(data, (list, tuple, Iterator)) else (data,):
-        stream = stream.after(*_batch(fit, frame, weights))
-    return cast(S, stream.results)
-
-
 def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> tuple[Sample, pd.Index, int]:
     """Sample of a further frame, labels of its rows, and how many there were before any was left out."""
     if fit.design.sample.costs is not None:
@@ -148,16 +148,6 @@ def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> tuple[Sample, 
     return sample, new.index if whole else new.index[kept], int(kept.size)
 
 
-def with_mistakes(fit: FittedOnline, report: Report) -> Report:
-    """A summary with the mistakes made while learning."""
-    header = (*report.header, ("Mistake bound", _bound_text(fit.mistake_bound)))
-    if fit.fit.learned.tally.batches == 1:
-        return replace(report, header=header)
-    header = tuple((name, f"{value}, the last batch" if name == "Observations" else value) for name, value in header)
-    note = "Levels, errors and margins are those of the last batch, the ranker that of all batches."
-    return replace(report, header=header, notes=(*report.notes, note))
-
-
 def _bound_text(b: MistakeBound) -> str:
     if b.limit != b.limit:
         return b.source
@@ -168,49 +158,13 @@ def _bound_text(b: MistakeBound) -> str:
     )
 
 
-class OnlineMarginResults(FittedOnline, FittedThresholds, OrdinalResults):
+class OnlineMarginResults(FittedOnline, MarginResults):
     """A ranker with thresholds learned online."""
 
     fit: OnlineMarginFit
 
-    partial_fit = further_rows
 
-    def tidy(self) -> pd.DataFrame:
-        """One row per threshold and linear coefficient: term, estimate, coef_type.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm", kernel="linear")
-        >>> fit.tidy().round(2)
-                     term  estimate  coef_type
-        0             1|2      -1.0  threshold
-        1             2|3       1.0  threshold
-        2             3|4       3.0  threshold
-        3             4|5       5.0  threshold
-        4    temp[T.warm]       2.0   location
-        5  contact[T.yes]       2.0   location
-        """
-
-        return tidy_thresholds(self)
-
-    def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
-
-        return threshold_figures(self)
-
-    def summary_data(self) -> Report:
-        """The summary as data."""
-        return with_mistakes(self, threshold_report(self))
-
-
-class OnlineVoteResults(FittedOnline, FittedVotes, OrdinalResults):
+class OnlineVoteResults(FittedOnline, VoteResults):
     """A ranker that scores every level, learned online."""
 
     fit: OnlineVoteFit
-
-    partial_fit = further_rows
-
-    def summary_data(self) -> Report:
-        """The summary as data."""
-        return with_mistakes(self, vote_report(self))

@@ -1,7 +1,6 @@
 """Boosting methods against slow versions of the papers' algorithms, and what their results can do."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -184,20 +183,6 @@ def test_the_weighted_median_is_the_rule_of_the_reduction(seed):
     assert (score[:, None] > np.arange(1, 5)).sum(axis=1).tolist() == median
 
 
-@pytest.mark.parametrize("method", ENSEMBLES.values(), ids=ENSEMBLES)
-def test_more_rounds_are_those_of_a_longer_fit(method):
-    s = sample(3, n=60, weighted=True)
-    half, whole = method.rounds // 2, method
-    first = _fit(replace(method, rounds=half), s)
-    longer = method.more(s, first, method.rounds - half)
-    at_once = _fit(whole, s)
-    np.testing.assert_array_equal(longer.rounds.losses, at_once.rounds.losses)
-    np.testing.assert_array_equal(longer.scores, at_once.scores)
-    back = method.truncated(s, longer, half)
-    np.testing.assert_array_equal(back.scores, first.scores)
-    np.testing.assert_array_equal(back.rule.theta, first.rule.theta)
-
-
 def test_adaboost_lowers_the_exponential_loss_by_the_best_stump():
     s = sample(8, n=40, n_levels=2, weighted=True)
     fit = _fit(AdaBoost(rounds=10), s)
@@ -234,26 +219,6 @@ def test_seedboost_starts_from_any_score(first):
 def test_two_levels_are_needed(method):
     with pytest.raises(DataError, match="2 levels"):
         ordfit("rating ~ temp", datasets.load("wine"), method)
-
-
-@pytest.mark.parametrize("method", ["orboost-all", "rankboost-or", "adaboost-or"])
-def test_stages_are_shorter_fits(method, frame):
-    fit = ordfit("y ~ a + b + c", frame, method, rounds=12)
-    new = frame.head(20)
-    stages = dict(fit.staged(new, every=5))
-    assert list(stages) == [5, 10, 12]
-    for t, predicted in stages.items():
-        shorter = ordfit("y ~ a + b + c", frame, method, rounds=t)
-        assert predicted.tolist() == shorter.predict(new).tolist()
-        pd.testing.assert_series_equal(fit.at(t).thresholds, shorter.thresholds)
-    errors = fit.staged_errors(new, every=6)
-    assert errors.index.tolist() == [6, 12]
-    assert errors.loc[12, "absolute"] == pytest.approx(fit.training_errors.value("absolute error"))
-    assert errors.loc[6, "new absolute"] == pytest.approx(fit.at(6).errors(new).loc["absolute error", "new data"])
-    with pytest.raises(OptionError, match="rounds must be a whole number from 0 to 12"):
-        fit.at(13)
-    with pytest.raises(OptionError, match="every"):
-        fit.staged_errors(every=0)
 
 
 def test_a_rank_that_no_training_row_has_is_never_predicted(frame):

@@ -10,7 +10,8 @@ import pytest
 from ordstat import REDSVM, OptionError, ordfit
 
 TWO = [("adaboost", {}), ("seedboost", {}), ("seedboost", {"first": "tree"}), ("adaboost", {"learner": "perceptron"})]
-MANY = [("orboost-all", {"learner": "perceptron"}), ("rankboost-ae", {}), ("adaboost-or", {})]
+MANY = [("orboost-all", {"learner": "perceptron"}), ("adaboost-or", {})]
+MANY += [(name, {}) for name in ("orboost-lr", "rankboost-ae", "rankboost-or")]
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,8 @@ def test_rounds_that_were_not_made_are_refused(frame, rounds):
     fit = ordfit("y ~ a", frame, "orboost-all", rounds=9)
     with pytest.raises(OptionError, match="rounds must be whole numbers from 0 to 9"):
         fit.staged_errors(rounds=rounds)
+    with pytest.raises(OptionError, match="rounds must be a whole number from 0 to 9"):
+        fit.at(10)
 
 
 def test_rankers_that_were_fitted_go_on_too(frame):

@@ -255,18 +255,9 @@ def test_a_fit_without_its_data() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda f: f.effects("judge"), "no variable 'judge'; it has 'temp', 'contact'"),
-        (lambda f: f.effects("temp", scale="probs"), "scale must be one of 'prob'"),
-        (lambda f: f.effects("temp", contrast="all"), "contrast must be one of"),
-        (lambda f: f.effects("temp", values=["cold", "hot"]), "no level 'hot'; it has 'cold', 'warm'"),
         (lambda f: f.effects("temp", values=["cold"]), "two values"),
-        (lambda f: f.effects("temp", at={"contact": 1}), "no level 1"),
-        (lambda f: f.effects("temp", by="nothing"), "by names no column"),
         (lambda f: f.effects(values=[1, 2]), "one variable"),
-        (lambda f: f.effects("temp", weights=[1.0]), "weights goes with newdata"),
-        (lambda f: f.emmeans("judge"), "no variable"),
         (lambda f: f.emmeans("temp", by="temp"), "not in by="),
-        (lambda f: f.emmeans("temp").contrasts("all"), "method must be"),
         (lambda f: f.emmeans("temp").contrasts(adjust="scheffé"), "adjust must be"),
         (lambda f: f.emmeans("temp", level=95), "level must be a number strictly"),
         (lambda f: f.predict(se=True), "'class' has no standard error"),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataError, OrdinalClassifier, ordfit
+from ordstat import OrdinalClassifier, ordfit
 
 from .samples import arrays, frame
 
@@ -40,34 +40,12 @@ def test_only_incremental_methods_have_it():
     assert not hasattr(OrdinalClassifier("cusum", epochs=-1), "partial_fit")  # `fit` says what is wrong
 
 
-def test_new_labels_are_named():
-    X, y = arrays(40)
-    with pytest.raises(DataError, match=r"must have labels of the first batch, .*; got \[7\]"):
-        OrdinalClassifier("cusum").partial_fit(X, y).partial_fit(X, np.where(y == 0, 7, y))
-
-
 def test_frames_keep_their_names():
     X, y = arrays(40)
     named = pd.DataFrame(X, columns=["a", "b", "c"])
     model = OrdinalClassifier("cusum").partial_fit(named, y).partial_fit(named, y)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     assert model.results_.design.names == ("a", "b", "c")
-
-
-@pytest.mark.parametrize("method", ["prank", "cusum", "kernel-prank"])
-def test_the_short_look_at_arrays_changes_nothing(method):
-    """Lists, frames, other number types and other memory orders of the same rows take the longer way."""
-    X, y = arrays(80)
-    plain = OrdinalClassifier(method).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
-    for rows, labels in (
-        (X[40:].tolist(), y[40:].tolist()),
-        (np.asfortranarray(X[40:]), y[40:].astype(np.int8)),
-        (X[40:].astype(np.float32), y[40:].astype(float)),
-        (pd.DataFrame(X[40:]), pd.Series(y[40:])),
-    ):
-        other = OrdinalClassifier(method).partial_fit(X[:40], y[:40]).partial_fit(rows, labels)
-        assert other.results_.fit.learned.tally == plain.results_.fit.learned.tally
-        assert other.predict(X).tolist() == plain.predict(X).tolist()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.patches import StepPatch
+from test_every_picture import _words
 
 from ordstat import OptionError, datasets, ordfit
 from ordstat.plots import style
@@ -41,23 +42,11 @@ def test_every_word_is_inside_the_figure(fits, name, plot):
     figure = np.ravel(np.asarray(draw(fits[name], name, plot), dtype=object))[0].get_figure()
     figure.canvas.draw()
     whole = figure.bbox
-    words = [word for ax in figure.axes for word in _words(ax)]
-    boxes = [word.get_window_extent() for word in words if word.get_visible() and word.get_text()]
+    boxes = [word.get_window_extent() for word in _words(figure) if word.get_visible() and word.get_text()]
     for box in boxes:
         assert box.x0 >= whole.x0 - 1 and box.x1 <= whole.x1 + 1, plot
         assert box.y0 >= whole.y0 - 1 and box.y1 <= whole.y1 + 1, plot
     assert any(ax.get_xlabel() for ax in figure.axes)
-
-
-def _words(ax):
-    words = [*ax.texts, ax.title, ax.xaxis.label, ax.yaxis.label, *_ticks(ax.xaxis), *_ticks(ax.yaxis)]
-    return words + (ax.get_legend().get_texts() if ax.get_legend() else [])
-
-
-def _ticks(axis):
-    """Labels of the ticks within the limits: matplotlib draws no others."""
-    low, high = sorted(axis.get_view_interval())
-    return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
 
 
 @pytest.mark.parametrize(("name", "plot"), [(n, p) for n, p in CASES if n in ("wine", "margin")])

@@ -1,9 +1,7 @@
 """Conformal intervals: the families by brute force, the quantile by counting, and coverage by simulation."""
 
 import itertools
-import os
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +18,7 @@ from ordstat.judging.conformal import (
     smallest_sample,
 )
 
-from .samples import latent, log_loss
+from .samples import latent
 
 FORMULA = "y ~ x1 + x2"
 #: A method, its options, and what its intervals grow by.
@@ -159,36 +157,6 @@ def test_coverage_on_real_sets(name, method):
         found.append(fit.conformal(0.8, seed=seed).coverage(frame[held]).loc["all", "coverage"])
     # Splits of one set share its rows: its own luck remains, about a standard error of all its rows.
     assert np.mean(found) > 0.8 - 3 * np.sqrt(0.16 / len(frame))
-
-
-FOLDER = Path(os.environ.get("ORDSTAT_BENCHMARKS", Path(__file__).parents[3] / "shared" / "benchmarks"))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"no benchmark data in {FOLDER}: set ORDSTAT_BENCHMARKS to their folder"
-)
-@pytest.mark.parametrize("name", ["ordinal/ERA", "ordinal/toy", "ordinal/winequality-red", "quantised/boston"])
-def test_calibrated_machines_on_benchmark_sets(name):
-    """Random thirds held out: intervals cover, and probabilities are better than the shares."""
-    frame = pd.read_parquet(FOLDER / f"{name}.parquet").drop(columns=["y", "rank_tied"], errors="ignore")
-    frame["rank"] = pd.Categorical(frame["rank"], ordered=True)
-    coverages, losses = [], []
-    for seed in range(6):
-        held = np.random.default_rng(seed).permutation(len(frame)) < len(frame) // 3
-        train, test = frame[~held], frame[held]
-        fit = ordfit("rank ~ .", train, "redsvm", calibrate=True)
-        coverages.append(fit.conformal(0.8, seed=seed).coverage(test).loc["all", "coverage"])
-        shares = train["rank"].value_counts(sort=False).to_numpy() + 0.5
-        losses.append(
-            [
-                log_loss(fit.predict(test, type="prob").clip(1e-12), test["rank"]),
-                log_loss(np.tile(shares / shares.sum(), (len(test), 1)), test["rank"]),
-            ]
-        )
-    assert np.mean(coverages) > 0.8 - 3 * np.sqrt(0.16 / len(frame))
-    mine, base = np.mean(losses, axis=0)
-    assert mine < base - 0.1
 
 
 # What is given back

@@ -8,12 +8,11 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from ordstat import DataError, OptionError
-from ordstat.formula.sample import Rows, Sample
+from ordstat.formula.sample import Rows
 from ordstat.reduction.classifiers import Classifier, parse_base
 from ordstat.reduction.learners import Binary
 from ordstat.svm.kernels import KERNELS, Custom, Gaussian
 from ordstat.svm.learner import SVM
-from ordstat.svm.redsvm import REDSVM
 
 from .problems import blobs
 
@@ -45,17 +44,6 @@ def test_svm_is_libsvm(kernel, C):
     np.testing.assert_allclose(learned.scores[:, 0], other.decision_function(kernel(X, X)), atol=ATOL)
     np.testing.assert_allclose(learned.scorer(Rows(X=new))[:, 0], other.decision_function(kernel(new, X)), atol=ATOL)
     assert learned.certificate.reached
-
-
-@pytest.mark.parametrize("scaling", ["range", "standard", None])
-def test_two_levels_of_redsvm_are_one_svm(scaling):
-    """With b free the single threshold of RED-SVM is 0 at the optimum."""
-    X, z, w = _problem(seed=3)
-    sample = Sample(rows=Rows(X=X), y=(z > 0).astype(np.intp), n_levels=2, weights=w)
-    red = REDSVM(C=2.0, scaling=scaling, tol=1e-10).fit(sample, np.random.default_rng(0))
-    kernel = KERNELS["perceptron"]()
-    learned = SVM(kernel=kernel, C=2.0, scaling=scaling, tol=1e-10).fit(X, z, w, np.random.default_rng(0))
-    np.testing.assert_allclose(red.rule.gaps(sample.rows)[:, 0], learned.scores[:, 0], atol=1e-6)
 
 
 def test_a_row_may_carry_both_labels():

@@ -1,6 +1,5 @@
 """Likelihood results on R's own numbers."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -157,14 +156,6 @@ def test_alerts(wine_logit):
     noted = replace(wine_logit, design=replace(wine_logit.design, notes=("3 rows left out: temp missing.",)))
     assert noted.alerts() == [(DataWarning, "3 rows left out: temp missing.")]
     assert "* 3 rows left out: temp missing." in str(noted.summary())
-
-
-def test_pickle_keeps_the_numbers(wine_logit):
-    text = str(wine_logit.summary())
-    assert "training" in vars(wine_logit)
-    copy = pickle.loads(pickle.dumps(wine_logit))
-    assert "training" not in vars(copy)
-    assert str(copy.summary()) == text and repr(copy) == repr(wine_logit)
 
 
 def test_thresholds_alone(wine):

@@ -48,13 +48,13 @@ def test_figures_of_a_fit_refuse_what_is_no_number(wine_margin):
         with pytest.raises(OptionError, match="deltas must be margins"):
             wine_margin.delta_errors(deltas)
     assert wine_margin.delta_errors(0.1).equals(wine_margin.delta_errors([0.1]))
-    for delta in ("x", 2, True):
+    for delta in ("x", 2, 0.0, True):
         with pytest.raises(OptionError, match="delta must be a number strictly between 0 and 1"):
             wine_margin.bounds(delta=delta)
     for cv in ("a", 2.5, 1, True):
         with pytest.raises(OptionError, match="number of folds must be a whole number, 2 or more"):
             wine_margin.errors(cv=cv)
-    for bootstrap in ("a", 2.5, 0):
+    for bootstrap in ("a", 2.5, 0, 1):
         with pytest.raises(OptionError, match="must be a whole number, 2 or more"):
             wine_margin.errors(bootstrap=bootstrap)
 

@@ -102,11 +102,6 @@ def test_bootstrap_columns_repeat_with_the_seed(results, wine):
     assert (a["training se"].dropna() >= 0).all()
 
 
-def test_cost_is_the_fits_own(wine_margin):
-    errors = wine_margin.errors()["training"]
-    assert errors["cost"] == errors["absolute error"]
-
-
 def test_confusion(results, wine):
     table = results.confusion()
     expected = pd.crosstab(wine["rating"], results.predict(), dropna=False)
@@ -138,14 +133,6 @@ def test_margins_and_delta_errors(results):
     share = ((m[["left", "right"]] <= 0.25).any(axis=1)).mean()
     assert raw.loc[0.25, "classification"] == pytest.approx(share)
     assert raw.loc[0.0, "absolute"] == table.loc[0.0, "absolute"]
-    with pytest.raises(OptionError, match="-1"):
-        results.delta_errors([-1.0])
-
-
-def test_delta_zero_is_the_training_error_of_the_ranker(wine_margin):
-    at_zero, errors = wine_margin.delta_errors([0.0]).iloc[0], wine_margin.errors()["training"]
-    assert at_zero["absolute"] == errors["absolute error"]
-    assert at_zero["classification"] == errors["classification error"]
 
 
 def test_bounds(results, wine):
@@ -157,8 +144,6 @@ def test_bounds(results, wine):
     both = results.bounds(newdata=wine.iloc[:36])
     limit = both.loc["classification error (new data)"]
     assert limit["source"] == "Clopper-Pearson" and limit["observed"] < limit["value"] < 1
-    with pytest.raises(OptionError, match="delta"):
-        results.bounds(delta=0.0)
 
 
 def test_augment(results, new):
@@ -170,14 +155,6 @@ def test_augment(results, new):
     assert (".prob_3" in frame) == ("prob" in results.predicts)
     assert results.augment().shape[0] == 72 and "rating" in results.augment()
     assert ".left_margin" not in results.augment(new.drop(columns="rating"))
-
-
-def test_augment_takes_polars(results, wine):
-    polars = pytest.importorskip("polars")
-    small = wine.iloc[:5][["rating", "temp", "contact"]].astype(str).reset_index(drop=True)
-    expected = results.predict(small, type="score")
-    frame = results.augment(polars.DataFrame(small.to_dict(orient="list")))
-    np.testing.assert_allclose(frame[".score"], expected)
 
 
 @pytest.mark.parametrize("method", ["logit", "redsvm"])
@@ -206,11 +183,6 @@ def test_refits_that_do_not_converge_are_told(wine):
         results.errors(cv=3)
 
 
-def test_one_bootstrap_sample_is_too_few(wine_margin):
-    with pytest.raises(OptionError, match="bootstrap"):
-        wine_margin.errors(bootstrap=1)
-
-
 def test_augment_keeps_the_predictors_of_the_rows_of_the_fit():
     data = datasets.load("wine").assign(x=np.arange(72.0), unused=1)
     data.loc[3, "x"] = np.nan
@@ -237,3 +209,46 @@ def test_augment_of_repeated_labels_and_of_polars():
     with pytest.warns(DataWarning):
         fit = ordfit("y ~ x", frame)
     assert fit.augment()["x"].tolist() == [0.0, 1.0, 2.0, 0.5, 1.5]
+
+
+FORMULA = "Sat ~ Infl + Type + Cont"
+
+
+def test_a_table_of_counts_and_its_rows_have_the_same_errors():
+    table = datasets.load("housing")
+    rows = table.loc[table.index.repeat(table["Freq"])].reset_index(drop=True)
+    one = ordfit(FORMULA, table, weights="Freq").errors(cv=5, seed=3)
+    other = ordfit(FORMULA, rows).errors(cv=5, seed=3)
+    np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["logit", "redsvm"])
+def test_folds_may_be_more_than_the_lines_of_a_table(method):
+    """Three lines, twelve rows."""
+    wine = datasets.load("wine")
+    table = wine.drop_duplicates(["rating", "temp"]).assign(n=6)[["rating", "temp", "n"]]
+    found = ordfit("rating ~ temp", table, method, weights="n", levels=[1, 2, 3, 4, 5]).errors(cv=len(table) + 2)
+    assert np.isfinite(found.loc["absolute error", "cv"])
+
+
+@pytest.fixture(scope="module")
+def fit():
+    data = pd.DataFrame({"x": np.repeat([0.0, 1.0, 2.0], 10), "y": [1] * 9 + [2] + [2] * 10 + [3] * 10})
+    return ordfit("y ~ x", data, "rps-forest", trees=5, min_leaf=1, seed=0)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"cv": 10}, {"bootstrap": 20, "newdata": pd.DataFrame({"x": [0, 2.0], "y": [3, 3]})}]
+)
+def test_an_infinite_mean_has_no_standard_error(fit, asked):
+    table = fit.errors(**asked)
+    label = "cv" if "cv" in asked else "new data"
+    assert np.isinf(table.loc["log-loss", label])
+    assert np.isnan(table.loc["log-loss", f"{label} se"])
+    assert np.isfinite(table.loc["absolute error", f"{label} se"])
+    note = f"log-loss ({label}) is infinite, without a standard error: an observed level had probability 0."
+    assert note in " ".join(str(table).split())
+
+
+def test_finite_errors_say_nothing(fit):
+    assert "infinite" not in str(fit.errors())

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import OptionError, SeparationWarning, datasets, ordfit, table
+from ordstat import DataWarning, OptionError, SeparationWarning, datasets, ordfit, table
 from ordstat.report.cells import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"
@@ -74,16 +74,10 @@ def without_rounding(text):
     return re.sub(r"\d[\d.]*e-1\d(?= <=)|\d+(?= iterations)", "0", text)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_one_screen(name):
-    lines = str(fitted(name).summary()).splitlines()
-    assert len(lines) <= 32 and max(map(len, lines)) <= 80
-
-
-@pytest.mark.parametrize("options", OTHERS, ids=lambda options: "-".join(map(str, options.values())))
+@pytest.mark.parametrize("options", [*CALLS.values(), *OTHERS], ids=str)
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
-def test_one_screen_of_every_kind(options):
-    lines = str(ordfit(FORMULA, wine(), **options).summary()).splitlines()
+def test_one_screen(options):
+    lines = str(ordfit(**{"formula": FORMULA, "data": wine(), **options}).summary()).splitlines()
     assert len(lines) <= 32 and max(map(len, lines)) <= 80
 
 
@@ -314,3 +308,58 @@ def test_thresholds_that_were_fitted_are_told():
     for options in ({"method": "ordboost"}, {"method": "redsvm"}, {"method": "red-logistic"}, {"method": "kernel-clm"}):
         fit = ordfit(FORMULA, datasets.load("wine"), **options)
         assert "Thresholds  1|2" in str(fit) and len(fit.tidy()) >= 4 and "median" not in str(fit)
+
+
+def frame(third: float) -> pd.DataFrame:
+    weights = [1_000_001.0, 234_566.0, third, 1_000_000.0]
+    return pd.DataFrame({"y": [1, 1, 2, 2], "x": [0.0, 1.0, 0.0, 1.0], "w": weights})
+
+
+def test_a_million_rows_are_a_million_rows():
+    fit = ordfit("y ~ x", frame(3.0), weights="w")
+    assert fit.formula == "y ~ x"
+    assert np.isclose(fit.nobs, 2_234_570.0)
+    text = str(fit.summary())
+    assert "1 (1234567)" in text
+    assert "2 (1000003)" in text
+
+
+def test_weights_that_are_not_whole_are_percentages():
+    with pytest.warns(DataWarning, match="not whole"):
+        fit = ordfit("y ~ x", frame(2.5), weights="w")
+    assert np.isclose(fit.nobs, 2_234_569.5)
+    text = str(fit.summary("all"))
+    assert "4 weighted rows" in text
+    assert "1 (55.2%), 2 (44.8%)" in text  # 1234567 and 1000002.5 of 2234569.5
+    assert "weighted percentages" in text
+
+
+def test_a_separated_factor_of_many_levels_is_told_in_a_few_lines() -> None:
+    """Five names, and a count of the others: 30 levels from the 31st on have one answer, and so have some before."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"g": np.repeat([f"level{k:03d}" for k in range(60)], 3), "y": rng.integers(0, 3, 180)})
+    data.loc[90:, "y"] = 2
+    levels = data["y"].groupby(data["g"])
+    infinite = int(((levels.max() == levels.min()) & levels.max().isin([0, 2])).sum())
+    with pytest.warns(SeparationWarning) as caught:
+        ordfit("y ~ g", data)
+    (text,) = [str(one.message) for one in caught if one.category is SeparationWarning]
+    assert len(text) < 600 and f"and {infinite - 5} more)" in text
+
+
+def rated(size: float) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=100)
+    return pd.DataFrame({"x": size * x, "y": np.digitize(x + rng.logistic(size=100), [-1.0, 1.0])})
+
+
+def test_odds_ratios_beyond_all_numbers_are_infinite_without_a_warning() -> None:
+    fit = ordfit("y ~ x", rated(1e-5))
+    ratio = fit.tidy(exponentiate=True).set_index("term").loc["x", "estimate"]
+    assert fit.coef["x"] > 1e4 and np.isposinf(ratio) and " inf" in str(fit.summary())
+
+
+def test_odds_ratios_next_to_one_show_by_how_much() -> None:
+    fit = ordfit("y ~ x", rated(1e6))
+    assert 0.0 < fit.coef["x"] < 1e-4
+    assert f"{np.exp(fit.coef['x']):.7f}" in str(fit.summary())

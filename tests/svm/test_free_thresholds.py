@@ -188,17 +188,6 @@ def test_levels_without_rows(method, solver, levels):
     assert dict(fit.certificate.details)["primal value"] == pytest.approx(primal, rel=1e-6, abs=1e-12)
 
 
-def test_two_levels_are_a_plain_svm():
-    from sklearn.svm import SVC
-
-    X, y = rows(60, n_levels=2)
-    gram = KERNELS["gaussian"](X, X)
-    machine = SVC(kernel="precomputed", C=3.0, tol=1e-7).fit(gram, np.where(y > 0, 1.0, -1.0))
-    for method in (SVORIMC, SVOREXC):
-        fit = method(C=3.0, kernel=KERNELS["gaussian"], scaling=None).fit(sample(X, y, 2), np.random.default_rng(0))
-        np.testing.assert_allclose(fit.scores - fit.rule.theta[0], machine.decision_function(gram), atol=1e-4)
-
-
 def test_a_very_weak_penalty_is_nearly_none():
     """RED-SVM tends to SVOR-IMC as gamma grows."""
     data = sample(*rows(60))

@@ -169,28 +169,17 @@ def method_radius(kernel):
     return {"perceptron": 2 * np.sqrt(3), "gaussian": 1.0, "linear": 3.0}[kernel]
 
 
-@EVERY
-def test_repr_rebuilds(options):
-    method = REDSVM(**options)
-    assert eval(repr(method), {"REDSVM": REDSVM, **vars(kernels)}) == method
-    assert hash(method) == hash(REDSVM(**options))
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"C": 0}, ["C of REDSVM", "positive", "'cv'", "got 0"]),
         ({"C": np.inf}, ["C of REDSVM", "inf"]),
         ({"C": np.nan}, ["C of REDSVM", "nan"]),
-        ({"C": "best"}, ["'best'"]),
-        ({"C": True}, ["True"]),
         ({"threshold_gamma": -1}, ["threshold_gamma of REDSVM", "-1"]),
         ({"tol": 1.0}, ["tol of REDSVM", "between 0 and 1"]),
         ({"kernel": "radial"}, ["'gaussian'", "'radial'"]),
-        ({"cost": "mae"}, ["'absolute'", "'mae'"]),
         ({"scaling": "minmax"}, ["'range'", "'standard'", "None", "'minmax'"]),
         ({"solver": "smo"}, ["'auto'", "'coordinate'", "'interior-point'", "'cvxpy'", "'smo'"]),
-        ({"folds": 1}, ["folds of REDSVM", "2 or more"]),
         ({"kernel": "precomputed"}, ["scaling must be None", "'range'"]),
     ],
     ids=str,
@@ -218,18 +207,13 @@ def test_wrong_options_are_named(options, words):
             "kernel of training rows .* inf",
         ),
         ({}, {"costs": np.ones((70, 4))}, DataError, "price every rank alike"),
+        ({}, {"rows": Rows(X=X, offset=np.zeros(70))}, OptionError, "offset"),
         ({"C": "cv", "folds": 71}, {}, OptionError, "rows, 70; got 71"),
     ],
 )
 def test_samples_it_cannot_use(options, more, kind, message):
     with pytest.raises(kind, match=message):
         _fit(options, replace(sample(X, Y), **more))
-
-
-def test_offsets_are_refused():
-    data = sample(X, Y)
-    with pytest.raises(OptionError, match="offset"):
-        _fit({}, replace(data, rows=Rows(X=X, offset=np.zeros(70))))
 
 
 def test_inputs_are_not_changed():
@@ -296,3 +280,16 @@ def test_kernel_values_that_overflow_in_a_solver_are_refused(method, kernel):
     frame = pd.DataFrame({"x": np.arange(20.0) * 1e150, "y": np.arange(20) // 7})
     with pytest.raises(DataError, match=r"kernel values must be finite, up to 1e\+100: scale the columns"):
         ordfit("y ~ x", frame, method, kernel=kernel, scaling=None)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "perceptron", "gaussian"])
+@pytest.mark.parametrize("method", ["redsvm", "svor-imc"])
+@pytest.mark.parametrize("C", [0.125, 1.0, 8.0])
+def test_no_order_is_made_up(kernel: str, method: str, C: float) -> None:
+    ranks = np.repeat([1, 2, 3, 4], [3, 5, 2, 4])
+    frame = pd.DataFrame({"x": np.repeat([-1.0, 1.0], ranks.size), "y": np.tile(ranks, 2)})
+    fit = ordfit("y ~ x", frame, method, kernel=kernel, C=C)
+    assert np.ptp(fit.predict(type="score")) == 0.0
+    assert fit.errors().loc["concordance", "training"] == 0.5
+    assert not fit.fit.rule.potential.coef.any()
+    assert fit.certificate.reached

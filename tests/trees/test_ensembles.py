@@ -343,24 +343,6 @@ def test_trees_are_drawn(frame):
     assert len(ax.patches) == 2 * data["leaf"].sum()
 
 
-def test_errors_by_round_are_drawn(frame):
-    pytest.importorskip("matplotlib").use("Agg")
-    fit = ordfit("rank ~ x1 + x2", frame, "bagging", rounds=6)
-    new = datasets.herbrich(50, seed=4)
-    data = fit.plot.rounds(newdata=new, error="squared", every=3, draw=False)
-    assert data["rows"].unique().tolist() == ["rows of the fit", "new data"]
-    pd.testing.assert_frame_equal(fit.staged_errors(new, every=3), fit.staged_errors(new, rounds=[3, 6]))
-    assert data["value"].tolist() == pytest.approx(
-        [
-            *fit.staged_errors(every=3)["squared"],
-            *fit.staged_errors(new, every=3)["new squared"],
-        ]
-    )
-    assert len(fit.plot.rounds(newdata=new).lines) == 2
-    with pytest.raises(OptionError, match="error must be one of 'absolute'"):
-        fit.plot.rounds(error="cost")
-
-
 def test_what_there_is_not_is_said(frame):
     fit = ordfit("rank ~ x1 + x2", frame, "ordinal-cart")
     with pytest.raises(OptionError, match="give split=1 to 4"):
