@@ -150,7 +150,7 @@ class FittedLikelihood(FittedRanker):
         fit = self.fit
         information = fit.information
         if self.own_covariance.name == "model":
-            variances = information.variances()
+            variances = information.variances
         else:
             variances = np.diagonal(self.fixed_covariance)
         known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones

@@ -126,7 +126,7 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
     for i in fit.confounded:
         yield DataWarning, why_confounded(i, fit, parameters)
     if np.isinf(fit.limits).any():
-        unknown = bool(np.isnan(fit.information.variances()).all())
+        unknown = bool(np.isnan(fit.information.variances).all())
         yield SeparationWarning, _separated(fit.limits, parameters, unknown, fit.marginal is None)
     if fit.unbounded.any():
         listed = first_few([parameters.names[i] for i in np.flatnonzero(fit.unbounded)], _NAMED)
