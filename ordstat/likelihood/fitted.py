@@ -309,13 +309,13 @@ class FittedLikelihood(FittedRanker):
 
     def issued(self) -> list[Alert]:
         """Those that are issued after the fit."""
-        return [
+        issued = [
             *super().issued(),
             *likelihood_alerts(self.fit, self.parameters, self.design),
             *forgotten_counts(self.design, self.fit),
             *self._covariance_alerts(),
-            *self._crossing_alerts(),
         ]
+        return issued if self.design.sample.rows.nominal is None else issued + self._crossing_alerts()
 
     def _covariance_alerts(self) -> list[Alert]:
         """No CR2 covariance beside infinite estimates; few clusters. Raises where there is no covariance at all."""
