@@ -205,8 +205,10 @@ class Evaluation:
     @property
     def finite(self) -> bool:
         """Whether no value has overflowed, nor would in a product."""
-        parts = self.score, self.information.diagonal, self.information.rest
-        return math.isfinite(self.loglik) and all(np.vdot(part, part) < _LARGEST**2 for part in parts)
+        for part in (self.score, self.information.diagonal, self.information.rest):
+            if not np.vdot(part, part) < _LARGEST**2:
+                return False
+        return math.isfinite(self.loglik)
 
     def along(self, matrix: FloatArray, n_alpha: int = 1) -> Evaluation:
         """The same by y where x = matrix y; the first `n_alpha` of y belong to the thresholds."""

@@ -90,9 +90,7 @@ def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[fl
     df = int(freed.sum()) * (K - 2)
     if fit.separation is not None:
         return float("nan"), df
-    alpha, beta, zeta = (
-        fit.coefficients[parameters.of(*kinds)] for kinds in (("threshold", "nominal"), ("location",), ("scale",))
-    )
+    alpha, beta, zeta = np.split(fit.coefficients, np.cumsum([fit.n_alpha, fit.n_beta]))
     point = np.concatenate([alpha[~np.isnan(alpha)], np.repeat(-beta[freed], K - 1), beta[kept], zeta[~np.isnan(zeta)]])
     nominal, scale = rows.nominal, rows.scale
     if nominal is not None:

@@ -218,7 +218,7 @@ def influence_of(r: FittedLikelihood) -> Influence:
     check_available(r, "influence()")
     rows = influence(r.rule, r.fit, r.design.sample)
     index, names = r.design.index, r.parameters.names
-    errors = spread(np.sqrt(r.fit.information.variances()), r.fit)
+    errors = spread(np.sqrt(r.fit.information.variances), r.fit)
     return Influence(
         hat=pd.Series(rows.leverage, index=index, name="hat"),
         dfbeta=pd.DataFrame(rows.dfbeta, index=index, columns=names),

@@ -12,6 +12,7 @@ from .._typing import FloatArray
 from ..fit import count_above
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance, threshold_values
+from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import why_unavailable
 from ..report.cells import few_decimals, p_in_words, ratio_decimals
 from ..report.frames import SCREEN
@@ -30,7 +31,6 @@ from ..report.sections import (
     threshold_table,
 )
 from .proportionality import score_row
-from .tables import tidy_parameters
 from .wald import Joint, chi2_tail, zero_test
 
 #: What the tables of estimates are called, by the kind of the parameters.
@@ -59,11 +59,12 @@ SHORT = {
 
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     """One row of figures of the whole fit."""
-    return one_row(_figures(r) | error_figures(r) | {"converged": r.certificate.reached})
+    tests = {} if r.fit.marginal is not None else test_figures(r)
+    return one_row(_figures(r) | tests | error_figures(r) | {"converged": r.certificate.reached})
 
 
 def _figures(r: FittedLikelihood) -> dict[str, Any]:
-    """Likelihood, criteria, the test of all effects and R2s, as far as the fit has them.
+    """Likelihood, criteria and R2s, as far as the fit has them.
 
     Differences of a weighted log-likelihood have no chi-squared distribution, and surveys no AIC [Lumley and Scott
     2015].
@@ -72,14 +73,15 @@ def _figures(r: FittedLikelihood) -> dict[str, Any]:
     null, gain = fit.null_loglik, 2.0 * (fit.loglik - fit.null_loglik)
     mcfadden = no_rounding(1.0 - fit.loglik / null)
     if r.design.survey is not None:
-        known = {"nobs": n, "edf": fit.edf, "design_df": r.design_df, "pseudo_loglik": fit.loglik}
-        return {**known, "mcfadden": mcfadden, **test_figures(r)}
-    criteria = {"aic": np.nan, "bic": np.nan} if r.without_aic else {"aic": r.aic, "bic": r.bic}
-    figures = {"nobs": n, "edf": fit.edf, "df_residual": n - fit.edf, "loglik": fit.loglik, "null_loglik": null}
+        figures = {"nobs": n, "edf": fit.edf, "design_df": r.design_df, "pseudo_loglik": fit.loglik}
+        return figures | {"mcfadden": mcfadden}
+    edf, deviance = (fit.edf, -2.0 * fit.loglik) if not r.without_aic else (fit.edf, np.nan)
+    figures = {"nobs": n, "edf": edf, "df_residual": n - edf, "loglik": fit.loglik, "null_loglik": null}
+    figures |= {"aic": deviance + 2.0 * edf, "bic": deviance + np.log(n) * edf}
     if fit.marginal is not None:
-        return figures | criteria
+        return figures
     nagelkerke = no_rounding(float(np.expm1(-gain / n) / np.expm1(2.0 * null / n)))
-    return figures | criteria | test_figures(r) | {"mcfadden": mcfadden, "nagelkerke": nagelkerke}
+    return figures | {"mcfadden": mcfadden, "nagelkerke": nagelkerke}
 
 
 def no_rounding(share: float) -> float:
@@ -207,16 +209,19 @@ def _threshold_rule(r: FittedLikelihood) -> str:
 
 def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:
     """Every kind of effects in full, and the ratios of the location effects if `exponentiate`."""
-    tests = ["z" if np.isinf(r.design_df) else "t", "p"] if r.bias_reduced is None else ["t", "df", "p"]
-    limits = [f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"]
-    tidy = tidy_parameters(r, level=level).set_index("term").rename_axis(None).drop(columns="coef_type")
-    tidy = tidy.set_axis(["estimate", "std. error", *tests, *limits], axis=1)
+    columns = r.coefficient_columns
+    low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
+    statistic = "z" if r.bias_reduced is None and np.isinf(r.own_covariance.df) else "t"
+    shown = {"estimate": r.fit.limits, "std. error": columns["std_error"], statistic: columns["statistic"]}
+    shown |= {} if r.bias_reduced is None else {"df": columns["df"]}
+    shown |= {"p": columns["p_value"], f"{50 * (1 - level):.3g}%": low, f"{50 * (1 + level):.3g}%": high}
+    frame = pd.DataFrame(shown, index=r.parameters.names)
     formats = {"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"}
     tables: list[Table] = []
     for kind, title in TITLES.items():
         rows = r.parameters.of(kind)
         if rows.size and (kind != "threshold" or r.fit.jacobian is not None):
-            tables.append(Table(title=title, frame=tidy.iloc[rows], formats=formats))
+            tables.append(Table(title=title, frame=frame.iloc[rows], formats=formats))
     if exponentiate and r.design.names:
         tables.insert(1, _ratios(r, tables[0].frame))
     return tables
@@ -224,16 +229,12 @@ def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> lis
 
 def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
     """Odds ratios or what the link has in their place, with limits, from the table of location effects."""
-    name, sign, title = _ratio(r)
+    name, sign, title = _SCALED if _scaled(r) else r.family.ratios.get(r.family.link.name, _EXPONENT)
     with np.errstate(over="ignore"):  # infinite, of a large coefficient
         limits = np.sort(np.exp(sign * effects.iloc[:, -2:].to_numpy()), axis=1)
         columns = {name: np.exp(sign * effects["estimate"].to_numpy())}
     frame = pd.DataFrame(columns | dict(zip(effects.columns[-2:], limits.T, strict=True)), index=effects.index)
     return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
-
-
-def _ratio(r: FittedLikelihood) -> tuple[str, float, str]:
-    return _SCALED if _scaled(r) else r.family.ratios.get(r.family.link.name, _EXPONENT)
 
 
 def _scaled(r: FittedLikelihood) -> bool:
@@ -258,20 +259,23 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
 
 def _screen_tables(r: FittedLikelihood, report: Report, exponentiate: bool | None) -> list[Table | Line]:
     """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
-    blocks = learnt(report)
-    tables = {block.title: block for block in blocks if isinstance(block, Table)}
     has_ratio = r.family.link.name in r.family.ratios and not _scaled(r)
-    ratios = None
-    if r.design.names and (has_ratio if exponentiate is None else exponentiate):
-        ratios = _ratios(r, tables[TITLES["location"]].frame)
-        blocks = [block for block in blocks if isinstance(block, Line) or block.title != ratios.title]
-    return [*(_brief(block, ratios) for block in blocks), *_proportionality(r)]
+    with_ratios = bool(r.design.names) and (has_ratio if exponentiate is None else exponentiate)
+    ratios, blocks = None, []
+    for block in learnt(report):
+        if isinstance(block, Line):
+            blocks.append(block)
+        elif "estimate" in block.frame:
+            if with_ratios and block.title == TITLES["location"]:
+                ratios = _ratios(r, block.frame)
+            blocks.append(_brief(block, ratios))
+        elif ratios is None or block.title != ratios.title:  # ratios stand beside the effects
+            blocks.append(block)
+    return [*blocks, *_proportionality(r)]
 
 
-def _brief(block: Table | Line, ratios: Table | None) -> Table | Line:
+def _brief(block: Table, ratios: Table | None) -> Table:
     """A table of effects with few digits, and the ratios at its right where its rows have them."""
-    if isinstance(block, Line) or "estimate" not in block.frame:
-        return block
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
     formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats, "p": "p3"}

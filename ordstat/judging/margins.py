@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import repeat
 from operator import attrgetter
 
 import numpy as np
@@ -162,6 +163,11 @@ class MarginBounds:
     bounds: tuple[Bound, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def informative(self) -> list[Bound]:
+        """The bounds below their trivial values."""
+        return [bound for bound in self.bounds if bound.value < bound.trivial]
+
 
 def dependence(sample: Sample) -> str:
     """Why the rows cannot count as independent draws; empty where they can."""
@@ -254,8 +260,8 @@ def _smallest(
     chance = 3.0 * np.sqrt(np.log(4.0 * parts / delta) / (2.0 * n))
     values = errors + factor * (4.0 / margins * complexity + scan + chance)
     best = int(np.argmin(values))
-    value, margin, error = (float(array[best]) for array in (values, margins, errors))
-    return Bound(name=name, source=source, value=value, delta=delta, trivial=trivial, margin=margin, training=error)
+    numbers = {"value": float(values[best]), "margin": float(margins[best]), "training": float(errors[best])}
+    return Bound(name=name, source=source, delta=delta, trivial=trivial, **numbers)
 
 
 def _own_ends(y: IntArray, cuts: int) -> BoolArray:
@@ -377,8 +383,8 @@ def pac_bayes_bound(counted: Comparisons, geometry: BallGeometry, delta: float) 
     delta : float in (0, 1)
         Chance that the bound fails.
     """
-    origins = [_from_origin(counted, origin, delta) for origin in (geometry, *geometry.moved)]
-    return min(origins, key=attrgetter("value"))
+    origins = (geometry, *geometry.moved)
+    return min(map(_from_origin, repeat(counted), origins, repeat(delta)), key=attrgetter("value"))
 
 
 def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> Bound:
@@ -514,8 +520,8 @@ def training_bounds(
             other = vote_bound(counted, geometry, delta / 2.0)
         smaller = other if other is not None and other.value < bound.value else bound
         bounds.append(replace(smaller, delta=delta, trivial=bound.trivial))
-    vacuous = bool(bounds) and all(bound.vacuous for bound in bounds)
-    return MarginBounds(bounds=tuple(bounds), notes=(*result.notes, *(_VACUOUS,) * vacuous))
+    bounded = MarginBounds(bounds=tuple(bounds), notes=result.notes)
+    return replace(bounded, notes=(*result.notes, _VACUOUS)) if bounds and not bounded.informative else bounded
 
 
 # Differences of scores below this share of the largest are rounding.

@@ -137,17 +137,10 @@ class OrdinalRegression(Method):
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         estimate = self._estimation.of(self._problem(sample))
-        fields = {"facts": self._facts(), **self._shared_fields(estimate)}
-        if sample.rows.random is None:
-            return self._independent(sample, estimate, fields)
-        asked = self.quadrature, self.max_iter, self.random_penalty
-        return with_random_effects(sample, estimate, cost, *asked, fields)
-
-    def _shared_fields(self, estimate: Estimate) -> dict[str, Any]:
-        """Fields of a fit that random effects leave as they are."""
         problem, separation = estimate.problem, estimate.separation
         structure = problem.structure
-        return {
+        fields = {  # that random effects leave as they are
+            "facts": self._facts(),
             **problem.sizes,
             "aliased": ~problem.estimated,
             "null_loglik": estimate.by.null_loglik(problem),
@@ -158,6 +151,10 @@ class OrdinalRegression(Method):
             "jacobian": None if structure is None else problem.over_levels(structure.jacobian, 0.0),
             "confounded": problem.confounded,
         }
+        if sample.rows.random is None:
+            return self._independent(sample, estimate, fields)
+        asked = self.quadrature, self.max_iter, self.random_penalty
+        return with_random_effects(sample, estimate, cost, *asked, fields)
 
     def _independent(self, sample: Sample, estimate: Estimate, fields: dict[str, Any]) -> LikelihoodFit:
         """The fit of independent rows."""
@@ -215,12 +212,12 @@ class OrdinalRegression(Method):
     def geometry(self, sample: Sample, fit: LikelihoodFit) -> Geometry | None:  # type: ignore[override]
         """Linear kernel on the columns centred and divided by their deviation; None with other parts or an offset."""
         rows, rule = sample.rows, fit.rule
-        parts = (rows.nominal, rows.scale, rows.offset, rows.scale_offset)
-        if not self.family.ordered or any(part is not None for part in parts) or not isinstance(rule, LikelihoodRule):
+        plain = rows.one_scale and rows.offset is None and self.family.ordered
+        if not plain or not isinstance(rule, LikelihoodRule):
             return None
-        found = survey(rows.X, sample.weights)
-        mean, deviation = found.mean, found.deviation
-        used = (rule.beta != 0.0) & found.kept
+        columns = survey(rows.X, sample.weights)
+        mean, deviation = columns.mean, columns.deviation
+        used = (rule.beta != 0.0) & columns.kept
         lengths = np.empty(sample.n)
         for some in row_blocks(sample.n, rule.beta.size, CACHED):
             scaled = (rows.X[some, used] - mean[used]) / deviation[used]

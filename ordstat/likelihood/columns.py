@@ -65,10 +65,12 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     constant = deviation <= _CONSTANT * (np.abs(mean) + np.abs(shift))
     deviation = np.where(constant, 1.0, deviation)
     kept = ~_repeated(X, np.stack([shift, sums, squares]))
-    strides = (_STRIDE, 1) if n >= _TALL else (1,)
     some = X if kept.all() else np.ascontiguousarray(X[:, kept])
-    scale = (deviation * np.sqrt(total))[kept]
-    if constant[kept].any() or not any(_independent(some, weights, shift[kept], scale, stride) for stride in strides):
+    checked = some, weights, shift[kept], (deviation * np.sqrt(total))[kept]
+    certain = not constant[kept].any() and (
+        (n >= _TALL and _independent(*checked, _STRIDE)) or _independent(*checked, 1)
+    )
+    if not certain:
         kept[kept] = _sweep(some, weights, mean[kept])
     return Columns(mean, deviation, kept)
 

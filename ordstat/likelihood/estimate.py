@@ -394,7 +394,7 @@ class Estimate:
         user, optimum = self.problem.user, self.optimum
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
             errors = np.abs(user.coefficients(optimum.step)) + user.rounding(optimum.x)
-        return correct_digits(self.coefficients, errors, information.variances())
+        return correct_digits(self.coefficients, errors, information.variances)
 
 
 def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatArray) -> FloatArray:

@@ -262,7 +262,7 @@ class LikelihoodFit(Fit):
         """(P,) estimates without standard errors, as the likelihood has no maximum and the search was given up."""
         unknown = np.zeros(self.coefficients.size, dtype=bool)
         if np.isnan(self.certificate.value):
-            unknown[~self.aliased] = np.isnan(self.information.variances())
+            unknown[~self.aliased] = np.isnan(self.information.variances)
         return unknown & ~self.infinite
 
     @property

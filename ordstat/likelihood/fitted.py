@@ -150,7 +150,7 @@ class FittedLikelihood(FittedRanker):
         fit = self.fit
         information = fit.information
         if self.own_covariance.name == "model":
-            variances = information.variances()
+            variances = information.variances
         else:
             variances = np.diagonal(self.fixed_covariance)
         known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
@@ -309,13 +309,13 @@ class FittedLikelihood(FittedRanker):
 
     def issued(self) -> list[Alert]:
         """Those that are issued after the fit."""
-        return [
+        issued = [
             *super().issued(),
             *likelihood_alerts(self.fit, self.parameters, self.design),
             *forgotten_counts(self.design, self.fit),
             *self._covariance_alerts(),
-            *self._crossing_alerts(),
         ]
+        return issued if self.design.sample.rows.nominal is None else issued + self._crossing_alerts()
 
     def _covariance_alerts(self) -> list[Alert]:
         """No CR2 covariance beside infinite estimates; few clusters. Raises where there is no covariance at all."""

@@ -96,12 +96,9 @@ class InverseInformation:
         V = self.factor.V.reshape(*self.user.shape, self.user.scale.size)
         return np.asarray(np.einsum("ij,kjq->kiq", self.user.G, V) - np.multiply.outer(self.user.c, self.user.A))
 
+    @cached_property
     def variances(self) -> FloatArray:
         """(P',) without ever forming the covariance of the thresholds."""
-        return self._variances
-
-    @cached_property
-    def _variances(self) -> FloatArray:
         G, coupling, schur = self.user.G, self._coupling(), self.factor.schur_inverse()
         alpha = np.einsum("ij,kjl,il->ki", G, self.factor.inverse_diagonal_blocks(G.shape[0]), G)
         alpha += ((coupling @ schur) * coupling).sum(axis=2)
@@ -126,6 +123,7 @@ class CovarianceMatrix:
 
     matrix: FloatArray
 
+    @property
     def variances(self) -> FloatArray:
         return np.array(np.diag(self.matrix))
 
@@ -264,12 +262,11 @@ class Problem:
     @cached_property
     def rows(self) -> LikelihoodRows:
         """The log-likelihood in all thresholds and effects."""
-        location, nominal, scale = (part.part(part.kept) for part in (self.location, self.nominal, self.scale))
         return LikelihoodRows(
             sample=self.sample,
-            location=location,
-            nominal=nominal,
-            scale=scale,
+            location=self.location.part(self.location.kept),
+            nominal=self.nominal.part(self.nominal.kept),
+            scale=self.scale.part(self.scale.kept),
             family=self.family,
             flexible=self.flexible,
         )
@@ -302,9 +299,7 @@ class Problem:
     @property
     def many_rows(self) -> bool:
         """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""
-        rows = self.sample.rows
-        plain = self.family.local and self.flexible is None
-        plain = plain and all(part is None for part in (rows.nominal, rows.scale, rows.scale_offset))
+        plain = self.family.local and self.flexible is None and self.sample.rows.one_scale
         return self.sample.n >= (_MANY if plain else _MANY_TERMS) * self.n_parameters
 
     def start(self) -> FloatArray:
@@ -359,19 +354,12 @@ class Problem:
             )
         return self.user.coordinates(values)
 
-    @cached_property
-    def _thresholds(self) -> BoolArray:
-        """(t,) threshold parameters that are estimated: those beside a level without rows are not."""
-        if self.structure is not None:
-            return np.ones(len(self.structure.names), dtype=bool)
-        return np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
-
     @property
     def sizes(self) -> dict[str, int]:
         """How many parameters of each kind there are, estimated or not."""
-        n_alpha = self._thresholds.size * (1 + self.nominal.kept.size)
-        sizes = {"n_alpha": n_alpha, "n_beta": self.location.kept.size, "n_zeta": self.scale.kept.size}
-        return {**sizes, "n_lambda": self.n_lambda}
+        n_rest = self.location.kept.size + self.scale.kept.size + self.n_lambda
+        sizes = {"n_alpha": self.estimated.size - n_rest, "n_beta": self.location.kept.size}
+        return sizes | {"n_zeta": self.scale.kept.size, "n_lambda": self.n_lambda}
 
     @cached_property
     def estimated(self) -> BoolArray:
@@ -379,14 +367,19 @@ class Problem:
         return self._among_all(self.scale.kept, self.flexible is not None)
 
     def _among_all(self, scale: BoolArray, lam: bool) -> BoolArray:
-        alpha = np.append(True, self.nominal.kept)[:, None] & self._thresholds
+        if self.structure is not None:
+            thresholds = np.ones(len(self.structure.names), dtype=bool)
+        else:  # those beside a level without rows are not estimated
+            thresholds = np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
+        alpha = np.append(True, self.nominal.kept)[:, None] & thresholds
         return np.concatenate([alpha.reshape(-1), self.location.kept, scale, np.full(self.n_lambda, lam)])
 
     @property
     def confounded(self) -> tuple[int, ...]:
         """Places of the parameters that the probabilities do not determine, among all."""
-        places = np.flatnonzero(self._among_all(self.independent, True)) if self.lost else ()
-        return tuple(int(places[place]) for place in self.lost)
+        if not self.lost:
+            return ()
+        return tuple(np.flatnonzero(self._among_all(self.independent, True))[list(self.lost)].tolist())
 
     def spread(self, values: FloatArray) -> FloatArray:
         """(P,) estimates among all parameters, NaN where not estimated."""

@@ -157,17 +157,17 @@ class LikelihoodRows:
         self, alpha: FloatArray, rest: FloatArray, largest: float, information: Blocks | None
     ) -> Evaluation | None:
         by_row, columns = self._arrays
-        tables = alpha, np.diff(alpha, axis=0, prepend=0.0)
+        theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
         if self._patterns is not None:  # every pattern has thresholds of its own until the sums are complete
-            theta, step = (np.ascontiguousarray((self._patterns[0] @ table.T).reshape(-1, 1)) for table in tables)
-            tables = theta, step
+            w = self._patterns[0]
+            theta, step = (w @ theta.T).reshape(-1, 1), (w @ step.T).reshape(-1, 1)
         limits = _FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE
-        given, second = (*columns, *tables, rest, *limits), information is None
-        sums, loglik = _zeros(tables[0].shape, rest.size), np.nan
+        given, second = (*columns, theta, step, rest, *limits), information is None
+        sums, loglik = _zeros(theta.shape, rest.size), np.nan
         if link := _COMPILED.get(self.family.link.name):
             loglik = interval_sums(*by_row, *given, link, None, *sums, second)
         if np.isnan(loglik):
-            sums, loglik = _zeros(tables[0].shape, rest.size), 0.0
+            sums, loglik = _zeros(theta.shape, rest.size), 0.0
             for some in row_blocks(self.sample.n, room=_CHUNK):
                 parts = self._intervals(some, alpha, rest)
                 if parts is None:
@@ -221,7 +221,7 @@ class LikelihoodRows:
         return Evaluation(loglik, score[back], blocks)
 
 
-def _zeros(shape: tuple[int, ...], q: int) -> list[FloatArray]:
+def _zeros(shape: tuple[int, ...], q: int) -> tuple[FloatArray, ...]:
     """Sums of the compiled pass: scores and information of the thresholds, with and of the other parameters."""
     n, m = shape
-    return [np.zeros(size) for size in ((n, m), (2, n, m, m), (n, m, q), (q,), (q, q))]
+    return np.zeros((n, m)), np.zeros((2, n, m, m)), np.zeros((n, m, q)), np.zeros(q), np.zeros((q, q))

@@ -130,7 +130,7 @@ def with_random_effects(
         coefficients=problem.spread(here.fixed),
         information=information,
         digits=problem.spread(
-            correct_digits(here.fixed, np.abs(here.last_step()[:size]) + rounding, information.variances())
+            correct_digits(here.fixed, np.abs(here.last_step()[:size]) + rounding, information.variances)
         ),
         loglik=here.loglik,
         marginal=marginal,

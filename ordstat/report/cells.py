@@ -51,7 +51,10 @@ class _Lines(TextWrapper):
         room = self.width - max(len(self.initial_indent), len(self.subsequent_indent))
         parts = super()._split(text)
         for behind in _BEHIND:
-            parts = [one for part in parts for one in (re.findall(behind, part) if len(part) > room else [part])]
+            pieces: list[str] = []
+            for part in parts:
+                pieces += re.findall(behind, part) if len(part) > room else [part]
+            parts = pieces
         return parts
 
 
@@ -107,8 +110,10 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
         spec = spec if ((away > 0.0) & (away < 5e-4)).any() else _decimals(values)
     elif spec == "brief":
         spec = few_decimals(values)
-    write = _WRITERS.get(spec, lambda x: format(x, f"z{spec}"))
-    return [MISSING if gap else write(value) for value, gap in zip(values, values.isna(), strict=True)]
+    write, texts = _WRITERS.get(spec), []
+    for value, gap in zip(values, values.isna(), strict=True):
+        texts.append(MISSING if gap else f"{value:z{spec}}" if write is None else write(value))
+    return texts
 
 
 def p_value(p: float) -> str:

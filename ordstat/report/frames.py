@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import escape
 from itertools import chain, groupby, zip_longest
 from typing import Any
@@ -47,10 +48,13 @@ class Grid:
     notes: tuple[str, ...] = ()
     titles: Mapping[int, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def sizes(self) -> list[int]:
         """Characters that each column needs."""
-        return [max(map(cells, column)) for column in zip(self.heads[-1], *self.rows, strict=True)]
+        sizes = []
+        for column in zip(self.heads[-1], *self.rows, strict=True):
+            sizes.append(max(map(cells, column)))
+        return sizes
 
     @property
     def width(self) -> int:
@@ -83,11 +87,12 @@ def grid_lines(grid: Grid, fold: int = 1) -> list[str]:
     fold : int
         How many pieces of a narrow table stand side by side.
     """
-    grid = _with_short_labels(grid)
+    if grid.n_labels == 1 and grid.width > SCREEN:
+        grid = _with_short_labels(grid)
     sizes = grid.sizes
     lines = wrapped(grid.title, SCREEN)
     if grid.width <= SCREEN:
-        body = _block_lines(grid, range(len(sizes)), sizes, 1 if _total(sizes, 2) > SCREEN else 2)
+        body = _block_lines(grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2)
         return [*lines, *(_folded(body, fold) if fold > 1 else body)]
     words = len(grid.align) - len(grid.align.lstrip("l"))
     n_first = max(grid.n_labels or (words if words < len(sizes) else 1), 1)
@@ -97,9 +102,7 @@ def grid_lines(grid: Grid, fold: int = 1) -> list[str]:
 
 
 def _with_short_labels(grid: Grid) -> Grid:
-    """The table with long labels broken, if it is too wide; the rest of a label is in a row without cells."""
-    if grid.n_labels != 1 or grid.width <= SCREEN:
-        return grid
+    """The table with long labels broken; the rest of a label is in a row without cells."""
     longest = max((cells(row[0]) for row in grid.rows), default=0)
     room = longest - (grid.width - SCREEN)
     room = room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
@@ -146,7 +149,9 @@ def _block_lines(grid: Grid, columns: Sequence[int], sizes: list[int], gap: int)
         lines.append(between.join(filled(text, _total(sizes[start:end], gap), str.center) for text, start, end in head))
     fills = {"l": str.ljust, "r": str.rjust}
     for row in (grid.heads[-1], *grid.rows):
-        texts = [filled(row[i], size, fills[grid.align[i]]) for i, size in zip(columns, sizes, strict=True)]
+        texts = []
+        for i, size in zip(columns, sizes, strict=True):
+            texts.append(filled(row[i], size, fills[grid.align[i]]))
         lines.append(between.join(texts))
     body = len(upper) + 1
     for number, title in sorted(grid.titles.items(), reverse=True):
@@ -263,14 +268,15 @@ class NotedFrame(pd.DataFrame):
         A square one has the same names in rows and columns; long names of columns are printed as numbers.
         """
         noted = cls(frame)
-        given: dict[str, Any] = {
-            "notes": None if notes is None else list(notes),
-            "title": title,
-            "square": square or None,
-        }
-        given["formats"] = None if formats is None else dict(formats)
         noted.attrs = {"notes": [], "title": "", **frame.attrs}
-        noted.attrs.update((name, value) for name, value in given.items() if value is not None)
+        if notes is not None:
+            noted.attrs["notes"] = list(notes)
+        if title is not None:
+            noted.attrs["title"] = title
+        if square:
+            noted.attrs["square"] = True
+        if formats is not None:
+            noted.attrs["formats"] = dict(formats)
         return noted
 
     def tidy(self) -> NotedFrame:
@@ -332,7 +338,7 @@ def frame_grid(
     n_labels, long = len(columns), []
     for place, name in enumerate(frame.columns):
         values = frame.iloc[:, place]
-        texts = [_one_line(text) for text in column_cells(values, _format(name, values, formats))]
+        texts = [one_line(text) for text in column_cells(values, _format(name, values, formats))]
         if columns and _is_text(texts) and max(map(len, texts)) > _LONG:
             long += [
                 f"{name} of {label}: {text}" for text, label in dict.fromkeys(zip(texts, frame.index, strict=True))
@@ -364,14 +370,15 @@ def _labels(frame: pd.DataFrame) -> list[tuple[tuple[str, ...], list[str]]]:
         return []
     columns = []
     for level, name in enumerate(index.names):
-        texts = [_one_line(value) for value in index.get_level_values(level)]
+        texts = [one_line(value) for value in index.get_level_values(level)]
         if level < index.nlevels - 1:
             texts = [text if i == 0 or text != texts[i - 1] else "" for i, text in enumerate(texts)]
         columns.append((("",) * (frame.columns.nlevels - 1) + ("" if name is None else str(name),), texts))
     return columns
 
 
-def _one_line(value: Any) -> str:
+def one_line(value: Any) -> str:
+    """The text of a value without line breaks."""
     return str(value).replace("\n", " ")
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from itertools import repeat
 from typing import Any
 
 import pandas as pd
 
 from .cells import column_cells, number, wrapped
-from .frames import LABEL, RULE, SCREEN, Grid, NotedFrame, by_numbers, grid_html, grid_lines, html_table
+from .frames import LABEL, RULE, SCREEN, Grid, NotedFrame, by_numbers, grid_html, grid_lines, html_table, one_line
 
 _GAP = "  "
 _KEPT = "\N{NO-BREAK SPACE}"
@@ -58,21 +59,16 @@ class Table:
     square: bool = False
 
     @property
-    def pieces(self) -> tuple[Table, ...]:
-        """The table and those below it."""
-        return (self, *self.below)
-
-    @property
     def grid(self) -> Grid:
         """The table as text, with those below it."""
         names = list(self.frame)
         rows: list[tuple[str, ...]] = []
         titles, notes = {}, []
-        for piece in self.pieces:
+        for piece in (self, *self.below):
             if piece is not self:
                 titles[len(rows)] = piece.title
             frame, blank = piece.frame, [""] * len(piece.frame)
-            columns = [[str(label).replace("\n", " ") for label in frame.index]]
+            columns = [list(map(one_line, frame.index))]
             for name in names:
                 columns.append(column_cells(frame[name], piece.formats.get(name)) if name in frame else blank)
             rows += zip(*columns, strict=True)
@@ -214,7 +210,8 @@ class Reported:
 
 def as_text(report: Report) -> str:
     """The report in lines of at most 80 characters."""
-    lines = [*wrapped(report.title, SCREEN, hyphens=False), "=" * SCREEN, *_header_lines(report.header)]
+    lines = [*wrapped(report.title, SCREEN, hyphens=False), "=" * SCREEN]
+    lines += _header_lines(report.header) if report.header else []
     in_table = False
     for block in report.blocks:
         after_table, in_table = in_table, isinstance(block, Table)
@@ -240,13 +237,13 @@ def kept(item: str, room: int = SCREEN // 2) -> str:
 def lines_of(line: Line) -> list[str]:
     """The items of a line, which keep their spaces unless they are long, in as many lines of text as they need."""
     head = line.head and line.head + (" " if line.head.endswith(":") else _GAP)
-    whole = line.between.join([kept(item, SCREEN - len(head)) for item in line.items])
-    return "\n".join(_hanging(head, whole)).replace(_KEPT, " ").split("\n")
+    items = map(kept, line.items, repeat(SCREEN - len(head)))
+    return "\n".join(_hanging(head, line.between.join(items))).replace(_KEPT, " ").split("\n")
 
 
 def _header_lines(pairs: Sequence[tuple[str, Any]]) -> Iterator[str]:
     """Pairs two on a line; a pair too long for half a line gets a whole one."""
-    label_width = max((len(label) for label, _ in pairs), default=0)
+    label_width = max(len(label) for label, _ in pairs)
     half = (SCREEN - len(_GAP)) // 2
     waiting = ""
     for label, value in pairs:

@@ -34,7 +34,10 @@ _QUANTILES = {"min": 0.0, "10%": 0.1, "25%": 0.25, "median": 0.5, "75%": 0.75, "
 
 def alert_notes(r: FittedRanker) -> tuple[str, ...]:
     """The warnings of the fit as sentences."""
-    return tuple(message[:1].upper() + message[1:] for _, message in r.issued())
+    messages = []
+    for _, message in r.issued():
+        messages.append(message[:1].upper() + message[1:])
+    return tuple(messages)
 
 
 def certificate_text(certificate: Certificate, trace: Trace, details: bool = True) -> str:
@@ -73,13 +76,15 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
         rows += f" (in {sample.n} weighted rows)"
     elif sample.weights is not None:
         rows = f"{sample.n} weighted rows" + f", sum of weights {rows}" * (r.design.survey is None)
-    return (
+    header = [
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
         ("Levels", levels_of(r)),
         ("Cost", "each row's own" if sample.costs is not None else r.method.cost_matrix.label),
-        *((label[:1].upper() + label[1:], value) for label, value in r.fit.facts),
-    )
+    ]
+    for label, value in r.fit.facts:
+        header.append((label[:1].upper() + label[1:], value))
+    return tuple(header)
 
 
 def ranker_report(
@@ -241,7 +246,7 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
 
 def _bound_tables(r: FittedRanker) -> list[Table]:
     """The margin bounds below their trivial values; no table if there are none (the notes say why)."""
-    bounds = [bound for bound in r.margin_bounds.bounds if not bound.vacuous]
+    bounds = r.margin_bounds.informative
     if not bounds:
         return []
     values = [(bound.value, bound.trivial, bound.source) for bound in bounds]
@@ -420,7 +425,7 @@ def _named(r: FittedRanker, code: int, most: int = _LONGEST_LEVEL) -> str:
 
 
 def _bound_line(r: FittedRanker) -> Line:
-    bounds = [bound for bound in r.margin_bounds.bounds if not bound.vacuous]
+    bounds = r.margin_bounds.informative
     if not bounds:
         return Line(items=r.margin_bounds.notes or ("No margin bound is below the largest possible error",))
     best = min(bounds, key=lambda bound: bound.value / bound.trivial)

@@ -112,7 +112,8 @@ def _off_centre(design: Design) -> str:
 
 def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design | None = None) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and likelihoods without a maximum."""
-    names = [parameters.names[i] for i in np.flatnonzero(fit.aliased) if i not in fit.confounded]
+    aliased = np.setdiff1d(np.flatnonzero(fit.aliased), fit.confounded)
+    names = np.array(parameters.names, dtype=object)[aliased].tolist()
     if design is not None and names and (constant := [name for name in _constant(design) if name in names]):
         listed = ", ".join(constant)
         yield (
@@ -126,7 +127,7 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
     for i in fit.confounded:
         yield DataWarning, why_confounded(i, fit, parameters)
     if np.isinf(fit.limits).any():
-        unknown = bool(np.isnan(fit.information.variances()).all())
+        unknown = bool(np.isnan(fit.information.variances).all())
         yield SeparationWarning, _separated(fit.limits, parameters, unknown, fit.marginal is None)
     if fit.unbounded.any():
         listed = first_few([parameters.names[i] for i in np.flatnonzero(fit.unbounded)], _NAMED)
@@ -176,7 +177,7 @@ def _separated(limits: FloatArray, parameters: Parameters, unknown: bool, penalt
 
 def without_end(fit: LikelihoodFit, parameters: Parameters, combined: bool = False) -> Iterator[str]:
     """The infinite estimates of a separated response, for the foot of a table; `combined` adds a note on sums."""
-    limits = fit.limits
-    infinite = [f"{parameters.names[i]} ({'+' if limits[i] > 0 else '-'})" for i in np.flatnonzero(np.isinf(limits))]
-    if infinite:
+    if fit.infinite.any():
+        places = np.flatnonzero(fit.infinite)
+        infinite = [f"{parameters.names[i]} ({'+' if fit.limits[i] > 0 else '-'})" for i in places]
         yield f"The response is separated; infinite: {first_few(infinite, _NAMED)}.{_OPEN * combined}"

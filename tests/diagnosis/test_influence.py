@@ -31,7 +31,7 @@ def test_against_fits_without_the_row(parts: str, link: str, n_levels: int) -> N
     method = CumulativeLink(link=link)
     fit = method.fit(sample, np.random.default_rng(0))
     found = influence(fit.rule, fit, sample)
-    errors = np.sqrt(fit.information.variances())
+    errors = np.sqrt(fit.information.variances)
     effects = slice(fit.n_alpha, None)
     for i in (*np.argsort(-found.cook)[:4], 0, 50, 100):
         without = method.fit(sample.take(np.arange(150) != i), np.random.default_rng(0))
@@ -49,7 +49,7 @@ def test_every_row_a_level_of_its_own(link: str) -> None:
     sample = Sample(rows=Rows(X=X), y=np.argsort(np.argsort(X[:, 0] + rng.logistic(size=60))), n_levels=60)
     method = CumulativeLink(link=link)
     fit = method.fit(sample, rng)
-    found, error = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances()[-1])
+    found, error = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances[-1])
     for i in range(0, 60, 7):
         exact = fit.coefficients[-1] - method.fit(sample.take(np.arange(60) != i), rng).coefficients[-1]
         assert found.dfbeta[i, -1] == pytest.approx(exact, abs=0.03 * error)

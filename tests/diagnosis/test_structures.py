@@ -74,7 +74,7 @@ def test_influence_by_finite_differences(name: str) -> None:
 @pytest.mark.parametrize("name", ["equidistant", "symmetric", "both"])
 def test_influence_against_fits_without_the_row(name: str) -> None:
     fit, sample = fitted(name)
-    found, errors = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances())
+    found, errors = influence(fit.rule, fit, sample), np.sqrt(fit.information.variances)
     for i in (int(np.argmax(found.cook)), 0, 200):
         without = METHODS[name][0].fit(sample.take(np.arange(400) != i), np.random.default_rng(0))
         exact = (fit.coefficients - without.coefficients) / errors

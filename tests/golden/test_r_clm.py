@@ -85,7 +85,7 @@ def test_against_r(name: str) -> None:
     case, fit = found.case, found.fit
     expected = best(name, "coefficients")
     np.testing.assert_array_equal(fit.aliased, np.isnan(expected))
-    errors = np.sqrt(fit.information.variances())
+    errors = np.sqrt(fit.information.variances)
     distance = (fit.coefficients - expected)[~fit.aliased]
     assert np.all(np.abs(distance) <= ESTIMATE * np.maximum(np.abs(expected[~fit.aliased]), errors))
     assert fit.loglik == pytest.approx(case.loglik, abs=LOGLIK)
@@ -134,7 +134,7 @@ def test_columns_of_very_different_size() -> None:
     plain = replace(design.sample, rows=replace(rows, X=rows.X / units))
     one, other = (CumulativeLink().fit(s, np.random.default_rng(0)) for s in (design.sample, plain))
     np.testing.assert_allclose(one.coefficients[-2:] * units, other.coefficients[-2:], rtol=1e-10)
-    errors = [np.sqrt(fit.information.variances()[-2:]) for fit in (one, other)]
+    errors = [np.sqrt(fit.information.variances[-2:]) for fit in (one, other)]
     np.testing.assert_allclose(errors[0] * units, errors[1], rtol=1e-10)
     assert one.digits.min() >= 10
 
@@ -152,7 +152,7 @@ def test_flexible_links(name: str) -> None:
     found = fitted(name)
     assert found.fit.certificate.reached and found.fit.n_lambda == 1
     np.testing.assert_allclose(found.fit.coefficients, found.case.coefficients, rtol=1e-3, atol=1e-3)
-    np.testing.assert_allclose(np.sqrt(found.fit.information.variances()), found.case.std_errors, rtol=1e-3)
+    np.testing.assert_allclose(np.sqrt(found.fit.information.variances), found.case.std_errors, rtol=1e-3)
     assert -1e-9 <= found.fit.loglik - found.case.loglik <= 1e-6
 
 
@@ -202,5 +202,5 @@ def test_against_other_packages(name: str) -> None:
     exact = load_case(name).raw["model"] in ("orm", "lrm")
     np.testing.assert_allclose(fit.coefficients, expected, rtol=1e-7 if exact else 1e-5, atol=1e-6)
     if exact:
-        slopes = np.sqrt(fit.information.variances()[fit.n_alpha :])
+        slopes = np.sqrt(fit.information.variances[fit.n_alpha :])
         np.testing.assert_allclose(slopes, list(errors.values())[-slopes.size :], rtol=1e-7)

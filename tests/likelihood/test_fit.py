@@ -43,7 +43,7 @@ def test_optimum_and_covariance(link: str, parts: tuple[str, ...]) -> None:
     assert found.certificate.reached and found.separation is None
     assert found.loglik > found.null_loglik
     covariance = found.information.covariance()
-    np.testing.assert_allclose(found.information.variances(), np.diag(covariance), rtol=1e-10)
+    np.testing.assert_allclose(found.information.variances, np.diag(covariance), rtol=1e-10)
     assert np.linalg.eigvalsh(covariance)[0] > 0
     assert found.digits.min() >= 6
     assert found.coefficients.size == found.n_alpha + found.n_beta + found.n_zeta
@@ -120,7 +120,7 @@ def test_large_column_means_cost_no_digits(mean: float, parts: tuple[str, ...]) 
     one, other = fit(near), fit(far)
     beta = slice(one.n_alpha, None)
     np.testing.assert_allclose(one.coefficients[beta], other.coefficients[beta], rtol=1e-9)
-    np.testing.assert_allclose(one.information.variances()[beta], other.information.variances()[beta], rtol=1e-9)
+    np.testing.assert_allclose(one.information.variances[beta], other.information.variances[beta], rtol=1e-9)
     assert one.loglik == pytest.approx(other.loglik, rel=1e-12)
 
 
@@ -134,7 +134,7 @@ def test_one_level_a_row(link: str) -> None:
     found = fit(replace(sample, y=y, n_levels=sample.n), link)
     assert found.certificate.reached
     assert np.all(np.diff(found.coefficients[: found.n_alpha]) > 0)
-    variances = found.information.variances()
+    variances = found.information.variances
     np.testing.assert_allclose(variances, np.diag(found.information.covariance()), rtol=1e-8)
 
 

@@ -159,7 +159,7 @@ def test_joint_optimum_and_covariance(link: str, parts: tuple[str, ...]) -> None
     hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-8 for t in h] for s in h])
     covariance = found.information.covariance()
     np.testing.assert_allclose(-hessian @ covariance, np.eye(size), atol=5e-3)
-    np.testing.assert_allclose(found.information.variances(), np.diag(covariance), rtol=1e-9)
+    np.testing.assert_allclose(found.information.variances, np.diag(covariance), rtol=1e-9)
     assert found.rule.link.lam == found.coefficients[-1]
     for lam in (found.coefficients[-1] * 0.9, found.coefficients[-1] * 1.1):  # the profile has its top there
         assert fit(sample, link=(link, lam)).loglik < found.loglik
@@ -193,7 +193,7 @@ def test_meat_of_the_sandwich(link: str) -> None:
 def test_a_logistic_response_gives_a_lambda_near_one() -> None:
     """Aranda-Ordaz is the logit at 1: within three standard errors on 4000 rows drawn from it."""
     found = fit(make(n=4000), link="aranda-ordaz")
-    error = np.sqrt(found.information.variances()[-1])
+    error = np.sqrt(found.information.variances[-1])
     assert abs(found.coefficients[-1] - 1.0) < 3.0 * error < 0.6
 
 

@@ -135,7 +135,7 @@ def test_two_levels_are_firths_logistic_regression(separated: bool) -> None:
     found = fit(sample, penalty="jeffreys")
     assert found.certificate.reached
     np.testing.assert_allclose(found.coefficients, np.concatenate([-b[:1], b[1:]]), rtol=1e-7)
-    np.testing.assert_allclose(found.information.variances(), np.diag(covariance), rtol=1e-6)
+    np.testing.assert_allclose(found.information.variances, np.diag(covariance), rtol=1e-6)
 
 
 def test_a_proportion_is_shrunk_by_half_a_success() -> None:
@@ -155,7 +155,7 @@ def test_estimates_are_finite_under_complete_separation(n_levels: int, penalty: 
     assert fit(sample, link=link).separation is not None
     found = fit(sample, link=link, penalty=penalty)
     assert found.certificate.reached and found.separation is None
-    assert np.all(np.isfinite(found.information.variances()))
+    assert np.all(np.isfinite(found.information.variances))
     assert 0.0 < found.coefficients[-1] < 60.0
 
 

@@ -107,7 +107,7 @@ def test_finite_estimates_keep_their_standard_errors(link: str, n_columns: int) 
     np.testing.assert_allclose(found.coefficients[:size], left.coefficients, rtol=1e-7)
     covariance = found.information.covariance()
     np.testing.assert_allclose(covariance[:size, :size], left.information.covariance(), rtol=1e-6, atol=1e-9)
-    np.testing.assert_array_equal(np.isnan(found.information.variances()), np.arange(size + n_columns) >= size)
+    np.testing.assert_array_equal(np.isnan(found.information.variances), np.arange(size + n_columns) >= size)
 
 
 def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_errors() -> None:
@@ -127,7 +127,7 @@ def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_error
 
     h = 1e-3 * np.eye(finite.size)
     hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-6 for t in h] for s in h])
-    variances = found.information.variances()
+    variances = found.information.variances
     np.testing.assert_allclose(variances[finite], np.diag(np.linalg.inv(-hessian)), rtol=1e-4)
     assert np.isnan(variances[found.separation != 0.0]).all()
 

@@ -66,7 +66,7 @@ def test_many_rows_with_a_rare_event(link: str, rows: list[int]) -> None:
     found, plain = fit(sample, link=link), fit(sample, link=link, start=(-1.0, 1.0, 0.0, 0.0, 0.0))
     assert found.certificate.reached and plain.certificate.reached
     np.testing.assert_allclose(found.coefficients, plain.coefficients, atol=1e-8)
-    np.testing.assert_allclose(found.information.variances(), plain.information.variances(), rtol=1e-6)
+    np.testing.assert_allclose(found.information.variances, plain.information.variances, rtol=1e-6)
 
 
 def test_a_local_maximum_beside_a_likelihood_that_rises_for_ever() -> None:

@@ -75,7 +75,7 @@ def test_optimum_and_covariance_on_the_users_scale(threshold: str, link: str, pa
     hessian = np.array([[(at(s + t) - at(s - t) - at(t - s) + at(-s - t)) / 4e-8 for t in h] for s in h])
     covariance = found.information.covariance()
     np.testing.assert_allclose(-hessian @ covariance, np.eye(size), atol=2e-3)
-    np.testing.assert_allclose(found.information.variances(), np.diag(covariance), rtol=1e-9)
+    np.testing.assert_allclose(found.information.variances, np.diag(covariance), rtol=1e-9)
     theta = found.jacobian @ found.coefficients[: found.jacobian.shape[1]]
     np.testing.assert_allclose(theta, found.rule.alpha[:, 0], rtol=1e-12)
     assert np.all(np.diff(theta) > 0)

@@ -21,6 +21,7 @@ class KnownCovariance:
 
     matrix: np.ndarray
 
+    @property
     def variances(self):
         return np.diagonal(self.matrix)
 

@@ -86,7 +86,7 @@ def test_effects_of_one_head():
     fit = ordfit("rating ~ temp", wine(), nominal="~ contact", scale="~ temp")
     summary = fit.summary()
     (table,) = [block for block in summary.report.tables if getattr(block, "below", ())]
-    assert [piece.title.split()[0] for piece in table.pieces] == ["Location", "Nominal", "Scale"]
+    assert [piece.title.split()[0] for piece in (table, *table.below)] == ["Location", "Nominal", "Scale"]
     text = str(summary).splitlines()
     heads = [line.split()[0] for line in text if line.split()[:1] in (["Location"], ["Nominal"], ["Scale"])]
     assert heads == ["Location", "Nominal", "Scale"] and sum("estimate" in line for line in text) == 1
