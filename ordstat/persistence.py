@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import json
 import lzma
@@ -10,13 +11,14 @@ import os
 import secrets
 import stat
 import struct
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from importlib import import_module
 from importlib.metadata import version
 from inspect import signature
@@ -36,13 +38,13 @@ from .likelihood.flexible import FLEXIBLE, FlexibleLink, link_of
 from .likelihood.links import Link
 
 _PACKAGE = __name__.partition(".")[0]
-#: Functions that a fit may hold, by module and name.
-_FUNCTIONS = frozenset((
-    "api refit", "reduction.classifiers _answers", "reduction.learners hard_sign",
-    "boosting.boosting _gap", "boosting.boosting _score", "boosting.orstump _rule_answers",
-    "reduction.voting VotingMethod.tally", "reduction.voting CostTransform.tally",
-    "reduction.voting OneVersusOne.tally",
-))  # fmt: skip
+#: Functions that a fit may hold, after their modules.
+_FUNCTIONS = (
+    "api refit, reduction.classifiers _answers, "
+    "boosting.boosting _gap, boosting.boosting _score, boosting.orstump _rule_answers, "
+    "reduction.voting VotingMethod.tally, reduction.voting CostTransform.tally, "
+    "reduction.voting OneVersusOne.tally, reduction.learners hard_sign"
+)
 
 
 def _class(name: str, names: set[str]) -> Any:
@@ -61,6 +63,16 @@ def _class_name(kind: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
 
 
+@cache
+def functions() -> dict[str, Any]:
+    """The functions that a fit may hold, by their names in a file."""
+    pairs = (text.split() for text in _FUNCTIONS.split(", "))
+    return {"tanh": np.tanh} | {
+        name: reduce(getattr, name.split("."), cast(Any, import_module(f"{_PACKAGE}.{module}")))
+        for module, name in pairs
+    }
+
+
 def _objects(shape: tuple[int, ...], *values: Any) -> Any:
     flat = np.empty(len(values), dtype=object)
     flat[:] = values
@@ -69,8 +81,9 @@ def _objects(shape: tuple[int, ...], *values: Any) -> Any:
 
 def _partial(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Only a file's own functions take arguments."""
-    _name(function)
-    return partial(function, *arguments, **keywords)
+    made = partial(function, *arguments, **keywords)
+    _name(made.func)
+    return made
 
 
 def _time(text: str, unit: Any, zone: str | None) -> Any:
@@ -89,17 +102,11 @@ def _frame(index: Any, names: Any, *columns: Any) -> pd.DataFrame:
 
 def _name(function: Any) -> list[str]:
     """The name of a function in a file; KeyError if a file may not hold it."""
-    name = f"{function.__module__} {function.__qualname__}".removeprefix(f"{_PACKAGE}.")
-    if _function(name) is not function:
-        raise KeyError(name)
-    return [name]
+    return [{value: name for name, value in functions().items()}[function]]
 
 
 def _function(name: str) -> Any:
-    if name not in _FUNCTIONS:
-        raise KeyError(f"the function {name!r}")
-    module, _, path = name.partition(" ")
-    return reduce(getattr, path.split("."), cast(Any, import_module(f"{_PACKAGE}.{module}")))
+    return functions()[name]
 
 
 #: By the name in a file: the type, the parts of a value, the value of the parts.
@@ -121,7 +128,7 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     ),
     "objects": (np.ndarray, lambda a: [a.shape, *a.ravel()], _objects),
     "function": (FunctionType, _name, _function),
-    "ufunc": (np.ufunc, lambda f: [{np.tanh: "tanh"}[f]], {"tanh": np.tanh}.__getitem__),
+    "ufunc": (np.ufunc, _name, _function),
     "partial": (partial, lambda p: [p.func, p.args, p.keywords], _partial),
     "link": (Link, lambda link: [link.name, link.lam], link_of),
     "flexible": (FlexibleLink, lambda link: [link.name], FLEXIBLE.__getitem__),
@@ -316,7 +323,8 @@ def model_parts(value: Any) -> list[Any] | None:
 
 def as_model(name: str, written: str, state: Any) -> Any:
     """The object of its parts; DataError if it is of another version, or its trees are not trees."""
-    if written != (here := _series()):
+    if written != _series():
+        here = _series()
         raise DataError(f"it holds models of scikit-learn {written}, not {here}. Install {written}, or fit again.")
     if name not in _CLASSES:
         raise DataError(f"it holds a model of class {name!r}, and a file may not.")
@@ -384,8 +392,9 @@ class Packing:
             return {"model": [self.pack(part) for part in parts]}
         if not (is_dataclass(kind) and kind.__module__.startswith(f"{_PACKAGE}.")):
             raise self._refusal(value)
-        state = value.__getstate__()
-        packed = {f.name: self.pack(state[f.name]) for f in fields(kind)}
+        state = value.__getstate__() if hasattr(kind, "__getstate__") else None
+        state = state if isinstance(state, dict) else {}
+        packed = {f.name: self.pack(state.get(f.name, getattr(value, f.name))) for f in fields(kind)}
         self.objects.append({"class": _class_name(kind), "fields": packed})
         return {"object": len(self.objects) - 1}
 
@@ -450,6 +459,8 @@ ENDING = ".ordstat"
 FORMAT, VERSION, TREE = "ordstat fit", 1, "fit.json"
 #: Bytes of the JSON, which takes many times as much memory when it is read.
 MOST_JSON = 64 * 1024**2
+#: Values of the JSON document, which take far more memory than their text.
+MOST_VALUES = 4_000_000
 
 
 def save(fit: Any, path: str | os.PathLike[str]) -> None:
@@ -560,16 +571,25 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
             raise DataError("its members are not those of a fit.")
         if members[0].file_size > MOST_JSON:
             raise DataError(f"its {TREE} has more than {MOST_JSON:,} bytes.")
-        tree = json.loads(archive.read(members[0]))
-        if (tree["format"], tree["version"]) != (FORMAT, VERSION):
+        text = archive.read(members[0])
+        if sum(map(text.count, (b",", b"[", b"{"))) > MOST_VALUES:
+            raise DataError(f"its {TREE} has more than {MOST_VALUES:,} values.")
+        tree = json.loads(text)
+        if tree["format"] != FORMAT:
+            raise DataError("it is a zip of something other than a fit.")
+        if tree["version"] != VERSION:
             raise DataError(
-                f"its format is {tree['format']!r}, version {tree['version']!r}, written by {tree['written_by']}; this "
-                f"ordstat reads version {VERSION} of {FORMAT!r}. Install the ordstat that wrote it."
+                f"its format has version {tree['version']!r}, written by {tree['written_by']}; this ordstat reads "
+                f"version {VERSION}. Install the ordstat that wrote it."
             )
         arrays = [np.lib.format.read_array(io.BytesIO(archive.read(member))) for member in members[1:]]
     if any(array.dtype.itemsize == 0 for array in arrays):
         raise DataError("it has an array of nothing.")
     return tree, arrays
+
+
+#: Seconds without a change after which a part file was left by a process that was killed.
+_STALE = 600
 
 
 def write_file(path: str | os.PathLike[str], content: bytes | Callable[[IO[bytes]], Any]) -> None:
@@ -591,6 +611,9 @@ def write_file(path: str | os.PathLike[str], content: bytes | Callable[[IO[bytes
         raise DataError(f"{path} cannot be written: it is not a regular file. Name another file.")
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
+        for other in target.parent.glob(f".{glob.escape(target.name)}.????????.part"):
+            if time.time() - other.stat().st_mtime > _STALE:
+                other.unlink()
         with open(part, "xb") as file:
             if target.exists():
                 os.chmod(part, stat.S_IMODE(target.stat().st_mode))

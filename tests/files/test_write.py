@@ -47,12 +47,16 @@ def test_pipes_devices_and_folders_are_refused(name, fit, tmp_path):
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_the_mode_stays(name, fit, tmp_path):
+def test_the_mode_stays_and_old_parts_go(name, fit, tmp_path):
     path = tmp_path / name
+    for part, age in (("aaaaaaaa", 10**6), ("bbbbbbbb", 0)):
+        (tmp_path / f".{name}.{part}.part").write_text("left by a process that was killed")
+        os.utime(tmp_path / f".{name}.{part}.part", (path.parent.stat().st_mtime - age,) * 2)
     path.write_text("before")
     path.chmod(0o600)
     WRITES[name](fit, path)
-    assert path.stat().st_mode & 0o777 == 0o600 and path.stat().st_size > 100 and os.listdir(tmp_path) == [name]
+    assert path.stat().st_mode & 0o777 == 0o600 and path.stat().st_size > 100
+    assert sorted(os.listdir(tmp_path)) == [f".{name}.bbbbbbbb.part", name]
 
 
 def test_a_link_is_followed(fit, tmp_path):
