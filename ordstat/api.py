@@ -107,7 +107,7 @@ def ordfit(
     seed : int or numpy.random.Generator
         Seed of all random steps (folds, sweeps). Same seed, same result.
     callback : callable(step, total, message), optional
-        Called during long work.
+        Called during long work; without it a bar is shown in a terminal where tqdm is installed.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron".
 
@@ -249,6 +249,8 @@ def refit(
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
     """(clusters of the design, covariance to ask of the results): {"cluster": ...} is the long form of cluster=."""
+    if isinstance(vcov, str) and vcov == "robust":
+        raise OptionError("vcov='robust' is vcov='HC1' here; give that.")
     if vcov is None or isinstance(vcov, str):
         return cluster, vcov
     if not isinstance(vcov, Mapping) or set(vcov) - {"type"} != {"cluster"}:

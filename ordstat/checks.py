@@ -7,9 +7,11 @@ by the caller.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
@@ -306,11 +308,41 @@ def _number_in(path: str, label: str) -> float:
         return float("inf")
 
 
+# Progress
+
+
+class _Bar:
+    """A tqdm bar behind the callback signature."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __call__(self, step: int, total: int, message: str) -> None:
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, leave=False, file=sys.stderr)
+        self._bar.set_description(message)
+        self._bar.update(step - self._bar.n)
+        if step >= total:
+            self._bar.close()
+            self._bar = None
+
+
 def reporter(callback: Progress | None) -> Progress | None:
-    """The callback; OptionError unless it is a function."""
-    if callback is not None and not callable(callback):
-        raise OptionError(f"callback must be a function of step, total and message; got {callback!r}.")
-    return callback
+    """The caller's callback; else a bar where tqdm is installed and stderr is a terminal; else None.
+
+    Raises
+    ------
+    OptionError
+        The callback is not a function.
+    """
+    if callback is not None:
+        if not callable(callback):
+            raise OptionError(f"callback must be a function of step, total and message; got {callback!r}.")
+        return callback
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return _Bar() if terminal and find_spec("tqdm") else None
 
 
 # Names of R, Stata, SPSS and statsmodels, and what stands for them here
@@ -331,13 +363,18 @@ NEAREST: Mapping[str, str] = {
 
 _FORMULA = "Random effects stand in the formula, as in 'y ~ x + (1 | g)'."
 _LINK = "It is a link: give link={!r}."
+_WEIGHTS = "Case weights are weights=."
 #: Options of ordfit, names given as a method, functions of formulas, other functions: what to write here.
 HINTS: Mapping[str, Mapping[str, str]] = {
     "option": {
+        "hess": "Standard errors are always there: leave it out.",
+        **dict.fromkeys(("safe", "context"), "Formulas never run code: make the result a column of the data."),
         "family": "The distribution is named by link=, the model by method=.",
         "robust": "Robust standard errors are vcov='HC1'.",
         "random": _FORMULA,
         "groups": _FORMULA,
+        "freq": _WEIGHTS,
+        "sampleweight": _WEIGHTS,
     },
     "method": {
         **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
@@ -351,6 +388,8 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "s": "Write ns(x, df=5) or bs(x, df=5), with penalty= for a ridge penalty.",
         "Q": "Put backticks around the name.",
         "as.factor": "Write factor(x).",
+        "as.ordered": "Write ordered(y, levels=[...]), or give levels=.",
+        "as.numeric": "Make the numbers a column of the data.",
         "is.na": "Rows with missing values are left out by themselves.",
         "ifelse": "Write I(x > 0), or make the result a column of the data by numpy.where.",
         "interaction": "Write a:b for every combination of two factors, a * b with their own effects.",
@@ -363,11 +402,14 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "odds_ratios": ".tidy(exponentiate=True)",
         "logLik": ".loglik",
         "fittedvalues": ".predict(type='prob')",
+        "zeta": ".thresholds",
         "resid": ".residuals()",
         "VarCorr": ".varcorr()",
         **dict.fromkeys(("varcorr", "ranef"), "a random term such as (1 | group) in the formula"),
         "get_margeff": ".effects('x')",
         "predict_proba": ".predict(newdata, type='prob')",
+        "feature_importances_": ".importance()",
+        "poTest": ".score_test(), or .brant()",
         **dict.fromkeys(("mcfadden", "nagelkerke", "prsquared", "llnull", "llr", "llr_pvalue"), ".glance()"),
     },
 }

@@ -199,7 +199,7 @@ def compare(
     seed : int or numpy.random.Generator
         Of the folds and of whatever methods draw.
     callback : callable(step, total, message), optional
-        Called after every fit.
+        Called after every fit; without it a bar is shown in a terminal where tqdm is installed.
 
     Returns
     -------

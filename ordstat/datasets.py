@@ -91,7 +91,7 @@ def load(name: str) -> pd.DataFrame:
         column: _categorical(raw[column], levels, ordered=column == response)
         for column, levels in _LEVELS[name].items()
     }
-    return raw.assign(**factors)
+    return pd.DataFrame(raw.assign(**factors))
 
 
 def _categorical(values: Any, levels: Sequence[Any], *, ordered: bool = False) -> pd.Categorical:

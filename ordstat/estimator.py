@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
+from threading import Lock
 from typing import Any, Self, cast
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -77,6 +78,10 @@ def _decisions(rule: Rule, rows: Rows, order: IntArray) -> FloatArray:
     above = np.nextafter(rivals.max(axis=1), np.inf)
     preferences[np.arange(rows.n), chosen] = np.maximum(preferences[np.arange(rows.n), chosen], above)
     return preferences
+
+
+#: Held by the thread that learns a batch: a model counts all of them, also from several threads.
+_ONE_BATCH = Lock()
 
 
 __all__ = ["OrdinalClassifier", "mean_absolute_rank_error"]
@@ -170,7 +175,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters above and every option of the method, with their current values.
 
-        With `deep` also the options of a method given as a value.
+        With `deep` also the options of a method given as a value, and those of its classifiers, such as
+        base__n_estimators.
 
         Examples
         --------
@@ -179,7 +185,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         'perceptron'
         """
         params = {name: getattr(self, name) for name in _OWN} | (defaults_of(self.method) or {}) | self._options
-        return params | _fields_of(self.method) if deep else params
+        if not deep:
+            return params
+        params |= _fields_of(self.method)
+        nested = {name: value.get_params() for name, value in params.items() if _has_params(value)}
+        return params | {f"{name}__{key}": value for name, inner in nested.items() for key, value in inner.items()}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; an unknown name raises OptionError (a ValueError) that lists the known ones.
@@ -191,18 +201,26 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         OrdinalClassifier('redsvm', C=10, kernel='linear')
         """
         own = {name: value for name, value in params.items() if name in _OWN}
-        options = {name: value for name, value in params.items() if name not in own}
+        nested = {name: value for name, value in params.items() if "__" in name}
+        options = {name: value for name, value in params.items() if name not in own and name not in nested}
         method = own.get("method", self.method)
         defaults = defaults_of(method)
         if defaults is not None:
+            names = [*options, *(name.partition("__")[0] for name in nested)]
             valid = [*_OWN, *defaults, *_fields_of(method)]
-            check_names(options, valid, f"OrdinalClassifier({method!r})", "parameter")
+            check_names(names, valid, f"OrdinalClassifier({method!r})", "parameter")
             self._options = {name: value for name, value in self._options.items() if name in defaults}
         for name, value in own.items():
             setattr(self, name, value)
         if isinstance(self.method, Method) and options:
             self.method, options = replace(self.method, **options), {}
         self._options = {**self._options, **options}
+        for name, value in nested.items():
+            outer, _, inner = name.partition("__")
+            base = self.get_params(deep=True)[outer]
+            if not _has_params(base):
+                raise OptionError(f"{name} needs a classifier in {outer}=; it is {base!r}.")
+            self.set_params(**{outer: clone(base).set_params(**{inner: value})})
         return self
 
     def __sklearn_clone__(self) -> Self:
@@ -313,8 +331,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"y must have labels of the first batch, {self.levels_.tolist()}; got {unknown}.")
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
-        stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
-        self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
+        with _ONE_BATCH:
+            stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
+            self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
         return self
 
     @property
@@ -454,6 +473,10 @@ def _fields_of(method: Any) -> dict[str, Any]:
     return {f.name: getattr(method, f.name) for f in fields(method)} if isinstance(method, Method) else {}
 
 
+def _has_params(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
 def _generator(random_state: Any) -> np.random.Generator:
     """scikit-learn's kinds of random_state, and NumPy's, as a Generator."""
     if isinstance(random_state, np.random.RandomState):
@@ -552,12 +575,19 @@ def _sorted_order(y: AnyArray) -> list[Any]:
     return order
 
 
+_ENCODED = (
+    " Where scikit-learn has put numbers in place of the labels (BaggingClassifier, VotingClassifier, "
+    "StackingClassifier, cross_val_predict of probabilities), give it ranks as integers instead of strings."
+)
+
+
 def ranked(y: AnyArray, order: list[Any]) -> pd.Categorical:
     """Labels as an ordered categorical; DataError where one is not in `order`."""
     codes = pd.Index(order).get_indexer(pd.Index(y))
     if (codes < 0).any():
         unknown = pd.unique(y[codes < 0]).tolist()
-        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.")
+        encoded = _ENCODED if isinstance(order[0], str) and isinstance(unknown[0], int) else ""
+        raise DataError(f"y has labels that are not among the levels {order}: {unknown[:5]}.{encoded}")
     return pd.Categorical.from_codes(codes, categories=pd.Index(order), ordered=True)
 
 

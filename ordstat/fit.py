@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -81,8 +80,11 @@ class CostRule(ABC):
         return codes
 
 
-#: A fitted real-valued function of the rows: (N,) scores H.
-Potential = Callable[[Rows], FloatArray]
+class Potential(Protocol):
+    """H as a value: a fitted real-valued function of the rows."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N,) scores."""
 
 
 class Rule(Protocol):
@@ -142,6 +144,17 @@ class ThresholdRule:
         return count_above(self.gaps(rows, scores))
 
 
+class Votes(Protocol):
+    """A fitted score of every rank."""
+
+    @property
+    def n_levels(self) -> int:
+        """K."""
+
+    def __call__(self, rows: Rows) -> FloatArray:
+        """(N, K) scores, larger for the better rank."""
+
+
 def most_votes(votes: AnyArray) -> IntArray:
     """(N,) codes of the rank with the largest of its (N, K) votes, ties (but for rounding) to the lower rank.
 
@@ -162,18 +175,17 @@ class ScoreRule:
 
     Attributes
     ----------
-    votes : callable with `n_levels`
-        (N, K) scores of rows, larger for the better rank.
+    votes : Votes
     """
 
-    votes: Any
+    votes: Votes
 
     @property
     def n_levels(self) -> int:
-        return int(self.votes.n_levels)
+        return self.votes.n_levels
 
     def scores(self, rows: Rows) -> FloatArray:
-        return np.asarray(self.votes(rows))
+        return self.votes(rows)
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         return most_votes(self.scores(rows) if scores is None else scores)

@@ -347,6 +347,9 @@ class FittedRanker:
         new = self.design.spec.rebuild(newdata)
         return Target(rows=new.rows, scores=self.fit.rule.scores(new.rows), complete=new.complete, index=new.index)
 
+    def _why_no_bounds(self) -> str:
+        return self.no_bounds
+
     def _check_target(self, target: Target, what: str) -> None:
         """Says which of the rows that are asked for are doubtful."""
 
@@ -519,7 +522,7 @@ class FittedRanker:
         """
         sample = self.divisible
         if self.geometry is None:
-            reason = self.no_bounds
+            reason = self._why_no_bounds()
         elif self.design.survey is not None:
             reason = DRAWN
         elif self.no_margins is not None:

@@ -53,6 +53,30 @@ def unknown_type(fit: FittedRanker, type: str) -> OptionError:
     return OptionError(f"type={type!r} is not available from {fit.method!r}: it predicts {have}.{how}")
 
 
+def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
+    """Data with columns of predictions beside them."""
+    target = fit.target(data)
+    if data is None:
+        response = fit.design.levels.categorical(fit.design.sample.y, target.index, fit.design.response)
+        frame = pd.concat([response, _predictors(fit)], axis=1)
+    else:
+        frame = copied(data, target.index)
+    calibrated = () if fit.fit.calibration is None else ("prob",)
+    pieces = []
+    for type in dict.fromkeys((*fit.augments, *calibrated)):
+        if type == "margin" and "margin" in fit.prediction_types and (data is None or fit.design.response in frame):
+            margins = fit.margin_frame(data)[["left", "right"]]
+            pieces.append(margins.set_axis([".left_margin", ".right_margin"], axis=1))
+        elif type != "margin" and type in fit.prediction_types:
+            values = fit.predicted(target, type)
+            if isinstance(values, pd.DataFrame):
+                pieces.append(values.set_axis([f".{type}_{level}" for level in fit.levels], axis=1))
+            else:
+                pieces.append(values.to_frame(".fitted" if type == "class" else f".{type}"))
+    added = pd.concat(pieces, axis=1).set_axis(frame.index)
+    return pd.concat([frame.drop(columns=added.columns, errors="ignore"), added], axis=1)
+
+
 def _predictors(fit: FittedRanker) -> pd.DataFrame:
     """The columns of the formula at the rows of the fit; none if these rows are not known."""
     design, names = fit.design, fit.design.spec.columns
@@ -242,26 +266,7 @@ class OrdinalResults(FittedRanker):
         >>> fit.augment().columns.tolist()
         ['rating', 'temp', 'contact', '.fitted', '.score', '.left_margin', '.right_margin']
         """
-        target = self.target(data)
-        if data is None:
-            response = self.design.levels.categorical(self.design.sample.y, target.index, self.design.response)
-            frame = pd.concat([response, _predictors(self)], axis=1)
-        else:
-            frame = copied(data, target.index)
-        calibrated = () if self.fit.calibration is None else ("prob",)
-        pieces = []
-        types = [type for type in dict.fromkeys((*self.augments, *calibrated)) if type in self.prediction_types]
-        for type in types:
-            if type != "margin":
-                values = self.predicted(target, type)
-                named = [".fitted" if type == "class" else f".{type}"]
-                names = [f".{type}_{level}" for level in self.levels] if isinstance(values, pd.DataFrame) else named
-                pieces.append(pd.DataFrame(values).set_axis(names, axis=1))
-            elif data is None or self.design.response in frame:
-                margins = self.margin_frame(data)[["left", "right"]]
-                pieces.append(margins.set_axis([".left_margin", ".right_margin"], axis=1))
-        added = pd.concat(pieces, axis=1).set_axis(frame.index)
-        return pd.concat([frame.drop(columns=added.columns, errors="ignore"), added], axis=1)
+        return augmented(self, data)
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit.

@@ -261,7 +261,8 @@ def _screen_tables(r: FittedLikelihood, report: Report, exponentiate: bool | Non
     """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
     has_ratio = r.family.link.name in r.family.ratios and not _scaled(r)
     with_ratios = bool(r.design.names) and (has_ratio if exponentiate is None else exponentiate)
-    ratios, blocks = None, []
+    ratios: Table | None = None
+    blocks: list[Line | Table] = []
     for block in learnt(report):
         if isinstance(block, Line):
             blocks.append(block)

@@ -149,10 +149,7 @@ class FittedLikelihood(FittedRanker):
         """(P,) std_error, statistic (estimate / error), df of t, and two-sided p_value of each parameter."""
         fit = self.fit
         information = fit.information
-        if self.own_covariance.name == "model":
-            variances = information.variances
-        else:
-            variances = np.diagonal(self.fixed_covariance)
+        variances = information.variances if self.own_covariance.name == "model" else np.diagonal(self.fixed_covariance)
         known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
         errors = np.where(fit.infinite, np.nan, spread(np.sqrt(known), fit))
         df = np.full(errors.size, self.own_covariance.df)

@@ -1,10 +1,13 @@
 """What users of scikit-learn do: categories, probabilities, parameters of parts, batches, odd columns."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
 from ordstat import REDSVM, DataError, OptionError, OrdinalClassifier, load
@@ -65,6 +68,12 @@ def test_every_probability_model_has_predict_proba(method, options, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_parameters_of_parts(seed):
     X, y = rows(seed, 60)
+    forest = RandomForestClassifier(n_estimators=7)
+    search = GridSearchCV(
+        OrdinalClassifier("nominal-classifier", base=forest), {"base__n_estimators": [3, 5]}, cv=2
+    ).fit(X, y)
+    assert search.best_estimator_.get_params()["base__n_estimators"] in (3, 5)
+    assert forest.n_estimators == 7
     given = OrdinalClassifier(REDSVM(C=3))
     changed = clone(given).set_params(C=5)
     assert changed.get_params()["C"] == 5 and changed.method == REDSVM(C=5) and given.method == REDSVM(C=3)
@@ -72,6 +81,8 @@ def test_parameters_of_parts(seed):
     np.testing.assert_array_equal(changed.fit(X, y).predict(X), expected)
     with pytest.raises(OptionError, match="has no parameter 'D'"):
         OrdinalClassifier(REDSVM()).set_params(D=5)
+    with pytest.raises(OptionError, match="C__x needs a classifier in C="):
+        OrdinalClassifier("redsvm").set_params(C__x=5)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -140,6 +151,15 @@ def test_a_depth_beyond_all_rows_is_no_limit(method):
     X, y = rows(0)
     plain, deep = (OrdinalClassifier(method, max_depth=depth).fit(X, y).predict(X) for depth in (None, 10**6))
     np.testing.assert_array_equal(plain, deep)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_batches_of_several_threads_are_all_learned(seed):
+    X, y = rows(seed, 20)
+    model = OrdinalClassifier("cusum").partial_fit(X, y)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: model.partial_fit(X, y), range(100)))
+    assert model.results_.fit.learned.tally.examples == 20 * 101
 
 
 def test_likelihood_models_refuse_very_many_columns():
