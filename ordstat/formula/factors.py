@@ -288,9 +288,7 @@ class Interpreter:
             return self._value(node.args[0])
         if name not in (*CODED, *FITTED, *ELEMENTWISE):
             raise unknown_function(node, name)
-        if not node.args:
-            raise FormulaError(f"{said(node)} must have a variable in its parentheses.")
-        if None in options:
+        if not node.args or None in options:
             raise refusal(node)
         if name in CODED:
             return self._coded(node, name, options)
@@ -476,8 +474,7 @@ def _relation(code: str, names: Mapping[str, int], size: int, signs: Sequence[st
         frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
         values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
     except (FormulaError, DataError):
-        problem = f"expected a sum of numbers times parameters. {known}"
-        raise OptionError(f"{text!r} cannot be read: {problem}") from None
+        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None
     if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
         raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
     row = values[1:-1] - values[0]
