@@ -203,9 +203,8 @@ def term_columns(
     term: Term, full: Sequence[bool], values: Mapping[str, Value], codings: Mapping[str, Coding]
 ) -> list[Named]:
     """Columns of one term: products of its factors' columns, the first factor varying fastest."""
-    blocks = []
-    for key, flag in zip(term.keys, full, strict=True):
-        blocks.append(codings[key].columns(values[key], flag, len(full) == 1))
+    factors = zip(term.keys, full, strict=True)
+    blocks = [codings[key].columns(values[key], flag, len(full) == 1) for key, flag in factors]
     if len(blocks) == 1:
         return blocks[0]
     columns = []
@@ -233,10 +232,8 @@ def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[st
     terms = () if part is None else part.terms
     fulls, widths = full_codings(terms), list[int]()
     for term, full in zip(terms, fulls, strict=True):
-        width = 1
-        for key, flag in zip(term.keys, full, strict=True):
-            width *= codings[key].count(flag, len(full) == 1)
-        widths.append(width)
+        counts = [codings[key].count(flag, len(full) == 1) for key, flag in zip(term.keys, full, strict=True)]
+        widths.append(prod(counts))
     _check_size(terms, widths, n)
     columns: list[Named] = []
     slices: dict[str, slice] = {}

@@ -288,9 +288,7 @@ class Interpreter:
             return self._value(node.args[0])
         if name not in (*CODED, *FITTED, *ELEMENTWISE):
             raise unknown_function(node, name)
-        if not node.args:
-            raise FormulaError(f"{said(node)} must have a variable in its parentheses.")
-        if None in options:
+        if not node.args or None in options:
             raise refusal(node)
         if name in CODED:
             return self._coded(node, name, options)
@@ -369,21 +367,19 @@ def condition(value: Any, node: ast.AST) -> Any:
 
 def compare(left: Any, kind: ast.cmpop, right: Any, node: ast.Compare) -> BoolArray:
     """One comparison; a factor compares with one of its levels, by rank if it is ordered."""
-    if type(kind) not in _COMPARISONS:
+    test = _COMPARISONS.get(type(kind))
+    if test is None:
         raise refusal(node)
-    test, mirrored = _COMPARISONS[type(kind)]
     if isinstance(left, Factor) and isinstance(right, Factor):
         left, right = (np.array(f.levels, dtype=object)[f.codes] for f in (left, right))
-    elif isinstance(right, Factor):
-        left, test, right = right, mirrored, left
-    if isinstance(left, Factor):
+    elif isinstance(left, Factor):
         if isinstance(right, np.ndarray) or right not in left.levels:
             raise FormulaError(f"{said(node)}: compare the factor with one of its levels {left.levels[:10]!r}.")
         if test not in (operator.eq, operator.ne) and not left.ordered:
             raise FormulaError(f"{said(node)}: < and > need an ordered factor; use == or !=.")
         left, right = left.codes, left.levels.index(right)
-    if isinstance(left, str) or isinstance(right, str):
-        raise FormulaError(f"{said(node)} compares text with numbers.")
+    if isinstance(right, Factor) or isinstance(left, str) or isinstance(right, str):
+        raise FormulaError(f"{said(node)} compares text with numbers, or has a factor on the right alone.")
     return np.asarray(test(left, right), dtype=bool)
 
 
@@ -403,11 +399,9 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
 }  # fmt: skip
-#: A comparison, and the same with its sides exchanged.
-_COMPARISONS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    ast.Eq: (operator.eq, operator.eq), ast.NotEq: (operator.ne, operator.ne),
-    ast.Lt: (operator.lt, operator.gt), ast.LtE: (operator.le, operator.ge),
-    ast.Gt: (operator.gt, operator.lt), ast.GtE: (operator.ge, operator.le),
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }  # fmt: skip
 
 
@@ -476,8 +470,7 @@ def _relation(code: str, names: Mapping[str, int], size: int, signs: Sequence[st
         frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
         values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
     except (FormulaError, DataError):
-        problem = f"expected a sum of numbers times parameters. {known}"
-        raise OptionError(f"{text!r} cannot be read: {problem}") from None
+        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None
     if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
         raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
     row = values[1:-1] - values[0]

@@ -103,8 +103,11 @@ class Expression:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The columns in it."""
-        return variables(self.tree)
+        """The columns in it: its names without those of the functions that it calls."""
+        calls = [node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        called = {id(part) for function in calls for part in ast.walk(function)}
+        names = (dotted_name(part) for part in ast.walk(self.tree) if id(part) not in called)
+        return frozenset(name for name in names if name is not None)
 
     @property
     def text(self) -> str:
@@ -175,15 +178,6 @@ def dotted_name(node: ast.AST) -> str | None:
     if isinstance(node, ast.Attribute) and (head := dotted_name(node.value)) is not None:
         return f"{head}.{unquoted(node.attr)}"
     return None
-
-
-def variables(tree: ast.expr) -> frozenset[str]:
-    """The columns in an expression: its names without those of the functions that it calls."""
-    if isinstance(tree, ast.Name):
-        return frozenset([unquoted(tree.id)])
-    called = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) for part in ast.walk(node.func)}
-    names = (dotted_name(part) for part in ast.walk(tree) if id(part) not in called)
-    return frozenset(name for name in names if name is not None)
 
 
 def literal(node: ast.expr) -> Any:
@@ -420,10 +414,8 @@ def _parse_part(text: str, dot: tuple[str, ...]) -> Part:
             random.append(chosen[0])
         elif len(chosen) == 1 and (offset := inside[chosen[0].key]) is not None:
             offsets.append(offset)
-        elif any(isinstance(factor, RandomPart) for factor in chosen):
-            raise FormulaError(f"A random term must stand alone, not in a product. {FORM}.")
-        elif any(inside[factor.key] for factor in chosen):
-            raise FormulaError(f"An offset must stand alone, not in a product: {Term(tuple(chosen)).label!r}.")
+        elif any(isinstance(factor, RandomPart) or inside[factor.key] for factor in chosen):
+            raise FormulaError(f"An offset must stand alone, not in a product, as must a random term. {FORM}.")
         elif chosen:
             terms.append(Term(tuple(chosen)))
     terms.sort(key=lambda term: len(term.factors))  # stable: R's order, by degree and then as written

@@ -181,10 +181,8 @@ def _check_columns(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
         earlier = spans.setdefault(group, [])
         for k, name in enumerate(term.names):
             if (group, name) in seen:
-                raise FormulaError(
-                    f"The column {name!r} varies by {term.group!r} in {seen[group, name]} and in {term.text}: their "
-                    "variances cannot be told apart. Write it once, as in (x || g)."
-                )
+                where = f"varies by {term.group!r} in {seen[group, name]} and in {term.text}"
+                raise FormulaError(f"The column {name!r} {where}: their variances cannot be told apart. Write it once.")
             seen[group, name] = term.text
             blocks = [unit[:, :k]] if term.correlated else [unit[:, [j]] for j in range(k)]
             with_column = [np.column_stack([span, unit[:, k]]) for span in (*earlier, *blocks) if span.shape[1]]
