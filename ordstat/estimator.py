@@ -24,7 +24,7 @@ from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
 from .formula.design import constrained, from_arrays
 from .formula.sample import Rows, Sample
-from .formula.spec import Encoding, refuse_text
+from .formula.spec import Encoding
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
 from .method import Method
@@ -323,8 +323,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "_held"):
             method = cast(Any, resolve(self.method, self._options)).one_pass()
             return self._fit(method, X, y, sample_weight, classes)
-        refuse_text(X)
-        X, y = validate_data(self, X, y, reset=False, dtype=np.float64, order="C")
+        X, y = validate_data(self, Encoding({})(X), y, reset=False, dtype=np.float64, order="C")
         codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
         if codes.min() < 0:
             unknown = pd.unique(y[codes < 0]).tolist()[:5]

@@ -528,13 +528,19 @@ def _design(
     kept = np.ones(len(index), dtype=bool)
     for mask in masks.values():
         kept &= ~mask
-    notes = [_missing_note(masks, kept, index, na_action)] if masks else []
+    counts, notes = _counts(masks), list[str]()
+    if masks:
+        rows_missing = f"{int((~kept).sum())} of {len(index)} rows"
+        if na_action == "raise":
+            first = row_name(index, int(np.argmin(kept)))
+            what = f"{rows_missing} have missing values: {counts}; first {first}"
+            raise DataError(f"{what}. Fill or drop them, or use na_action='omit'.")
+        notes = [f"{rows_missing} left out for missing values: {counts}."]
     if weights is not None and (zero := weights == 0).any():
         masks[ZERO_WEIGHT] = zero
         kept &= ~zero
-    dropped = {name: int(mask.sum()) for name, mask in masks.items()}
     if not kept.any():
-        why = f"; left out for {_counts(dropped)}".replace(ZERO_WEIGHT, "weights= of 0") if masks else ""
+        why = f"; left out for {_counts(masks)}".replace(ZERO_WEIGHT, "weights= of 0") if masks else ""
         raise DataError(f"No row of the {len(index)} given can be used{why}.")
 
     def take_rows(value: Any) -> Any:
@@ -572,27 +578,15 @@ def _design(
         response=response.name,
         index=take_rows(index),
         n_given=len(index),
-        dropped=dropped,
+        dropped={name: int(mask.sum()) for name, mask in masks.items()},
         survey=survey,
         notes=tuple(notes),
         **fields,
     )
 
 
-def _missing_note(masks: Mapping[str, BoolArray], kept: BoolArray, index: pd.Index, na_action: str) -> str:
-    """Which values are missing; DataError under na_action="raise"."""
-    counts = _counts({name: int(mask.sum()) for name, mask in masks.items()})
-    rows = f"{int((~kept).sum())} of {len(index)} rows"
-    if na_action == "raise":
-        first = row_name(index, int(np.argmin(kept)))
-        raise DataError(
-            f"{rows} have missing values: {counts}; first {first}. Fill or drop them, or use na_action='omit'."
-        )
-    return f"{rows} left out for missing values: {counts}."
-
-
-def _counts(dropped: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in dropped.items())
+def _counts(masks: Mapping[str, BoolArray]) -> str:
+    return ", ".join(f"{name} ({int(mask.sum())})" for name, mask in masks.items())
 
 
 def _unused_note(labels: Collection[Any], of: str) -> list[str]:
@@ -654,9 +648,9 @@ def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.D
         if name in keys:
             coded[keys[name]] = coding
         elif name in used or (isinstance(name, str) and "(" not in name and name not in frame.columns):
-            end = "." if name in used else f" and no column; {suggest(name, [*labels, *frame.columns])}"
-            known = f"which is no factor of the model ({shown_labels(labels)})"
-            raise FormulaError(f"contrasts= names {name!r}, {known}{end}")
+            hint = "." if name in used else f" and no column; {suggest(name, [*labels, *frame.columns])}"
+            factors = f"no factor of the model ({shown_labels(labels)})"
+            raise FormulaError(f"contrasts= names {name!r}, which is {factors}{hint}")
     return coded
 
 

@@ -138,21 +138,20 @@ def read_items(
     """
     given = None if levels is None else check_levels(levels)
     columns = {name: read(find_column(frame, name, "rows=")) for name in names}
-    items = {name: read_response(column, name, given) for name, column in columns.items()}
-    shared = items[names[0]].declared
-    every = {label for item in items.values() for label in item.declared}
-    for name, item in items.items():
-        if item.declared != shared and not all(isinstance(label, (int, float)) for label in every):
-            had = f"{names[0]!r} has {shown_labels(shared)}, {name!r} has {shown_labels(item.declared)}"
+    items = [read_response(column, name, given) for name, column in columns.items()]
+    shared = items[0].declared
+    if other := next((item for item in items if item.declared != shared), None):
+        every = {label for item in items for label in item.declared}
+        if not all(isinstance(label, (int, float)) for label in every):
+            had = f"{names[0]!r} has {shown_labels(shared)}, {other.name!r} has {shown_labels(other.declared)}"
             raise DataError(
                 f"The columns of rows= must have the same levels; {had}. Give levels=[...] for all of them."
             )
-    if any(item.declared != shared for item in items.values()):
         shared = tuple(sorted(every))
-        items = {name: read_response(column, name, shared) for name, column in columns.items()}
+        items = [read_response(column, name, shared) for name, column in columns.items()]
     if len(shared) < 2:
         raise DataError(f"rows={list(names)!r} has only the level {shown_labels(shared)}: give levels=[...].")
-    return shared, np.column_stack([i.codes for i in items.values()]), [n for i in items.values() for n in i.notes]
+    return shared, np.column_stack([item.codes for item in items]), [note for item in items for note in item.notes]
 
 
 # Arguments beside the formula

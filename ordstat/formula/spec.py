@@ -173,27 +173,24 @@ class FormulaSpec:
             For a missing column, a level the fit has not seen, or a term that is not finite.
         """
         if self.array_offset:
-            raise DataError(
-                "The fit had offset= given as an array, which new data cannot supply: give it as a column name, or "
-                "write offset(...) in the formula."
-            )
+            raise DataError("The fit had offset= given as an array. Fit with offset= a column name instead.")
         frame = as_frame(data)
         complete = np.ones(len(frame), dtype=bool)
         if (X := self._plain_matrix(frame)) is not None:
             return NewRows(rows=Rows(X=X), complete=complete, index=frame.index)
         absent = [name for name in self.columns if name not in frame.columns]
         if absent:
-            raise DataError(
-                f"The new data have no column {shown_labels(absent)}; the model needs {shown_labels(self.columns, 60)}."
-            )
+            needs = shown_labels(self.columns, 60)
+            raise DataError(f"The new data have no column {shown_labels(absent)}; the model needs {needs}.")
         interpreter = Interpreter(Columns(frame, self.declared), dict(self.states))
-        known = [  # groups whose columns are missing are new ones
-            term.text not in without and all(name in frame.columns for name in term.group_columns)
+        grouped = [  # groups whose columns are missing are new ones
+            term.text
             for term in self.random
+            if term.text not in without and all(name in frame.columns for name in term.group_columns)
         ]
         expressions = self.factors | self.offsets
-        for term, there in zip(self.random, known, strict=True):
-            expressions |= {factor.key: factor for factor in term.part.group.factors if there}
+        for term in self.random:
+            expressions |= {factor.key: factor for factor in term.part.group.factors if term.text in grouped}
         values, missing, _ = self.evaluate(expressions, interpreter)
         for mask in missing.values():
             complete &= ~mask
@@ -202,11 +199,9 @@ class FormulaSpec:
         n = int(complete.sum())
         rows, _ = self.matrices(values, n)
         if self.random:
-            unknown = np.full(n, -1, dtype=np.intp)
-            terms = [
-                term.columns(values, self.codings, term.codes(values) if there else unknown)
-                for term, there in zip(self.random, known, strict=True)
-            ]
+            unseen = np.full(n, -1, dtype=np.intp)
+            codes = [term.codes(values) if term.text in grouped else unseen for term in self.random]
+            terms = [term.columns(values, self.codings, c) for term, c in zip(self.random, codes, strict=True)]
             rows = replace(rows, random=RandomRows(tuple(terms)))
         return NewRows(rows=rows, complete=complete, index=frame.index)
 
@@ -258,7 +253,7 @@ class FormulaSpec:
 
     def marginality(self) -> Marginality:
         """Which location terms contain which."""
-        return marginality(self.location, self.parts[1:], self._location_codings())
+        return marginality(self.location, self.parts[1:], self.codings)
 
     def variables(self) -> dict[str, frozenset[str]]:
         """Columns of the data in each term of any side."""
@@ -275,7 +270,8 @@ class FormulaSpec:
 
     def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
         """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
-        return hypotheses(self.location, self._location_codings(), KINDS[contrasts])
+        codings = {key: self.codings[key] for key in self.location.factors}
+        return hypotheses(self.location, codings, KINDS[contrasts])
 
     def recoded(self, design: Any, terms: Iterable[str]) -> FloatArray | None:
         """(N, m) columns of a formula of these terms alone, from those of the design; None if they do not suffice."""
@@ -286,9 +282,6 @@ class FormulaSpec:
             (self.scale, design.scale_terms, rows.scale),
         )
         return recoded([(part, slices, X) for part, slices, X in sides if part and X is not None], terms)
-
-    def _location_codings(self) -> dict[str, Coding]:
-        return {key: self.codings[key] for key in self.location.factors}
 
 
 def _total(part: Part | None, values: Mapping[str, Value]) -> FloatArray | None:
@@ -321,16 +314,6 @@ def not_numeric(X: Any) -> dict[Any, Any]:
     }
 
 
-def refuse_text(X: Any) -> None:
-    """DataError naming the columns of a frame that are not numeric."""
-    if kinds := not_numeric(X):
-        shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
-        raise DataError(
-            f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), or use "
-            "ordfit with a formula, or method='ordboost', which take categories."
-        )
-
-
 @dataclass(frozen=True)
 class Encoding:
     """Columns of categories with their levels; text sorts its levels, ordered ones become numbers.
@@ -352,7 +335,12 @@ class Encoding:
     def __call__(self, X: Any) -> Any:
         """The frame with codes, NaN where missing; DataError names unknown levels."""
         if not self.factors:
-            refuse_text(X)
+            if kinds := not_numeric(X):
+                shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
+                raise DataError(
+                    f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), "
+                    "or use ordfit with a formula, or method='ordboost', which take categories."
+                )
             return X
         frame = as_frame(X)
         codes = {name: recode(read(frame[name]).value, f.levels, str(name)) for name, f in self.factors.items()}

@@ -75,7 +75,7 @@ def test_missing_rows_can_be_refused():
         (pd.MultiIndex.from_arrays([np.arange(1, 11), list("ABCDEFGHIJ")]), r"\(2, 'B'\)"),
         (pd.Index(np.arange(10) / 4), "0.25"),
     ):
-        with pytest.raises(DataError, match=rf"first row {told} \(position 1\), row"):
+        with pytest.raises(DataError, match=rf"first row {told} \(position 1\)"):
             build("y ~ x", frame().set_axis(index), na_action="raise")
     assert build("y ~ w", frame().iloc[:9], na_action="raise").sample.n == 9
     with pytest.raises(OptionError, match="one of 'omit', 'raise', 'keep'; got 'drop'"):
