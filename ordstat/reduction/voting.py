@@ -25,7 +25,7 @@ from ..judging.rankers import VoteResults
 from ..judging.selection import CrossValidated
 from ..method import LIN, Method, Needs, option
 from ..svm.kernels import Kernel
-from ..svm.learner import SVM, Priced, SharedGram, Tallied, votes_judge
+from ..svm.learner import SVM, SharedGram, Tallied, votes_judge
 from ..svm.routes import ROUGH, SOLVERS
 from .classifiers import CLASSIFIERS, parse_classifier
 from .learners import Binary, BinaryLearner, Trainer
@@ -311,9 +311,8 @@ class VotingMethod(CrossValidated, Method):
             return self.classifier().on(X, weights), None
 
         def chosen(grams: Iterable[tuple[float | None, SharedGram]]) -> Selection:
-            priced = Priced(costs=costs, weights=weights, tally=self.tally)
             route = ROUGH if self.solver == "auto" else SOLVERS[self.solver]
-            judge = partial(votes_judge, problems, priced, route)
+            judge = partial(votes_judge, problems, self.tally, route, costs, weights)
             return self.choose(grams, judge, len(problems), sample, rng, progress)
 
         # If C is to be chosen, the machine is fitted at every value of it.

@@ -12,8 +12,8 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from .gram import Gram
 
-#: Objective values below this are 0, as where all rows have one level and thresholds are free.
-_TINY = 1e-100
+# A primal value below this is 0 but for rounding: that of rows which one rank suits.
+_ZERO = 1e-100
 # Sums of weights that differ by less than this share are equal.
 _TIE = 1e-12
 
@@ -46,7 +46,7 @@ class Solution:
     @property
     def gap(self) -> float:
         """(P - D) / |P|, the relative duality gap; 0 where rounding makes D the larger."""
-        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), _TINY)
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), _ZERO)
 
     @property
     def sizes(self) -> FloatArray:

@@ -171,30 +171,20 @@ class Tallied:
         return self.tally(cleared(self.scorer(rows)), self.n_levels)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Priced:
-    """Prices of predictions by votes.
+def votes_judge(
+    problems: Sequence[Binary], tally: Tally, route: Route, costs: FloatArray, case_weights: FloatArray, plan: Plan
+) -> Judge[SharedGram]:
+    """Judges a kernel by the votes of machines fitted to the other folds, a path of growing C for each problem.
 
-    Attributes
+    Parameters
     ----------
-    costs : (N, K) price of every prediction
-    weights : (N,) case weights
+    problems : sequence of Binary
     tally : Tally
+    route : Route
+    costs : (N, K) price of every prediction
+    case_weights : (N,)
+    plan : Plan
     """
-
-    costs: FloatArray
-    weights: FloatArray
-    tally: Tally
-
-    def mean_cost(self, scores: FloatArray, rows: BoolArray) -> float:
-        """Mean cost of the rows where `rows` (N,) is true, from the scores (n, P) of their classifiers."""
-        codes = most_votes(self.tally(cleared(scores), self.costs.shape[1]))
-        paid, weights = self.costs[rows][np.arange(len(codes)), codes], self.weights[rows]
-        return float(weights @ paid / weights.sum())
-
-
-def votes_judge(problems: Sequence[Binary], priced: Priced, route: Route, plan: Plan) -> Judge[SharedGram]:
-    """Judges a kernel by the votes of machines fitted to the other folds, a path of growing C for each problem."""
 
     def judge(shared: SharedGram, test: BoolArray, rng: np.random.Generator, note: Callable[[str], None]) -> Held:
         across, gap = shared.gram[test], 0.0
@@ -205,7 +195,9 @@ def votes_judge(problems: Sequence[Binary], priced: Priced, route: Route, plan: 
             scores[:, :, p] += np.array([m.offset for m in machines])[:, None]
             gap = max(gap, *(m.gap for m in machines))
             note(f"problem {p + 1} of {len(problems)}")
-        costs = np.array([priced.mean_cost(at_C, test) for at_C in scores])
-        return Held(costs=costs, size=float(priced.weights[test].sum()), gap=gap)
+        prices, weights = costs[test], case_weights[test]
+        codes = [most_votes(tally(cleared(at_C), prices.shape[1])) for at_C in scores]
+        paid = np.array([weights @ prices[np.arange(len(prices)), chosen] for chosen in codes])
+        return Held(costs=paid / weights.sum(), size=float(weights.sum()), gap=gap)
 
     return judge

@@ -124,14 +124,6 @@ def test_effects_of_a_number_are_lines_with_bands(fits, name, lines):
     assert len(ax.get_legend().get_texts()) == lines
 
 
-def test_stacked_bars_reach_one(fits):
-    ax = fits["housing"].plot.stacked("Type")
-    bars = [patch for patch in ax.patches if patch.get_width() == pytest.approx(0.8)]
-    assert len(bars) == 3 * 4
-    assert max(bar.get_y() + bar.get_height() for bar in bars) == pytest.approx(1.0)
-    assert sum(bar.get_height() for bar in bars) == pytest.approx(4.0)
-
-
 def test_profiles_take_one_axes_each(fits):
     fit = fits["wine"]
     panels = fit.plot.profiles(["temp", "1|2"])

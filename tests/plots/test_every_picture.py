@@ -27,7 +27,6 @@ PANELS = ("profiles", "tree")
 SIZES = ((4.0, 3.0), (8.0, 6.0))
 LONG = ["Independent, leaning to the left", "Independent", "Independent, leaning to the right", "None of these at all"]
 NAMES = {"short": str, "long": lambda k: f"{LONG[k % 4]} ({k + 1})"}
-OPTIONS = {"auto": {"time": 2}}
 #: Without words in their names, many levels and few, some with effects of every kind.
 KINDS = {
     "nominal": {"formula": "y ~ x", "nominal": "~ g", "scale": "~ z"},
@@ -54,7 +53,7 @@ def people(K, names):
 
 def fitted(name, K, names):
     """A fit; of a method that takes two levels alone, to two."""
-    kind = KINDS.get(name) or {"method": name, **OPTIONS.get(name, {})}
+    kind = KINDS.get(name) or {"method": name}
     try:
         return ordfit(**{"formula": "y ~ x + z + g", "data": people(K, NAMES[names]), **kind})
     except DataError as problem:

@@ -234,11 +234,6 @@ def test_without_columns():
     assert_allclose(found["(base)"], fit.predict(type="score"), atol=1e-14)
 
 
-def test_earlier_rounds(anes):
-    fit = boosted("PID ~ selfLR + age", anes).at(7)
-    assert_allclose(fit.shapley().sum(axis=1), fit.predict(type="score"), atol=1e-12)
-
-
 def test_shap_of_lightgbm_agrees_on_the_same_tree():
     """The same trees in LightGBM: its own path-dependent values (`pred_contrib`) of a sum of trees."""
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is optional: pip install ordstat[boosters]")

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from ordstat.compiled import svm
 from ordstat.exceptions import OptionError
 from ordstat.svm.gram import LinearGram
-from ordstat.svm.redsvm import REDSVM, SVOREXC, SVORIMC
+from ordstat.svm.redsvm import REDSVM, SVOREXC
 from ordstat.svm.routes import LOSSES, SOLVERS
 
 from .problems import COSTS, KERNELS, problem, rows, sample
@@ -57,20 +57,6 @@ def test_newton_against_bfgs_on_the_formula(gamma):
     assert s.primal == pytest.approx(found.fun, rel=1e-8)
     np.testing.assert_allclose((s.offset or 0.0) - s.theta, found.x[3] - found.x[4:], atol=1e-4)
     assert objective(np.concatenate([X.T @ s.beta, [s.offset or 0.0], s.theta])) == pytest.approx(s.primal, rel=1e-12)
-
-
-@pytest.mark.parametrize("method", [REDSVM, SVORIMC, SVOREXC])
-@pytest.mark.parametrize("levels", [(0, 1, 2, 3), (0, 2, 3), (1, 2), (1, 3), (2,)])
-def test_levels_without_rows(method, levels):
-    X, y = rows(60)
-    kept = np.isin(y, levels)
-    data = sample(X[kept], y[kept])
-    fit = method(kernel="linear", loss="squared_hinge", C=2, tol=1e-6).fit(data, np.random.default_rng(0))
-    assert fit.certificate.reached
-    assert (np.diff(fit.rule.theta) >= 0).all()
-    codes = fit.rule.codes(data.rows)
-    assert codes.min() >= min(levels)
-    assert codes.max() <= max(levels)
 
 
 @pytest.mark.parametrize(

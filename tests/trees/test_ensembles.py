@@ -239,12 +239,6 @@ def test_what_is_fitted_again_has_as_many_rounds(frame, method):
         assert fit.update("~ . - x2").predict().tolist() == alone.update("~ . - x2").predict().tolist()
 
 
-def test_probabilities_up_to_each_level_are_sums(frame):
-    fit = ordfit("rank ~ x1 + x2", frame, "ordinal-bagging", rounds=5)
-    sums = np.cumsum(fit.predict(type="prob").to_numpy(), axis=1)
-    np.testing.assert_allclose(fit.predict(type="cum_prob"), sums, atol=1e-15)
-
-
 def test_a_calibration_is_for_the_rounds_it_was_made_with(frame):
     fit = ordfit("rank ~ x1 + x2", frame, "bagging", rounds=6, calibrate=3)
     pd.testing.assert_frame_equal(fit.at(6).predict(type="prob"), fit.predict(type="prob"))
