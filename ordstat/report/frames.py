@@ -141,9 +141,10 @@ def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
 
 def _block_lines(grid: Grid, columns: Sequence[int], sizes: list[int], gap: int) -> list[str]:
     """Head, rule and rows of some columns."""
-    between, lines, upper = gap * " ", [], []
-    for head in grid.heads[:-1]:
-        upper.append(list(spans([head[i] for i in columns])))
+    between, lines = gap * " ", []
+    upper: list[list[tuple[str, int, int]]] = []
+    for texts_of_head in grid.heads[:-1]:
+        upper.append(list(spans([texts_of_head[i] for i in columns])))
     for text, start, end in chain.from_iterable(upper):
         sizes[end - 1] += max(cells(text) - _total(sizes[start:end], gap), 0)
     for head in upper:
