@@ -17,7 +17,7 @@ from ..likelihood.links import Link
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
-from .comparison import coded_anew, joined, refit, refit_table, terms_in, unstarted
+from .comparison import coded_anew, refit, refit_table, terms_in, unstarted
 from .wald import chi2_frame, wald_test
 
 _ONE_THRESHOLD = "The response has 2 levels, and so one threshold: there is no other whose effects could differ."
@@ -97,7 +97,7 @@ def score_row(r: FittedLikelihood, columns: BoolArray | None = None) -> tuple[fl
         nominal = nominal[:, ~fit.aliased[parameters.of("nominal")].reshape(nominal.shape[1], -1)[:, 0]]
     if scale is not None:
         scale = np.ascontiguousarray(scale[:, ~fit.aliased[parameters.of("scale")]])
-    nominal = joined(nominal, rows.X[:, freed])
+    nominal = np.ascontiguousarray(rows.X[:, freed] if nominal is None else np.hstack([nominal, rows.X[:, freed]]))
     wider = replace(rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=nominal, scale=scale)
     return fit.likelihood.score_statistic(replace(r.design.sample, rows=wider), point), df
 

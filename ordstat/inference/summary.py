@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -60,11 +61,11 @@ SHORT = {
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     tests = {} if r.fit.marginal is not None else test_figures(r)
-    return one_row(_figures(r) | tests | error_figures(r) | {"converged": r.certificate.reached})
+    return one_row(_figures(r, tests) | error_figures(r) | {"converged": r.certificate.reached})
 
 
-def _figures(r: FittedLikelihood) -> dict[str, Any]:
-    """Likelihood, criteria and R2s, as far as the fit has them.
+def _figures(r: FittedLikelihood, tests: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Likelihood, criteria, `tests` and R2s, as far as the fit has them.
 
     Differences of a weighted log-likelihood have no chi-squared distribution, and surveys no AIC [Lumley and Scott
     2015].
@@ -74,14 +75,14 @@ def _figures(r: FittedLikelihood) -> dict[str, Any]:
     mcfadden = no_rounding(1.0 - fit.loglik / null)
     if r.design.survey is not None:
         figures = {"nobs": n, "edf": fit.edf, "design_df": r.design_df, "pseudo_loglik": fit.loglik}
-        return figures | {"mcfadden": mcfadden}
+        return {**figures, "mcfadden": mcfadden, **(tests or {})}
     edf, deviance = (fit.edf, -2.0 * fit.loglik) if not r.without_aic else (fit.edf, np.nan)
     figures = {"nobs": n, "edf": edf, "df_residual": n - edf, "loglik": fit.loglik, "null_loglik": null}
     figures |= {"aic": deviance + 2.0 * edf, "bic": deviance + np.log(n) * edf}
     if fit.marginal is not None:
         return figures
     nagelkerke = no_rounding(float(np.expm1(-gain / n) / np.expm1(2.0 * null / n)))
-    return figures | {"mcfadden": mcfadden, "nagelkerke": nagelkerke}
+    return {**figures, **(tests or {}), "mcfadden": mcfadden, "nagelkerke": nagelkerke}
 
 
 def no_rounding(share: float) -> float:
@@ -262,7 +263,7 @@ def _screen_tables(r: FittedLikelihood, report: Report, exponentiate: bool | Non
     has_ratio = r.family.link.name in r.family.ratios and not _scaled(r)
     with_ratios = bool(r.design.names) and (has_ratio if exponentiate is None else exponentiate)
     ratios: Table | None = None
-    blocks: list[Line | Table] = []
+    blocks: list[Table | Line] = []
     for block in learnt(report):
         if isinstance(block, Line):
             blocks.append(block)

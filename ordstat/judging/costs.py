@@ -215,7 +215,7 @@ def sample_costs(cost: CostMatrix, sample: Sample) -> FloatArray:
         A row's own costs are not finite and non-negative, or their number is not K.
     """
     if sample.costs is None:
-        return cost.rows(sample.y, sample.n_levels)
+        return cost.matrix(sample.n_levels)[sample.y]
     costs = np.asarray(sample.costs, dtype=np.float64)
     if costs.shape != (sample.n, sample.n_levels):
         raise DataError(

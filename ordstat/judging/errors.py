@@ -164,15 +164,10 @@ def inversions(cells: FloatArray) -> float:
     return ratio(pairs.discordant + pairs.tied, pairs.total)
 
 
-def _constant(shares: FloatArray) -> bool:
-    """Whether at most one rank has rows; checked before dividing by a rounded variance."""
-    return bool(np.count_nonzero(shares) <= 1)
-
-
 def kendall_tau_b(cells: FloatArray) -> float:
     """Kendall's tau-b between observed and predicted ranks."""
     predicted = cells.sum(axis=0)
-    if _constant(predicted):
+    if np.count_nonzero(predicted) <= 1:
         return float("nan")
     pairs = pair_counts(cells.T)
     different = 0.5 * (pairs.weight**2 - float(predicted @ predicted))
@@ -182,7 +177,7 @@ def kendall_tau_b(cells: FloatArray) -> float:
 def spearman(cells: FloatArray) -> float:
     """Spearman's rank correlation between the ranks of rows and columns (K, M), ties at their average place."""
     margins = cells.sum(axis=1), cells.sum(axis=0)
-    if any(map(_constant, margins)):
+    if min(map(np.count_nonzero, margins)) <= 1:  # before dividing by a rounded variance
         return float("nan")
     places = [np.cumsum(margin) - 0.5 * margin for margin in margins]
     a, b = (place - np.average(place, weights=margin) for place, margin in zip(places, margins, strict=True))
@@ -195,9 +190,9 @@ def weighted_kappa(cells: FloatArray, cost: str) -> float:
     The expectation is over independent ranks with the same frequencies.
     """
     rows, columns = cells.sum(axis=1), cells.sum(axis=0)
-    if _constant(rows + columns):
+    if np.count_nonzero(rows + columns) <= 1:
         return float("nan")
-    if _constant(rows) or _constant(columns):
+    if np.count_nonzero(rows) <= 1 or np.count_nonzero(columns) <= 1:
         return 0.0  # observed and expected disagreement are equal
     return 1.0 - mean_cost(cells, cost) / float(rows @ named_costs(cost, len(cells)) @ columns / cells.sum() ** 2)
 

@@ -166,7 +166,11 @@ class MarginBounds:
     @property
     def informative(self) -> list[Bound]:
         """The bounds below their trivial values."""
-        return [bound for bound in self.bounds if bound.value < bound.trivial]
+        bounds = []
+        for bound in self.bounds:
+            if bound.value < bound.trivial:
+                bounds.append(bound)
+        return bounds
 
 
 def dependence(sample: Sample) -> str:
@@ -397,19 +401,16 @@ def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> 
     centre = np.bincount(place, (counted.shares * m).ravel(), _BINS)[inside] / share[inside]
     nats = geometry.price + np.log(2.0 * np.sqrt(counted.n) * MARGINS.size / delta)
 
-    def value(q: FloatArray, size: FloatArray, g: FloatArray) -> FloatArray:
-        limit: FloatArray = kl_inverse(np.minimum(q, 1.0), (0.5 * size**2 + nats) / counted.n) / ndtr(g)
-        return limit
-
     sizes = np.geomspace(0.1, np.sqrt(2.0 * counted.n) + 1.0, _SIZES)
     for _ in range(2):
         q = ndtr(MARGINS[:, None] - (sizes[:, None] * centre)[:, None, :]) @ share[inside]
-        values = value(q, sizes[:, None], MARGINS)
+        values = kl_inverse(np.minimum(q, 1.0), (0.5 * sizes[:, None] ** 2 + nats) / counted.n) / ndtr(MARGINS)
         i, j = divmod(int(np.argmin(values)), MARGINS.size)
         size, g = sizes[i], MARGINS[j]
         sizes = np.geomspace(sizes[max(i - 1, 0)], sizes[min(i + 1, _SIZES - 1)], _SIZES)
     exact = np.vdot(counted.shares, ndtr(g - size * m))
-    error, largest = float(value(exact, size, g)), counted.largest
+    error = float(kl_inverse(np.minimum(exact, 1.0), (0.5 * size**2 + nats) / counted.n) / ndtr(g))
+    largest = counted.largest
     numbers = {"value": largest * error, "training": largest * float(exact), "margin": float(g / size)}
     source = "PAC-Bayes, Langford & Shawe-Taylor 2002"
     return Bound(name=counted.name, source=source, delta=delta, trivial=largest, **numbers)

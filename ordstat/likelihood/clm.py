@@ -122,10 +122,6 @@ class OrdinalRegression(Method):
             return link_of(*self.link)
         return link_of(self.link, None)
 
-    @property
-    def _estimation(self) -> Estimation:
-        return Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
-
     def _problem(self, sample: Sample) -> Problem:
         latent = self._latent()
         flexible = latent if isinstance(latent, FlexibleLink) else None
@@ -136,12 +132,16 @@ class OrdinalRegression(Method):
         cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
-        estimate = self._estimation.of(self._problem(sample))
+        by = Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
+        estimate = by.of(self._problem(sample))
         problem, separation = estimate.problem, estimate.separation
-        structure = problem.structure
+        structure, n_beta, n_zeta = problem.structure, problem.location.kept.size, problem.scale.kept.size
         fields = {  # that random effects leave as they are
             "facts": self._facts(),
-            **problem.sizes,
+            "n_alpha": problem.estimated.size - n_beta - n_zeta - problem.n_lambda,
+            "n_beta": n_beta,
+            "n_zeta": n_zeta,
+            "n_lambda": problem.n_lambda,
             "aliased": ~problem.estimated,
             "null_loglik": estimate.by.null_loglik(problem),
             "null_edf": problem.user.c.size + int(problem.flexible is not None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -203,7 +204,7 @@ def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
         lam = math.exp(coordinate) if flexible.relative else coordinate
         fixed = problem.at_link(flexible.at(lam))
         points = carried(fixed, last.x, link, fixed.family.link), last.x
-        maximum = max((follow(fixed, point, max_iter, _LAMBDA_STEPS) for point in points), key=_height)
+        maximum = max((follow(fixed, point, max_iter, _LAMBDA_STEPS) for point in points), key=attrgetter("loglik"))
         if math.isfinite(maximum.loglik):
             last, link = maximum, fixed.family.link
             if maximum.loglik > best.loglik:
@@ -216,10 +217,6 @@ def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
     bounds = grid[max(lowest - 1, 0)], grid[min(lowest + 1, _COARSE - 1)]
     minimize_scalar(fall, bounds=bounds, method="bounded", options={"xatol": _ACCURACY})
     return np.append(best.x, best_lam)
-
-
-def _height(reached: Reached) -> float:
-    return reached.loglik
 
 
 def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:

@@ -147,9 +147,9 @@ class FittedLikelihood(FittedRanker):
     @cached_property
     def coefficient_columns(self) -> dict[str, FloatArray]:
         """(P,) std_error, statistic (estimate / error), df of t, and two-sided p_value of each parameter."""
-        fit = self.fit
-        information = fit.information
-        variances = information.variances if self.own_covariance.name == "model" else np.diagonal(self.fixed_covariance)
+        fit, information = self.fit, self.fit.information
+        by_model = self.own_covariance.name == "model"
+        variances = information.variances if by_model else np.diagonal(self.fixed_covariance)
         known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
         errors = np.where(fit.infinite, np.nan, spread(np.sqrt(known), fit))
         df = np.full(errors.size, self.own_covariance.df)

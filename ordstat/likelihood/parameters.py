@@ -50,7 +50,7 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
         "threshold": thresholds,
         "nominal": [f"{threshold}.{name}" for name in design.nominal_names for threshold in thresholds],
         "location": list(design.names),
-        "scale": [f"scale.{name}" for name in design.scale_names],
+        "scale": list(map("scale.{}".format, design.scale_names)),
         "lambda": ["lambda"] * fit.n_lambda,
     }
     kinds = np.repeat(list(names), list(map(len, names.values())))

@@ -354,13 +354,6 @@ class Problem:
             )
         return self.user.coordinates(values)
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many parameters of each kind there are, estimated or not."""
-        n_rest = self.location.kept.size + self.scale.kept.size + self.n_lambda
-        sizes = {"n_alpha": self.estimated.size - n_rest, "n_beta": self.location.kept.size}
-        return sizes | {"n_zeta": self.scale.kept.size, "n_lambda": self.n_lambda}
-
     @cached_property
     def estimated(self) -> BoolArray:
         """(P,) parameters that are not aliased, among all."""

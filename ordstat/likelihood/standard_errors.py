@@ -71,12 +71,6 @@ def depends_on_infinite(fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows, ty
     return involved(rule, rows, QUANTITIES[type], infinite)
 
 
-def normal_quantile(level: float, df: float = math.inf) -> float:
-    """z with P(|N(0, 1)| < z) = level; of Student's t where the degrees of freedom are finite."""
-    share = 0.5 + fraction("level", level) / 2.0
-    return float(ndtri(share) if math.isinf(df) else stdtrit(df, share))
-
-
 def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:
     """P(|t| > |statistic|) with degrees of freedom df; normal where they are infinite."""
     tail = -np.abs(statistic)

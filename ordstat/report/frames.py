@@ -141,10 +141,12 @@ def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
 
 def _block_lines(grid: Grid, columns: Sequence[int], sizes: list[int], gap: int) -> list[str]:
     """Head, rule and rows of some columns."""
-    upper = [list(spans([head[i] for i in columns])) for head in grid.heads[:-1]]
+    between, lines = gap * " ", []
+    upper: list[list[tuple[str, int, int]]] = []
+    for texts_of_head in grid.heads[:-1]:
+        upper.append(list(spans([texts_of_head[i] for i in columns])))
     for text, start, end in chain.from_iterable(upper):
         sizes[end - 1] += max(cells(text) - _total(sizes[start:end], gap), 0)
-    between, lines = gap * " ", []
     for head in upper:
         lines.append(between.join(filled(text, _total(sizes[start:end], gap), str.center) for text, start, end in head))
     fills = {"l": str.ljust, "r": str.rjust}

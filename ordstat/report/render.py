@@ -154,6 +154,7 @@ class Report:
         return (*self.notes, *self.margin_notes())
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """A summary to look at: text in a terminal, HTML in a notebook, frames in `tables`.
 
@@ -161,30 +162,24 @@ class Summary:
     ----------
     report : Report
         What is shown.
-    data : Report
-        All there is to show.
-
-    Parameters
-    ----------
-    report : Report
     data : Report, optional
-        `report` itself unless given.
+        All there is to show, where that is more.
     """
 
-    def __init__(self, report: Report, data: Report | None = None) -> None:
-        self.report = report
-        self.data = report if data is None else data
+    report: Report
+    data: Report | None = None
 
     def __repr__(self) -> str:
         return as_text(self.report)
 
     def _repr_html_(self) -> str:
-        return as_html(self.report, None if self.data is self.report else self.data)
+        return as_html(self.report, self.data)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """All tables by title, unrounded."""
-        return {table.title: table.noted() for table in self.data.blocks if isinstance(table, Table)}
+        blocks = (self.data or self.report).blocks
+        return {table.title: table.noted() for table in blocks if isinstance(table, Table)}
 
 
 class Reported:
