@@ -27,7 +27,6 @@ from ..likelihood.parameters import listed
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
-from ..results import updated
 from .wald import chi2_tail
 
 if TYPE_CHECKING:
@@ -525,7 +524,7 @@ def stepwise(
         if best is None:
             break
         change, formula = best
-        changed = updated(r, formula, method=unstarted(r))
+        changed = cast(Any, r).update(formula, method=unstarted(r))
         check_complete(r.design, changed.design, change[2:])
         r = changed
         steps.append((change, r))
