@@ -356,13 +356,8 @@ def test_more_levels_than_two_bytes_tell_apart_are_refused(monkeypatch):
 def test_the_default_search_shows_its_progress(seed):
     """Every fold of every depth says what it does, at least every 50 rounds, and the last call is the whole."""
     calls = []
-    fit = ordfit(
-        "rank ~ x1 + x2",
-        datasets.quadratic_bands(200, seed=seed),
-        "ordboost",
-        max_rounds=120,
-        callback=lambda *call: calls.append(call),
-    )
+    bands = datasets.quadratic_bands(200, seed=seed)
+    fit = ordfit("rank ~ x1 + x2", bands, "ordboost", max_rounds=120, callback=lambda *call: calls.append(call))
     steps, totals, messages = zip(*calls, strict=True)
     assert sorted(steps) == list(steps) and set(totals) == {16} and calls[-1] == (16, 16, "all rows")
     for depth in (1, 3, 6):
