@@ -12,7 +12,7 @@ from ordstat._typing import FloatArray, IntArray
 from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.results import LikelihoodResults
 
-from .test_lme4 import GLMER
+from .test_r_clmm import GLMER
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact + (1 | judge)"
@@ -20,7 +20,7 @@ FORMULA = "rating ~ temp + contact + (1 | judge)"
 
 @pytest.mark.parametrize(("link", "nodes"), GLMER)
 def test_two_levels_equal_glmer(link: str, nodes: int) -> None:
-    """P(y = 2) = F(H - theta), F symmetric: R's values stand in `test_lme4.py`."""
+    """P(y = 2) = F(H - theta), F symmetric: R's values stand in `test_r_clmm.py`."""
     loglik, fixef, theta = GLMER[link, nodes]
     data = load_case("long_clmm_binary").frame()
     fit = ordfit("yb ~ x1 + x2 + (1 | id)", data, "acat", link=link, quadrature=nodes)

@@ -178,7 +178,7 @@ def test_coefficients_and_thresholds_give_the_ranks(method, scaling):
     assert (codes == fit.predict().cat.codes).all()
 
 
-@pytest.mark.parametrize("constraints", [None, {0: "+"}])
+@pytest.mark.parametrize("constraints", [None, {"x1": "+"}])
 @pytest.mark.parametrize("scaling", ["range", None])
 @pytest.mark.parametrize("method", ["redsvm", "svor-imc", "svor-exc"])
 def test_the_squared_hinge_scores_rows_of_the_fit_as_new_ones(method, scaling, constraints):
