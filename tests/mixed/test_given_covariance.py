@@ -159,11 +159,11 @@ def test_models_in_words() -> None:
         ordfit("y ~ x + (1 | g)", data, cov=cov, quadrature=7)
     fit = ordfit("y ~ x + (1 | g)", data, cov=cov)
     new = data.head(3).assign(g="animal 77")
-    with pytest.raises(DataError, match="groups of cov= without rows in the fit. Use predict"):
+    with pytest.raises(DataError, match="groups of cov= without rows in the fit"):
         fit.predict(new, re="marginal")
-    with pytest.raises(DataError, match="groups of cov= without rows in the fit. Use predict"):
+    with pytest.raises(DataError, match="groups of cov= without rows in the fit"):
         fit.simulate(2, seed=1, newdata=new)
     sd = np.sqrt(np.diag(kinship(6)))
-    with pytest.raises(DataError, match="groups of cov= without rows in the fit. Use predict"):
+    with pytest.raises(DataError, match="groups of cov= without rows in the fit"):
         ordfit("y ~ x + (1 | g)", data, cov={"g": kinship(6) / np.outer(sd, sd)}).errors(new)
     assert fit.predict(new, type="prob", re="zero").notna().all(axis=None)
