@@ -510,7 +510,7 @@ class OrdinalResults(FittedRanker):
         """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction.
 
         Intervals grow around the predicted level: by probability where the fit has any (ordinal adaptive prediction
-        sets, Lu et al. 2022), else by distance of the score from the thresholds, or by votes. How far is settled on
+        sets, Lu et al. 2022), else by distance of the score from the thresholds. How far is settled on
         rows that the ranker has not seen. Coverage is guaranteed for exchangeable rows, of any distribution and however
         good the fit, on average over new rows and calibration rows.
 

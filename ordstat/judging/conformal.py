@@ -8,12 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv
 
 from .._typing import FloatArray, IntArray
 from ..checks import fraction, generator, require_memory
 from ..exceptions import ConvergenceWarning, DataError, DataWarning, OptionError, warn
-from ..fit import GapRule, most_votes
+from ..fit import GapRule
 from ..fitted import FittedRanker, check_weights_go_with
 from ..formula.sample import Rows, Sample
 from ..report.cells import count
@@ -75,23 +74,6 @@ def grown_by_distance(gaps: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.maximum(down, up), 0.0))
 
 
-def grown_by_votes(votes: FloatArray) -> FloatArray:
-    """(N, K) votes that the best rank is ahead of the best rank at, or beyond, each rank.
-
-    The interval at q is the shortest that holds every rank within q votes of the best.
-
-    Examples
-    --------
-    >>> grown_by_votes(np.array([[2.0, 1.0, 4.0, 0.0]]))
-    array([[2., 2., 0., 4.]])
-    """
-    best = most_votes(votes)[:, None]
-    below = np.maximum.accumulate(votes, axis=1)
-    above = np.maximum.accumulate(votes[:, ::-1], axis=1)[:, ::-1]
-    reached = np.where(np.arange(votes.shape[1]) < best, below, above)
-    return np.asarray(votes.max(axis=1, keepdims=True) - reached)
-
-
 def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> float:
     """The ceil((n + 1) level)-th smallest of n scores (M,) that occur `counts` (M,) times; infinity if n is less.
 
@@ -122,29 +104,9 @@ def interval_ends(entered: FloatArray, radius: float) -> tuple[IntArray, IntArra
     return lower, upper
 
 
-def coverage_range(n: int, level: float, confidence: float) -> tuple[float, float]:
-    """Where the coverage of intervals with these very calibration rows lies, with a given probability over the rows.
-
-    It is Beta(r, n + 1 - r) with r = ceil((n + 1) level) where scores have no ties, and above that where they have
-    (Vovk 2012; Angelopoulos & Bates 2023, sec. 3.2). 1 where n is too small for the level.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in coverage_range(1000, 0.9, 0.9)]
-    [0.884, 0.915]
-    """
-    place = math.ceil((n + 1) * level - _ROUNDING)
-    if place > n:
-        return 1.0, 1.0
-    tail = 0.5 * (1.0 - confidence)
-    low, high = betaincinv(place, n + 1 - place, [tail, 1.0 - tail])
-    return float(low), float(high)
-
-
 _BY = {
     "probability": "probability, from the predicted level to the likelier neighbour (ordinal adaptive sets)",
     "distance": "distance of the score from the thresholds",
-    "votes": "votes behind those of the predicted level",
 }
 
 
@@ -166,7 +128,7 @@ class ConformalIntervals(Reported):
         How far intervals grow around the predicted level; infinite where there are too few calibration rows.
     n : int
         Calibration rows.
-    grown : {"probability", "distance", "votes"}
+    grown : {"probability", "distance"}
         What intervals grow by.
     """
 
@@ -251,10 +213,9 @@ class ConformalIntervals(Reported):
 
     def report(self) -> Report:
         """The summary as data."""
-        low, high = coverage_range(self.n, self.level, 0.95)
-        ends = {"from": [self.level, low], "to": [min(self.level + 1.0 / (self.n + 1), 1.0), high]}
-        frame = pd.DataFrame(ends, index=["on average", "of these calibration rows, 95%"])
-        note = "For exchangeable rows; ties of the scores (few distinct rows, votes) can only raise it."
+        ends = {"from": [self.level], "to": [min(self.level + 1.0 / (self.n + 1), 1.0)]}
+        frame = pd.DataFrame(ends, index=["on average"])
+        note = "For independent rows of one population. Ties of the scores can only raise it."
         return Report(
             title=f"Conformal intervals: {self.results.design.formula}",
             header=(
@@ -292,6 +253,8 @@ def conformal_intervals(
             raise OptionError(
                 f"rows {which} are not exchangeable; coverage of conformal intervals is not guaranteed for them."
             )
+    if fit.fit.scores.ndim == 2 and "prob" not in fit.prediction_types:
+        raise OptionError(f"conformal() needs probabilities or a score; {fit.method!r} votes. Fit with calibrate=True.")
     if data is None:
         ranker, sample, scores = _split(fit, share, generator(seed))
     else:
@@ -316,8 +279,6 @@ def entered(results: FittedRanker, rows: Rows, scores: FloatArray) -> tuple[Floa
     probabilities = results.probabilities_of(fit, rows, scores)
     if probabilities is not None:
         return grown_by_probability(probabilities, fit.rule.codes(rows, scores)), "probability"
-    if scores.ndim == 2:
-        return grown_by_votes(scores), "votes"
     return grown_by_distance(cast(GapRule, fit.rule).gaps(rows, scores)), "distance"
 
 

@@ -46,8 +46,6 @@ class PairOrder:
     cells : (N,) position of each row in a table (U, K) of distinct scores, rising, by ranks
     n_levels : int
         K.
-    first : (U,), optional
-        Position of the lowest score that each score is compared with; the first if not given.
 
     Examples
     --------
@@ -58,23 +56,15 @@ class PairOrder:
 
     cells: IntArray
     n_levels: int
-    first: IntArray | None = None
 
     @classmethod
-    def of(cls, y: IntArray, scores: AnyArray, groups: IntArray | None = None) -> PairOrder:
-        """Sort codes y (N,) by finite scores (N,), of which only the order matters; rounding counts as a tie.
-
-        With `groups` (N,), whole numbers from 0, only pairs within a group are counted.
-        """
-        order, first = np.argsort(scores), None
+    def of(cls, y: IntArray, scores: AnyArray) -> PairOrder:
+        """Sort codes y (N,) by finite scores (N,). Only their order matters; differences by rounding are ties."""
+        order = np.argsort(scores)
         place = np.empty(y.size, dtype=np.intp)
         place[order] = np.cumsum(apart(scores[order])) - 1
-        if groups is not None:
-            size = int(place.max(initial=0)) + 1
-            distinct, place = np.unique(groups * size + place, return_inverse=True)
-            first = np.searchsorted(distinct // size, distinct // size)
         n_levels = int(y.max(initial=0)) + 1
-        return cls(place * n_levels + y, n_levels, first)
+        return cls(place * n_levels + y, n_levels)
 
     def table(self, weights: FloatArray) -> FloatArray:
         """(U, K) weight of the rows of each distinct score, rising, and each rank."""
@@ -83,14 +73,12 @@ class PairOrder:
 
     def counts(self, weights: FloatArray) -> PairCounts:
         """Pairs under case weights (N,)."""
-        return pair_counts(self.table(weights), self.first)
+        return pair_counts(self.table(weights))
 
 
-def pair_counts(table: FloatArray, first: IntArray | None = None) -> PairCounts:
+def pair_counts(table: FloatArray) -> PairCounts:
     """Pairs of the rows of a table (U, K) of distinct scores, rising, by ranks; see `PairOrder`."""
     lower = np.cumsum(table, axis=0) - table  # weight of the rows of lower score, by rank
-    if first is not None:
-        lower -= lower[first]
     to_rank = np.cumsum(lower, axis=1)
     return PairCounts(
         concordant=float(np.vdot(table, to_rank - lower)),

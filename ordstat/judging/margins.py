@@ -532,7 +532,9 @@ _MOST = 1e7
 
 
 def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample, delta: float = 0.05) -> MarginBounds:
-    """Theorem 7.2 on disjoint pairs and, as printed, on neighbours; or which of its conditions fails.
+    """The bound of theorem 7.2 [Herbrich et al. 2000] on disjoint pairs of rows, or which of its conditions fails.
+
+    The paper prints it for neighbouring pairs. These share a row, so they are not independent as the proof needs.
 
     Parameters
     ----------
@@ -541,10 +543,6 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
     sample : Sample
     delta : float in (0, 1)
         Chance that a bound fails.
-
-    Returns
-    -------
-    MarginBounds
     """
     if reason := dependence(sample):
         return MarginBounds(bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),))
@@ -553,26 +551,15 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
         return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {what}.",))
     repeats = sample.case_weights.astype(np.intp)
     index = np.repeat(np.arange(sample.n), repeats)
-    even = index[: index.size - index.size % 2]
-    chains = {
-        "R_pref, disjoint pairs": (even[::2], even[1::2]),
-        "R_pref, neighbours as printed": (index[:-1], index[1:]),
-    }
-    bounds, notes = [], []
-    for name, (first, second) in chains.items():
-        sign = np.sign(sample.y[first] - sample.y[second])
-        margins = (sign * (scores[first] - scores[second]))[sign != 0]
-        bound = _preference_bound(name, margins, geometry, delta)
-        if isinstance(bound, Bound):
-            bounds.append(bound)
-        else:
-            notes.append(f"No bound of {name}: {bound}.")
-    if any(bound.name.endswith("printed") for bound in bounds):
-        notes.append("Neighbouring pairs share a row and are not independent, as th. 7.2 takes them to be.")
-    return MarginBounds(bounds=tuple(bounds), notes=tuple(notes))
+    first, second = index[: index.size - index.size % 2].reshape(-1, 2).T
+    sign = np.sign(sample.y[first] - sample.y[second])
+    bound = _preference_bound((sign * (scores[first] - scores[second]))[sign != 0], geometry, delta)
+    if isinstance(bound, Bound):
+        return MarginBounds(bounds=(bound,))
+    return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {bound}.",))
 
 
-def _preference_bound(name: str, margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound | str:
+def _preference_bound(margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound | str:
     """The bound from the margins (n,) of pairs of different rank, or which condition of the theorem fails."""
     n = margins.size
     if n == 0:
@@ -586,4 +573,5 @@ def _preference_bound(name: str, margins: FloatArray, geometry: BallGeometry, de
         return f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {k:.3g} for n = {n} pairs"
     value = 2.0 / n * (k * np.log2(8.0 * np.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
     margin, source = float(margins.min() / geometry.norm), "Herbrich et al. 2000, th. 7.2"
-    return Bound(name=name, source=source, value=float(value), delta=delta, trivial=1.0, margin=margin, training=0.0)
+    numbers = {"value": float(value), "delta": delta, "trivial": 1.0, "margin": margin, "training": 0.0}
+    return Bound(name="R_pref, disjoint pairs", source=source, **numbers)

@@ -11,7 +11,6 @@ import pandas as pd
 from .._typing import FloatArray
 from ..exceptions import UnavailableError
 from ..fit import CostBound, Fit, MarginFit, ThresholdRule, VoteFit
-from ..fitted import FittedRanker
 from ..formula.sample import Rows
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -26,16 +25,15 @@ from ..report.sections import (
 )
 from ..results import OrdinalResults
 
+_BY_MEDIAN = "No threshold was fitted: the score is the interpolated median, with thresholds 1, 2, ... by definition."
 
-class FittedThresholds(FittedRanker):
+
+class ThresholdResults(OrdinalResults):
     """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}."""
 
     fit: MarginFit
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Large-margin ranker"
+    kind = "Large-margin ranker"
 
     def estimates(self) -> dict[str, pd.Series]:
         """Coefficients of a linear score, and thresholds."""
@@ -88,43 +86,6 @@ class FittedThresholds(FittedRanker):
         return None if self.fit.support is None else self.design.index[self.fit.support]
 
 
-_BY_MEDIAN = "No threshold was fitted: the score is the interpolated median, with thresholds 1, 2, ... by definition."
-
-
-def tidy_thresholds(fit: FittedThresholds) -> pd.DataFrame:
-    """One row per threshold and linear coefficient: term, estimate, coef_type."""
-    params, n = fit.params, 0 if fit.by_median else len(fit.threshold_names)
-    kinds = ["threshold"] * n + ["location"] * (len(params) - n)
-    frame = pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
-    return NotedFrame.of(frame, (_BY_MEDIAN,) * fit.by_median, "Thresholds and coefficients of the score")
-
-
-def fitted_thresholds(r: FittedThresholds) -> list[Table]:
-    """The table of thresholds, where they were fitted."""
-    return [] if r.by_median else [threshold_table(r.thresholds.to_frame())]
-
-
-def threshold_figures(fit: FittedThresholds) -> pd.DataFrame:
-    """One row of figures of the whole fit."""
-    frame = figures(fit)
-    frame.insert(2, "n_support", np.nan if fit.fit.support is None else fit.fit.support.size)
-    return frame
-
-
-def threshold_report(r: FittedThresholds, header: Sequence[tuple[str, Any]] = ()) -> Report:
-    """The summary as data, with more pairs in its header."""
-    tables = fitted_thresholds(r)
-    if r.fit.coefficients is not None:
-        title = "Coefficients of the score (positive = higher response)"
-        tables.insert(0, Table(title=title, frame=r.coef.to_frame()))
-    if r.fit.selection is not None:
-        tables.append(selection_table(r.fit.selection))
-    return ranker_report(r, [*tables, *shared_tables(r)], header)
-
-
-class ThresholdResults(FittedThresholds, OrdinalResults):
-    """A fitted ranker, rank(x) = 1 + #{k : H(x) > threshold_k}."""
-
     def tidy(self) -> pd.DataFrame:
         """One row per threshold and linear coefficient: term, estimate, coef_type.
 
@@ -141,7 +102,18 @@ class ThresholdResults(FittedThresholds, OrdinalResults):
         4    temp[T.warm]       2.0   location
         5  contact[T.yes]       2.0   location
         """
-        return tidy_thresholds(self)
+        params, n = self.params, 0 if self.by_median else len(self.threshold_names)
+        kinds = ["threshold"] * n + ["location"] * (len(params) - n)
+        frame = pd.DataFrame({"term": params.index, "estimate": params.to_numpy(), "coef_type": kinds})
+        return NotedFrame.of(frame, (_BY_MEDIAN,) * self.by_median, "Thresholds and coefficients of the score")
+
+    def estimate_tables(self) -> list[Table]:
+        """The tables of coefficients and of fitted thresholds, for a summary."""
+        tables = [] if self.by_median else [threshold_table(self.thresholds.to_frame())]
+        if self.fit.coefficients is not None:
+            title = "Coefficients of the score (positive = higher response)"
+            tables.insert(0, Table(title=title, frame=self.coef.to_frame()))
+        return tables
 
 
 class ProbabilityResults(ThresholdResults):
@@ -164,44 +136,22 @@ class MarginResults(ThresholdResults):
     ['1|2', '2|3', '3|4', '4|5']
     """
 
-    glance = threshold_figures
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit."""
+        frame = figures(self)
+        frame.insert(2, "n_support", np.nan if self.fit.support is None else self.fit.support.size)
+        return frame
 
-    def summary_data(self) -> Report:
-        """The summary as data."""
-        return threshold_report(self)
-
-
-class FittedVotes(FittedRanker):
-    """A fitted ranker that chooses the level with the most votes."""
-
-    fit: VoteFit
-
-    predicts: ClassVar[tuple[str, ...]] = ("class", "votes")
-    augments: ClassVar[tuple[str, ...]] = ("class", "votes")
-    no_bounds: ClassVar[str] = "No margin bounds: a rule that votes has no margins."
-
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Voting ranker"
-
-    @property
-    def bound(self) -> CostBound | None:
-        """The bound on the training cost by the costs of the binary classifiers; None where there is no theorem."""
-        return self.fit.bound
+    def summary_data(self, header: Sequence[tuple[str, Any]] = ()) -> Report:
+        """The summary as data, with additional lines in its header."""
+        chosen = [] if self.fit.selection is None else [selection_table(self.fit.selection)]
+        return ranker_report(self, [*self.estimate_tables(), *chosen, *shared_tables(self)], header)
 
 
-def vote_report(fit: FittedVotes) -> Report:
-    """The summary as data."""
-    header = [] if fit.bound is None else [bound_header(fit.bound)]
-    chosen = [] if fit.fit.selection is None else [selection_table(fit.fit.selection)]
-    return ranker_report(fit, [*chosen, *error_tables(fit)], header)
+class VoteResults(OrdinalResults):
+    """A fitted ranker that chooses the level with the most votes; a tie goes to the lower level.
 
-
-class VoteResults(FittedVotes, OrdinalResults):
-    """A fitted ranker that chooses the level with the most votes, ties to the lower one.
-
-    It has no thresholds and no margins: `predict` gives "class" and "votes", one column a level.
+    It has no thresholds and no margins: `predict` gives "class" and "votes", one column for each level.
 
     Examples
     --------
@@ -213,4 +163,21 @@ class VoteResults(FittedVotes, OrdinalResults):
     1  2.0  4.0  3.0  1.0  0.0
     """
 
-    summary_data = vote_report
+    fit: VoteFit
+
+    kind = "Voting ranker"
+
+    predicts: ClassVar[tuple[str, ...]] = ("class", "votes")
+    augments: ClassVar[tuple[str, ...]] = ("class", "votes")
+    no_bounds: ClassVar[str] = "No margin bounds: a rule that votes has no margins."
+
+    @property
+    def bound(self) -> CostBound | None:
+        """The bound on the training cost by the costs of the binary classifiers; None where there is no theorem."""
+        return self.fit.bound
+
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        header = [] if self.bound is None else [bound_header(self.bound)]
+        chosen = [] if self.fit.selection is None else [selection_table(self.fit.selection)]
+        return ranker_report(self, [*chosen, *error_tables(self)], header)

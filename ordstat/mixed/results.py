@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from ..checks import fraction, one_of
 from ..exceptions import DataWarning, SeparationWarning, UnavailableError
 from ..fit import Fit
@@ -68,8 +68,8 @@ _PENALISED = (
     "variance. Fit without random_penalty= to test one."
 )
 _DISCRIMINATION = (
-    "modes: at the modes of the random effects, which know the responses of their own groups; population: as rows of "
-    "new groups are predicted; within: pairs of rows of one group alone. errors(cv=) has held-out groups.",
+    "modes: at the modes of the random effects, which are estimated from the responses of the same groups; population: "
+    "as rows of new groups are predicted. errors(cv=) has held-out groups.",
     "r2_latent: share of the latent variance that the fixed effects explain (population), and they and the random "
     "effects (modes), by Nakagawa, Johnson and Schielzeth (2017).",
 )
@@ -459,21 +459,14 @@ def _table(r: MixedResults, level: float) -> Table:
 
 def _discrimination(r: MixedResults) -> pd.DataFrame:
     """Rank correlations and shares of the latent variance, a column for each way of seeing the groups."""
-    sample, random = r.design.sample, r.design.sample.rows.random
-    assert random is not None
+    sample = r.design.sample
     ranks = np.arange(float(len(r.levels)))
     at_modes = r.rule.probabilities(sample.rows, r.fit.scores) @ ranks
     at_modes = r.fit.scores if sample.rows.one_scale else at_modes
     population: Any = r.judge.rule
-    orders: dict[str, tuple[FloatArray, IntArray | None]] = {
-        "modes": (at_modes, None),
-        "population": (population.probabilities(sample.rows) @ ranks, None),
-    }
-    for term, columns in zip(r.design.random, random.terms, strict=True):
-        orders[f"within {term.group}"] = at_modes, columns.codes
     table = {}
-    for name, (order, groups) in orders.items():
-        counts = PairOrder.of(sample.y, order, groups).counts(sample.case_weights)
+    for name, order in {"modes": at_modes, "population": population.probabilities(sample.rows) @ ranks}.items():
+        counts = PairOrder.of(sample.y, order).counts(sample.case_weights)
         gamma = ratio(counts.concordant - counts.discordant, counts.concordant + counts.discordant)
         table[name] = {"c_index": concordance(counts), "somers_d": somers_d(counts), "gamma": gamma}
         table[name]["pairs"] = counts.total

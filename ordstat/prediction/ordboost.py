@@ -18,7 +18,7 @@ from ..fit import Certificate, Trace
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.evaluation import as_rows, require_folds
-from ..judging.rankers import ProbabilityResults, fitted_thresholds
+from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
 from ..method import Method, Needs, cost_option, jobs_option, option
 from ..plots.accessor import EnsemblePlots
@@ -195,7 +195,7 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         """The summary as data."""
         title = "Columns: share of the fall of the loss; cuts; linear start, per SD"
         importance = importance_table(self.gain_importance(), title, 10, {"cuts": "int", "linear": ".3f"})
-        return ranker_report(self, [*fitted_thresholds(self), importance, self._round_table(), *error_tables(self)])
+        return ranker_report(self, [*self.estimate_tables(), importance, self._round_table(), *error_tables(self)])
 
     def _round_table(self) -> Table:
         frame = self.rounds.iloc[shown_rounds(self.fit.kept + 1)].drop(columns=self.threshold_names)

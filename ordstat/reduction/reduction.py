@@ -16,7 +16,7 @@ from ..fit import CostBound, Fit, Trace
 from ..fitted import Target
 from ..formula.sample import SCALED, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, require_differences, split_weights
-from ..judging.rankers import MarginResults, threshold_report
+from ..judging.rankers import MarginResults
 from ..method import LI_LIN, LIN, Method, Needs, cost_option, option, scaling_option
 from ..report.cells import count
 from ..report.render import Report
@@ -126,9 +126,9 @@ class ThresholdLossResults(QuestionResults):
 
     no_bounds: ClassVar[str] = "No margin bounds: they need a potential of known norm, and a network has none."
 
-    def summary_data(self) -> Report:
+    def summary_data(self, header: Any = ()) -> Report:
         """The summary as data."""
-        return threshold_report(self, [bound_header(self.bound)])
+        return MarginResults.summary_data(self, [bound_header(self.bound), *header])
 
 
 #: From answers to ranks.

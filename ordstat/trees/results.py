@@ -16,7 +16,7 @@ from ..exceptions import OptionError
 from ..fit import Fit
 from ..fitted import Target
 from ..formula.sample import Rows
-from ..judging.rankers import FittedVotes
+from ..judging.rankers import VoteResults
 from ..plots.accessor import TreePlots
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -29,7 +29,7 @@ from .tree import Tree
 _DRAWN, _SHORT, _UPPER = 16, 12, 2
 
 
-class TreeResults(RoundsResults, FittedVotes):
+class TreeResults(RoundsResults, VoteResults):
     """A fitted tree, or many trees that vote; ties go to the lower level.
 
     Examples
