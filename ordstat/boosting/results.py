@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from .._typing import AnyArray, IntArray
 from ..checks import is_whole, whole
 from ..exceptions import OptionError, UnavailableError
 from ..fit import Fit
-from ..formula.sample import Rows, Sample
+from ..formula.sample import Sample
 from ..judging.costs import sample_costs
 from ..judging.importance import GAIN_FIRST
 from ..judging.rankers import ThresholdResults
@@ -28,25 +28,11 @@ from ..results import OrdinalResults
 _SHOWN = 6
 
 
-class RoundsMethod(Protocol):
-    """A method that fits in rounds, as results see it."""
-
-    def more(self, sample: Sample, fit: Any, rounds: int) -> Fit:
-        """The fit with further rounds."""
-
-    def truncated(self, sample: Sample, fit: Any, rounds: int) -> Fit:
-        """The fit after some of its rounds."""
-
-    def staged_codes(
-        self, sample: Sample, fit: Any, targets: Sequence[Rows], stages: Sequence[int]
-    ) -> Iterator[list[IntArray]]:
-        """Predicted codes of several sets of rows after some of the rounds."""
-
-
 class RoundsResults(OrdinalResults):
     """Results of a fit that was made in rounds."""
 
     fit: Any
+    method: Any
 
     importance_kinds = GAIN_FIRST
     #: Columns of `staged_errors`.
@@ -70,7 +56,7 @@ class RoundsResults(OrdinalResults):
         >>> len(fit.at(5).rounds)
         5
         """
-        return self._with(cast(RoundsMethod, self.method).truncated(self.design.sample, self.fit, rounds), rounds)
+        return self._with(self.method.truncated(self.design.sample, self.fit, rounds), rounds)
 
     def more(self, rounds: int) -> Self:
         """The results with further rounds: those of a fit of as many rounds at once.
@@ -89,35 +75,8 @@ class RoundsResults(OrdinalResults):
         >>> len(fit.more(10).rounds)
         30
         """
-        fit: Any = cast(RoundsMethod, self.method).more(self.design.sample, self.fit, rounds)
+        fit = self.method.more(self.design.sample, self.fit, rounds)
         return self._with(fit, fit.stages[-1])
-
-    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
-        """Predictions after every round, as (round, what `predict` gives).
-
-        Parameters
-        ----------
-        newdata : data frame, optional
-        type : str
-            As in `predict`.
-        every : int
-            Only every so many rounds, and the last.
-
-        Raises
-        ------
-        OptionError
-            `every` below 1.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> wine = datasets.load("wine")
-        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
-        >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
-        [(10, [2, 2]), (20, [2, 2])]
-        """
-        for stage in self._stages(every):
-            yield stage, self.at(stage).predict(newdata, type)
 
     def staged_errors(
         self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
@@ -154,10 +113,10 @@ class RoundsResults(OrdinalResults):
         stages, samples = self._stages(every, rounds), {"": self.design.sample}
         if newdata is not None:
             samples["new "] = self.new_sample(newdata)[1]
-        method, targets = cast(RoundsMethod, self.method), [sample.rows for sample in samples.values()]
+        targets = [sample.rows for sample in samples.values()]
         table = [
             dict(pair for item, codes in zip(samples.items(), both, strict=True) for pair in self._errors(*item, codes))
-            for both in method.staged_codes(self.design.sample, self.fit, targets, stages)
+            for both in self.method.staged_codes(self.design.sample, self.fit, targets, stages)
         ]
         return pd.DataFrame(table, index=pd.Index(stages, name="round"))
 
@@ -183,7 +142,7 @@ class RoundsResults(OrdinalResults):
 
     def _with(self, fit: Fit, rounds: int) -> Self:
         """Another fit, whose method has as many rounds, so that folds, splits and updates are fitted with these."""
-        method: Any = self.method
+        method = self.method
         if rounds > 0 and hasattr(method, "rounds"):
             method = replace(method, rounds=int(rounds))
         calibrated: Any = None if self.calibrated is None else replace(cast(Any, self.calibrated), method=method)
@@ -224,10 +183,7 @@ class EnsembleResults(RoundsResults, ThresholdResults):
 
     no_bounds: ClassVar[str] = "No margin bounds: the score that the rounds add to has no sum of weights."
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Threshold ensemble"
+    kind = "Threshold ensemble"
 
     @property
     def rounds(self) -> pd.DataFrame:

@@ -53,13 +53,13 @@ class Presorted:
 
     def between(self, column: int, place: int) -> float:
         """A threshold with the rows up to this place at or below it, and the next above."""
-        return middle(float(self.values[column, place]), float(self.values[column, place + 1]))
+        return float(middle(self.values[column, place], self.values[column, place + 1]))
 
 
-def middle(low: float, high: float) -> float:
-    """Half way from low to high, below high whatever the rounding."""
+def middle(low: AnyArray, high: AnyArray) -> FloatArray:
+    """Half way from low to high; low where rounding leaves nothing between them."""
     half_way = low / 2.0 + high / 2.0
-    return half_way if low <= half_way < high else low
+    return np.where((low <= half_way) & (half_way < high), half_way, low)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatAr
         below = x <= cuts[place]
         low, high = x[below].max(), x[~below].min()
         pairs = np.log(weights[x == low].sum()) + np.log(weights[x == high].sum()) - 2.0 * np.log(weights.sum())
-        log_pairs[place] = pairs if cuts[place] == middle(float(low), float(high)) else np.nan
+        log_pairs[place] = pairs if cuts[place] == middle(low, high) else np.nan
     return log_pairs
 
 

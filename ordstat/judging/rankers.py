@@ -85,7 +85,6 @@ class ThresholdResults(OrdinalResults):
         """Labels of the support rows; None for methods without support vectors."""
         return None if self.fit.support is None else self.design.index[self.fit.support]
 
-
     def tidy(self) -> pd.DataFrame:
         """One row per threshold and linear coefficient: term, estimate, coef_type.
 
@@ -142,7 +141,11 @@ class MarginResults(ThresholdResults):
         frame.insert(2, "n_support", np.nan if self.fit.support is None else self.fit.support.size)
         return frame
 
-    def summary_data(self, header: Sequence[tuple[str, Any]] = ()) -> Report:
+    def summary_data(self) -> Report:
+        """The summary as data."""
+        return self.margin_report()
+
+    def margin_report(self, header: Sequence[tuple[str, Any]] = ()) -> Report:
         """The summary as data, with additional lines in its header."""
         chosen = [] if self.fit.selection is None else [selection_table(self.fit.selection)]
         return ranker_report(self, [*self.estimate_tables(), *chosen, *shared_tables(self)], header)

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import coupled, schur_complement
-from ..formula.sample import RandomColumns
+from ..formula.sample import RandomColumns, sums_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,11 +178,11 @@ class Factor:
         for t, values in enumerate(right[1:], start=1):
             pattern = self.structure.patterns[0, t]
             moved = np.einsum("pab,pa->pb", self.V[t], right[0][pattern.first])
-            others.append(values - _by_code(pattern.second, moved, len(values)))
+            others.append(values - sums_by(pattern.second, moved, len(values)))
         solved = self.rest.solve(others)
         for t, values in enumerate(solved, start=1):
             pattern = self.structure.patterns[0, t]
-            first = first - _by_code(
+            first = first - sums_by(
                 pattern.first, np.einsum("pab,pb->pa", self.V[t], values[pattern.second]), len(first)
             )
         return [first, *solved]
@@ -222,7 +222,7 @@ class Factor:
         for t, coupling in layout.blocks(product, self.V).items():
             pairs[0, t] = -coupling
             moved = coupling @ self.V[t].transpose(0, 2, 1)
-            gained = _by_code(self.structure.patterns[0, t].first, moved.reshape(len(moved), -1), len(own))
+            gained = sums_by(self.structure.patterns[0, t].first, moved.reshape(len(moved), -1), len(own))
             own += gained.reshape(own.shape)
         return BlockMatrix([own, *inner.diagonal], pairs)
 
@@ -303,14 +303,6 @@ class Layout:
         return {t: part.reshape(like[t].shape) for t, part in zip(sorted(like), np.split(values, ends), strict=True)}
 
 
-def _by_code(codes: IntArray, values: FloatArray, size: int) -> FloatArray:
-    """(size, m) sums of values (n, m) by code."""
-    out = np.empty((size, values.shape[1]))
-    for column in range(values.shape[1]):
-        out[:, column] = np.bincount(codes, values[:, column], minlength=size)
-    return out
-
-
 def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
     """Eliminate term by term; None where the matrix is not positive definite."""
     inverses = _inverses(matrix.diagonal[0])
@@ -355,12 +347,12 @@ def _nested(matrix: BlockMatrix, structure: Structure, V: dict[int, FloatArray])
             continue
         product = matrix.pairs[0, t].transpose(0, 2, 1) @ V[t]
         second = structure.patterns[0, t].second
-        gone = _by_code(second, product.reshape(len(product), -1), size).reshape(matrix.diagonal[t].shape)
+        gone = sums_by(second, product.reshape(len(product), -1), size).reshape(matrix.diagonal[t].shape)
         diagonal.append(matrix.diagonal[t] - gone)
     for (s, t), place in structure.inner.items():
         product = matrix.pairs[0, s].transpose(0, 2, 1) @ V[t]
         old = matrix.pairs[s, t]
-        pairs[s - 1, t - 1] = old - _by_code(place, product.reshape(len(product), -1), len(old)).reshape(old.shape)
+        pairs[s - 1, t - 1] = old - sums_by(place, product.reshape(len(product), -1), len(old)).reshape(old.shape)
     return factor(BlockMatrix(diagonal, pairs), structure.rest)
 
 

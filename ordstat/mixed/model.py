@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..compiled.mixed import location_terms
-from ..formula.sample import RandomColumns
+from ..formula.sample import RandomColumns, sums_by
 from ..likelihood.family import Cumulative, Family, LocationTerms
 from ..likelihood.predictor import Jacobian, ModelRows, Predictor
 from ..likelihood.problem import Problem
@@ -238,7 +238,9 @@ class MixedModel:
 
     def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
         """X'values (n,), the other way round."""
-        return [_by_code(term, columns * values[:, None]) for term, columns in zip(self.terms, x, strict=True)]
+        return [
+            sums_by(term.codes, columns, term.n_groups, values) for term, columns in zip(self.terms, x, strict=True)
+        ]
 
     def jacobian(self, places: IntArray) -> Jacobian:
         """How the predictors of the rows move with the fixed parameters."""
@@ -257,14 +259,6 @@ def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
     if not 1e-12 < 1.0 / np.linalg.cond(R) < 1.0 / _ALIKE:
         return M
     return np.asarray(M @ np.linalg.inv(R * np.sign(np.diag(R))[:, None]))
-
-
-def _by_code(term: RandomColumns, values: FloatArray) -> FloatArray:
-    """(G, q) sums by group."""
-    if term.n_groups == 1:
-        return np.asarray(values.sum(axis=0)[None, :])
-    columns = [np.bincount(term.codes, column, minlength=term.n_groups) for column in values.T]
-    return np.stack(columns, axis=1)
 
 
 def _by_columns(shape: tuple[int, int], size: int) -> IntArray:

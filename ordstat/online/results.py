@@ -25,10 +25,7 @@ class FittedOnline(FittedRanker):
 
     fit: OnlineMarginFit | OnlineVoteFit
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Online ranker"
+    kind = "Online ranker"
 
     def check_rows(self) -> None:
         """UnavailableError after `partial_fit`, which keeps the rows of the last batch alone."""

@@ -26,7 +26,7 @@ from ..report.render import Report, Table
 from ..report.sections import error_tables, ranker_report
 from .calibrated import Calibrated
 from .kernel_features import KernelFit
-from .probabilities import CumulativeRule, ranked_score
+from .probabilities import CumulativeRule, ProbabilityMethod, ranked_score
 from .trees import BoostedFit
 
 # Weight of the sum against the errors, and shares that are 0.
@@ -217,10 +217,7 @@ class BlendResults(ProbabilityResults):
 
     no_bounds = "No margin bounds: an average of probabilities has no norm."
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Blend of probability models"
+    kind = "Blend of probability models"
 
     @property
     def members(self) -> pd.DataFrame:
@@ -276,7 +273,7 @@ def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Blend(Method):
+class Blend(ProbabilityMethod):
     """The mean of the P(y > k | x) of different probability models.
 
     By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
@@ -339,11 +336,6 @@ class Blend(Method):
         return self.average == "stacked" or any(
             method.own_folds or "prob" not in method.results_class.predicts for method in self._chosen(len(_USUAL))
         )
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""

@@ -16,11 +16,11 @@ from ..formula.sample import Rows, Sample, distinct_rows, row_blocks
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
 from ..judging.rankers import ProbabilityResults
-from ..method import Method, Needs, cost_option, jobs_option, option
+from ..method import Needs, cost_option, jobs_option, option
 from ..reduction.classifiers import sklearn_model
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
-from .probabilities import CumulativeRule, ranked_score
+from .probabilities import CumulativeRule, ProbabilityMethod, ranked_score
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,10 +116,7 @@ class ForestResults(ProbabilityResults):
     no_bounds = "No margin bounds: shares of leaves have no norm."
     importance_kinds = GAIN_FIRST
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Ranked-probability forest"
+    kind = "Ranked-probability forest"
 
     def gain_importance(self) -> pd.DataFrame:
         """What the columns contribute, most important first.
@@ -147,7 +144,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RPSForest(Method):
+class RPSForest(ProbabilityMethod):
     """A forest on the K-1 indicators [y > k], the ranked-probability forest [Geurts et al. 2006].
 
     Extremely randomised trees of scikit-learn with K-1 targets, on all rows: of cuts drawn at random, one a column, the
@@ -198,11 +195,6 @@ class RPSForest(Method):
     def draws(self) -> bool:
         """True: columns and cuts are drawn."""
         return True
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ForestFit:
         """Fit to arrays.

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
-from ..checks import number, one_spelled, whole
+from ..checks import number, one_of, one_spelled, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
-from ..formula.sample import SCALED, Sample, Scaling, distinct_rows, fit_scaling
+from ..formula.sample import SCALED, SCALINGS, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField
 from ..judging.evaluation import as_rows, part_of_rows
 from ..judging.rankers import ProbabilityResults
-from ..judging.selection import scaling_of_kernel, ticking
+from ..judging.selection import ticking
 from ..likelihood.family import Cumulative
 from ..likelihood.links import LINKS
-from ..method import Method, Needs, cost_option, option
+from ..method import Needs, cost_option, option
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report, threshold_table
@@ -44,7 +44,7 @@ from .kernel_features import (
     trial_at,
     worth_more,
 )
-from .probabilities import LatentRule
+from .probabilities import LatentRule, ProbabilityMethod
 
 #: By default: the number of rows up to which all rows are landmarks, numbers of landmarks to try beyond, and the
 #: largest product of their square with the number of rows.
@@ -98,7 +98,7 @@ class Training:
     Attributes
     ----------
     X : (M, D)
-        Of the whole sample, or its kernel matrix.
+        Rows of the whole sample.
     rows : (N,)
         The first of X that each different row is.
     y : (N,) codes
@@ -242,10 +242,7 @@ class KernelResults(ProbabilityResults):
 
     no_bounds = "No margin bounds: the likelihood has no margin."
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Kernel cumulative model"
+    kind = "Kernel cumulative model"
 
     @property
     def trials(self) -> pd.DataFrame:
@@ -293,20 +290,10 @@ class KernelResults(ProbabilityResults):
 _CHECKED = 8
 
 
-def _kernels(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
-    """OptionError where a value is no kernel; several as a tuple."""
-    several = isinstance(value, (list, tuple))
-    if value is None:
-        return None
-    if several and not value:
-        raise OptionError(f"{name} of {type(of).__name__} must have a kernel to choose from; got {value!r}.")
-    kernels = [parse_kernel(one) for one in (value if several else [value])]
-    if len(kernels) > 1 and any(kernel.pairwise for kernel in kernels):
-        raise OptionError(
-            f"{name} of {type(of).__name__} must be one kernel where its matrix is given; got {value!r}. Leave the "
-            "others out."
-        )
-    return tuple(value) if several else None
+def _kernel(name: str, value: Any, of: Any) -> None:
+    """OptionError unless a value is a kernel of columns, or None."""
+    if value is not None and parse_kernel(value).pairwise:
+        raise OptionError(f"{name} of {type(of).__name__} must be computed from columns; got {value!r}. Use 'redsvm'.")
 
 
 def _penalty(name: str, value: Any, of: Any) -> float | str:
@@ -320,7 +307,7 @@ def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KernelCumulativeLink(Method):
+class KernelCumulativeLink(ProbabilityMethod):
     """The cumulative link model of a function from a kernel's space: a Gaussian process for ranks, at its mode.
 
     P(y <= k | x) = F(theta_k - H(x)), and H maximises the log-likelihood less penalty / 2 |H|^2, in the norm of the
@@ -332,11 +319,11 @@ class KernelCumulativeLink(Method):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, a sequence of them, or None
-        "perceptron" -|x - x'|_2, "stump", "gaussian", "laplacian", "polynomial", "linear", "precomputed"; a value such
-        as Gaussian(gamma=0.5); or a function of (X, Z). Of several, and of gamma=(0.1, 1.0) or "cv" for 2^-15, 2^-13,
-        ..., 2^3, what chooses the penalty takes the best. None tries the perceptron kernel and the Gaussian one with
-        gamma 1/4, 1 and 4 over the number of columns.
+    kernel : str, Kernel, callable or None
+        "perceptron" -|x - x'|_2, "stump", "gaussian", "laplacian", "polynomial", "linear"; a value such as
+        Gaussian(gamma=0.5); or a function of (X, Z). With gamma=(0.1, 1.0), or "cv" for 2^-15, 2^-13, ..., 2^3, the
+        evidence chooses gamma. None chooses between the perceptron kernel and the Gaussian kernel with gamma 1/4, 1
+        and 4 over the number of columns.
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
         F.
     penalty : float or "evidence"
@@ -365,11 +352,11 @@ class KernelCumulativeLink(Method):
     KernelCumulativeLink(kernel='gaussian', penalty=0.1)
     """
 
-    kernel: Any = option(None, _kernels)
+    kernel: Any = option(None, _kernel)
     link: str = option("logit", one_spelled, LINKS)
     penalty: float | str = option("evidence", _penalty)
     landmarks: int | str | None = option(None, _landmarks)
-    scaling: str | None = option("range", scaling_of_kernel)
+    scaling: str | None = option("range", one_of, SCALINGS)
     cost: CostField = cost_option()
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
@@ -383,31 +370,14 @@ class KernelCumulativeLink(Method):
         "Research, 6, 1019-1041.",
     )
 
-    @property
-    def similarity(self) -> Kernel:
-        """The kernel; the first of several."""
-        return self.kernels(1)[0]
-
     def kernels(self, n_columns: int) -> tuple[Kernel, ...]:
         """The kernels to choose from."""
-        if self.kernel is None:
-            return usual_kernels(n_columns)
-        return tuple(map(parse_kernel, self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)))
-
-    @property
-    def pairwise(self) -> bool:
-        """Whether the columns of X are values of the kernel at the training rows."""
-        return self.similarity.pairwise
+        return usual_kernels(n_columns) if self.kernel is None else (parse_kernel(self.kernel),)
 
     @property
     def draws(self) -> bool:
         """Whether landmarks are drawn; landmarks=None draws them among more than 1000 rows alone."""
         return isinstance(self.landmarks, int)
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
         """Fit to arrays.
@@ -423,7 +393,7 @@ class KernelCumulativeLink(Method):
         Raises
         ------
         DataError
-            A kernel matrix that is not finite, symmetric and (conditionally) positive definite.
+            A kernel whose matrix is not finite, symmetric and (conditionally) positive definite.
         """
         self.check(sample)
         with one_blas_thread():
@@ -432,20 +402,15 @@ class KernelCumulativeLink(Method):
             return self._fitted(sample, training, scaling, search.best())
 
     def _training(self, sample: Sample) -> tuple[Training, Scaling]:
-        """The different rows, on scaled columns; of a kernel matrix all rows of positive weight."""
+        """The different rows, on scaled columns."""
         used = np.flatnonzero(sample.case_weights > 0)
         linear = all(kernel.linear for kernel in self.kernels(sample.X.shape[1]))
         scaling = fit_scaling(self.scaling, sample.X[used], sample.case_weights[used], about_mean=linear)
         y, offset = sample.y, sample.rows.offset
         offset = np.zeros(sample.n) if offset is None else offset
-        if self.pairwise:
-            rows = used[np.argsort(y[used], kind="stable")]
-            weights = sample.case_weights[rows]
-        else:
-            different = distinct_rows(sample, offset[:, None])
-            rows, weights = different.rows, different.weights
-        family = Cumulative(LINKS[self.link])
-        X = scaling(sample.X)
+        different = distinct_rows(sample, offset[:, None])
+        rows, family = different.rows, Cumulative(LINKS[self.link])
+        X, weights = scaling(sample.X), different.weights
         return Training(X=X, rows=rows, y=y[rows], weights=weights, offset=offset[rows], family=family), scaling
 
     def _search(self, training: Training, rng: np.random.Generator, progress: Progress | None) -> Search:

@@ -136,7 +136,7 @@ def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
     ----------
     kernel : Kernel
     X : (M, D)
-        Scaled columns, or the kernel matrix itself.
+        Scaled columns.
     rows : (N,)
         Of X, the training rows.
 
@@ -176,7 +176,7 @@ def linear_features(factor: FloatArray, rows: IntArray) -> Features:
 class _Definite:
     """The kernel in its positive definite form: where it is conditional, k(x,z) - k(x,o) - k(o,z) + k(o,o).
 
-    The origin o is that of the scaled columns, or the first row of a kernel matrix.
+    The origin o is that of the scaled columns.
     """
 
     kernel: Kernel
@@ -184,19 +184,15 @@ class _Definite:
     rows: IntArray
 
     @property
-    def origin(self) -> AnyArray:
-        """o as an anchor."""
-        return self.kernel.anchors(self.X, np.zeros(1, dtype=np.intp)) if self.kernel.pairwise else self._zero
-
-    @property
-    def _zero(self) -> FloatArray:
-        return self.X[:1] if self.kernel.pairwise else np.zeros((1, self.X.shape[1]))
+    def origin(self) -> FloatArray:
+        """o (1, D)."""
+        return np.zeros((1, self.X.shape[1]))
 
     def from_origin(self) -> tuple[FloatArray, float]:
         """(N,) k(x, o), and k(o, o); zeros where the kernel needs no origin."""
         if not self.kernel.conditionally_definite:
             return np.zeros(self.rows.size), 0.0
-        own = float(self.kernel(self._zero, self.origin)[0, 0])
+        own = float(self.kernel(self.origin, self.origin)[0, 0])
         return self.kernel(self.X[self.rows], self.origin)[:, 0], own
 
     def lengths(self) -> FloatArray:

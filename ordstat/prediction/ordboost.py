@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,13 +20,13 @@ from ..judging.costs import CostField
 from ..judging.evaluation import as_rows, require_folds
 from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
-from ..method import Method, Needs, cost_option, jobs_option, option
+from ..method import Needs, cost_option, jobs_option, option
 from ..plots.accessor import EnsemblePlots
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
 from ..threads import one_blas_thread, team_of
-from .probabilities import LOGIT, LatentRule
+from .probabilities import LOGIT, LatentRule, ProbabilityMethod
 from .rounds import TELL, Booster, Settings, held_out_losses
 from .start import Linear, Training
 from .trees import BoostedFit, HeldOut, LinearStart, shapley_values
@@ -56,10 +56,7 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
     no_bounds = "No margin bounds: the score that the trees add up to has no norm."
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Ordinal gradient boosting"
+    kind = "Ordinal gradient boosting"
 
     @property
     def rounds(self) -> pd.DataFrame:
@@ -78,15 +75,6 @@ class BoostedResults(RoundsResults, ProbabilityResults):
             frame["held_out"] = pd.Series(f.held_out.curve).reindex(index).to_numpy()
         thresholds = pd.DataFrame(f.thetas, columns=self.threshold_names, index=index)
         return pd.concat([frame, thresholds], axis=1)
-
-    @property
-    def held_out(self) -> pd.DataFrame:
-        """Mean loss of the held-out rows by round, one column a depth tried; no columns if nothing was chosen."""
-        held_out = self.fit.held_out
-        if held_out is None:
-            return pd.DataFrame(index=pd.RangeIndex(0, name="round"))
-        columns = {depth: pd.Series(curve) for depth, curve in zip(held_out.depths, held_out.losses, strict=True)}
-        return pd.DataFrame(columns).rename_axis(index="round", columns="depth")
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""
@@ -258,7 +246,7 @@ def _or_none(check: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OrdinalBoosting(Method):
+class OrdinalBoosting(ProbabilityMethod):
     """Gradient boosting of shallow trees on one potential H with moving thresholds [Friedman 2001, 2002].
 
     P(y <= k | x) = 1 / (1 + exp(H(x) - theta_k)), and the loss is -log P(y). A round grows a tree of Newton steps on
@@ -350,11 +338,6 @@ class OrdinalBoosting(Method):
         return drawn or self.selects or self.linear_start
 
     @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
-
-    @property
     def selects(self) -> bool:
         """Whether cross-validation chooses the rounds or the depth."""
         return self.rounds == "cv" or not is_whole(self.depth)
@@ -379,14 +362,8 @@ class OrdinalBoosting(Method):
     def settings(self, training: Training, depth: int) -> Settings:
         """How the trees of a sample are grown."""
         least = min(_MIN_WEIGHT, max(_MIN_SHARE * training.data.total, 1.0))
-        return Settings(
-            learning_rate=self.learning_rate,
-            depth=depth,
-            penalty=self.penalty,
-            min_weight=least if self.min_weight is None else self.min_weight,
-            subsample=self.subsample,
-            column_share=self.column_share,
-        )
+        own = {field.name: getattr(self, field.name) for field in fields(Settings)}
+        return Settings(**own | {"depth": depth, "min_weight": least if self.min_weight is None else self.min_weight})
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> BoostedFit:
         """Fit to arrays.

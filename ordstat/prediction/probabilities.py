@@ -18,8 +18,19 @@ from ..likelihood.family import Cumulative
 from ..likelihood.links import LINKS
 from ..likelihood.predictor import Predictor
 from ..likelihood.problem import Problem
+from ..method import Method
 from ..newton import Loss, minimum
 from ..reduction.encoding import position
+
+
+class ProbabilityMethod(Method):
+    """Base of the methods whose fits have probabilities, and predict the rank of least expected cost."""
+
+    @property
+    def modal(self) -> bool:
+        """Whether the predicted rank is the most probable one."""
+        return self.cost_matrix.value == "classification"
+
 
 #: The cumulative logit family.
 LOGIT = Cumulative(LINKS["logit"])
@@ -176,10 +187,6 @@ class ScoreMap:
         predictor = Predictor(w=np.ones((H.size, 1)), alpha=self.intercept[:, None], H=H, tau=np.zeros(H.size))
         return LOGIT.probabilities(predictor)
 
-    def cum_probabilities(self, scores: FloatArray) -> FloatArray:
-        gaps = self.intercept - self.slope * scores[:, None]
-        return np.hstack([LOGIT.below(gaps), np.ones((len(gaps), 1))])
-
 
 @dataclass(frozen=True, eq=False)
 class VoteMap:
@@ -204,11 +211,6 @@ class VoteMap:
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         return np.asarray(softmax(self.intercept + self.slope * scores, axis=1))
-
-    def cum_probabilities(self, scores: FloatArray) -> FloatArray:
-        cumulated = np.minimum(np.cumsum(self.probabilities(scores), axis=1), 1.0)
-        cumulated[:, -1] = 1.0
-        return cumulated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -240,7 +242,9 @@ class Calibration:
 
     def cum_probabilities(self, scores: FloatArray) -> FloatArray:
         """(N, K) P(y <= k) at scores of the fit."""
-        return self.map.cum_probabilities(scores)
+        cumulated = np.minimum(np.cumsum(self.map.probabilities(scores), axis=1), 1.0)
+        cumulated[:, -1] = 1.0
+        return cumulated
 
     @property
     def cross_fitted(self) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, solveh_banded
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..boosting.weak import middle
 from ..compiled.boost import OUTSIDE, grow, logit_slopes, logit_thresholds
 from ..formula.sample import CACHED, Rows, row_blocks
 from ..threads import Team, in_threads
@@ -106,9 +107,7 @@ def _cuts(x: FloatArray, weights: FloatArray, most: int) -> FloatArray:
         order = np.argsort(x, kind="stable")
         values = x[order]
         places = _weighted_places(values, np.cumsum(weights[order]), most)
-    low, high = values[places[:-1]], values[np.minimum(places[:-1] + 1, x.size - 1)]
-    middle = low / 2.0 + high / 2.0
-    return np.where((low <= middle) & (middle < high), middle, low)
+    return middle(values[places[:-1]], values[np.minimum(places[:-1] + 1, x.size - 1)])
 
 
 def _last_of_each(values: FloatArray) -> BoolArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -286,8 +286,7 @@ class BoostedFit(MarginFit):
         return range(self.losses.size)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LeafWays:
+class LeafWays(NamedTuple):
     """The ways to the L leaves of a tree, leaf after leaf.
 
     Attributes
@@ -406,8 +405,7 @@ def shapley_values(
     points, quadrature = np.polynomial.legendre.leggauss(-(-most // 2))
     table, known = np.empty((1 << most, most)), np.empty(1 << most, dtype=np.uint8)
     for block in row_blocks(rows.n, max(tree.column.size for tree, _ in grown)):
-        for tree, w in grown:
-            ways = w.conditions, w.node, w.side, w.place, w.players, w.player, w.share, w.value
+        for tree, ways in grown:
             left = np.ascontiguousarray(tree.lefts(rows.X[block], trees.cuts).T, dtype=np.uint8)
             add_shapley(left, *ways, (points + 1) / 2, quadrature / 2, table, known, values[block])
     return values, base + sum(ways.mean for _, ways in grown)

@@ -38,10 +38,7 @@ class NominalResults(ProbabilityResults):
 
     no_bounds = "No margin bounds: probabilities of classes have no norm."
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Classifier of levels without order"
+    kind = "Classifier of levels without order"
 
     def summary_data(self) -> Report:
         """The summary as data."""

@@ -50,10 +50,7 @@ class QuestionResults(MarginResults):
 
     predicts = ("class", "prob", "cum_prob", "score", "margin")
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Ranker by binary classification"
+    kind = "Ranker by binary classification"
 
     @property
     def bound(self) -> CostBound | None:
@@ -126,9 +123,9 @@ class ThresholdLossResults(QuestionResults):
 
     no_bounds: ClassVar[str] = "No margin bounds: they need a potential of known norm, and a network has none."
 
-    def summary_data(self, header: Any = ()) -> Report:
+    def summary_data(self) -> Report:
         """The summary as data."""
-        return MarginResults.summary_data(self, [bound_header(self.bound), *header])
+        return self.margin_report([bound_header(self.bound)])
 
 
 #: From answers to ranks.

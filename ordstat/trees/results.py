@@ -49,10 +49,7 @@ class TreeResults(RoundsResults, VoteResults):
     augments: ClassVar[tuple[str, ...]] = ("class", "prob")
     error_columns = ("classification", "absolute", "squared")
 
-    @property
-    def kind(self) -> str:
-        """What was fitted."""
-        return "Classification tree" if len(self.fit.votes.trees) == 1 else "Aggregated trees"
+    kind = "Classification trees"
 
     @property
     def prediction_types(self) -> tuple[str, ...]:

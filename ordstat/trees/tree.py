@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..boosting.weak import Presorted
+from ..boosting.weak import Presorted, middle
 from ..checks import number, one_of, whole
 from ..compiled.trees import find_leaves, grow
 from ..exceptions import DataError
@@ -414,9 +414,7 @@ class TreeTrainer(WeakTrainer):
     def _cuts(self, column: AnyArray, ends: AnyArray) -> FloatArray:
         """(M,) half way between the rows at the ends of a cut, where rounding leaves it between them."""
         cuts, inner = np.zeros(column.size), column >= 0
-        low, high = (self.X[rows, column[inner]] for rows in ends[inner].T)
-        middle = low / 2.0 + high / 2.0
-        cuts[inner] = np.where((low <= middle) & (middle < high), middle, low)
+        cuts[inner] = middle(*(self.X[rows, column[inner]] for rows in ends[inner].T))
         return cuts
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:

@@ -254,8 +254,8 @@ def test_columns_that_say_nothing(frame):
 def test_what_is_wrong_is_said(frame):
     with pytest.raises(OptionError, match=r"penalty .*or 'evidence'; got 'evidnce'"):
         KernelCumulativeLink(penalty="evidnce")
-    with pytest.raises(OptionError, match=r"kernel of KernelCumulativeLink must be one kernel"):
-        KernelCumulativeLink(kernel=("gaussian", "precomputed"))
+    with pytest.raises(OptionError, match=r"kernel of KernelCumulativeLink must be computed from columns"):
+        KernelCumulativeLink(kernel="precomputed")
     with pytest.raises(OptionError, match=r"landmarks of KernelCumulativeLink must be .*'all' or None; got 1"):
         KernelCumulativeLink(landmarks=1)
     with pytest.raises(DataError, match="not positive definite"):
