@@ -21,8 +21,8 @@ from .results import EnsembleResults
 from .rounds import Hypotheses, Loss, MarginLoss, PairLoss, Questions, Run, continued, misordered
 from .weak import vote_divergence
 
-#: How a step along a hypothesis of RankBoost is found.
-STEPS = {"loose": "the difference of right and wrong pairs", "tight": "the shares of right and of wrong pairs"}
+#: Rules for the step along a hypothesis of RankBoost.
+STEPS = ("loose", "tight")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -170,13 +170,14 @@ class RoundsMethod(Method):
             potential = Raised(first=rounds.start, added=potential)
         rule = self.rule(train, potential, None if rounds.thetas is None else rounds.thetas[kept])
         made = len(rounds.members)
+        ended = f" ({rounds.message})" if rounds.message != "all rounds made" else ""
         used = f"; the first {kept} used" if kept < made else ""
         return EnsembleFit(
             rule=rule,
             certificate=self.certificate(train, rule, float(rounds.losses[kept]), float(rounds.limits[kept])),
             trace=Trace(iterations=made, objective=rounds.losses, message=rounds.message),
             scores=rule.scores(sample.rows),
-            facts=(("Rounds", f"{made}, {rounds.message}{used}"), *self.facts()),
+            facts=(("Rounds", f"{made}{ended}{used}"), *self.facts()),
             rounds=rounds,
             kept=kept,
         )
@@ -279,9 +280,6 @@ class ORBoost(WeakEnsemble):
 
     papers: ClassVar[tuple[str, ...]] = (LIN_LI, LIN)
 
-    def facts(self) -> tuple[tuple[str, Any], ...]:
-        return *super().facts(), ("Margins", "of all thresholds, by the steps of the cost")
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBoost(WeakEnsemble):
@@ -337,9 +335,6 @@ class RankBoost(WeakEnsemble):
         )
         name, value = "pairs in the wrong order / its bound", 0.0 if wrong == 0.0 else wrong / loss
         return Certificate(name=name, value=value, tolerance=1.0 + 1e-9, details=details)
-
-    def facts(self) -> tuple[tuple[str, Any], ...]:
-        return *super().facts(), ("Step", STEPS[self.step]), ("Thresholds", "of least training cost")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -204,7 +204,6 @@ class ORStump(Method):
             ),
             trace=Trace(iterations=1, objective=np.array([cost]), message="all cuts tried"),
             scores=rule.scores(sample.rows),
-            facts=(("Columns tried", f"{rows.X.shape[1]}, in both directions"),),
             coefficients=coefficients,
         )
 
@@ -296,7 +295,7 @@ class AdaBoostOR(RoundsMethod):
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
         base = self.base if isinstance(self.base, Method) else "ORStump()"
-        return ("Rankers", str(base)), ("Score", "the interpolated median of their ranks")
+        return (("Rankers", str(base)),)
 
     def geometry(self, sample: Sample, fit: Fit) -> HullGeometry:
         """Sum of the votes; how many label vectors the stumps give the training rows, unknown for other rankers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
@@ -24,8 +24,8 @@ from ..report.render import Report, Table
 from ..report.sections import figures, ranker_report, shared_tables, threshold_table
 from ..results import OrdinalResults
 
-# Rows of the table of rounds in a summary.
-_SHOWN = 6
+# Rows of the tables of rounds and of importance in a summary.
+_SHOWN, _IMPORTANT = 6, 10
 
 
 class RoundsResults(OrdinalResults):
@@ -155,10 +155,13 @@ def importance_frame(names: Sequence[str], **columns: AnyArray) -> pd.DataFrame:
     return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
 
 
-def importance_table(frame: pd.DataFrame, title: str, most: int, formats: Mapping[str, str], **more: Any) -> Table:
-    """The most important columns, for a summary."""
-    note = f"The first {most} of {len(frame)}; all are in .importance()." if len(frame) > most else ""
-    return Table(title=title, frame=frame.head(most), formats={"importance": ".3f", **formats}, note=note, **more)
+def importance_table(frame: pd.DataFrame, share: str = "", **more: Any) -> Table:
+    """The most important columns, for a summary; `share` names the quantity that importance is a share of."""
+    note = f"The first {_IMPORTANT} of {len(frame)}; all are in .importance()." if len(frame) > _IMPORTANT else ""
+    title = f"Importance of the columns{' (share of ' * bool(share)}{share}{')' * bool(share)}"
+    return Table(
+        title=title, frame=frame[["importance"]].head(_IMPORTANT), formats={"importance": ".3f"}, note=note, **more
+    )
 
 
 def shown_rounds(made: int) -> IntArray:
@@ -242,7 +245,7 @@ class EnsembleResults(RoundsResults, ThresholdResults):
     def summary_data(self) -> Report:
         """The summary as data."""
         try:
-            importance = [importance_table(self.gain_importance(), "Importance of the columns", 8, {})]
+            importance = [importance_table(self.gain_importance())]
         except UnavailableError:
             importance = []
         thresholds = threshold_table(self.thresholds.to_frame())
@@ -252,7 +255,7 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         shown = shown_rounds(len(self.rounds))
         frame = self.rounds.iloc[shown].drop(columns=self.threshold_names, errors="ignore")
         frame.insert(1, "cost", self.staged_errors(rounds=shown.tolist())["cost"])
-        title = "After some of the rounds: mean cost, loss, and the loss's bound by the training-error theorem"
-        note = "The cost is that of the rows of the fit. All rounds are in .rounds, their errors in .staged_errors()."
+        title = "Mean training cost, loss, and the bound of the loss by the training-error theorem, by round"
+        note = "All rounds are in .rounds, their errors in .staged_errors()."
         formats = dict.fromkeys(("alpha", "cost", "loss", "bound"), "g")
         return Table(title=title, frame=frame, formats=formats, note=note, section="fit")

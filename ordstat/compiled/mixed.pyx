@@ -215,9 +215,9 @@ cdef inline bint _moved(int link, double u, double lo, double d, double move, Ro
     return True
 
 
-def full_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
-               const double[::1] shift, double[:, ::1] out):
-    """a, b, c, W, r_u, r_l, dW/du and dW/dlo of rows whose scores have moved by `shift`, into out (n, 8).
+def location_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
+                   const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature):
+    """The log-probability of rows whose scores have moved by `shift`, its derivative by H and its negative second one.
 
     u, lo, d are the ends and widths of their intervals, s the inverse scale. False where a row is beyond these forms.
     """
@@ -229,47 +229,8 @@ def full_terms(int link, const double[::1] u, const double[::1] lo, const double
             fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
             if not fine:
                 break
-            out[i, 0], out[i, 1], out[i, 2], out[i, 3] = at.a, at.b, at.c, at.W
-            out[i, 4], out[i, 5], out[i, 6], out[i, 7] = at.r_u, at.r_l, at.W_u, at.W_l
-    return fine
-
-
-def location_terms(int link, const double[::1] u, const double[::1] lo, const double[::1] d, const double[::1] s,
-                   const double[::1] shift, double[::1] log_p, double[::1] score, double[::1] curvature):
-    """The log-probability of rows whose scores have moved by `shift`, its derivative by H and its negative second one.
-
-    u, lo, d and s as in `full_terms`. False where a row is beyond these forms.
-    """
-    cdef Py_ssize_t i
-    cdef bint fine = True
-    cdef Row at
-    with nogil:
-        for i in range(u.shape[0]):
-            fine = _moved(link, u[i], lo[i], d[i], s[i] * shift[i], &at)
-            if not fine:
-                break
             log_p[i], score[i], curvature[i] = at.log_p, -s[i] * at.c, s[i] * s[i] * at.W
     return fine
-
-
-def total_derivatives(const double[:, ::1] terms, const double[::1] u, const double[::1] lo, const double[::1] s,
-                      const double[::1] shift, const double[::1] w, const double[::1] variance, const double[::1] t,
-                      double[:, ::1] kappa):
-    """kappa (4, n) of integral.py by theta_y, theta_{y-1}, H and tau, from `full_terms` (n, 8)."""
-    cdef Py_ssize_t i
-    cdef double a, b, c, W, r_u, r_l, W_u, W_l, up, low, own, half
-    with nogil:
-        for i in range(u.shape[0]):
-            a, b, c, W = terms[i, 0], terms[i, 1], terms[i, 2], terms[i, 3]
-            r_u, r_l, W_u, W_l = terms[i, 4], terms[i, 5], terms[i, 6], terms[i, 7]
-            own, half = s[i], 0.5 * variance[i]
-            up = 0.0 if isinf(u[i]) else u[i] - own * shift[i]
-            low = 0.0 if isinf(lo[i]) else lo[i] - own * shift[i]
-            kappa[0, i] = w[i] * own * (a - own * (half * own * W_u + t[i] * r_u))
-            kappa[1, i] = w[i] * own * (-b - own * (half * own * W_l + t[i] * r_l))
-            kappa[2, i] = w[i] * own * (-c + own * (half * own * (W_u + W_l) - t[i] * W))
-            kappa[3, i] = w[i] * (b * low - a * up + half * own * own * (2.0 * W + W_u * up + W_l * low)
-                                  + t[i] * own * (r_u * up + r_l * low + c))
 
 
 def schur_complement(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] columns, const double[::1] B,

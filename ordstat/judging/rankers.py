@@ -25,6 +25,8 @@ from ..report.sections import (
 )
 from ..results import OrdinalResults
 
+#: Shown in place of margin bounds.
+NO_BOUNDS = "No margin bounds for this method; .bounds(cv=5) bounds the errors from held-out rows."
 _BY_MEDIAN = "No threshold was fitted: the score is the interpolated median, with thresholds 1, 2, ... by definition."
 
 
@@ -119,6 +121,7 @@ class ProbabilityResults(ThresholdResults):
     """A fitted ranker whose rule gives probabilities of the ranks."""
 
     predicts = ("class", "prob", "cum_prob", "score", "margin")
+    no_bounds = NO_BOUNDS
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
         return np.asarray(cast(Any, fit.rule).probabilities(rows, scores))
@@ -172,7 +175,7 @@ class VoteResults(OrdinalResults):
 
     predicts: ClassVar[tuple[str, ...]] = ("class", "votes")
     augments: ClassVar[tuple[str, ...]] = ("class", "votes")
-    no_bounds: ClassVar[str] = "No margin bounds: a rule that votes has no margins."
+    no_bounds = NO_BOUNDS
 
     @property
     def bound(self) -> CostBound | None:

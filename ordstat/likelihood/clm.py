@@ -15,7 +15,7 @@ from ..fit import BallGeometry, Certificate, Geometry, Trace
 from ..formula.sample import CACHED, Sample, row_blocks
 from ..judging.costs import CostField
 from ..method import AGRESTI, Method, Needs, cost_option, option
-from ..mixed.method import RANDOM_PENALTIES, ForNewGroups, check_random, checked_quadrature, with_random_effects
+from ..mixed.method import MOST_NODES, RANDOM_PENALTIES, ForNewGroups, check_random, with_random_effects
 from ..mixed.results import MixedResults
 from ..threads import one_blas_thread
 from .adjacent import Adjacent
@@ -66,7 +66,7 @@ class OrdinalRegression(Method):
     cost: CostField = cost_option("classification")
     max_iter: int = option(100, whole, 1)
     tol: float = option(1e-6, number, above=0.0)
-    quadrature: int = option(1, checked_quadrature)
+    quadrature: int = option(1, whole, 1, MOST_NODES)
     random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
 
     family: ClassVar[type[Family]]

@@ -189,8 +189,7 @@ class Marginal:
         """How, in words."""
         if self.quadrature == 1:
             return "Laplace"
-        kind = "adaptive" if self.quadrature > 0 else "non-adaptive"
-        return f"{kind} Gauss-Hermite, {abs(self.quadrature)} nodes"
+        return f"adaptive Gauss-Hermite, {self.quadrature} nodes"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -227,7 +226,7 @@ class LikelihoodFit(Fit):
         rows); None for flexible thresholds.
     confounded : tuple of int
         Places of the log-scale effects, and of lambda, that the cell probabilities do not determine.
-    likelihood : LikelihoodAtEstimates or MarginalAtEstimates
+    likelihood : LikelihoodAtEstimates or MarginalLikelihood
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.

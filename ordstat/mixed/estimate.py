@@ -76,12 +76,22 @@ class MarginalLikelihood:
         """Without the penalty."""
         return self.at.loglik - (log_determinant(self.model, self.at.psi) if self.penalised else 0.0)
 
-    def scores(self, codes: IntArray, size: int) -> FloatArray:
-        """(size, P' + m) scores of clusters of whole groups, by the cluster (n,) of each row of the sample."""
+    def score_products(self, cluster: IntArray) -> FloatArray:
+        """(P' + m', P' + m') sum of outer products of the scores of clusters of whole groups."""
+        codes = np.unique(cluster, return_inverse=True)[1]
+        scores = self.score_totals(codes, int(codes.max()) + 1)
+        return scores.T @ scores
+
+    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
+        """(G, P' + m') scores of clusters of whole groups, by the user's parameters; codes (n,) of the rows."""
         state = self.at.state
         nodes = None if self.quadrature == 1 else Nodes.of(state, self.quadrature)
         rows = row_scores(state) if nodes is None else scores_by_nodes(state, nodes)
-        return rows.totals(codes[self.model.along], size)
+        return np.asarray(rows.totals(codes[self.model.along], n_groups) @ self.from_user())
+
+    def profile(self) -> MixedProfile:
+        """The profile likelihood of fixed parameters and standard deviations."""
+        return MixedProfile(self)
 
     def left_over(self) -> FloatArray:
         """(P' + m',) what is left of the gradient by the user's parameters."""
@@ -212,7 +222,7 @@ def user_map(model: MixedModel, psi: FloatArray) -> FloatArray:
 def objective_of(model: MixedModel, quadrature: int) -> Objective:
     """The integrated log-likelihood by a rule of so many nodes."""
     general = partial(evaluate, model) if quadrature == 1 else partial(evaluate_by_nodes, model, quadrature)
-    if not model.compiled or quadrature < 0:
+    if not model.compiled:
         return general
     quick = partial(evaluate_compiled, model, quadrature)
     return lambda psi, start: quick(psi, start) or general(psi, start)
@@ -409,31 +419,3 @@ def _deviation_row(likelihood: MarginalLikelihood, index: int) -> int | None:
             return start + int(np.flatnonzero((rows == index) & (columns == index))[0])
         index, start = index - count, start + rows.size
     return None
-
-
-@dataclass(frozen=True, eq=False)
-class MarginalAtEstimates:
-    """Scores of clusters of whole groups, and profiles; other questions are refused in `results/` before they get here.
-
-    Attributes
-    ----------
-    marginal : Marginal
-        The random effects; its `likelihood` is what new questions build upon.
-    """
-
-    marginal: Marginal
-
-    def score_products(self, cluster: IntArray) -> FloatArray:
-        """(P' + m', P' + m') sum of outer products of the scores of clusters of whole groups."""
-        codes = np.unique(cluster, return_inverse=True)[1]
-        scores = self.score_totals(codes, int(codes.max()) + 1)
-        return scores.T @ scores
-
-    def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
-        """(G, P' + m') scores of clusters of whole groups, by the parameters of the user."""
-        here = self.marginal.likelihood
-        return np.asarray(here.scores(codes, n_groups) @ here.from_user())
-
-    def profile(self) -> MixedProfile:
-        """The profile likelihood of fixed parameters and standard deviations."""
-        return MixedProfile(self.marginal.likelihood)

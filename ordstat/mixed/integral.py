@@ -8,7 +8,7 @@ means over the nodes; sum_j pi_j h'(v_j) is added to X'rho before solving for q,
 B: from B'HB = I and B triangular, dB = -B up(B' dH B), up = the part above the diagonal and half of this [Murray 2016,
 arXiv 1602.07527]. With U = up(Gamma), Gamma = sqrt(2) sum_j pi_j B'h'(v_j) x_j', all that H does to log L_g is
 -<E, dH> / 2 with E = B (I + U + U') B', which stands for H^-1 in s and e. The posterior means of the scores alone
-(Fisher's identity) are not the gradient of this sum. Without modes the nodes are x_j, as in R, and stay.
+(Fisher's identity) are not the gradient of this sum.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from .._typing import FloatArray, IntArray
-from ..compiled.mixed import full_terms, integrate_logit, total_derivatives
+from ..compiled.mixed import integrate_logit
 from ..exceptions import OptionError
 from ..likelihood.family import LocationTerms, RowTerms
 from ..likelihood.predictor import Predictor
@@ -291,57 +291,19 @@ class RowScores:
 def row_scores(at: State) -> RowScores:
     """Of Laplace's approximation."""
     model, x, modes = at.model, at.x, at.modes
-    rows, weights = _rows(at), model.weights
+    slopes, curved = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()
+    place, weights = len(at.terms.places), model.weights
     e = own_solutions(model, x, modes.factor.selected())
     s = np.asarray(sum(np.einsum("nq,nq->n", a, b) for a, b in zip(x, e, strict=True)))
-    q = modes.factor.solve(model.gathered(x, -0.5 * weights * s * rows.slope))
-    kappa = rows.derivatives(s, model.shift(x, q))
+    q = modes.factor.solve(model.gathered(x, -0.5 * weights * s * slopes[place]))
+    kappa = weights * (at.terms.score - 0.5 * s * slopes - model.shift(x, q) * curved[place])
     score, curvature = weights * modes.terms.score, weights * modes.terms.curvature
-    location, parts = kappa[len(rows.places)], []
+    location, parts = kappa[place], []
     for k, term in enumerate(model.terms):
         inner = location[:, None] * modes.v[k][term.codes] - curvature[:, None] * e[k]
         inner += score[:, None] * q[k][term.codes]
         parts.append(inner)
-    return RowScores(model, rows.places, kappa, parts)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Third derivatives of the rows: `slope` (n,) of the curvature by H, and kappa from s and t, both (n,)."""
-
-    places: IntArray
-    slope: FloatArray
-    derivatives: Callable[[FloatArray, FloatArray], FloatArray]
-
-
-def _rows(at: State) -> _Rows:
-    """By the compiled pass where it is for these values."""
-    model = at.model
-    if model.link is None:
-        return _any_rows(at)
-    (u, lo, d), s, shift = model.ends(at.bare), at.bare.s, at.modes.shift
-    terms = np.empty((model.y.size, 8))
-    if not full_terms(model.link, u, lo, d, s, shift, terms):
-        return _any_rows(at)
-
-    def derivatives(variance: FloatArray, t: FloatArray) -> FloatArray:
-        kappa = np.empty((4, model.y.size))
-        total_derivatives(terms, u, lo, s, shift, model.weights, variance, t, kappa)
-        return kappa
-
-    return _Rows(model.places, -(s**3) * (terms[:, 6] + terms[:, 7]), derivatives)
-
-
-def _any_rows(at: State) -> _Rows:
-    """Of any family."""
-    terms, place = at.terms, len(at.terms.places)
-    slopes = at.model.family.curvature_slopes(at.predictor, at.model.y)
-
-    def derivatives(variance: FloatArray, t: FloatArray) -> FloatArray:
-        own = terms.score - 0.5 * variance * slopes - t * terms.second()[place]
-        return np.asarray(at.model.weights * own)
-
-    return _Rows(terms.places, slopes[place], derivatives)
+    return RowScores(model, at.terms.places, kappa, parts)
 
 
 def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:
@@ -368,32 +330,27 @@ _SQRT_2 = float(np.sqrt(2.0))
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Nodes (J, q) of all groups before they are moved, and the logarithms (J,) of what h is weighted by."""
+    """Nodes x_j (J, q) that all groups share, and the logarithms (J,) of the weights of exp(h) at the nodes."""
 
     points: FloatArray
     log_weights: FloatArray
-    adaptive: bool
 
     def at(self, j: int, modes: FloatArray, B: FloatArray) -> FloatArray:
         """(G, q) v_j."""
-        if not self.adaptive:
-            return np.broadcast_to(self.points[j], modes.shape)
         return np.asarray(modes + _SQRT_2 * B @ self.points[j])
 
     def size(self, B: FloatArray) -> FloatArray:
-        """(G,) logarithms of what a sum over the nodes is to be multiplied by."""
+        """(G,) logarithm of the factor of a sum over the nodes."""
         normal = -0.5 * B.shape[1] * float(np.log(2.0 * np.pi))
-        if not self.adaptive:
-            return np.full(len(B), normal)
         return np.asarray(np.log(_SQRT_2 * np.einsum("gaa->ga", B)).sum(axis=1) + normal)
 
 
 @cache
 def grid_of(quadrature: int, q: int) -> Grid:
-    points, weights = np.polynomial.hermite.hermgauss(abs(quadrature))
+    points, weights = np.polynomial.hermite.hermgauss(quadrature)
     places = np.stack(np.meshgrid(*[np.arange(points.size)] * q, indexing="ij"), axis=-1).reshape(-1, q)
     logs = np.log(weights) + points**2
-    return Grid(np.ascontiguousarray(points[places]), logs[places].sum(axis=1), quadrature > 0)
+    return Grid(np.ascontiguousarray(points[places]), logs[places].sum(axis=1))
 
 
 def check_grid(model: MixedModel, quadrature: int) -> None:
@@ -408,7 +365,7 @@ def check_grid(model: MixedModel, quadrature: int) -> None:
             f"(1 + x | group); got {count} columns in {len(terms)} terms. {laplace}"
         )
     most = int(MOST_POINTS ** (1.0 / count) + 1e-9)
-    if abs(quadrature) > most:
+    if quadrature > most:
         raise OptionError(
             f"quadrature must be at most {most} for a random term of {count} columns, as the nodes of a group grow "
             f"with its power {count}; got {quadrature}. Use fewer nodes."
@@ -416,7 +373,7 @@ def check_grid(model: MixedModel, quadrature: int) -> None:
 
 
 def evaluate_by_nodes(model: MixedModel, quadrature: int, psi: FloatArray, start: Effects) -> Evaluation | None:
-    """The integrated log-likelihood at psi by |quadrature| nodes a column; None outside the domain."""
+    """The integrated log-likelihood at psi by `quadrature` nodes a column; None outside the domain."""
     at = state_at(model, psi, start)
     nodes = None if at is None else Nodes.of(at, quadrature)
     if at is None or nodes is None:
@@ -519,8 +476,6 @@ def scores_by_nodes(at: State, nodes: Nodes) -> RowScores:
     """What every row adds to the gradient."""
     model, x, weights, place = at.model, at.x, at.model.weights, len(at.terms.places)
     means, codes = _means(at, nodes), model.terms[0].codes
-    if not nodes.grid.adaptive:
-        return RowScores(model, at.terms.places, weights * means.score, [weights[:, None] * means.by_v])
     slopes, bent = model.family.curvature_slopes(at.predictor, model.y), at.terms.second()[place]
     e = np.einsum("nab,nb->na", moved_inverse(nodes.B, means.turn)[codes], x[0])
     s = np.einsum("nq,nq->n", x[0], e)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import is_whole, require_memory
+from ..checks import require_memory
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.sample import Sample, check_whole_groups
@@ -28,29 +28,15 @@ RANDOM_PENALTIES = ("gamma", None)
 GAMMA = "gamma(2, 0) on random effects"
 
 
-def checked_quadrature(name: str, value: Any, of: Any) -> int:
-    """A number of nodes."""
-    if is_whole(value) and value != 0 and abs(value) <= MOST_NODES:
-        return int(value)
-    raise OptionError(
-        f"{name} must be 1 (Laplace) or a number of nodes up to {MOST_NODES} (adaptive Gauss-Hermite; negative for a "
-        f"rule without modes); got {value!r}."
-    )
-
-
 def check_random(sample: Sample, penalty: str | None, quadrature: int, **options: Any) -> None:
     """OptionError where random effects meet what they do not go with, or their own options meet none."""
     if sample.rows.random is None:
-        if quadrature != 1:
-            raise OptionError(
-                f"quadrature={quadrature!r} must go with random effects, and the formula has none: add a term such as "
-                "(1 | group), or leave it out."
-            )
-        if penalty is not None:
-            raise OptionError(
-                f"random_penalty={penalty!r} must go with random effects, and the formula has none: add a term such as "
-                "(1 | group), or leave it out."
-            )
+        for name, value, default in (("quadrature", quadrature, 1), ("random_penalty", penalty, None)):
+            if value != default:
+                raise OptionError(
+                    f"{name}={value!r} needs random effects, and the formula has none: add a term such as (1 | group), "
+                    f"or leave {name}= out."
+                )
         return
     for name, value in options.items():
         if value is not None:
@@ -99,7 +85,7 @@ def with_random_effects(
     known : dict
         The fields of the fit that random effects leave as they are.
     """
-    from .estimate import MarginalAtEstimates, marginal_of, mixed_estimate
+    from .estimate import marginal_of, mixed_estimate
 
     infinite = None if known["separation"] is None else (known["separation"] != 0.0)[~known["aliased"]]
     problem = plain.problem
@@ -134,7 +120,7 @@ def with_random_effects(
         ),
         loglik=here.loglik,
         marginal=marginal,
-        likelihood=cast(Any, MarginalAtEstimates(marginal)),
+        likelihood=cast(Any, here),
     )
 
 

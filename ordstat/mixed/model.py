@@ -135,11 +135,6 @@ class MixedModel:
         """(n,) the first column of the first term."""
         return np.ascontiguousarray(self.terms[0].z[:, 0])
 
-    @cached_property
-    def places(self) -> IntArray:
-        """(2, n) the thresholds above and below each row, as `Cumulative.terms` has them."""
-        return np.stack([np.minimum(self.y, self.n_thresholds - 1), np.maximum(self.y - 1, 0)])
-
     # Parameters
 
     def phi_of(self, phi: FloatArray) -> list[FloatArray]:
@@ -239,7 +234,8 @@ class MixedModel:
     def gathered(self, x: Iterable[FloatArray], values: FloatArray) -> Effects:
         """X'values (n,), the other way round."""
         return [
-            sums_by(term.codes, columns, term.n_groups, values) for term, columns in zip(self.terms, x, strict=True)
+            (values @ columns)[None] if term.n_groups == 1 else sums_by(term.codes, columns, term.n_groups, values)
+            for term, columns in zip(self.terms, x, strict=True)
         ]
 
     def jacobian(self, places: IntArray) -> Jacobian:

@@ -135,8 +135,8 @@ class Predicted(CostRule):
             return averages(quantity, self.rule, rows, weights)
         values: Any = 0.0
         jacobian: Any = 0.0
-        for node in self._nodes(rows):
-            sums, by_parameters = averages(quantity, self._wider, node.rows, node.share * weights[node.index])
+        for at_node, index, share in self._nodes(rows):
+            sums, by_parameters = averages(quantity, self._wider, at_node, share * weights[index])
             values, jacobian = values + sums, jacobian + by_parameters
         return values, self._in_order(jacobian)
 
@@ -146,10 +146,10 @@ class Predicted(CostRule):
             return Chain(quantity, self.rule, rows).rows()
         outputs = len(quantity.factors(self.rule.n_levels - 1))
         values, jacobian = np.zeros((rows.n, outputs)), np.zeros((rows.n, outputs, self._wider.n_parameters))
-        for node in self._nodes(rows):
-            own, gradient = Chain(quantity, self._wider, node.rows).rows()
-            values[node.index] += node.share * own
-            jacobian[node.index] += node.share * gradient
+        for at_node, index, share in self._nodes(rows):
+            value, gradient = Chain(quantity, self._wider, at_node).rows()
+            values[index] += share * value
+            jacobian[index] += share * gradient
         return values, self._in_order(jacobian)
 
     def slope(self, quantity: Quantity, rows: Rows, tangent: Rows, weights: FloatArray) -> Derived:
@@ -183,8 +183,8 @@ class Predicted(CostRule):
         if not self.factors:
             return self.rule.probabilities(rows)
         out = np.zeros((rows.n, self.rule.n_levels))
-        for node in self._nodes(rows):
-            out[node.index] += node.share * self._wider.probabilities(node.rows)
+        for at_node, index, share in self._nodes(rows):
+            out[index] += share * self._wider.probabilities(at_node)
         return out
 
     @cached_property
@@ -192,8 +192,8 @@ class Predicted(CostRule):
         """The rule with an effect of 0 for every parameter of the Lambdas."""
         return replace(self.rule, beta=np.append(self.rule.beta, np.zeros(self.n_phi)))
 
-    def _nodes(self, rows: Rows) -> Iterator[Node]:
-        """All rows at all nodes."""
+    def _nodes(self, rows: Rows) -> Iterator[tuple[Rows, IntArray, float]]:
+        """All rows at all nodes, as rows without random effects, their places among all, and the weight of the node."""
         z, x = self._columns(rows)
         deviation = np.sqrt(np.asarray(sum(np.einsum("nq,nq->n", part, part) for part in x)))
         products = [
@@ -206,7 +206,7 @@ class Predicted(CostRule):
             some = rows.take(index)
             for point, share in zip(*normal_nodes(most), strict=True):
                 X, offset = np.hstack([some.X, point * by_phi[index]]), given[index] + point * deviation[index]
-                yield Node(replace(some, X=X, offset=offset, random=None), index, float(share))
+                yield replace(some, X=X, offset=offset, random=None), index, float(share)
 
     def _steps(self, rows: Rows, tangent: Rows) -> FloatArray:
         """(n,) steps for derivatives along a tangent."""
@@ -226,15 +226,6 @@ class Predicted(CostRule):
         first = self.rule.alpha.size + self.rule.beta.size
         own = slice(first, first + self.n_phi)
         return np.concatenate([np.delete(jacobian, own, axis=-1), jacobian[..., own]], axis=-1)
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """Some rows at a node of the integral, without random effects; which rows they are, and the weight of the node."""
-
-    rows: Rows
-    index: IntArray
-    share: float
 
 
 def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:

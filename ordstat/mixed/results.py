@@ -404,19 +404,19 @@ def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
         named = [f"{name} {share:.3f}" for name, share in shares.items()]
         lines.append(("ICC", ", ".join(named) if len(shares) > 1 else named[0].rpartition(" ")[2]))
     if r.covariance != "model":
-        lines.append(("Random effects", f"no LR test: {r.without_aic}"))
+        lines.append(("LR test of random effects", f"none: {r.without_aic}"))
     elif not marginal.likelihood.penalised:
-        lines.append(("Random effects", _test(r, marginal)))
+        lines.append(("LR test of random effects", _test(r, marginal)))
     return tuple(lines)
 
 
 def _test(r: MixedResults, marginal: Marginal) -> str:
     """Likelihood ratio against no random effects, by the law of a variance at its boundary where there is one."""
     statistic, df = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0), marginal.n_phi
-    p, law = float(chi2_tail(statistic, df)), f"chi2({df}), conservative"
-    if df == 1:
-        p, law = (1.0 if is_zero(statistic, r.loglik) else 0.5 * p), "1/2 chi2(0) + 1/2 chi2(1)"
-    return f"LR {statistic:.2f}, {p_in_words(p)} ({law})"
+    p = float(chi2_tail(statistic, df))
+    if df > 1:
+        return f"chi2({df}) = {statistic:.2f}, {p_in_words(p)} (conservative)"
+    return f"chi2(1) = {statistic:.2f}, {p_in_words(1.0 if is_zero(statistic, r.loglik) else 0.5 * p)} (one-sided)"
 
 
 def latent_shares(r: MixedResults) -> dict[str, float]:

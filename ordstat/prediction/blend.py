@@ -215,8 +215,6 @@ class BlendResults(ProbabilityResults):
 
     fit: BlendFit
 
-    no_bounds = "No margin bounds: an average of probabilities has no norm."
-
     kind = "Blend of probability models"
 
     @property

@@ -113,7 +113,6 @@ class ForestResults(ProbabilityResults):
 
     fit: ForestFit
 
-    no_bounds = "No margin bounds: shares of leaves have no norm."
     importance_kinds = GAIN_FIRST
 
     kind = "Ranked-probability forest"
@@ -131,9 +130,8 @@ class ForestResults(ProbabilityResults):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        title = "Columns: share of the fall of the ranked probability score"
-        table = importance_table(self.gain_importance(), title, 10, {})
-        notes = ("Trees on all rows reproduce their ranks: see .errors(cv=10) for new rows.",)
+        table = importance_table(self.gain_importance(), "the fall of the ranked probability score")
+        notes = ("The trees nearly reproduce the rows they were grown on. For errors on new rows, see .errors(cv=10).",)
         return ranker_report(self, [table, *error_tables(self)], (), notes)
 
 
@@ -221,10 +219,7 @@ class RPSForest(ProbabilityMethod):
             certificate=_certificate(above, score),
             trace=Trace(iterations=self.trees, objective=np.array([score]), message=f"{self.trees} trees grown"),
             scores=rule.scores_of(above),
-            facts=(
-                ("Trees", f"{self.trees}, with random splits"),
-                ("A split chooses from", f"{self.column_share:.0%} of the columns"),
-            ),
+            facts=(("Trees", str(self.trees)),),
             importance=np.asarray(shares.model.feature_importances_[: sample.X.shape[1]], dtype=np.float64),
         )
 

@@ -13,7 +13,7 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import number, one_of, one_spelled, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
-from ..formula.sample import SCALED, SCALINGS, Sample, Scaling, distinct_rows, fit_scaling
+from ..formula.sample import SCALINGS, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField
 from ..judging.evaluation import as_rows, part_of_rows
 from ..judging.rankers import ProbabilityResults
@@ -23,7 +23,7 @@ from ..likelihood.links import LINKS
 from ..method import Needs, cost_option, option
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
-from ..report.sections import error_tables, figures, ranker_report, threshold_table
+from ..report.sections import error_tables, figures, ranker_report
 from ..svm.kernels import Gaussian, Kernel, Perceptron, parse_kernel
 from ..threads import one_blas_thread
 from .kernel_features import (
@@ -240,8 +240,6 @@ class KernelResults(ProbabilityResults):
 
     fit: KernelFit
 
-    no_bounds = "No margin bounds: the likelihood has no margin."
-
     kind = "Kernel cumulative model"
 
     @property
@@ -272,14 +270,12 @@ class KernelResults(ProbabilityResults):
         """The summary as data."""
         f = self.fit
         share = 1.0 - f.loglik / f.null_loglik if f.null_loglik else np.nan
-        text = f"{f.loglik:.4f}; {f.null_loglik:.4f} by thresholds alone; McFadden R2 {share:.3f}"
-        tables = [threshold_table(self.thresholds.to_frame())]
-        if f.coefficients is not None:
-            tables.insert(0, Table(title="Coefficients (positive = higher response)", frame=self.coef.to_frame()))
+        text = f"{f.loglik:.4f} (thresholds alone: {f.null_loglik:.4f}); McFadden R2 {share:.3f}"
+        tables = self.estimate_tables()
         if f.trials:
             trials = self.trials.head(8)
             note = f"The best {len(trials)} of {len(f.trials)}; all are in .trials." if len(f.trials) > 8 else ""
-            title = "Penalties by the evidence: nats a row, less is better"
+            title = "Penalties tried (loss: minus the log evidence per row)"
             frame = trials.set_index(trials["penalty"].map("{:.4g}".format)).drop(columns="penalty")
             formats = {"features": "int", "spread": ".3g", "loss": ".4f", "gamma": "g"}
             tables.append(Table(title=title, frame=frame, formats=formats, note=note, section="fit"))
@@ -463,22 +459,15 @@ class KernelCumulativeLink(ProbabilityMethod):
         return replace(fit, facts=self._facts(fit, choice, training))
 
     def _facts(self, fit: KernelFit, choice: Choice, training: Training) -> tuple[tuple[str, Any], ...]:
-        by = ", by the evidence"
+        by = ", by the marginal likelihood"
         chosen = len(candidates(self.kernels(training.X.shape[1]))) > 1
-        kernel, landmarks = choice.kernel, choice.features.landmarks
-        carried = f"{fit.columns} features of all {training.rows.size} different rows"
-        if landmarks is not None:
-            how = by if self.landmarks is None and fit.trials else ""
-            carried = f"{fit.columns} landmarks among {training.rows.size} different rows{how}"
+        exact, rows = choice.features.landmarks is None, training.rows.size
         return (
-            ("Kernel", repr(kernel.settled(training.X.shape[1])) + (by if chosen else "")),
+            ("Kernel", repr(choice.kernel.settled(training.X.shape[1])) + (by if chosen else "")),
             ("Link", self.link),
-            ("Columns scaled", SCALED[self.scaling]),
-            ("Function", carried),
             ("Penalty", f"{fit.penalty:.4g}" + (by if isinstance(self.penalty, str) and fit.trials else "")),
-            ("Prior of H", f"Gaussian process, standard deviation {fit.spread:.3g}"),
-            ("Effective parameters", f"{fit.effective:.1f} of the function"),
-            ("Log evidence", f"{fit.log_evidence:.4f}"),
+            *(() if exact else (("Landmarks", f"{fit.columns} of {rows} different rows"),)),
+            ("Effective parameters", f"{fit.effective:.1f}"),
         )
 
 

@@ -54,8 +54,6 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
     fit: BoostedFit
 
-    no_bounds = "No margin bounds: the score that the trees add up to has no norm."
-
     kind = "Ordinal gradient boosting"
 
     @property
@@ -75,6 +73,13 @@ class BoostedResults(RoundsResults, ProbabilityResults):
             frame["held_out"] = pd.Series(f.held_out.curve).reindex(index).to_numpy()
         thresholds = pd.DataFrame(f.thetas, columns=self.threshold_names, index=index)
         return pd.concat([frame, thresholds], axis=1)
+
+    @property
+    def held_out(self) -> pd.DataFrame:
+        """Mean loss of the held-out rows: a row a round, a column a depth; empty if nothing was chosen."""
+        tried = self.fit.held_out
+        columns = {} if tried is None else dict(zip(tried.depths, map(pd.Series, tried.losses), strict=True))
+        return pd.DataFrame(columns).rename_axis(index="round", columns="depth")
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit."""
@@ -181,14 +186,12 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        title = "Columns: share of the fall of the loss; cuts; linear start, per SD"
-        importance = importance_table(self.gain_importance(), title, 10, {"cuts": "int", "linear": ".3f"})
+        importance = importance_table(self.gain_importance(), "the fall of the loss")
         return ranker_report(self, [*self.estimate_tables(), importance, self._round_table(), *error_tables(self)])
 
     def _round_table(self) -> Table:
         frame = self.rounds.iloc[shown_rounds(self.fit.kept + 1)].drop(columns=self.threshold_names)
-        title = "After some of the rounds: mean loss of the training rows"
-        title += " and of held-out rows" if "held_out" in frame else ""
+        title = f"Mean loss of the training rows{' and of held-out rows' * ('held_out' in frame)}, by round"
         note = "All rounds are in .rounds, their errors in .staged_errors()."
         return Table(title=title, frame=frame, formats=dict.fromkeys(frame.columns, ".4f"), note=note, section="fit")
 
@@ -526,15 +529,12 @@ class OrdinalBoosting(ProbabilityMethod):
 
     def _facts(self, fit: BoostedFit, used: str) -> tuple[tuple[str, Any], ...]:
         how = "" if fit.held_out is None else f", by {fit.held_out.how}"
-        start = "0" if fit.ridge is None else f"ridge cumulative model, penalty {fit.ridge:g} by cross-validation"
-        columns = "60% (five at least)" if self.column_share is None else f"{self.column_share:.0%}"
+        start = () if fit.ridge is None else (("Linear start", f"ridge penalty {fit.ridge:g}, by cross-validation"),)
         return (
-            ("Loss", "likelihood, logit link"),
             ("Rounds", used + (how if self.rounds == "cv" else "")),
             ("Depth", f"{fit.depth}" + ("" if is_whole(self.depth) else how)),
             ("Learning rate", f"{self.learning_rate:g}"),
-            ("A tree is given", f"{self.subsample:.0%} of the rows, {columns} of the columns"),
-            ("Start", start),
+            *start,
         )
 
 

@@ -183,9 +183,8 @@ class TreeResults(RoundsResults, VoteResults):
         """The summary as data."""
         votes = self.fit.votes
         drawn = [self._node_table()] if len(votes.trees) == 1 and votes.trees[0].n_leaves <= _DRAWN else []
-        title = "Importance of the columns: share of the fall of the deviance"
         section = "fit" if drawn else "model"
-        importance = importance_table(self.gain_importance(), title, 10, {"cuts": "int"}, section=section)
+        importance = importance_table(self.gain_importance(), "the fall of the deviance", section=section)
         return ranker_report(self, [*drawn, importance, *error_tables(self)])
 
     def _node_table(self) -> Table:

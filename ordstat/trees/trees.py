@@ -204,12 +204,11 @@ class TreeMethod(Method):
 
     def _facts(self, rounds: TreeRounds) -> tuple[tuple[str, Any], ...]:
         width, made, tree = len(rounds.classes), len(rounds.round_weights), rounds.tree
-        size = f"at most {tree.leaves} leaves" if tree.prune is None else f"{tree.leaves} leaves or the next larger"
-        size += "" if tree.prune is None else f" tree of the sequence pruned by {tree.prune}"
-        each = "" if width == 1 else ", one a split" if made == 1 else f", one a split in each of {made} rounds"
+        ended = f" ({rounds.message})" if rounds.message != "all rounds made" else ""
         return (
-            ("Trees", f"{made * width}, of {size}{each}"),
-            *([("Rounds", f"{made}, {rounds.message}")] if hasattr(self, "rounds") else []),
+            ("Trees", f"{made * width}{', one for each threshold' * (width > 1)}"),
+            ("Leaves", f"{tree.leaves} a tree{'' if tree.prune is None else f', pruned by {tree.prune}'}"),
+            *([("Rounds", f"{made}{ended}")] if hasattr(self, "rounds") else []),
         )
 
 

@@ -12,36 +12,28 @@ from ordstat.compiled import mixed
 from . import twins_mixed as twins
 
 #: Forms of the passes differ in rounding, and modes by half the digits of Newton's decrement.
-TIGHT, MODES = 1e-11, 1e-8
+MODES = 1e-8
 
 
 def rows(seed: int, n: int = 60) -> tuple[Any, ...]:
-    """u, lo, d of rows of several widths, some at either end, the inverse scale and weights."""
+    """u, lo, d of rows of several widths, some at either end, and the inverse scale."""
     rng = np.random.default_rng(seed)
     u, d = rng.uniform(-2.0, 2.5, n), rng.choice([1.5, 0.3, 0.01], n) * rng.uniform(0.5, 1.5, n)
     lo = u - d
     u[:12], lo[12:24], d[:24] = np.inf, -np.inf, np.inf
     order = rng.permutation(n)
-    return u[order], lo[order], d[order], rng.uniform(0.7, 1.3, n), rng.integers(1, 4, n).astype(float)
+    return u[order], lo[order], d[order], rng.uniform(0.7, 1.3, n)
 
 
 @pytest.mark.parametrize("link", range(2))
 def test_terms_of_rows(link: int) -> None:
-    u, lo, d, s, w = rows(link)
+    u, lo, d, s = rows(link)
     rng = np.random.default_rng(9)
-    shift, variance, t = rng.normal(size=u.size) * 0.4, rng.uniform(0.0, 1.0, u.size), rng.normal(size=u.size)
-    found, other = np.empty((u.size, 8)), np.empty((u.size, 8))
-    assert mixed.full_terms(link, u, lo, d, s, shift, found)
-    twins.full_terms(link, u, lo, d, s, shift, other)
-    np.testing.assert_allclose(found, other, rtol=1e-9, atol=1e-9)
+    shift = rng.normal(size=u.size) * 0.4
     here, there = np.empty((3, u.size)), np.empty((3, u.size))
     assert mixed.location_terms(link, u, lo, d, s, shift, *here)
     twins.location_terms(link, u, lo, d, s, shift, *there)
     np.testing.assert_allclose(here, there, rtol=1e-10, atol=1e-11)
-    kappa, own = np.empty((4, u.size)), np.empty((4, u.size))
-    mixed.total_derivatives(other, u, lo, s, shift, w, variance, t, kappa)
-    twins.total_derivatives(other, u, lo, s, shift, w, variance, t, own)
-    np.testing.assert_allclose(kappa, own, rtol=TIGHT, atol=TIGHT)
 
 
 @pytest.mark.parametrize("nodes", [1, 6])
@@ -71,7 +63,6 @@ def test_what_is_too_far_out_is_left_to_others() -> None:
     far, near, one = np.array([-800.0]), np.array([-801.0]), np.ones(1)
     for link in range(2):
         assert not mixed.location_terms(link, far, near, one, one, 0 * one, *np.empty((3, 1)))
-        assert not mixed.full_terms(link, far, near, one, one, 0 * one, np.empty((1, 8)))
 
 
 def test_sparse_sums() -> None:

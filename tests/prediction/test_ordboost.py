@@ -176,10 +176,10 @@ def test_rows_of_a_fold_are_unseen(frame):
     fit = ordfit("y ~ a + b + c", noise, "ordboost", linear_start=False)
     assert len(fit.rounds) - 1 < 25
     true = ordfit("y ~ a + b + c", frame, "ordboost", linear_start=False)
-    tried, chosen = true.fit.held_out, true.rounds["held_out"]
-    assert chosen.min() < 0.85 * min(curve[0] for curve in tried.losses)
+    assert true.held_out.min().min() < 0.85 * true.held_out.iloc[0].min()
+    chosen = true.held_out[true.fit.depth]
     assert chosen.idxmin() == len(true.rounds) - 1
-    assert true.fit.depth == tried.depths[np.argmin([curve.min() for curve in tried.losses])]
+    assert true.held_out.min().idxmin() == true.fit.depth
 
 
 def test_held_out_losses_are_those_of_models_without_the_fold(frame):
