@@ -125,20 +125,8 @@ class LogRatios(Aggregation):
         return inverse_log_ratios(votes)
 
 
-def plain(total: FloatArray) -> FloatArray:
-    """(N, K) scores of the rule (2) from votes (N, 2, K-1) for "at most r" and "above r", ties to the first."""
-    return split_scores((total[:, 1] > total[:, 0]).astype(np.float64))
-
-
-def by_votes(total: FloatArray) -> FloatArray:
-    """(N, K) scores of the rule (2), every split weighted by its prediction votes: the share of the winning side."""
-    whole = total.sum(axis=1)
-    votes = total.max(axis=1) / np.where(whole > 0.0, whole, 1.0)
-    return split_scores((total[:, 1] > total[:, 0]).astype(np.float64), votes)
-
-
-#: Second stages of the aggregation: from votes of all splits to scores of the ranks.
-COMBINATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {"plain": plain, "votes": by_votes}
+#: Weights of the splits in the scores of the ranks: all the same, or the share of the votes for the winning side.
+COMBINATIONS = ("plain", "votes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +156,11 @@ class SplitVotes(Aggregation):
         return np.stack([np.maximum(f, 0.0), np.maximum(-f, 0.0)], axis=1)
 
     def tally(self, total: FloatArray) -> FloatArray:
-        return COMBINATIONS[self.combination](total)
+        """(N, K) scores of the rule (2) from votes (N, 2, K-1) for "at most r" and "above r"; a tie is "at most r"."""
+        whole = total.sum(axis=1)
+        shares = total.max(axis=1) / np.where(whole > 0.0, whole, 1.0)
+        above = (total[:, 1] > total[:, 0]).astype(np.float64)
+        return split_scores(above, shares if self.combination == "votes" else None)
 
 
 def one_hot(codes: IntArray, n_levels: int) -> FloatArray:
@@ -568,17 +560,12 @@ class Bag:
         DataError
             The weights stand for more rows than can be drawn one by one, or for less than one.
         """
-        if rows.weights.sum() < 1.0 - _WHOLE:
-            raise DataError(
-                f"the weights add up to {rows.weights.sum():g} of a row, and a sample needs at least one row: multiply "
-                "the weights, so that they count rows, or use sampling='weight' where the method has it."
-            )
-        if rows.weights.sum() > _MOST:
-            raise DataError(
-                f"the weights add up to {rows.weights.sum():g}, and samples of so many rows cannot be drawn row by "
-                "row: use sampling='weight' where the method has it, or smaller weights."
-            )
         total = float(rows.weights.sum())
+        if not 1.0 - _WHOLE <= total <= _MOST:
+            raise DataError(
+                f"the sum of the weights must be from 1 to {_MOST:g}, as samples are drawn row by row; got {total:g}. "
+                "Multiply the weights by a factor, or use sampling='weight' where the method has it."
+            )
         require_memory(f"Drawing samples of {total:g} rows, the sum of the weights,", 40.0 * total, SMALLER_WEIGHTS)
         copies = np.maximum(np.ceil(rows.weights * (1.0 - _WHOLE)), 1.0).astype(np.intp)
         row = np.repeat(np.arange(rows.n), copies)

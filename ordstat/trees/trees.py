@@ -97,7 +97,7 @@ class TreeMethod(Method):
     @property
     def kind(self) -> str:
         """Whether a tree predicts all ranks ("nominal"), or answers for one split ("ordinal")."""
-        raise TypeError(f"{type(self).__name__} defines no kind of trees")
+        return str(getattr(self, "response", "ordinal"))
 
     @property
     def made(self) -> int:
@@ -292,10 +292,6 @@ class OrdinalTree(TreeMethod):
         "Wadsworth.",
     )
 
-    @property
-    def kind(self) -> str:
-        return self.response
-
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
         return (SplitVotes if self.apart else LeafShares)(n_levels=n_levels)
 
@@ -342,10 +338,6 @@ class OrdinalBagging(TreeMethod):
     @property
     def draws(self) -> bool:
         return True
-
-    @property
-    def kind(self) -> str:
-        return self.response
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
         return (SplitVotes if self.apart else Plurality)(n_levels=n_levels)
@@ -449,10 +441,6 @@ class FixedSplitBoosting(Boosted, TreeMethod):
     combination: str = option("plain", one_of, COMBINATIONS)
     papers: ClassVar[tuple[str, ...]] = (TUTZ,)
 
-    @property
-    def kind(self) -> str:
-        return "ordinal"
-
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
         smoothed = None if self.version == "discrete" else smoothing(rows)
         return SplitVotes(n_levels=n_levels, combination=self.combination, smoothing=smoothed)
@@ -523,10 +511,6 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
                 f"criterion={self.criterion!r} of OrdinalAdaBoost goes with version='discrete'; version='real' takes "
                 f"{' or '.join(map(repr, CRITERIA['real']))}."
             )
-
-    @property
-    def kind(self) -> str:
-        return "ordinal"
 
     @property
     def apart(self) -> bool:

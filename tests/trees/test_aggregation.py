@@ -8,10 +8,9 @@ import pytest
 
 from ordstat.trees.ensembles import (
     LogRatios,
+    SplitVotes,
     below,
-    by_votes,
     inverse_log_ratios,
-    plain,
     share_scores,
     shares,
     split_scores,
@@ -55,10 +54,9 @@ def test_scores_by_prediction_votes():
     votes = rng.random((40, 2, 5))
     above = (votes[:, 1] > votes[:, 0]).astype(int)
     pv = votes.max(axis=1) / votes.sum(axis=1)
-    np.testing.assert_allclose(
-        by_votes(votes), [naive.rule_2(list(a), list(v)) for a, v in zip(above, pv, strict=True)]
-    )
-    np.testing.assert_allclose(plain(votes), [naive.rule_2(list(a)) for a in above])
+    plain, weighted = (SplitVotes(n_levels=6, combination=name).tally(votes) for name in ("plain", "votes"))
+    np.testing.assert_allclose(weighted, [naive.rule_2(list(a), list(v)) for a, v in zip(above, pv, strict=True)])
+    np.testing.assert_allclose(plain, [naive.rule_2(list(a)) for a in above])
 
 
 def test_shares_are_summed_over_splits():
