@@ -36,10 +36,10 @@ class Pattern:
     of: IntArray
 
     @classmethod
-    def among(cls, one: RandomColumns, other: RandomColumns) -> Pattern:
+    def among(cls, first: RandomColumns, second: RandomColumns) -> Pattern:
         """The pairs that occur."""
-        pairs, of = np.unique(one.codes * other.n_groups + other.codes, return_inverse=True)
-        return cls(pairs // other.n_groups, pairs % other.n_groups, of.astype(np.intp))
+        pairs, of = np.unique(first.codes * second.n_groups + second.codes, return_inverse=True)
+        return cls(pairs // second.n_groups, pairs % second.n_groups, of.astype(np.intp))
 
     def unique(self, n_groups: int) -> bool:
         """Whether each of the first groups meets one second group."""
@@ -84,16 +84,16 @@ class Structure:
         """Of terms whose sizes fall."""
         count = len(terms)
         patterns = {(s, t): Pattern.among(terms[s], terms[t]) for s in range(count) for t in range(s + 1, count)}
-        known = tuple(t.codes for t in terms), tuple(t.n_groups for t in terms), tuple(t.q for t in terms)
+        shape = tuple(t.codes for t in terms), tuple(t.n_groups for t in terms), tuple(t.q for t in terms)
         if count == 1:
-            return cls(*known, patterns)
+            return cls(*shape, patterns)
         if all(patterns[0, t].unique(terms[0].n_groups) for t in range(1, count)):
             rest = cls.of(terms[1:])
             rows = np.empty(terms[0].n_groups, dtype=np.intp)
             rows[terms[0].codes] = np.arange(terms[0].codes.size)
             inner = {(s, t): patterns[s, t].of[rows] for s in range(1, count) for t in range(s + 1, count)}
-            return cls(*known, patterns, inner, rest)
-        return cls(*known, patterns)
+            return cls(*shape, patterns, inner, rest)
+        return cls(*shape, patterns)
 
     def places(self, t: int, groups: IntArray) -> IntArray:
         """(n, q) places of the effects of some groups of term t among those of all terms but the first."""
@@ -103,8 +103,8 @@ class Structure:
     def gram(self, x: Sequence[FloatArray], W: FloatArray) -> BlockMatrix:
         """I + X'WX of columns x = z Lambda (n, q) of each term."""
         diagonal = [
-            block_sums(codes, size, one, one, W) + np.eye(one.shape[1])
-            for codes, size, one in zip(self.codes, self.sizes, x, strict=True)
+            block_sums(codes, size, columns, columns, W) + np.eye(columns.shape[1])
+            for codes, size, columns in zip(self.codes, self.sizes, x, strict=True)
         ]
         pairs = {
             (s, t): block_sums(pattern.of, pattern.first.size, x[s], x[t], W)
@@ -113,18 +113,18 @@ class Structure:
         return BlockMatrix(diagonal, pairs)
 
 
-def block_sums(codes: IntArray, size: int, one: FloatArray, other: FloatArray, W: FloatArray) -> FloatArray:
+def block_sums(codes: IntArray, size: int, left: FloatArray, right: FloatArray, W: FloatArray) -> FloatArray:
     """(size, q, q') sums of W x x' by code."""
     if size == 1:
-        return np.asarray((one.T @ (W[:, None] * other))[None])
-    out = np.empty((size, one.shape[1], other.shape[1]))
-    for a in range(one.shape[1]):
-        left = W * one[:, a]
-        for b in range(other.shape[1]):
-            if one is other and b < a:
+        return np.asarray((left.T @ (W[:, None] * right))[None])
+    out = np.empty((size, left.shape[1], right.shape[1]))
+    for a in range(left.shape[1]):
+        weighted = W * left[:, a]
+        for b in range(right.shape[1]):
+            if left is right and b < a:
                 out[:, a, b] = out[:, b, a]
             else:
-                out[:, a, b] = np.bincount(codes, left * other[:, b], minlength=size)
+                out[:, a, b] = np.bincount(codes, weighted * right[:, b], minlength=size)
     return out
 
 
@@ -199,21 +199,21 @@ class Factor:
         inner = rest.selected()
         count, patterns = len(self.structure.codes), self.structure.patterns
         pairs = {(s + 1, t + 1): block for (s, t), block in inner.pairs.items()}
-        own = self.inverse.copy()
+        diagonal = self.inverse.copy()
         for t in range(1, count):
             block = inner.diagonal[t - 1]
             coupling = -self.V[t] @ (block if len(block) == 1 else block[patterns[0, t].second])
             for s in range(1, count):
                 if s != t:
-                    place = self.structure.inner[min(s, t), max(s, t)]
-                    block = pairs[min(s, t), max(s, t)][place]
+                    pair = self.structure.inner[min(s, t), max(s, t)]
+                    block = pairs[min(s, t), max(s, t)][pair]
                     coupling -= self.V[s] @ (block if s < t else block.transpose(0, 2, 1))
             pairs[0, t] = coupling
-            own -= coupling @ self.V[t].transpose(0, 2, 1)
-        return BlockMatrix([own, *inner.diagonal], pairs)
+            diagonal -= coupling @ self.V[t].transpose(0, 2, 1)
+        return BlockMatrix([diagonal, *inner.diagonal], pairs)
 
     def _selected_beside(self, rest: Dense) -> BlockMatrix:
-        inner, own, layout = rest.selected(), self.inverse.copy(), self.structure.layout
+        inner, diagonal, layout = rest.selected(), self.inverse.copy(), self.structure.layout
         assert layout is not None
         V = layout.entries(self.V)
         product = np.empty_like(V)
@@ -222,9 +222,9 @@ class Factor:
         for t, coupling in layout.blocks(product, self.V).items():
             pairs[0, t] = -coupling
             moved = coupling @ self.V[t].transpose(0, 2, 1)
-            gained = sums_by(self.structure.patterns[0, t].first, moved.reshape(len(moved), -1), len(own))
-            own += gained.reshape(own.shape)
-        return BlockMatrix([own, *inner.diagonal], pairs)
+            gained = sums_by(self.structure.patterns[0, t].first, moved.reshape(len(moved), -1), len(diagonal))
+            diagonal += gained.reshape(diagonal.shape)
+        return BlockMatrix([diagonal, *inner.diagonal], pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,8 +316,8 @@ def factor(matrix: BlockMatrix, structure: Structure) -> Factor | None:
     rest = _nested(matrix, structure, V) if structure.rest is not None else _dense(matrix, structure, V)
     if rest is None:
         return None
-    own = rest.logdet if isinstance(rest, Factor) else 2.0 * float(np.log(np.diag(rest.upper)).sum())
-    return Factor(structure, inverse, V, rest, logdet + own)
+    rest_logdet = rest.logdet if isinstance(rest, Factor) else 2.0 * float(np.log(np.diag(rest.upper)).sum())
+    return Factor(structure, inverse, V, rest, logdet + rest_logdet)
 
 
 def _inverses(blocks: FloatArray) -> tuple[FloatArray, float] | None:

@@ -113,8 +113,8 @@ class MarginalLikelihood:
         """(P' + m, P' + m) of psi, NaN at a boundary."""
         inner = np.full(self.information.shape, np.nan)
         if self.smallest_eigenvalue > 0.0:
-            own = self._basis @ np.linalg.inv(self._known) @ self._basis.T
-            inner[np.ix_(self.free, self.free)] = own[np.ix_(self.free, self.free)]
+            covariance = self._basis @ np.linalg.inv(self._known) @ self._basis.T
+            inner[np.ix_(self.free, self.free)] = covariance[np.ix_(self.free, self.free)]
         return inner
 
     @cached_property
@@ -151,13 +151,13 @@ class MarginalLikelihood:
     def covariance(self) -> FloatArray:
         """(P' + m', P' + m') on the user's scale; NaN at a boundary and of infinite estimates."""
         inner = self.inner_covariance
-        known = np.where(np.isnan(inner), 0.0, inner)
+        finite = np.where(np.isnan(inner), 0.0, inner)
         to_user = self.to_user
-        out = to_user @ known @ to_user.T
-        unknown = (np.abs(to_user) @ (~self.free | np.isnan(np.diag(inner)))) > 0.0
+        out = to_user @ finite @ to_user.T
+        undetermined = (np.abs(to_user) @ (~self.free | np.isnan(np.diag(inner)))) > 0.0
         if self.infinite is not None:
-            unknown[: self.infinite.size] |= self.infinite
-        out[unknown], out[:, unknown] = np.nan, np.nan
+            undetermined[: self.infinite.size] |= self.infinite
+        out[undetermined], out[:, undetermined] = np.nan, np.nan
         return np.asarray(out)
 
 
@@ -370,9 +370,9 @@ class MixedProfile:
         """The maximum among psi with a'psi = value, from one near it; None where no start is inside the domain."""
         here = self.likelihood
         V = np.nan_to_num(here.inner_covariance)
-        known = float(a @ V @ a) > 0.0
-        along = V @ a if known else a
-        B = V - np.outer(along, along) / float(a @ along) if known else V
+        estimated = float(a @ V @ a) > 0.0
+        along = V @ a if estimated else a
+        B = V - np.outer(along, along) / float(a @ along) if estimated else V
         start = self._start(a, value, here.at, along) or self._start(a, value, near, along)
         if start is None:
             return None

@@ -283,7 +283,7 @@ class RowScores:
         """(size, P + m) sums over the rows of each code (n,)."""
         columns = [self.model.jacobian(self.places).totals(self.kappa, codes, size)]
         for term, inner in zip(self.model.terms, self.inner, strict=True):
-            sums = [np.bincount(codes, own, minlength=size) for own in term.rows_by_phi(inner)]
+            sums = [np.bincount(codes, column, minlength=size) for column in term.rows_by_phi(inner)]
             columns.append(np.stack(sums, axis=1))
         return np.hstack(columns)
 
@@ -309,8 +309,8 @@ def row_scores(at: State) -> RowScores:
 def own_solutions(model: MixedModel, x: list[FloatArray], selected: BlockMatrix) -> list[FloatArray]:
     """e_i (n, q) of each term: H^-1 x_i within the row's own groups."""
     solutions = [
-        own @ block[0] if len(block) == 1 else np.einsum("nab,nb->na", block[term.codes], own)
-        for term, block, own in zip(model.terms, selected.diagonal, x, strict=True)
+        columns @ block[0] if len(block) == 1 else np.einsum("nab,nb->na", block[term.codes], columns)
+        for term, block, columns in zip(model.terms, selected.diagonal, x, strict=True)
     ]
     for (s, t), block in selected.pairs.items():
         rows = block[model.structure.patterns[s, t].of]

@@ -144,7 +144,7 @@ class MixedModel:
 
     def factors(self, phi: FloatArray) -> list[FloatArray]:
         """Lambda (q, q) of each term."""
-        return [term.factor(own) for term, own in zip(self.terms, self.phi_of(phi), strict=True)]
+        return [term.factor(part) for term, part in zip(self.terms, self.phi_of(phi), strict=True)]
 
     @cached_property
     def diagonal_of(self) -> IntArray:
@@ -210,11 +210,11 @@ class MixedModel:
 
     def ends(self, predictor: Predictor) -> tuple[FloatArray, FloatArray, FloatArray]:
         """`predictor.ends`, kept with the predictor."""
-        known = predictor.__dict__.get("own_ends")
-        if known is None:
+        ends = predictor.__dict__.get("own_ends")
+        if ends is None:
             u, lo, d = predictor.ends(self.y)
-            known = predictor.__dict__["own_ends"] = (u, lo, d)
-        return known
+            ends = predictor.__dict__["own_ends"] = (u, lo, d)
+        return ends
 
     @cached_property
     def link(self) -> int | None:

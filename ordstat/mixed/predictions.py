@@ -197,7 +197,7 @@ class Predicted(CostRule):
         z, x = self._columns(rows)
         deviation = np.sqrt(np.asarray(sum(np.einsum("nq,nq->n", part, part) for part in x)))
         products = [
-            own[:, row] * moved_by[:, column] for own, moved_by, (row, column) in zip(z, x, self.entries, strict=True)
+            columns[:, a] * moved_by[:, b] for columns, moved_by, (a, b) in zip(z, x, self.entries, strict=True)
         ]
         by_phi = np.hstack(products) / np.where(deviation > 0.0, deviation, 1.0)[:, None]
         steep = self.rule.predictor(rows).s * deviation
@@ -224,8 +224,8 @@ class Predicted(CostRule):
     def _in_order(self, jacobian: FloatArray) -> FloatArray:
         """(..., F + m) with what stands beside X, after beta, at the end."""
         first = self.rule.alpha.size + self.rule.beta.size
-        own = slice(first, first + self.n_phi)
-        return np.concatenate([np.delete(jacobian, own, axis=-1), jacobian[..., own]], axis=-1)
+        of_factors = slice(first, first + self.n_phi)
+        return np.concatenate([np.delete(jacobian, of_factors, axis=-1), jacobian[..., of_factors]], axis=-1)
 
 
 def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:
@@ -255,10 +255,10 @@ def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
     """Rows with the modes (G, q) of known groups in their offset, so that those of others alone are random."""
     assert rows.random is not None
     shift, terms = np.zeros(rows.n), []
-    for term, own in zip(rows.random.terms, modes, strict=True):
-        known = (term.codes >= 0)[:, None]
-        shift += np.einsum("nq,nq->n", term.z, np.where(known, own[np.maximum(term.codes, 0)], 0.0))
-        terms.append(replace(term, z=np.where(known, 0.0, term.z)))
+    for term, effects in zip(rows.random.terms, modes, strict=True):
+        seen = (term.codes >= 0)[:, None]
+        shift += np.einsum("nq,nq->n", term.z, np.where(seen, effects[np.maximum(term.codes, 0)], 0.0))
+        terms.append(replace(term, z=np.where(seen, 0.0, term.z)))
     offset = shift if rows.offset is None else rows.offset + shift
     return replace(rows, offset=offset, random=RandomRows(tuple(terms)))
 
@@ -493,11 +493,11 @@ def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArra
     """(F + n_phi, F + n_phi) of the parameters of a prediction; those at a boundary are held there."""
     if not predicted.n_phi:
         return rule_covariance(r.fit, predicted.rule, r.fixed_covariance)
-    own, F, whole = places(r.fit, predicted.rule), predicted.rule.n_parameters, r.whole_covariance
-    size, n_phi = own.shape[1], predicted.n_phi
+    to_rule, F, whole = places(r.fit, predicted.rule), predicted.rule.n_parameters, r.whole_covariance
+    size, n_phi = to_rule.shape[1], predicted.n_phi
     held = np.isnan(np.diag(whole))
     J = np.zeros((F + n_phi, size + n_phi))
-    J[: len(own), :size], J[F:, size:] = own, np.eye(n_phi)
+    J[: len(to_rule), :size], J[F:, size:] = to_rule, np.eye(n_phi)
     out = J @ np.where(held[:, None] | held, 0.0, whole) @ J.T
     out[:F, :F] = rule_covariance(r.fit, predicted.rule, whole[:size, :size])  # with infinite estimates held
     return out

@@ -334,12 +334,12 @@ class RandomParameters:
     def joint(self) -> FloatArray:
         """(P' + R, P' + R) covariance of the fixed parameters and these; NaN at a boundary."""
         fixed, count = len(self.covariance) - self.slopes.shape[1], len(self.names)
-        known = np.isfinite(np.diag(self.covariance))
+        finite = np.isfinite(np.diag(self.covariance))
         J = np.zeros((fixed + count, len(self.covariance)))
         J[:fixed, :fixed], J[fixed:, fixed:] = np.eye(fixed), self.slopes
-        lost = ((J != 0.0) & ~(known & ~np.isnan(J))).any(axis=1)
+        lost = ((J != 0.0) & ~(finite & ~np.isnan(J))).any(axis=1)
         J[np.isnan(J)] = 0.0
-        out = J @ np.where(known[:, None] & known, self.covariance, 0.0) @ J.T
+        out = J @ np.where(finite[:, None] & finite, self.covariance, 0.0) @ J.T
         out[lost], out[:, lost] = np.nan, np.nan
         return np.asarray(out)
 
@@ -440,7 +440,7 @@ def _latent_variances(r: MixedResults) -> tuple[list[float], float] | None:
         return None
     weights = r.design.sample.case_weights
     parts = zip(rows.random.terms, _marginal(r).terms, strict=True)
-    return [float(np.average(term.variances(own.covariance), weights=weights)) for term, own in parts], latent
+    return [float(np.average(term.variances(effects.covariance), weights=weights)) for term, effects in parts], latent
 
 
 def _table(r: MixedResults, level: float) -> Table:

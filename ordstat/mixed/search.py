@@ -234,7 +234,7 @@ def _information(at: State) -> FloatArray:
         parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
         C.append(np.stack(parts, axis=1))
     solved = [at.modes.factor.solve([part[:, :, p] for part in C]) for p in range(P)]
-    moved = np.array([np.concatenate([part.reshape(-1) for part in one]) for one in solved])
+    moved = np.array([np.concatenate([part.reshape(-1) for part in effects]) for effects in solved])
     schur = J - moved @ np.concatenate([part.reshape(-1, P) for part in C])
     return np.asarray(0.5 * (schur + schur.T))
 

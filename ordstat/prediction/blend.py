@@ -61,8 +61,8 @@ def simplex_weights(gram: FloatArray, ridge: float) -> tuple[FloatArray, float]:
     # The sum of 1 as a square that outweighs all others; then exactly, for the members that are in.
     heavy = _HEAVY * float(np.trace(Q))
     L = np.linalg.cholesky(Q + heavy)
-    found = nnls(L.T, np.linalg.solve(L, c + heavy))[0]
-    w = _on_face(Q, c, found > _NONE * found.sum())
+    relaxed = nnls(L.T, np.linalg.solve(L, c + heavy))[0]
+    w = _on_face(Q, c, relaxed > _NONE * relaxed.sum())
     slopes = 2.0 * (Q @ w - c)
     value = float(w @ Q @ w - 2.0 * c @ w + ridge / M)
     return w, float((slopes @ w - slopes.min()) / max(value, np.finfo(np.float64).tiny))
@@ -70,13 +70,13 @@ def simplex_weights(gram: FloatArray, ridge: float) -> tuple[FloatArray, float]:
 
 def _on_face(Q: FloatArray, c: FloatArray, free: BoolArray) -> FloatArray:
     """(M,) the least w'Q w - 2 c'w of sum 1, members that are not free having 0."""
-    places = np.flatnonzero(free)
-    n = places.size
+    inside = np.flatnonzero(free)
+    n = inside.size
     system = np.ones((n + 1, n + 1))
-    system[:n, :n] = Q[np.ix_(places, places)]
+    system[:n, :n] = Q[np.ix_(inside, inside)]
     system[n, n] = 0.0
     w = np.zeros(len(Q))
-    w[places] = np.linalg.solve(system, np.append(c[places], 1.0))[:n]
+    w[inside] = np.linalg.solve(system, np.append(c[inside], 1.0))[:n]
     return w
 
 
@@ -179,8 +179,8 @@ def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
         return np.asarray(fit.calibration.probabilities(rule.scores(rows)))
     if not getattr(rule, "probable", False):
         return None
-    found: FloatArray = cast(Any, rule).probabilities(rows)
-    return found
+    probabilities: FloatArray = cast(Any, rule).probabilities(rows)
+    return probabilities
 
 
 def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> tuple[Exceeding, Method]:

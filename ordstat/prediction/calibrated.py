@@ -80,10 +80,10 @@ class Calibrated:
         """
         # A stream of its own: the ranker is that of the same seed without calibration, and the folds do not depend on
         # how much it draws.
-        own = np.random.default_rng(deepcopy(rng).integers(2**63))
+        fold_rng = np.random.default_rng(deepcopy(rng).integers(2**63))
         fit = self.method.fit(self._of_method(sample), rng, progress)
-        dealt = Dealt.of(sample, self.folds, own)
-        scores = self._cross_fitted(sample, fit, dealt, own)
+        dealt = Dealt.of(sample, self.folds, fold_rng)
+        scores = self._cross_fitted(sample, fit, dealt, fold_rng)
         calibration = self._calibration(sample, dealt, scores)
         return replace(fit, calibration=calibration, facts=(*fit.facts, *calibration.facts))
 
@@ -120,8 +120,8 @@ class Calibrated:
                 )
             rule = fit_present(cast(Any, self.method), self._of_method(part), rng).rule
             held = dealt.fold == f
-            learned, found = (rule.scores(rows) for rows in (part.rows, sample.rows.take(dealt.rows[held])))
-            scores[held] = _in_units(found, learned, fit.scores[inside], part.case_weights)
+            seen, unseen = (rule.scores(rows) for rows in (part.rows, sample.rows.take(dealt.rows[held])))
+            scores[held] = _in_units(unseen, seen, fit.scores[inside], part.case_weights)
         return scores
 
 
@@ -203,13 +203,13 @@ def _refuse(method: Method) -> None:
         )
 
 
-def _in_units(scores: FloatArray, own: FloatArray, whole: FloatArray, weights: FloatArray) -> FloatArray:
+def _in_units(scores: FloatArray, theirs: FloatArray, ours: FloatArray, weights: FloatArray) -> FloatArray:
     """Scores of one ranker in the units of another; `own` and `whole` are what both give the same rows."""
     if scores.ndim == 2:
-        scores, own, whole = (v - v.mean(axis=1, keepdims=True) for v in (scores, own, whole))
-        return scores * _stretch(_spread(own, 0.0, weights), _spread(whole, 0.0, weights))
-    means = [float(weights @ v / weights.sum()) for v in (own, whole)]
-    spreads = [_spread(v, mean, weights) for v, mean in zip((own, whole), means, strict=True)]
+        scores, theirs, ours = (v - v.mean(axis=1, keepdims=True) for v in (scores, theirs, ours))
+        return scores * _stretch(_spread(theirs, 0.0, weights), _spread(ours, 0.0, weights))
+    means = [float(weights @ v / weights.sum()) for v in (theirs, ours)]
+    spreads = [_spread(v, mean, weights) for v, mean in zip((theirs, ours), means, strict=True)]
     return (scores - means[0]) * _stretch(*spreads) + means[1]
 
 
@@ -218,6 +218,6 @@ def _spread(values: FloatArray, centre: float, weights: FloatArray) -> float:
     return float(np.sqrt(weights @ (squares if squares.ndim == 1 else squares.mean(axis=1)) / weights.sum()))
 
 
-def _stretch(own: float, whole: float) -> float:
+def _stretch(theirs: float, ours: float) -> float:
     """What to stretch by; nothing where either is constant."""
-    return whole / own if own > 0.0 and whole > 0.0 else 1.0
+    return ours / theirs if theirs > 0.0 and ours > 0.0 else 1.0

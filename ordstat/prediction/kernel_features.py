@@ -192,15 +192,15 @@ class _Definite:
         """(N,) k(x, o), and k(o, o); zeros where the kernel needs no origin."""
         if not self.kernel.conditionally_definite:
             return np.zeros(self.rows.size), 0.0
-        own = float(self.kernel(self.origin, self.origin)[0, 0])
-        return self.kernel(self.X[self.rows], self.origin)[:, 0], own
+        at_origin = float(self.kernel(self.origin, self.origin)[0, 0])
+        return self.kernel(self.X[self.rows], self.origin)[:, 0], at_origin
 
     def lengths(self) -> FloatArray:
         """(N,) of k(x, x)."""
         with np.errstate(over="ignore"):
-            found = self.kernel.diagonal(self.X)[self.rows]
-        require_finite(found)
-        return found
+            lengths = self.kernel.diagonal(self.X)[self.rows]
+        require_finite(lengths)
+        return lengths
 
 
 def landmark_features(
@@ -217,36 +217,36 @@ def landmark_features(
     rng : numpy.random.Generator
     """
     form = _Definite(kernel, X, rows)
-    to_origin, own = form.from_origin()
+    to_origin, at_origin = form.from_origin()
     left = form.lengths()
     least = _NOTHING_LEFT * float(left.max(initial=0.0))
     Z, drawn = np.zeros((rows.size, min(most, rows.size))), np.zeros(0, dtype=np.intp)
     while drawn.size < Z.shape[1] and (left > least).any():
         chance = np.where(left > least, weights * left, 0.0)
         size = min(_BLOCK, Z.shape[1] - drawn.size, int(np.count_nonzero(chance)))
-        some = rng.choice(rows.size, size=size, replace=False, p=chance / chance.sum())
-        K = kernel(X[rows], kernel.anchors(X, rows[some])) - to_origin[:, None] - to_origin[some] + own
+        batch = rng.choice(rows.size, size=size, replace=False, p=chance / chance.sum())
+        K = kernel(X[rows], kernel.anchors(X, rows[batch])) - to_origin[:, None] - to_origin[batch] + at_origin
         require_finite(K)
-        K -= Z[:, : drawn.size] @ Z[some, : drawn.size].T
-        L, order, rank, _ = dpstrf(K[some], lower=1, tol=least)
+        K -= Z[:, : drawn.size] @ Z[batch, : drawn.size].T
+        L, order, rank, _ = dpstrf(K[batch], lower=1, tol=least)
         order = order[:rank] - 1
         part = solve_triangular(L[:rank, :rank], K[:, order].T, lower=True, check_finite=False).T
         Z[:, drawn.size : drawn.size + rank] = part
         left -= np.square(part).sum(axis=1)
-        left[some] = 0.0
-        drawn = np.append(drawn, some[order])
+        left[batch] = 0.0
+        drawn = np.append(drawn, batch[order])
     Z = Z[:, : drawn.size]
-    return _of_landmarks(form, Z, drawn, to_origin, own)
+    return _of_landmarks(form, Z, drawn, to_origin, at_origin)
 
 
-def _of_landmarks(form: _Definite, Z: FloatArray, drawn: IntArray, to_origin: FloatArray, own: float) -> Features:
+def _of_landmarks(form: _Definite, Z: FloatArray, drawn: IntArray, to_origin: FloatArray, at_origin: float) -> Features:
     """With the origin as one more anchor, where the kernel needs one."""
     kernel, X, rows = form.kernel, form.X, form.rows
     coef = solve_triangular(Z[drawn], np.eye(drawn.size), lower=True, trans="T", check_finite=False)
     means = Z.mean(axis=0)
     anchors, constants = kernel.anchors(X, rows[drawn]), -means
     if kernel.conditionally_definite:
-        constants = constants + (own - to_origin[drawn]) @ coef
+        constants = constants + (at_origin - to_origin[drawn]) @ coef
         anchors = np.concatenate([anchors, form.origin])
         coef = np.vstack([coef, -coef.sum(axis=0)])
     return Features(values=Z - means, anchors=anchors, coef=coef, constants=constants, landmarks=drawn)
@@ -316,12 +316,12 @@ class FeatureRows:
             return None
         score = terms.score * self.weights
         by_theta = sum(np.bincount(place, part, q) for place, part in zip(terms.places, score, strict=False))
-        found = Evaluation(
+        evaluation = Evaluation(
             float(self.weights @ terms.log_p) - 0.5 * self.penalty * float(b @ b),
             np.concatenate([by_theta, self.F.T @ score[2] - self.penalty * b]),
             self._information(terms, q) if information is None else information,
         )
-        return found if found.finite else None
+        return evaluation if evaluation.finite else None
 
     def maximum(self, start: FloatArray, tol: float, max_iter: int) -> Optimum:
         """The best thresholds and coefficients."""
@@ -338,8 +338,8 @@ class FeatureRows:
         diagonal = (np.bincount(upper, c[0, 0], q) + np.bincount(lower, c[1, 1], q)).astype(np.float64)
         # A row of an end level has no other threshold: its terms there are 0.
         below = np.bincount(lower, c[0, 1], q)[: q - 1].astype(np.float64)
-        places = np.concatenate([upper, lower]), np.tile(np.arange(self.y.size), 2)
-        mixed = csr_array((np.concatenate([c[0, 2], c[1, 2]]), places), shape=(q, self.y.size))
+        entries = np.concatenate([upper, lower]), np.tile(np.arange(self.y.size), 2)
+        mixed = csr_array((np.concatenate([c[0, 2], c[1, 2]]), entries), shape=(q, self.y.size))
         gram = self._gram(c[2, 2])
         gram[np.diag_indices_from(gram)] += self.penalty
         return Blocks(
@@ -444,9 +444,9 @@ def penalties(
     while _LOWEST <= power + step <= _HIGHEST and loss(power + step) < loss(power):
         power += step
     for _ in range(_PARABOLAS):
-        at = _lowest_of_parabola(sorted((power, one.loss) for power, one in tried.items()))
-        if at is not None and min(abs(at - power) for power in tried) > _NEAR:
-            loss(at)
+        lowest = _lowest_of_parabola(sorted((power, trial.loss) for power, trial in tried.items()))
+        if lowest is not None and min(abs(lowest - power) for power in tried) > _NEAR:
+            loss(lowest)
     return list(tried.values())
 
 

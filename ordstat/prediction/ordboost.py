@@ -365,8 +365,10 @@ class OrdinalBoosting(ProbabilityMethod):
     def settings(self, training: Training, depth: int) -> Settings:
         """How the trees of a sample are grown."""
         least = min(_MIN_WEIGHT, max(_MIN_SHARE * training.data.total, 1.0))
-        own = {field.name: getattr(self, field.name) for field in fields(Settings)}
-        return Settings(**own | {"depth": depth, "min_weight": least if self.min_weight is None else self.min_weight})
+        options = {field.name: getattr(self, field.name) for field in fields(Settings)}
+        return Settings(
+            **options | {"depth": depth, "min_weight": least if self.min_weight is None else self.min_weight}
+        )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> BoostedFit:
         """Fit to arrays.

@@ -403,9 +403,9 @@ def shapley_values(
         return values, base
     most = max(ways.most for _, ways in grown)
     points, quadrature = np.polynomial.legendre.leggauss(-(-most // 2))
-    table, known = np.empty((1 << most, most)), np.empty(1 << most, dtype=np.uint8)
+    table, filled = np.empty((1 << most, most)), np.empty(1 << most, dtype=np.uint8)
     for block in row_blocks(rows.n, max(tree.column.size for tree, _ in grown)):
         for tree, ways in grown:
             left = np.ascontiguousarray(tree.lefts(rows.X[block], trees.cuts).T, dtype=np.uint8)
-            add_shapley(left, *ways, (points + 1) / 2, quadrature / 2, table, known, values[block])
+            add_shapley(left, *ways, (points + 1) / 2, quadrature / 2, table, filled, values[block])
     return values, base + sum(ways.mean for _, ways in grown)

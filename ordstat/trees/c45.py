@@ -114,13 +114,13 @@ class Pruner:
 
     def _inside(self, root: int) -> list[int]:
         """Inner nodes of a subtree, parents first."""
-        found, pending = [], [root]
+        inner, pending = [], [root]
         while pending:
             node = pending.pop()
             if self.column[node] >= 0:
-                found.append(node)
+                inner.append(node)
                 pending += [int(self.left[node]), int(self.right[node])]
-        return found
+        return inner
 
     def _settle(self, node: int) -> list[int]:
         """Leave a node whose children are settled, make it a leaf, or raise its larger branch; nodes to settle anew."""

@@ -418,8 +418,8 @@ def discrete_ranks(
 def real_ranks(y: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
     """Real AdaBoost of rankers: w exp(-f_y), f being the answers and y (M,) the ranks."""
     error = (weights * (np.argmax(answers, axis=1) != y)).sum(axis=1)
-    own = answers[np.arange(y.size), y]
-    return Update(error, np.ones(len(weights)), _normalised(weights * np.exp(-own)))
+    of_true_rank = answers[np.arange(y.size), y]
+    return Update(error, np.ones(len(weights)), _normalised(weights * np.exp(-of_true_rank)))
 
 
 # A weight this close to a whole number, as a share, counts as whole; and rows that a sample may have.
@@ -443,7 +443,7 @@ class TreeRounds:
     reweighting : Reweighting
     draw : bool
         Whether trees grow on samples drawn with the weights, or on weighted rows.
-    known : tuple of Tree
+    grown : tuple of Tree
         Trees of earlier rounds on these rows, from the same state of the generator: they are not grown again.
     """
 
@@ -455,7 +455,7 @@ class TreeRounds:
     aggregation: Aggregation
     reweighting: Reweighting
     draw: bool
-    known: tuple[Tree, ...] = ()
+    grown: tuple[Tree, ...] = ()
     trees: list[Tree] = field(default_factory=list)
     round_weights: list[FloatArray] = field(default_factory=list)
     errors: list[FloatArray] = field(default_factory=list)
@@ -491,7 +491,7 @@ class TreeRounds:
     def _add(self, rng: np.random.Generator, n_jobs: int) -> None:
         width, total = len(self.classes), self.rows.weights.sum()
         grown_on = self._weights * total if self._bag is None else self._bag.draw(self._weights, rng)
-        trees = list(self.known[len(self.trees) : len(self.trees) + width]) or self._grown(grown_on, n_jobs)
+        trees = list(self.grown[len(self.trees) : len(self.trees) + width]) or self._grown(grown_on, n_jobs)
         forest = Forest.of(trees, self.n_classes)
         answers = self.aggregation.answers(forest, forest.leaves(self.rows.X))
         update = self.reweighting(answers, self._weights)
@@ -529,8 +529,8 @@ class TreeRounds:
 def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
     """(E,) how often each row is among `size` rows drawn with these chances, with replacement."""
     chances = np.cumsum(weights)
-    places = np.searchsorted(chances, np.sort(rng.random(size)) * chances[-1], side="right")
-    return np.bincount(np.minimum(places, weights.size - 1), minlength=weights.size).astype(np.intp)
+    rows = np.searchsorted(chances, np.sort(rng.random(size)) * chances[-1], side="right")
+    return np.bincount(np.minimum(rows, weights.size - 1), minlength=weights.size).astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -145,7 +145,7 @@ class TreeMethod(Method):
         return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
 
     def _run(
-        self, sample: Sample, known: tuple[Tree, ...], made: int, rng: np.random.Generator, progress: Progress | None
+        self, sample: Sample, grown: tuple[Tree, ...], made: int, rng: np.random.Generator, progress: Progress | None
     ) -> TreeFit:
         """The fit of a number of rounds, the first of them by known trees."""
         K, nominal = sample.n_levels, self.kind == "nominal"
@@ -161,7 +161,7 @@ class TreeMethod(Method):
             aggregation=self.aggregation(rows, K),
             reweighting=self.reweighting(rows, K),
             draw=self.draws,
-            known=known,
+            grown=grown,
         )
         state = deepcopy(dict(rng.bit_generator.state))
         rounds.run(made, rng, self.n_jobs, progress)
