@@ -23,7 +23,7 @@ from ..reduction.learners import (
     hard_sign,
 )
 
-# Values of cuts or steps that differ by less than this share of the weights are ties.
+# Differences below this share of the weights are ties.
 _TIE = 1e-12
 
 
@@ -45,14 +45,14 @@ class Presorted:
 
     @classmethod
     def of(cls, X: FloatArray) -> Presorted:
-        """The columns of X (N, D); where there are none, one that no threshold divides: the constants remain."""
+        """Sort the columns of X (N, D); without columns use a column of zeros, so that only constants remain."""
         columns = np.ascontiguousarray(X.T) if X.shape[1] else np.zeros((1, len(X)))
         order = np.argsort(columns, axis=1, kind="stable")
         values = np.take_along_axis(columns, order, axis=1)
         return cls(order=order.astype(np.int32), values=values, distinct=values[:, 1:] > values[:, :-1])
 
     def between(self, column: int, place: int) -> float:
-        """A threshold with the rows up to this place at or below it, and the next above."""
+        """The threshold between the rows at a place in the order and the next."""
         return float(middle(self.values[column, place], self.values[column, place + 1]))
 
 
@@ -73,7 +73,9 @@ class StumpMember:
 
 @dataclass(frozen=True)
 class DecisionStump(WeakLearner):
-    """The best h(x) = q sign(x[d] - t) over all columns, thresholds and signs, or the constant where none is better.
+    """Decision stump: the best h(x) = q sign(x[d] - t) over all columns d, thresholds t and signs q.
+
+    The fast default of the boosting methods. A constant is used where no threshold is better.
 
     Examples
     --------
@@ -111,12 +113,12 @@ class StumpTrainer(WeakTrainer):
         )
 
     def richness(self) -> HypothesisClass:
-        """Every column gives two signs for each of its different values."""
+        """Each distinct value of a column gives two hypotheses, one for each sign."""
         return HypothesisClass(log_size=float(np.log(2.0 * (1 + self.presorted.distinct.sum(axis=1)).sum())))
 
 
 def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> float:
-    """Divergence of the vote, in nats, from the prior: the price of one voter drawn from it.
+    """Divergence, in nats, between the weights of the stumps and the prior, for the bounds of votes.
 
     NaN if a cut is not the middle of two neighbouring values of the rows.
 
@@ -138,7 +140,7 @@ def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> f
 
 
 def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Columns, cuts and weights of the different stumps; stumps of opposite signs differ."""
+    """Columns, cuts and total weights of the distinct stumps (signs count)."""
     constant = np.isinf(potential.cuts)
     keys = np.column_stack(
         (np.where(constant, -1, potential.columns), potential.cuts, np.sign(potential.round_weights))
@@ -149,7 +151,7 @@ def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatArray:
-    """Logarithm of the share of the pairs of rows whose middle is the cut; 0 for a constant."""
+    """Logarithm of the share of pairs of rows with their middle at the cut; 0 for a constant."""
     used = sample.case_weights > 0
     weights, log_pairs = sample.case_weights[used], np.zeros(cuts.size)
     for place in np.flatnonzero(columns >= 0):
@@ -163,23 +165,23 @@ def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatAr
 
 @dataclass(frozen=True, kw_only=True)
 class RCDPerceptron(WeakLearner):
-    """h(x) = sign(<v, (x, 1)>), by random coordinate descent with a bias from v = 0.
+    """Perceptron h(x) = sign(<v, (x, 1)>), fitted by random coordinate descent from v = 0.
 
-    Each update moves v along one direction to the middle of the interval with the smallest weighted error: the bias,
-    then as many random directions as there are columns, uniform in [-1, 1]^D, then the bias again. Ties go to the
-    largest step, as in the authors' program.
+    Each update moves v along one direction, to the middle of the interval with the smallest weighted error. The first
+    direction is the bias, followed by D random directions, uniform in [-1, 1]^D; then the bias again, and so on. Ties
+    go to the largest step, as in the authors' program.
 
     Parameters
     ----------
     updates : int
-        At least 1; the papers use 200.
+        Number of updates, at least 1; the papers use 200.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        A value outside its range.
 
     Examples
     --------
@@ -200,7 +202,7 @@ class RCDPerceptron(WeakLearner):
 
 @dataclass(frozen=True, kw_only=True)
 class NormalisedSigmoid(RCDPerceptron):
-    """h(x) = tanh(<v, (x, 1)>), v that of `RCDPerceptron` at length gamma.
+    """Sigmoid h(x) = tanh(<v, (x, 1)>), with v from `RCDPerceptron`, scaled to length gamma.
 
     Parameters
     ----------
@@ -235,9 +237,9 @@ class DirectionTrainer(WeakTrainer):
     scaling : Scaling
     updates : int
     shape : callable
-        From <v, (x, 1)> to the value.
+        Function of <v, (x, 1)>.
     length : float or None
-        Length that v is given for a sigmoid.
+        Length of v for a sigmoid.
     """
 
     scaled: FloatArray
@@ -248,7 +250,7 @@ class DirectionTrainer(WeakTrainer):
 
     @classmethod
     def of(cls, learner: RCDPerceptron, X: FloatArray, case_weights: FloatArray, **more: Any) -> DirectionTrainer:
-        """The rows with their columns scaled once."""
+        """Scale the columns once."""
         scaling = fit_scaling(learner.scaling, X, case_weights)
         return cls(X=X, scaled=scaling(X), scaling=scaling, updates=learner.updates, **more)
 
@@ -278,9 +280,9 @@ class DirectionTrainer(WeakTrainer):
         )
 
     def richness(self) -> HypothesisClass:
-        """Cover's count of the ways that hyperplanes divide N points.
+        """For perceptrons, Cover's number of ways to divide N points by hyperplanes.
 
-        Of sigmoids the lengths gamma (x, 1) of the scaled rows: tanh is 1-Lipschitz.
+        For sigmoids, the squared lengths of gamma (x, 1), as tanh is 1-Lipschitz.
         """
         n, width = self.n, self.scaled.shape[1]
         if self.length is not None:

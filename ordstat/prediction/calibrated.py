@@ -1,4 +1,4 @@
-"""A method whose fits have probabilities, learned from cross-fitted scores."""
+"""Calibration: probabilities for rankers, learned from held-out scores."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ..judging.evaluation import Present, fit_present, stratified_folds
 from ..method import Method, Needs
 from .probabilities import Calibration
 
-# Rows dealt out one by one, at the most.
+# Largest number of rows dealt out one by one.
 _MOST_ROWS = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """A method, and how its scores become probabilities.
+    """A method together with a map from its scores to probabilities.
 
-    Scores of the rows that a ranker was fitted to are too good: the map is learned from scores of rows that were left
-    out, fold by fold (Platt 1999, sec. 2.2). The ranker itself stays that of all rows. Rankers of folds need not have
-    the same units: their scores are moved and stretched so that over the rows they were fitted to they have the mean
-    and the standard deviation that the scores of the whole ranker have over these rows.
+    A ranker scores its own training rows too well. Therefore the map is learned from held-out scores: the method is
+    fitted without each fold in turn, and scores that fold (Platt 1999, sec. 2.2). Predictions use the ranker of all
+    rows. The rankers of the folds can have other units; their scores are shifted and scaled so that, over the rows of
+    each fit, they have the mean and standard deviation of the scores of the whole ranker.
 
     Attributes
     ----------
@@ -41,12 +41,12 @@ class Calibrated:
 
     @classmethod
     def of(cls, method: Method, calibrate: Any) -> Calibrated | None:
-        """The argument `calibrate`: True (5 folds), a number of folds, or False (None).
+        """Read the argument `calibrate`: True (5 folds), a number of folds, or False (returns None).
 
         Raises
         ------
         OptionError
-            Anything else, or a method with a likelihood or a precomputed kernel.
+            Another value, a method that has probabilities already, or a precomputed kernel.
         """
         if calibrate is None or calibrate is False:
             return None
@@ -56,30 +56,29 @@ class Calibrated:
 
     @property
     def cost(self) -> Any:
-        """What the predictions of the method minimise."""
+        """The cost that predictions minimise."""
         return cast(Any, self.method).cost
 
     @property
     def needs(self) -> Needs:
-        """What the method takes."""
+        """What the method supports."""
         return self.method.needs
 
     def with_cost(self, cost: Any) -> Calibrated:
-        """The same with another cost."""
+        """A copy with another cost."""
         return replace(self, method=self.method.with_cost(cost))
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> Fit:
-        """The fit of the method, with a calibration.
+        """Fit the method and its calibration.
 
         Raises
         ------
         DataError
-            Some fold holds all rows of all levels but one.
+            Without one of the folds, the rows have fewer than two levels.
         OptionError
             Fewer rows than folds.
         """
-        # A stream of its own: the ranker is that of the same seed without calibration, and the folds do not depend on
-        # how much it draws.
+        # The folds have a separate generator, so that calibration does not change the ranker of a given seed.
         fold_rng = np.random.default_rng(deepcopy(rng).integers(2**63))
         fit = self.method.fit(self._of_method(sample), rng, progress)
         dealt = Dealt.of(sample, self.folds, fold_rng)
@@ -88,7 +87,7 @@ class Calibrated:
         return replace(fit, calibration=calibration, facts=(*fit.facts, *calibration.facts))
 
     def _of_method(self, sample: Sample) -> Sample:
-        """The rows as the ranker takes them: clusters may be for the folds of the calibration alone."""
+        """The sample without clusters if the method does not use them; the folds of the calibration do."""
         return sample if self.method.keeps_clusters else replace(sample, cluster=None)
 
     def _calibration(self, sample: Sample, dealt: Dealt, scores: FloatArray) -> Calibration:
@@ -109,14 +108,14 @@ class Calibrated:
         return calibration if present.all else present.widened_calibration(calibration)
 
     def _cross_fitted(self, sample: Sample, fit: Fit, dealt: Dealt, rng: np.random.Generator) -> FloatArray:
-        """(M,) or (M, K) scores of all that was dealt by rankers that have not seen it, in the units of `fit`."""
+        """(M,) or (M, K) held-out scores of all dealt rows, in the units of `fit`."""
         scores = np.empty((dealt.rows.size, *fit.scores.shape[1:]))
         for f in range(self.folds):
             part, inside = dealt.without(sample, f)
             if Present.of(part).codes.size < 2:
                 raise DataError(
-                    f"calibrate={self.folds} fits without each fold in turn, and without one of them the rows are of "
-                    "fewer than two levels: give more rows of each level, or another number of folds."
+                    f"calibrate={self.folds} needs rows of two levels in every training part, and without one of the "
+                    "folds there are fewer. Give more rows of each level, or another number of folds."
                 )
             rule = fit_present(cast(Any, self.method), self._of_method(part), rng).rule
             held = dealt.fold == f
@@ -127,15 +126,15 @@ class Calibrated:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dealt:
-    """Rows dealt out to folds; a row of weight 3 as three rows, which may be in different folds.
+    """Rows dealt out to folds. A row of weight 3 counts as three rows, which can be in different folds.
 
-    Weights that are not whole numbers keep a row in one piece.
+    A row stays in one fold if the weights are not whole numbers.
 
     Attributes
     ----------
     rows : (M,) row of the sample
-    fold : (M,) where it is
-    weights : (M,) how much of it is there
+    fold : (M,) fold of each part of a row
+    weights : (M,) weight of that part
     """
 
     rows: IntArray
@@ -144,14 +143,14 @@ class Dealt:
 
     @classmethod
     def of(cls, sample: Sample, folds: int, rng: np.random.Generator) -> Dealt:
-        """Stratified by level; which rows go together depends on what they hold, not on their order.
+        """Deal out by level. The folds depend on the values of the rows, not on their order.
 
         Raises
         ------
         OptionError
             There are fewer rows, or fewer clusters, than folds.
         DataError
-            The weights stand for more rows than can be dealt out one by one.
+            The weights count more rows than can be dealt out one by one.
         """
         weights = sample.case_weights
         order = np.lexsort([weights, *sample.X.T, sample.y])
@@ -159,8 +158,8 @@ class Dealt:
         whole = sample.cluster is None and np.array_equal(weights, np.rint(weights))
         if whole and weights.sum() > max(_MOST_ROWS, sample.n):
             raise DataError(
-                f"calibrate deals out a row of weight w as w rows, and the weights add up to {weights.sum():g}, where "
-                f"{_MOST_ROWS:g} is the most: divide the weights by what they have in common."
+                f"calibrate= needs weights that sum to at most {_MOST_ROWS:g}; got {weights.sum():g}. Divide the weights "
+                "by a common factor."
             )
         each = np.repeat(order, weights[order].astype(np.intp)) if whole else order
         if sample.cluster is None:
@@ -172,7 +171,7 @@ class Dealt:
         return cls(rows=rows, fold=pairs % folds, weights=counts.astype(np.float64) if whole else weights[rows])
 
     def without(self, sample: Sample, fold: int) -> tuple[Sample, IntArray]:
-        """The sample without a fold, and which rows it has."""
+        """The sample without a fold, and the places of its rows."""
         held = self.fold == fold
         left = sample.case_weights - np.bincount(self.rows[held], weights=self.weights[held], minlength=sample.n)
         inside = np.flatnonzero(left > 0)
@@ -181,7 +180,7 @@ class Dealt:
 
 
 def _dealt_by_level(y: IntArray, folds: int, rng: np.random.Generator) -> IntArray:
-    """(N,) folds: in random order within each level, one to each fold in turn."""
+    """(N,) fold of each row: the rows of a level, in random order, go to the folds in turn."""
     if folds > y.size:
         raise OptionError(f"calibrate: folds must not exceed the number of rows, {y.size}; got {folds}.")
     fold = np.empty(y.size, dtype=np.intp)
@@ -193,18 +192,17 @@ def _refuse(method: Method) -> None:
     kind = type(method).__name__
     if method.likelihood:
         raise OptionError(
-            f"calibrate gives probabilities to rankers; {kind} is a probability model and has predict(type='prob') "
-            "without it. See .reliability() for how good they are."
+            f"calibrate= must be left out for {kind}, which has probabilities: use predict(type='prob'). "
+            ".reliability() shows how good they are."
         )
     if method.pairwise:
         raise OptionError(
-            "calibrate fits to parts of the rows, and kernel='precomputed' has columns for all of them; use a named "
-            "kernel."
+            "calibrate= fits parts of the rows, which kernel='precomputed' does not allow. Use a named kernel."
         )
 
 
 def _in_units(scores: FloatArray, theirs: FloatArray, ours: FloatArray, weights: FloatArray) -> FloatArray:
-    """Scores of one ranker in the units of another; `own` and `whole` are what both give the same rows."""
+    """Scores of one ranker in the units of another; `theirs` and `ours` are the scores of both for the same rows."""
     if scores.ndim == 2:
         scores, theirs, ours = (v - v.mean(axis=1, keepdims=True) for v in (scores, theirs, ours))
         return scores * _stretch(_spread(theirs, 0.0, weights), _spread(ours, 0.0, weights))
@@ -219,5 +217,5 @@ def _spread(values: FloatArray, centre: float, weights: FloatArray) -> float:
 
 
 def _stretch(theirs: float, ours: float) -> float:
-    """What to stretch by; nothing where either is constant."""
+    """The factor between two standard deviations; 1 if either is 0."""
     return ours / theirs if theirs > 0.0 and ours > 0.0 else 1.0

@@ -1,4 +1,4 @@
-"""rps-forest."""
+"""The ranked-probability forest, "rps-forest"."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LARGEST_SEED = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class ForestShares:
-    """P(y > k) as the mean of the leaves' shares.
+    """P(y > k), as the mean over trees of the shares in the leaves.
 
     Attributes
     ----------
@@ -57,14 +57,14 @@ class ForestShares:
     half: FloatArray
 
     def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1), not growing with k but for rounding."""
+        """(N, K-1) P(y > k); it does not increase with k."""
         out = np.empty((rows.n, self.n_levels - 1))
         for block in row_blocks(rows.n, self.n_levels):
             out[block] = self._shares(padded(self.scaled(rows.X[block])))
         return out
 
     def scaled(self, X: FloatArray) -> FloatArray:
-        """Columns on [-1, 1]; rows beyond those of the fit stay beyond them."""
+        """Columns scaled to [-1, 1] over the rows of the fit; values beyond are cut at -2 and 2."""
         return np.clip((X - self.middle) / self.half, -2.0, 2.0)
 
     def _shares(self, X: FloatArray) -> FloatArray:
@@ -143,25 +143,28 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPSForest(ProbabilityMethod):
-    """A forest on the K-1 indicators [y > k], the ranked-probability forest [Geurts et al. 2006].
+    """Random forest for ordered levels: extremely randomised trees on the ranked probability score.
 
-    Extremely randomised trees of scikit-learn with K-1 targets, on all rows: of cuts drawn at random, one a column, the
-    best lowers the summed variance of the indicators most, which is the ranked probability score
-    sum_k (P(y > k) - [y > k])^2 of the leaves' shares [Epstein 1969; Janitza et al. 2016 on its use for ordinal
-    forests]. The mean of the shares over the trees is P(y > k), which never grows with k.
+    A good default for prediction with interactions and non-linear effects; it needs no tuning and gives probabilities.
+
+    The trees are scikit-learn's ExtraTreesRegressor [Geurts et al. 2006] on the K-1 indicators [y > k]. Each node draws
+    one random cut for each of some columns, and takes the cut that most reduces the ranked probability score
+    sum_k (P(y > k) - [y > k])^2 [Epstein 1969; Janitza et al. 2016]. P(y > k) is the mean over the trees of the share of
+    rows above k in the leaf.
 
     Parameters
     ----------
     trees : int
+        Number of trees.
     column_share : float
-        Share of the columns that a cut chooses from, in (0, 1].
+        Share of the columns that each cut chooses from, in (0, 1].
     min_leaf : int
-        Rows of a leaf at least.
+        Smallest number of rows in a leaf.
     cost : str or (K, K) array
-        What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. The
+        Cost that predicted levels minimise in expectation: "absolute" gives the median, "classification" the mode. The
         probabilities do not depend on it.
     n_jobs : int
-        Trees grown at once, as threads; -1 for one a processor. The result does not depend on it.
+        Number of threads; -1 for one per processor. The result does not depend on it.
 
     Raises
     ------

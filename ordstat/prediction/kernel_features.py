@@ -1,4 +1,4 @@
-"""Cumulative models of a kernel: features, ridge, penalty."""
+"""Kernel cumulative models: features of a kernel, the ridge fit on them, and the choice of the penalty."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class Trial:
     Attributes
     ----------
     kernel : str
-        Its name.
+        Name of the kernel.
     gamma : float or None
-        Of the kernel, where it is chosen.
+        The gamma of the kernel if it is chosen, else None.
     columns : int
-        Features: of the landmarks, or of all rows.
+        Number of features.
     penalty : float
     spread : float
-        Standard deviation of H over the rows under the prior that the penalty stands for.
+        Standard deviation of H over the rows under the prior that corresponds to the penalty.
     loss : float
-        Nats a row: minus the log evidence.
+        Minus the log marginal likelihood (evidence) per row.
     """
 
     kernel: str
@@ -49,7 +49,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class KernelScore:
-    """H(x) = a function of the kernel's space, plus the offset.
+    """H(x) = f(x) plus the offset, with f from the kernel's function space.
 
     Attributes
     ----------
@@ -75,15 +75,15 @@ class KernelFit(MarginFit):
     spread : float
         Standard deviation of H over the rows under its prior.
     columns : int
-        Features: of the landmarks, or of all rows.
+        Number of features.
     effective : float
-        p - lambda tr (J^-1)_bb, the parameters that the penalty leaves to the function.
+        Effective number of parameters of H, p - lambda tr (J^-1)_bb.
     loglik, null_loglik : float
-        Of the training rows, without the penalty; of thresholds and offsets alone.
+        Log-likelihood of the training rows, without the penalty; and with thresholds and offsets alone.
     log_evidence : float
         Laplace's approximation of the log marginal likelihood.
     trials : tuple of Trial
-        Penalties tried, none where one was given.
+        Penalties tried; empty if the penalty was given.
     """
 
     penalty: float
@@ -96,7 +96,7 @@ class KernelFit(MarginFit):
     trials: tuple[Trial, ...]
 
 
-# Eigenvalues, or what is left of k(x, x), below this share of the largest one are rounding.
+# Eigenvalues, or residuals of k(x, x), below these shares of the largest are rounding.
 _NULL = 1e-12
 _NOTHING_LEFT = 1e-10
 # Landmarks drawn at a time.
@@ -105,16 +105,16 @@ _BLOCK = 50
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Features:
-    """Columns of the training rows, and the way from their coefficients to the kernel.
+    """Features of the training rows, and the map from their coefficients to the kernel.
 
     Attributes
     ----------
     values : (N, p) F, of mean zero
-    anchors : array of S rows, as the kernel keeps them
+    anchors : S rows in the form that the kernel takes
     coef : (S, p)
         H(x) = k(x, anchors) @ coef @ b + constants @ b.
     constants : (p,)
-    landmarks : (m,) positions among the N rows, in the order they were drawn; None of the exact route
+    landmarks : (m,) places of the landmarks among the N rows, in the order of drawing; None if all rows are used
     """
 
     values: FloatArray
@@ -124,13 +124,13 @@ class Features:
     landmarks: IntArray | None = None
 
     def variance(self, weights: FloatArray) -> float:
-        """Over rows of these weights (N,), about their mean: the variance of H(x) under b ~ N(0, I)."""
+        """Variance of H(x) over rows with weights (N,), under b ~ N(0, I)."""
         apart = self.values - np.average(self.values, axis=0, weights=weights)
         return float(np.average(np.square(apart).sum(axis=1), weights=weights))
 
 
 def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
-    """Those of all training rows.
+    """Features from the eigenvectors of the kernel matrix of all training rows.
 
     Parameters
     ----------
@@ -138,12 +138,12 @@ def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
     X : (M, D)
         Scaled columns.
     rows : (N,)
-        Of X, the training rows.
+        Places of the training rows in X.
 
     Raises
     ------
     DataError
-        A kernel matrix that is not finite, symmetric and (conditionally) positive definite.
+        The kernel matrix is not finite, symmetric and (conditionally) positive definite.
     """
     gram = checked_gram(kernel, X, rows)
     size = float(np.abs(gram).max(initial=0.0))
@@ -153,7 +153,7 @@ def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
     w, V = eigh(gram, overwrite_a=True, check_finite=False)
     kept = np.flatnonzero(w > _NULL * max(w[-1], size))[::-1]
     root = np.sqrt(w[kept])
-    # Eigenvectors of small eigenvalues have a trace of the constant, which the raw kernel would take up.
+    # Eigenvectors of small eigenvalues contain a little of the constant vector, which is removed.
     coef = (V[:, kept] - V[:, kept].mean(axis=0)) / root
     return Features(
         values=np.ascontiguousarray(V[:, kept] * root),
@@ -164,7 +164,7 @@ def exact_features(kernel: Kernel, X: FloatArray, rows: IntArray) -> Features:
 
 
 def linear_features(factor: FloatArray, rows: IntArray) -> Features:
-    """Those of a kernel z'z: the columns z (M, D) themselves, less their means."""
+    """Features of a linear kernel z'z: the columns z (M, D), centred."""
     values = factor[rows]
     with np.errstate(over="ignore"):
         require_finite(np.einsum("nd,nd->n", values, values))
@@ -174,9 +174,9 @@ def linear_features(factor: FloatArray, rows: IntArray) -> Features:
 
 @dataclass(frozen=True, eq=False)
 class _Definite:
-    """The kernel in its positive definite form: where it is conditional, k(x,z) - k(x,o) - k(o,z) + k(o,o).
+    """A kernel in positive definite form; k(x,z) - k(x,o) - k(o,z) + k(o,o) if it is only conditionally definite.
 
-    The origin o is that of the scaled columns.
+    The origin o is 0 on the scaled columns.
     """
 
     kernel: Kernel
@@ -189,14 +189,14 @@ class _Definite:
         return np.zeros((1, self.X.shape[1]))
 
     def from_origin(self) -> tuple[FloatArray, float]:
-        """(N,) k(x, o), and k(o, o); zeros where the kernel needs no origin."""
+        """(N,) k(x, o), and k(o, o); zeros if the kernel is definite."""
         if not self.kernel.conditionally_definite:
             return np.zeros(self.rows.size), 0.0
         at_origin = float(self.kernel(self.origin, self.origin)[0, 0])
         return self.kernel(self.X[self.rows], self.origin)[:, 0], at_origin
 
     def lengths(self) -> FloatArray:
-        """(N,) of k(x, x)."""
+        """(N,) k(x, x)."""
         with np.errstate(over="ignore"):
             lengths = self.kernel.diagonal(self.X)[self.rows]
         require_finite(lengths)
@@ -206,7 +206,7 @@ class _Definite:
 def landmark_features(
     kernel: Kernel, X: FloatArray, rows: IntArray, weights: FloatArray, most: int, rng: np.random.Generator
 ) -> Features:
-    """Those of landmarks, as many as `most` unless fewer leave nothing of the kernel.
+    """Features from at most `most` landmarks; fewer if these represent the kernel exactly.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def landmark_features(
 
 
 def _of_landmarks(form: _Definite, Z: FloatArray, drawn: IntArray, to_origin: FloatArray, at_origin: float) -> Features:
-    """With the origin as one more anchor, where the kernel needs one."""
+    """Features of drawn landmarks, with the origin as an additional anchor if the kernel needs it."""
     kernel, X, rows = form.kernel, form.X, form.rows
     coef = solve_triangular(Z[drawn], np.eye(drawn.size), lower=True, trans="T", check_finite=False)
     means = Z.mean(axis=0)
@@ -253,13 +253,13 @@ def _of_landmarks(form: _Definite, Z: FloatArray, drawn: IntArray, to_origin: Fl
 
 
 _TOL, _MOST_STEPS = 1e-6, 100
-# Columns of a block of rows: blocks are large enough for matrix products to be quick, and their copies small.
+# Size of a block of rows in matrix products.
 _ROOM = 64 * CACHED
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FeatureRows:
-    """Rows by their features.
+    """Rows with their features, as a penalised cumulative model.
 
     Attributes
     ----------
@@ -288,15 +288,15 @@ class FeatureRows:
         return np.bincount(self.y, self.weights).astype(np.float64)
 
     def at(self, penalty: float) -> FeatureRows:
-        """The same with another penalty."""
+        """A copy with another penalty."""
         return replace(self, penalty=penalty)
 
     def take(self, some: IntArray, weights: FloatArray) -> FeatureRows:
-        """Some of the rows, with weights (M,) of their own."""
+        """Some of the rows, with new weights (M,)."""
         return replace(self, F=self.F[some], y=self.y[some], weights=weights, offset=self.offset[some])
 
     def start(self) -> FloatArray:
-        """Thresholds of the cumulative shares, moved by the mean offset, and no function."""
+        """Start values: thresholds from the shares of the levels, shifted by the mean offset, and b = 0."""
         theta = self.family.start(self.counts / self.counts.sum()) + np.average(self.offset, weights=self.weights)
         return np.append(theta, np.zeros(self.F.shape[1]))
 
@@ -305,7 +305,7 @@ class FeatureRows:
         return np.asarray(self.F @ b + self.offset)
 
     def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
-        """At x = (theta (K-1,), b (p,)); None outside the domain [newton.Objective]."""
+        """Evaluate the objective at x = (theta (K-1,), b (p,)); None outside its domain [newton.Objective]."""
         q, n = x.size - self.F.shape[1], self.y.size
         theta, b = x[:q], x[q:]
         if not (np.diff(theta) > 0.0).all():
@@ -324,19 +324,19 @@ class FeatureRows:
         return evaluation if evaluation.finite else None
 
     def maximum(self, start: FloatArray, tol: float, max_iter: int) -> Optimum:
-        """The best thresholds and coefficients."""
+        """Maximise over thresholds and coefficients."""
         weight = float(self.weights.sum())
         return maximise(self.evaluate, start, tol=tol, max_iter=max_iter, total_weight=weight, shared_steps=True)
 
     def null_loss(self) -> float:
-        """Mean of -log P(y) by thresholds and offsets alone."""
+        """Mean of -log P(y) with thresholds and offsets alone."""
         bare = replace(self, F=self.F[:, :0])
         return -bare.maximum(bare.start(), _TOL, _MOST_STEPS).at.loglik / float(self.weights.sum())
 
     def _information(self, terms: RowTerms, q: int) -> Blocks:
         c, (upper, lower) = terms.second() * self.weights, terms.places
         diagonal = (np.bincount(upper, c[0, 0], q) + np.bincount(lower, c[1, 1], q)).astype(np.float64)
-        # A row of an end level has no other threshold: its terms there are 0.
+        # Rows of the lowest and highest level have one threshold; their other terms are 0.
         below = np.bincount(lower, c[0, 1], q)[: q - 1].astype(np.float64)
         entries = np.concatenate([upper, lower]), np.tile(np.arange(self.y.size), 2)
         mixed = csr_array((np.concatenate([c[0, 2], c[1, 2]]), entries), shape=(q, self.y.size))
@@ -361,16 +361,16 @@ class FeatureRows:
         return gram
 
 
-# Largest score, and Newton steps, of fits that are compared.
+# Tolerance of the gradient, and Newton steps, of fits that are compared.
 _TOL_JUDGES, _MOST_STEPS_JUDGES = 1e-3, 50
 
 
-# Distance of the quartiles of a standard normal variable.
+# Interquartile range of a standard normal variable.
 _QUARTILES = 1.3489795003921634
 
 
 def log_evidence(rows: FeatureRows, optimum: Optimum) -> float:
-    """Laplace's approximation at the maximum; minus infinity where it is none."""
+    """Laplace's approximation of the log marginal likelihood; minus infinity if the point is no maximum."""
     if optimum.indefinite:
         return -np.inf
     low, high = rows.family.link.ppf(np.array([0.25, 0.75]))
@@ -383,12 +383,12 @@ def log_evidence(rows: FeatureRows, optimum: Optimum) -> float:
 
 @dataclass(eq=False)
 class Evidence:
-    """Judges by the evidence of all rows.
+    """Minus the log evidence per row, as a function of the penalty.
 
     Attributes
     ----------
     rows : FeatureRows
-    point : the last maximum
+    point : (K-1 + p,) the last maximum, from which the next search starts
     """
 
     rows: FeatureRows
@@ -401,14 +401,14 @@ class Evidence:
         return -log_evidence(rows, optimum) / float(rows.weights.sum())
 
 
-# The first s, its smallest and largest values, and steps from there or from one that is known to be good, as powers
-# of 2; and how many parabolas refine the best.
+# Search over log2 of the spread: first value, range, step (small near a known good value), and number of parabolas that
+# refine the best value.
 _FIRST, _LOWEST, _HIGHEST, _STEP, _SMALL_STEP, _PARABOLAS = 1.0, -5.0, 11.0, 2.0, 1.0, 2
 #: Penalties tried at most.
 MOST_TRIALS = 12
-# The nearest to a power that another is tried.
+# Smallest distance between two values that are tried.
 _NEAR = 0.1
-# Share of the fall of the loss by all landmarks so far that twice as many must add.
+# Twice as many landmarks must lower the loss further by this share of its fall so far.
 _GAIN = 0.003
 
 #: Name of a kernel, and its gamma where that is chosen.
@@ -418,16 +418,16 @@ Named = tuple[str, float | None]
 def penalties(
     judge: Evidence, rows: FeatureRows, named: Named, like: Trial | None, tick: Callable[[str], None]
 ) -> list[Trial]:
-    """Those tried, in their order.
+    """Search for the best penalty; return all penalties tried, in order.
 
     Parameters
     ----------
     judge : Evidence
     rows : FeatureRows
-        What the judge judges.
+        The rows of the judge.
     named : (name of the kernel, gamma or None)
     like : Trial or None
-        The best of features much alike, near which the search begins.
+        The best trial with similar features, where the search starts.
     tick : callable(message)
     """
     tried: dict[float, Trial] = {}
@@ -451,7 +451,7 @@ def penalties(
 
 
 def trial_at(judge: Callable[[float], float], rows: FeatureRows, named: Named, penalty: float) -> Trial:
-    """One penalty as it is judged."""
+    """Judge one penalty."""
     spread = float(np.sqrt(rows.variance / penalty))
     columns = rows.F.shape[1]
     kernel, gamma = named
@@ -460,17 +460,17 @@ def trial_at(judge: Callable[[float], float], rows: FeatureRows, named: Named, p
 
 
 def best(trials: Sequence[Trial]) -> Trial:
-    """The one of least loss; ties go to the first."""
+    """The trial with the smallest loss; ties go to the first."""
     return min(trials, key=lambda trial: trial.loss)
 
 
 def worth_more(before: Trial, after: Trial, null: float) -> bool:
-    """Whether more landmarks have lowered the loss enough to try still more; `null` is the loss of no function."""
+    """Whether more landmarks lowered the loss enough to try even more; `null` is the loss of H = 0."""
     return before.loss - after.loss > _GAIN * max(null - after.loss, 0.0)
 
 
 def _lowest_of_parabola(points: Sequence[tuple[float, float]]) -> float | None:
-    """Where a parabola through the point of least loss and its neighbours is least; None at an end."""
+    """Minimum of a parabola through the lowest point and its neighbours; None if the lowest is at an end."""
     at = int(np.argmin([loss for _, loss in points]))
     if not 0 < at < len(points) - 1:
         return None

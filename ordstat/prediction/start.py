@@ -1,4 +1,4 @@
-"""What gradient boosting makes of a sample before its rounds."""
+"""Preparation of gradient boosting: distinct rows, bins, and the linear start."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .trees import LinearStart
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """Numbers as they are, and indicators of all categories but the first, as treatment contrasts have them.
+    """Columns of the linear start: numbers unchanged, and treatment contrasts of categories.
 
-    A missing value counts as the mean of its columns.
+    A missing value is replaced by the mean.
 
     Attributes
     ----------
     categories : (D,)
-        0 for numbers.
+        Number of categories; 0 for a column of numbers.
     means : (E,)
-        Means of the columns that are made.
+        Means of the resulting columns.
     """
 
     categories: IntArray
@@ -39,7 +39,7 @@ class Indicators:
 
     @classmethod
     def of(cls, sample: Sample, rows: IntArray, weights: FloatArray) -> Indicators:
-        """For the columns of a sample, with the weighted means of some of its rows; 0 without a value."""
+        """Prepare for the columns of a sample, with the weighted means over some of its rows."""
         D = sample.X.shape[1]
         columns = cls(np.zeros(D, dtype=np.intp) if sample.categories is None else sample.categories, np.zeros(0))
         sums, totals = np.zeros((2, int(columns.widths.sum())))
@@ -52,7 +52,7 @@ class Indicators:
 
     @property
     def widths(self) -> IntArray:
-        """(D,) number of columns made from each column."""
+        """(D,) number of resulting columns for each column."""
         return np.where(self.categories > 0, np.maximum(self.categories - 1, 0), 1)
 
     def __call__(self, X: FloatArray) -> FloatArray:
@@ -66,7 +66,7 @@ class Indicators:
         return made
 
     def start(self, slopes: FloatArray) -> LinearStart:
-        """The linear start of slopes (E,)."""
+        """The linear start with slopes (E,) of the resulting columns."""
         ends = np.cumsum(self.widths)
         parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
         kinds = list(zip(self.categories, parts, strict=True))
@@ -88,10 +88,10 @@ class Indicators:
         return np.hstack(parts)
 
 
-#: Penalties that are tried, for effects per standard deviation: 2^-4, 2^-2, ..., 2^10.
+#: Penalties tried for the linear start, on effects per standard deviation: 2^-4, 2^-2, ..., 2^10.
 PENALTIES: tuple[float, ...] = tuple(np.exp2(np.arange(-4.0, 11.0, 2.0)).tolist())
 _TOL, _MOST_STEPS = 1e-6, 100
-#: Rows that the penalty is chosen on at most; the best penalty does not depend on their number.
+#: Largest number of rows used to choose the penalty, which depends little on it.
 MOST_ROWS = 3000
 
 
@@ -112,18 +112,18 @@ class Linear:
 def ridge(
     rows: Rows, y: AnyArray, weights: FloatArray, penalty: float, signs: AnyArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Slopes and thresholds of the cumulative model whose log-likelihood less the penalty is largest.
+    """Slopes and thresholds of a cumulative logit with a ridge penalty.
 
-    Columns whose effect has the wrong sign are left out, and the rest is fitted again.
+    Columns whose effect violates a sign constraint are removed, and the others fitted again.
 
     Parameters
     ----------
     rows : Rows
-    y : (N,) codes, each of them present with a positive weight
+    y : (N,) codes; every level has rows of positive weight
     weights : (N,)
     penalty : float
-        Penalty of half the squared effects per standard deviation.
-    signs : (D,) 1, -1 or 0 for any
+        Factor of half the squared effects per standard deviation.
+    signs : (D,) 1 or -1 for a required sign, 0 for none
     """
     used = np.flatnonzero(weights > 0)
     codes = np.asarray(y[used], dtype=np.intp)
@@ -144,21 +144,21 @@ def ridge(
         free &= ~wrong
 
 
-#: Groups of columns that may interact, at most.
+#: Largest number of groups of columns that may interact.
 _MOST_GROUPS = 64
-#: Levels that two bytes a row can tell apart.
+#: Largest number of levels (two bytes for each row).
 _MOST_LEVELS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Training:
-    """The different rows of a sample, ready for rounds; X stays with the sample, and bins alone are made of it.
+    """The distinct rows of a sample, binned for boosting.
 
     Attributes
     ----------
     sample : Sample
     places : (M,) int32
-        The rows of the sample that differ.
+        Places of the distinct rows in the sample.
     data : Binned
     columns : Indicators
         Columns of the linear start.
@@ -171,22 +171,22 @@ class Training:
 
     @classmethod
     def of(cls, sample: Sample, method: str) -> Training:
-        """The different rows of a sample; its restrictions become directions of columns."""
+        """Prepare a sample; its restrictions become sign constraints of columns."""
         offset, D = sample.rows.offset, sample.X.shape[1]
         if sample.n_levels > _MOST_LEVELS:
             raise DataError(
-                f"{method} takes {_MOST_LEVELS} levels at most; got {sample.n_levels}. Cut the response into fewer."
+                f"{method} needs a response of at most {_MOST_LEVELS} levels; got {sample.n_levels}. Join levels."
             )
         if sample.categories is not None and sample.categories.max(initial=0) > MOST_CATEGORIES:
             raise DataError(
-                f"{method} takes columns of {MOST_CATEGORIES} categories at most; the largest here has "
-                f"{sample.categories.max()}. Join rare ones, or give the column as a number."
+                f"{method} needs columns of at most {MOST_CATEGORIES} categories; got {sample.categories.max()}. Join "
+                "rare categories, or use a number."
             )
-        # Rows that differ in the offset or the cluster are different rows.
+        # Rows with different offsets or clusters are distinct.
         more = [column for column in (offset, sample.cluster) if column is not None]
         order, weights = distinct_places(sample, np.column_stack(more) if more else np.zeros((sample.n, 0)))
         rows: AnyArray = order.astype(np.int32)
-        del order  # memory of bins to come
+        del order  # frees memory for the bins
         if (weights == 1.0).all():
             weights = np.broadcast_to(np.float64(1.0), rows.shape)  # takes no memory
         data = Binned(
@@ -200,7 +200,7 @@ class Training:
 
     @property
     def rows(self) -> Rows:
-        """A copy of the different rows."""
+        """A copy of the distinct rows."""
         return self.sample.rows.take(self.places)
 
     @property
@@ -209,32 +209,32 @@ class Training:
         return self.data.bins.flat
 
     def held(self, folds: int, rng: np.random.Generator) -> FloatArray:
-        """(F, M) the weights that each fold holds out."""
+        """(F, M) weight of each row that each fold holds out."""
         X = self.rows.X
         np.copyto(X, np.inf, where=np.isnan(X))  # missing values count as equal
         cluster = None if self.sample.cluster is None else self.sample.cluster[self.places]
         return held_weights(X, self.data.y, self.data.weights, folds, rng, cluster)
 
     def constant(self, weights: FloatArray) -> Linear:
-        """No effects, and the thresholds of the shares of the levels under weights (M,)."""
+        """The start without effects: thresholds from the shares of the levels under weights (M,)."""
         shares = replace(self.data, weights=weights).shares(self.sample.n_levels)
         return Linear(self.columns.start(np.zeros(self.columns.means.size)), LOGIT.start(shares))
 
     def null_loss(self) -> float:
-        """Mean training loss of thresholds, and offsets, alone."""
+        """Mean training loss with thresholds and offsets alone."""
         data = self.data
         H = self._with_offset(np.zeros(data.y.size))
         theta, _ = self.best_thresholds(H, self.constant(data.weights).theta)
         return logit_loss(data.y, data.uneven, H, theta) / data.total
 
     def linear(self, weights: FloatArray, penalty: float | None) -> Linear:
-        """The linear start under weights (M,), 0 for rows held out; no effects without a penalty."""
+        """The linear start under weights (M,), 0 for held-out rows; without effects if there is no penalty."""
         if penalty is None or self.flat:
             return self.constant(weights)
         return self._ridge(slice(None), weights, penalty)
 
     def best_ridge(self, held: FloatArray, rng: np.random.Generator) -> float:
-        """The penalty of the linear start of least held-out loss, weights (F, M); ties go to the larger."""
+        """The penalty with the smallest held-out loss; ties go to the larger."""
         part = part_of_rows(self.data.y, MOST_ROWS, rng)
         y, weights, X = self.data.y[part], self.data.weights[part], self.sample.X[self.places[part]]
 
@@ -250,7 +250,7 @@ class Training:
         return min(PENALTIES[::-1], key=judge)
 
     def _ridge(self, part: IntArray | slice, weights: FloatArray, penalty: float) -> Linear:
-        """The ridge model of some of the rows."""
+        """The ridge model of some rows."""
         rows, signs = self.sample.rows.take(self.places[part]), np.repeat(self.data.signs, self.columns.widths)
         slopes, theta = ridge(replace(rows, X=self.columns(rows.X)), self.data.y[part], weights, penalty, signs)
         return Linear(self.columns.start(slopes), theta)
@@ -271,17 +271,17 @@ class Training:
         return Booster(data=data, settings=settings, rng=rng, scores=H, theta=start.theta, team=team)
 
     def _with_offset(self, H: FloatArray, part: IntArray | slice = slice(None)) -> FloatArray:
-        """Scores of some of the rows, their offsets added."""
+        """Scores of some rows plus their offsets."""
         offset = self.sample.rows.offset
         return H if offset is None else H + offset[self.places[part]]
 
     def best_thresholds(self, scores: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
-        """The thresholds of least training loss, from a start, and the largest slope of a row at them."""
+        """The thresholds with the smallest training loss, from a start, and the largest slope of a row there."""
         return best_thresholds(self.data.y, self.data.weights, scores, theta)
 
 
 def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyArray:
-    """(D,) int8 directions of columns, from rows a of a'w <= 0 with one entry each."""
+    """(D,) int8 sign constraints of columns, from restrictions a'w <= 0 with one entry each."""
     signs = np.zeros(n_columns, dtype=np.int8)
     if restrictions is None:
         return signs
@@ -289,15 +289,15 @@ def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyA
         (places,) = np.nonzero(row)
         if places.size != 1 or signs[places[0]] * row[places[0]] > 0:
             raise OptionError(
-                f"constraints= of {method} must be on the sign of one effect each, as in 'x1 >= 0', and not both on "
-                "the same: H then rises or falls with the column. Take out those on several effects, or with '='."
+                f"constraints= of {method} must each fix the sign of one effect, as in 'x1 >= 0', once for a variable. "
+                "Remove constraints on several effects or with '='."
             )
         signs[places[0]] = -int(np.sign(row[places[0]]))
     return signs
 
 
 def _groups(groups: tuple[tuple[int, ...], ...], n_columns: int) -> AnyArray:
-    """(D,) uint64 bits of the groups that a column is in; all bits without groups."""
+    """(D,) uint64 bit mask of the groups of each column; all bits if there are no groups."""
     if not groups:
         return np.full(n_columns, np.iinfo(np.uint64).max, dtype=np.uint64)
     if len(groups) > _MOST_GROUPS:

@@ -1,4 +1,4 @@
-"""C4.5 and its pruning."""
+"""C4.5 decision trees and their error-based pruning."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..formula.sample import Rows
 from ..reduction.learners import Binary, BinaryLearner, Learned
 from .tree import Tree, TreePanel
 
-#: Points of the normal distribution by upper tail, between which C4.5 goes in straight lines.
+#: Upper tails of the normal distribution and their points. C4.5 interpolates linearly between these.
 _TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
 _POINTS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
-# A simpler tree may promise this many errors more.
+# A simpler tree is preferred if it promises at most this many more errors.
 _TOLERATED = 0.1
 
 
 def extra_errors(weight: float, errors: float, confidence: float) -> float:
-    """What the upper confidence limit of the errors of a leaf adds to those seen.
+    """Upper confidence limit of the errors of a leaf, minus the observed errors.
 
-    Exact for no error, 1 - confidence^(1/weight) of the weight; the limit of Wilson with a correction of 1/2 from one
-    error on, and a straight line between.
+    Without errors the limit is exact, weight (1 - confidence^(1/weight)). From one error on it is Wilson's limit with a
+    continuity correction of 1/2. In between it is interpolated.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def _wilson(weight: float, errors: float, confidence: float) -> float:
 
 @dataclass(eq=False, kw_only=True)
 class Pruner:
-    """A grown tree, pruned in place.
+    """A fully grown tree and the arrays that pruning changes in place.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class Pruner:
     w : (N,)
     column, cut : (M,) as in `Tree`, parents before children
     left, right : (M,) children for x[column] <= cut and above
-    positive, negative : (M,) weight of the rows of either label
-    items : list of (n,) rows of every node
+    positive, negative : (M,) weight of the rows of each label
+    items : list of (n,) rows of each node
     confidence : float
     """
 
@@ -85,19 +85,19 @@ class Pruner:
         self.promised = np.zeros(len(self.column))
 
     def pruned(self) -> Tree:
-        """The tree that is left."""
+        """Prune, and return the remaining tree."""
         nodes = list(range(len(self.column) - 1, -1, -1))
         self._collapse(nodes)
         for node in nodes:
             self.promised[node] = self._leaf_errors(self.positive[node], self.negative[node])
-        # The last of the list is settled first: children before their parents.
+        # Nodes are taken from the end of the list, so children come before their parents.
         pending = self._inside(0)
         while pending:
             pending.extend(self._settle(pending.pop()))
         return self._compact()
 
     def _collapse(self, nodes: list[int]) -> None:
-        """Leaves in place of subtrees that make as many errors on the training rows."""
+        """Replace subtrees that do not reduce the training errors by leaves."""
         errors = np.minimum(self.positive, self.negative)
         for node in nodes:
             if self.column[node] < 0:
@@ -123,7 +123,7 @@ class Pruner:
         return inner
 
     def _settle(self, node: int) -> list[int]:
-        """Leave a node whose children are settled, make it a leaf, or raise its larger branch; nodes to settle anew."""
+        """Keep a node, make it a leaf, or replace it by its larger branch; return the nodes to look at again."""
         left, right = int(self.left[node]), int(self.right[node])
         tree = self.promised[left] + self.promised[right]
         leaf = self._leaf_errors(self.positive[node], self.negative[node])
@@ -143,7 +143,7 @@ class Pruner:
         return []
 
     def _joined(self, root: int, rows: IntArray) -> Iterator[tuple[int, IntArray, float, float]]:
-        """Nodes of a subtree that rows from elsewhere would reach: the rows, and the weights of both labels then."""
+        """Nodes of a subtree that additional rows would reach, with these rows and the new weights of both labels."""
         pending = [(root, rows)]
         while pending:
             node, some = pending.pop()
@@ -156,7 +156,7 @@ class Pruner:
                 pending += [(child, part) for child, part in children if part.size]
 
     def _raise(self, node: int, branch: int, changed: list[tuple[int, IntArray, float, float]]) -> list[int]:
-        """Put a branch in its parent's place, with all rows of the parent."""
+        """Replace a node by one of its branches, which gets all rows of the node."""
         for at, rows, positive, negative in changed:
             self.items[at] = np.concatenate([self.items[at], rows])
             self.positive[at], self.negative[at] = positive, negative
@@ -167,7 +167,7 @@ class Pruner:
         return self._inside(node)
 
     def _compact(self) -> Tree:
-        """The nodes that can still be reached, parents first, the right child after the left."""
+        """The remaining nodes, parents before children, left before right."""
         kept, parents, children = [0], [-1], []
         for place, node in enumerate(kept):
             inner = bool(self.column[node] >= 0)
@@ -187,22 +187,22 @@ class Pruner:
 
 @dataclass(frozen=True, kw_only=True)
 class C45(BinaryLearner):
-    """A decision tree by gain ratio, with error-based pruning [Quinlan 1993].
+    """C4.5: a decision tree by gain ratio, with error-based pruning [Quinlan 1993].
 
-    A node is cut where a column gains the largest share of the information that its cut itself holds, among the columns
-    whose gain is at least the average; the cut is the largest value of the training rows that is not above the middle
-    of the gap. Both sides of a cut weigh `min_cases` at least, and 5% of the node, but no more than 25 is asked for.
-    Then subtrees that make no fewer training errors than a leaf become leaves, and so do those, from the leaves up,
-    whose errors by an upper confidence limit are no fewer; or the larger branch takes its parent's place. Gains are
-    those of release 7 and the book: release 8's charge for the choice of a cut is not made. A weight of 2 is two cases:
-    costs of a larger scale prune less.
+    Each node is cut on the column with the largest gain ratio among the columns whose information gain is at least the
+    average. The cut is the largest training value at or below the middle of the gap. Each side of a cut must weigh at
+    least `min_cases`, and at least 5% of the node or 25, whichever is less.
+
+    Pruning replaces a subtree by a leaf, or by its larger branch, if an upper confidence limit of its errors does not
+    rise. Gains follow the book (release 7), without the correction of release 8. A weight of 2 counts as two cases, so
+    larger weights or costs prune less.
 
     Parameters
     ----------
     confidence : float in (0, 0.5]
-        CF of the upper limit; 1 - `confidence` is its level, and smaller values prune more.
+        CF in the book: the limit has level 1 - `confidence`. Smaller values prune more.
     min_cases : float
-        > 0.
+        Smallest weight of each side of a cut, > 0.
 
     Raises
     ------
@@ -231,20 +231,20 @@ class C45(BinaryLearner):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class C45Trainer:
-    """C4.5 at work on the rows of X (N, D)."""
+    """Grows C4.5 trees on the rows X (N, D)."""
 
     settings: C45
     X: FloatArray
 
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
-        """One tree for every problem."""
+        """Grow one tree for each problem."""
         trees = tuple(self.tree(problem) for problem in problems)
         scorer = TreePanel(trees)
         leaves = [tree.n_leaves for tree in trees]
         return Learned(
             scorer=scorer,
             scores=scorer(Rows(X=self.X)),
-            certificate=Certificate(name="trees that were not grown", value=0.0, tolerance=0.0),
+            certificate=Certificate(name="trees not grown", value=0.0, tolerance=0.0),
             iterations=len(problems),
             facts=(("Leaves", ", ".join(str(n) for n in leaves)),),
         )
@@ -258,7 +258,7 @@ class C45Trainer:
 
 
 def _constant(problem: Binary) -> Tree:
-    """The answer to a problem with one label, or with none."""
+    """The tree of a problem whose rows all have one label."""
     none = np.full(1, -1, dtype=np.int32)
     values = np.zeros((1, 2))
     values[0, int(problem.side > 0)] = problem.weights.sum()
@@ -301,9 +301,9 @@ def _grown(X: FloatArray, label: FloatArray, w: FloatArray, settings: C45) -> Pr
 
 
 def _cuts(ascending: FloatArray, column: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """(M,) largest values of the columns (D, N), in order, that are not above the middle of each gap."""
+    """(M,) cuts: the largest value of a column (D, N), sorted, at or below the middle of each gap."""
     middle = low + (high - low) / 2.0
-    # Between two neighbouring numbers there is no middle.
+    # Two neighbouring floating-point numbers have no middle.
     middle = np.where(middle < high, middle, low)
     cuts = np.full(column.size, np.nan)
     for d in np.unique(column[column >= 0]):
