@@ -158,7 +158,7 @@ class Dealt:
         whole = sample.cluster is None and np.array_equal(weights, np.rint(weights))
         if whole and weights.sum() > max(_MOST_ROWS, sample.n):
             raise DataError(
-                f"calibrate= needs weights that sum to at most {_MOST_ROWS:g}; got {weights.sum():g}. Divide the weights "
+                f"calibrate= needs weights with a sum of at most {_MOST_ROWS:g}; got {weights.sum():g}. Divide them "
                 "by a common factor."
             )
         each = np.repeat(order, weights[order].astype(np.intp)) if whole else order

@@ -149,8 +149,8 @@ class RPSForest(ProbabilityMethod):
 
     The trees are scikit-learn's ExtraTreesRegressor [Geurts et al. 2006] on the K-1 indicators [y > k]. Each node draws
     one random cut for each of some columns, and takes the cut that most reduces the ranked probability score
-    sum_k (P(y > k) - [y > k])^2 [Epstein 1969; Janitza et al. 2016]. P(y > k) is the mean over the trees of the share of
-    rows above k in the leaf.
+    sum_k (P(y > k) - [y > k])^2 [Epstein 1969; Janitza et al. 2016]. P(y > k) is the mean share of rows above k in
+    the leaves.
 
     Parameters
     ----------

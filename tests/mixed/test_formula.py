@@ -57,8 +57,8 @@ def test_a_missing_group_is_a_missing_row() -> None:
         ({"cluster": "bottle"}, "cluster must keep the rows of each group .* split 9 of the 9 groups"),
         ({"link": "log-gamma"}, "free parameter of link="),
         ({"design": SurveyDesign(weights="response")}, "design="),
-        ({"quadrature": 0}, "quadrature must be 1"),
-        ({"quadrature": "exact"}, "quadrature must be 1"),
+        ({"quadrature": 0}, "quadrature of CumulativeLink must be a whole number from 1"),
+        ({"quadrature": "exact"}, "quadrature of CumulativeLink must be a whole number from 1"),
         ({"method": "redsvm"}, "does not support random terms"),
     ],
 )

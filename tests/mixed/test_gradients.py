@@ -75,7 +75,7 @@ def test_laplace(name: str, link: str) -> None:
     np.testing.assert_allclose(at.gradient, differences(evaluate, psi, at.v), rtol=2e-7, atol=2e-7)
 
 
-@pytest.mark.parametrize(("name", "link", "nodes"), in_turn(SCALAR, LINKS, [5, 8, -10]))
+@pytest.mark.parametrize(("name", "link", "nodes"), in_turn(SCALAR, LINKS, [5, 8, 10]))
 def test_quadrature(name: str, link: str, nodes: int) -> None:
     model, psi = model_of(SCALAR[name], LINKS[link])
     evaluate = objective_of(model, nodes)
