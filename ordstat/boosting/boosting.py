@@ -27,46 +27,46 @@ STEPS = ("loose", "tight")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RoundsMethod(Method):
-    """Base of the methods that add a hypothesis a round.
+    """Base of the methods that add one hypothesis in each round.
 
-    A concrete class says what the hypotheses are, which loss the rounds lower, and how scores become ranks.
+    A concrete class defines the hypotheses, the loss, and the rule from scores to ranks.
 
     Parameters
     ----------
     rounds : int
-        T, at least 1.
+        Number of rounds T, at least 1.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]: costs that do not
-        fall away from the true rank. A row's own costs in the sample take its place.
+        "absolute", "classification", "squared", or a V-shaped matrix [true level, predicted level]: costs rise, or stay
+        equal, away from the true level. Costs given for single rows replace it.
     """
 
     rounds: int = option(200, whole, 1)
     cost: CostField = cost_option()
 
-    #: Costs must be V-shaped, for the signs of their steps to say which answers are right.
+    #: Costs must be V-shaped, so that the signs of their differences give the right answers.
     needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True)
     results_class: ClassVar[type[Any]] = EnsembleResults
 
     def start(self, train: DistinctRows, rng: np.random.Generator) -> Potential | None:
-        """The potential that the rounds add to; None for 0."""
+        """The score that the rounds start from; None for 0."""
         return None
 
     def hypotheses(self, train: DistinctRows) -> Hypotheses:
-        """What the rounds choose from."""
+        """The hypotheses that the rounds choose from."""
         raise TypeError(f"{type(self).__name__} defines no hypotheses")
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
-        """The loss that the rounds lower, at training scores (N,)."""
+        """The loss to minimise, at training scores (N,)."""
         raise TypeError(f"{type(self).__name__} defines no loss")
 
     def gaps(
         self, train: DistinctRows, training: FloatArray, theta: FloatArray | None, scores: FloatArray
     ) -> FloatArray:
-        """(n, K-1) gaps of scores to the thresholds of the loss, or to those of the training scores if it has none."""
+        """(n, K-1) scores minus thresholds: those of the loss, or those fitted to the training scores."""
         raise TypeError(f"{type(self).__name__} defines no gaps")
 
     def rule(self, train: DistinctRows, potential: Any, theta: FloatArray | None) -> Any:
-        """The ranker of a sum of rounds."""
+        """The rule for a sum of rounds."""
         raise TypeError(f"{type(self).__name__} defines no rule")
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
@@ -74,7 +74,7 @@ class RoundsMethod(Method):
         return ()
 
     def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
-        """The mean training cost above the least possible, against the loss that bounds it.
+        """The mean training cost above its minimum, divided by the loss that bounds it.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class RoundsMethod(Method):
         loss : float
             Bound of the cost.
         limit : float
-            Bound of the loss, by the product over rounds.
+            Bound of the loss by the training-error theorem.
         """
         cost = mean_excess(rows.costs, rule.codes(Rows(X=rows.X)), rows.weights)
         details = (("cost above the least possible", cost), ("its bound", loss), ("bound by the rounds", limit))
@@ -99,7 +99,7 @@ class RoundsMethod(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Source of a weak learner that draws.
+            Used by weak learners that draw at random.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -110,12 +110,7 @@ class RoundsMethod(Method):
         return self._fitted(sample, train, run.trainer, run.record(rng), len(run.members))
 
     def more(self, sample: Sample, fit: EnsembleFit, rounds: int, progress: Progress | None = None) -> EnsembleFit:
-        """The fit with further rounds; the same as a fit of as many rounds at once.
-
-        Raises
-        ------
-        OptionError
-        """
+        """Add rounds; the result equals a fit with the total number of rounds."""
         whole("rounds", rounds, 1, of=self)
         run = self._run(self._rows(sample), fit.rounds.start)
         run.repeat(fit.rounds)
@@ -124,12 +119,12 @@ class RoundsMethod(Method):
         return self._fitted(sample, run.train, run.trainer, run.record(rng), len(run.members))
 
     def truncated(self, sample: Sample, fit: EnsembleFit, rounds: int) -> EnsembleFit:
-        """The fit as it was after some of its rounds.
+        """The fit after the first `rounds` rounds.
 
         Raises
         ------
         OptionError
-            More rounds than were made.
+            `rounds` exceeds the number of rounds.
         """
         whole("rounds", rounds, 0, len(fit.rounds.members), also=", the rounds made")
         train = self._rows(sample)
@@ -138,7 +133,7 @@ class RoundsMethod(Method):
     def staged_codes(
         self, sample: Sample, fit: EnsembleFit, targets: Sequence[Rows], stages: Sequence[int]
     ) -> Iterator[list[IntArray]]:
-        """Predicted codes of several sets of rows after some of the rounds, growing; each sum continues the last."""
+        """Predicted codes of several sets of rows after each of some increasing numbers of rounds."""
         train = self._rows(sample)
         trainer = self.hypotheses(train)
         row_sets = [Rows(X=train.X), *targets]
@@ -164,7 +159,7 @@ class RoundsMethod(Method):
     def _fitted(
         self, sample: Sample, train: DistinctRows, trainer: Hypotheses, rounds: Rounds, kept: int
     ) -> EnsembleFit:
-        """The fit that uses the first of the rounds made on the rows of a sample."""
+        """The fit with the first `kept` rounds."""
         potential = trainer.combine(rounds.members[:kept], rounds.alphas[:kept])
         if rounds.start is not None:
             potential = Raised(first=rounds.start, added=potential)
@@ -184,7 +179,7 @@ class RoundsMethod(Method):
 
 
 def _check_learner(name: str, value: Any, of: Any) -> None:
-    """OptionError unless the value stands for a weak learner."""
+    """Raise OptionError unless the value names a weak learner."""
     parse_learner(value, of)
 
 
@@ -195,10 +190,10 @@ class WeakEnsemble(RoundsMethod):
     Parameters
     ----------
     rounds : int
-        T, at least 1.
+        Number of rounds T, at least 1.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]: costs that do not
-        fall away from the true rank. A row's own costs in the sample take its place.
+        "absolute", "classification", "squared", or a V-shaped matrix [true level, predicted level]: costs rise, or stay
+        equal, away from the true level. Costs given for single rows replace it.
     learner : str, weak learner or scikit-learn classifier
         "stump", "perceptron", "sigmoid", "tree" (of 5 leaves), "logistic"; a value such as DecisionTree(leaves=8) or
         RCDPerceptron(updates=100); or a classifier that takes sample_weight.
@@ -216,14 +211,14 @@ class WeakEnsemble(RoundsMethod):
     def loss(self, train: DistinctRows, scores: FloatArray) -> Loss:
         """The exponential loss of margins, with its best thresholds; for two levels with the threshold at 0.
 
-        For two levels it is sum_n w_n exp(-z_n H(x_n)), z_n = +1 for the higher one, else -1, and
-        w_n = |c_n[1] - c_n[2]| times the case weight, so that every named cost is the same one.
+        For two levels it is sum_n w_n exp(-z_n H(x_n)), with z_n = +1 for the higher level, else -1, and
+        w_n = |c_n[1] - c_n[2]| times the case weight. The named costs are then all the same.
         """
         theta = np.zeros(1) if self.needs.two_levels else None
         return MarginLoss.start(Questions.of(train.y, train.costs, train.weights), scores, theta)
 
     def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
-        """(K-1,) thresholds for training scores (N,), if the loss has none."""
+        """(K-1,) thresholds for training scores (N,) if the loss does not give them."""
         raise TypeError(f"{type(self).__name__} defines no thresholds")
 
     def gaps(
@@ -238,7 +233,7 @@ class WeakEnsemble(RoundsMethod):
         return (("Weak learner", repr(self.weak())),)
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
-        """Sum of the weights, and the richness of the weak learner's class on the training rows."""
+        """Sum of the weights, and the size of the class of weak hypotheses on the training rows."""
         rule = cast(ThresholdRule, fit.rule)
         used = sample.case_weights > 0
         richness = self.weak().on(sample.X[used], sample.case_weights[used]).richness()
@@ -254,13 +249,15 @@ class WeakEnsemble(RoundsMethod):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ORBoost(WeakEnsemble):
-    """Ordinal regression boosting [Lin & Li 2006, sec. 4.2-4.3; Lin 2008, alg. 3.4].
+    """ORBoost: boosting for ordinal regression [Lin & Li 2006, sec. 4.2-4.3; Lin 2008, alg. 3.4].
 
-    Lowers sum_nk W_nk exp(-rho_k(n)) by one weak hypothesis a round, rho_k = H(x_n) - theta_k where y_n > k, else
-    theta_k - H(x_n), H = sum_t alpha_t h_t. W_nk = |c_n[k+1] - c_n[k]|: under the absolute cost every margin counts,
-    which is ORBoost-All; under the classification cost the two at the ends of the row's own interval, which is
-    ORBoost-LR. After every round the thresholds are the best ones in order for H. The loss never rises, and it bounds
-    the training cost above the least possible; so does the product of the rounds' factors (training-error theorem).
+    Use it as a boosted ranker with margin bounds; "ordboost" predicts better and has probabilities.
+
+    It minimises sum_nk W_nk exp(-rho_k(n)), with margins rho_k = H(x_n) - theta_k if y_n > k, else theta_k - H(x_n),
+    and H = sum_t alpha_t h_t. Each round adds one weak hypothesis, and then takes the best ordered thresholds. The
+    weights are W_nk = |c_n[k+1] - c_n[k]|: all margins count under the absolute cost (ORBoost-All), and the two nearest
+    under the classification cost (ORBoost-LR). The loss never rises. It bounds the training cost above its minimum, as
+    does the product of the factors of the rounds (training-error theorem).
 
     Parameters
     ----------
@@ -270,7 +267,7 @@ class ORBoost(WeakEnsemble):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -283,25 +280,27 @@ class ORBoost(WeakEnsemble):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBoost(WeakEnsemble):
-    """RankBoost with thresholds of least cost [Lin 2008, alg. 3.3; Lin & Li 2006, sec. 4.1].
+    """RankBoost with thresholds of minimal training cost [Lin 2008, alg. 3.3; Lin & Li 2006, sec. 4.1].
 
-    Lowers the sum over pairs with y_m > y_n of exp(H(x_n) - H(x_m)) by one weak hypothesis a round, in O(N + K), and
-    ends with the thresholds that cost least on the training rows, by dynamic programming.
+    Use it if the order of pairs of rows matters most.
+
+    It minimises the sum of exp(H(x_n) - H(x_m)) over pairs with y_m > y_n. Each round adds one weak hypothesis.
+    Dynamic programming then finds the thresholds with the smallest training cost.
 
     Parameters
     ----------
     step : {"loose", "tight"}
-        alpha from the bound of 2008, 1/4 log((1 + r)/(1 - r)) with r the mean of (h_m - h_n)/2 over pairs; or from the
-        tighter one of 2006, 1/4 log(right / wrong), which is exact for h = +-1 and large where hardly a pair is wrong.
+        Rule for alpha. "loose" (2008): 1/4 log((1 + r)/(1 - r)), with r the mean of (h_m - h_n)/2 over pairs. "tight"
+        (2006): 1/4 log(right / wrong), the exact minimum for h = +-1.
     cost : str or (K, K) array
-        Cost that the thresholds minimise: any; a row's own costs in the sample take its place.
+        Any cost, which the thresholds minimise. Costs given for single rows replace it.
     rounds, learner
         See `ordstat.boosting.boosting.WeakEnsemble`.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -319,11 +318,11 @@ class RankBoost(WeakEnsemble):
         return PairLoss(y=train.y, weights=train.weights, scores=scores, tight=self.step == "tight")
 
     def thresholds(self, train: DistinctRows, scores: FloatArray) -> FloatArray:
-        """(K-1,) thresholds of least training cost."""
+        """(K-1,) thresholds with the smallest training cost."""
         return least_cost_thresholds(scores, train.costs, train.weights)
 
     def certificate(self, rows: DistinctRows, rule: Any, loss: float, limit: float) -> Certificate:
-        """The share of pairs in the wrong order against the loss of pairs."""
+        """The share of pairs in the wrong order, divided by the loss that bounds it."""
         scores = rule.scores(Rows(X=rows.X))
         codes = rule.codes(Rows(X=rows.X), scores)
         wrong = misordered(rows.y, rows.weights, scores)
@@ -339,11 +338,11 @@ class RankBoost(WeakEnsemble):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AdaBoost(WeakEnsemble):
-    """AdaBoost [Freund & Schapire 1997; Lin 2008, alg. 4.2], for a response of two levels.
+    """AdaBoost for a response of two levels [Freund & Schapire 1997; Lin 2008, alg. 4.2].
 
-    Lowers sum_n w_n exp(-z_n H(x_n)), z_n = +1 for the higher level, else -1, w_n = |c_n[1] - c_n[2]|, by one weak
-    hypothesis a round with the weight 1/2 log((1 - e)/e), e its weighted error. The answer is the higher level where
-    H(x) > 0.
+    It minimises sum_n w_n exp(-z_n H(x_n)), with z_n = +1 for the higher level, else -1, and w_n = |c_n[1] - c_n[2]|.
+    Each round adds one weak hypothesis with the weight 1/2 log((1 - e)/e), e its weighted error. The higher level is
+    predicted if H(x) > 0.
 
     Parameters
     ----------
@@ -353,7 +352,7 @@ class AdaBoost(WeakEnsemble):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -367,23 +366,23 @@ class AdaBoost(WeakEnsemble):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SeedBoost(WeakEnsemble):
-    """AdaBoost with seeding [Lin 2008, alg. 5.3], for a response of two levels.
+    """SeedBoost: AdaBoost that starts from another learner, for a response of two levels [Lin 2008, alg. 5.3].
 
-    Another learner is fitted first; with f its real-valued score, AdaBoost runs on the weights w_n exp(-z_n f(x_n)),
-    and the answer is the higher level where f(x) + H(x) > 0.
+    The first learner has the score f. AdaBoost then runs on the weights w_n exp(-z_n f(x_n)). The higher level is
+    predicted if f(x) + H(x) > 0.
 
     Parameters
     ----------
     first : str, method, binary learner or scikit-learn classifier
-        "logistic", "tree"; a method for two levels such as REDSVM(C=1) or AdaBoost(), by its distance to the
-        threshold; or a classifier that takes sample_weight, by its decision function.
+        "logistic", "tree"; a method such as REDSVM(C=1) or AdaBoost(), whose score is H minus the threshold; or a
+        classifier that takes sample_weight, whose score is its decision function.
     rounds, learner, cost
         See `ordstat.boosting.boosting.WeakEnsemble`; the thesis uses rounds=100.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -417,15 +416,15 @@ class SeedBoost(WeakEnsemble):
         return *super().facts(), ("First", repr(self.first))
 
     def geometry(self, sample: Sample, fit: Fit) -> None:
-        """None, because the first learner's score has no sum of weights."""
+        """None: the score of the first learner has no norm."""
         return None
 
 
 def _gap(rule: GapRule, rows: Rows) -> FloatArray:
-    """(N,) distance of a score to its one threshold."""
+    """(N,) score minus the threshold."""
     return rule.gaps(rows)[:, 0]
 
 
 def _score(scorer: Scorer, rows: Rows) -> FloatArray:
-    """(N,) score of the one binary classifier."""
+    """(N,) score of the binary classifier."""
     return scorer(rows)[:, 0]

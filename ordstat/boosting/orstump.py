@@ -1,4 +1,4 @@
-"""ORStump, the best ranker on one column, and AdaBoost on rankers."""
+"""ORStump, the best ranker on a single column, and AdaBoost.OR on rankers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .boosting import RoundsMethod
 from .rounds import AnswerLoss, Hypotheses
 from .weak import Presorted
 
-# Cuts whose costs differ by less than this share of all costs are ties, which the wider gap wins.
+# Cuts whose costs differ by less than this share of all costs are ties; the wider gap is chosen.
 _TIE = 1e-9
 # Columns whose costs differ by less than this share are ties, which go to the first.
 _SAME = 1e-13
@@ -39,13 +39,13 @@ class RankStump:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RankStumpTrainer:
-    """Finds the best ranking stump for the rows of X (N, D), again and again.
+    """Finds the best ranking stump for the rows X (N, D) under changing costs.
 
     Attributes
     ----------
     presorted : Presorted
     bonus : (D, N + 1)
-        Share of all costs by which a cut at each place counts less: the wider its gap, the more.
+        Bonus of a cut at each place, as a share of all costs; it grows with the width of the gap.
     n_levels : int
     """
 
@@ -62,13 +62,13 @@ class RankStumpTrainer:
         return cls(presorted=presorted, bonus=_TIE * _gap_shares(presorted), n_levels=n_levels)
 
     def choose(self, gains: FloatArray) -> tuple[int, float]:
-        """Column and direction of the stump that costs least, for gains c[k] - c[k+1] (N, K-1) of every row."""
+        """Column and direction of the cheapest stump, for differences of costs c[k] - c[k+1] (N, K-1)."""
         p = self.presorted
         _, column, sign = best_column(p.order, p.distinct.view(np.uint8), self.bonus, _shared_out(gains), _SAME)
         return column, sign
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
-        """The stump that maximises sum_nk u_nk (+1 where it puts row n above k, else -1), u (N, K-1)."""
+        """The stump that maximises sum_nk u_nk (+1 if row n is ranked above k, else -1), u (N, K-1)."""
         gains, p = _shared_out(u), self.presorted
         column, sign = self.choose(u)
         walk = slice(None) if sign > 0 else slice(None, None, -1)
@@ -85,7 +85,7 @@ class RankStumpTrainer:
         return Weak(RankStump(column, sign, self._cuts(column, rising)), values)
 
     def _cuts(self, column: int, places: IntArray) -> FloatArray:
-        """Thresholds with the rows before each place at or below it."""
+        """Thresholds at places in the order of a column."""
         n = self.presorted.order.shape[1]
         ends = {0: -np.inf, n: np.inf}
         return np.array([ends[p] if p in ends else self.presorted.between(column, p - 1) for p in places.tolist()])
@@ -100,10 +100,9 @@ class RankStumpTrainer:
         )
 
     def log_sizes(self) -> tuple[float, float]:
-        """Logarithms of the numbers of label vectors, at one k and where every row has a k of its own.
+        """Logarithms of the number of label vectors for one k, and for a separate k in each row.
 
-        A column with m different values gives two directions and m + 1 cuts, two of them the constants; or K-1 ordered
-        ones in C(m + K - 1, K - 1) ways.
+        A column with m distinct values has two directions and m + 1 cuts, or C(m + K - 1, K - 1) sets of K-1 cuts.
         """
         from scipy.special import gammaln
 
@@ -114,12 +113,12 @@ class RankStumpTrainer:
 
 
 def _shared_out(gains: FloatArray) -> FloatArray:
-    """Gains as shares of all of them."""
+    """Gains divided by the sum of their absolute values."""
     return gains / (np.abs(gains).sum() or 1.0)
 
 
 def _gap_shares(presorted: Presorted) -> FloatArray:
-    """(D, N + 1) width of the gap at every place, as a share of all in its column; ends count as a mean gap."""
+    """(D, N + 1) width of the gap at each place, as a share of its column; the ends count as mean gaps."""
     inner = np.diff(presorted.values, axis=1)
     mean = inner.sum(axis=1, keepdims=True) / np.maximum(presorted.distinct.sum(axis=1, keepdims=True), 1)
     gaps = np.hstack([mean, inner, mean])
@@ -134,7 +133,7 @@ class ColumnScore:
     Attributes
     ----------
     column : int or None
-        None of rows without columns, for H = 0.
+        None if there are no columns (H = 0).
     sign : float
         +1 or -1.
     """
@@ -153,20 +152,21 @@ class ColumnScore:
 class ORStump(Method):
     """Decision stump for ordinal ranking, rank(x) = 1 + #{k : q x[d] > theta_k} [Lin 2008, sec. 4.3.2].
 
-    The column d, the direction q = +1 or -1 and the K-1 ordered cuts whose training cost is the least of all, by
-    dynamic programming in O(N D K) after sorting. Of cuts that cost alike (to 1e-9 of all costs) those in wider gaps
-    are taken.
+    Use it as a baseline that anyone can apply by hand.
+
+    It minimises the training cost exactly, over all columns d, directions q = +1 or -1 and ordered cuts theta_k, by
+    dynamic programming in O(N D K) after sorting. Among cuts with equal cost the widest gap is chosen.
 
     Parameters
     ----------
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or any matrix [true rank, predicted rank]; a row's own costs in the
-        sample take its place.
+        "absolute", "classification", "squared", or any matrix [true level, predicted level]. Costs given for single
+        rows replace it.
 
     Raises
     ------
     OptionError
-        A cost that is none of these.
+        The cost is not one of these.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class ORStump(Method):
     papers: ClassVar[tuple[str, ...]] = (LIN,)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
-        """Fit to arrays; rows of weight 0 take no part."""
+        """Fit to arrays; rows of weight 0 are ignored."""
         self.check(sample)
         rows = distinct_rows(sample, self.costs(sample))
         require_differences(rows.costs, rows.weights)
@@ -208,7 +208,7 @@ class ORStump(Method):
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> HullGeometry | None:
-        """The hull of the columns, each scaled to [-1, 1], in the units of the chosen one."""
+        """The convex hull of the columns scaled to [-1, 1], in units of the chosen column."""
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(ColumnScore, rule.potential)
         if potential.column is None:
@@ -228,7 +228,7 @@ class ORStump(Method):
 
 
 def _cheapest(rows: DistinctRows, potential: ColumnScore) -> tuple[ThresholdRule, float]:
-    """The thresholds of least training cost on a column, and the mean of this cost above the least possible."""
+    """The thresholds with the smallest training cost on a column, and that cost above its minimum."""
     X = Rows(X=rows.X)
     rule = ThresholdRule(potential, least_cost_thresholds(potential(X), rows.costs, rows.weights))
     return rule, mean_excess(rows.costs, rule.codes(X), rows.weights)
@@ -238,23 +238,25 @@ def _cheapest(rows: DistinctRows, potential: ColumnScore) -> tuple[ThresholdRule
 class AdaBoostOR(RoundsMethod):
     """AdaBoost for ordinal ranking [Lin 2008, alg. 4.3].
 
-    Each round asks for a ranker r_t of least cost under costs of its own, gives it the vote v_t = 1/2 log((1 - e)/e), e
-    its share of the cost of always answering wrong, and makes the answers "rank above k?" that it got wrong cost
-    (1 - e)/e times as much: AdaBoost on the extended examples (x_n, k), through reverse reduction. The ensemble's rank
-    is the weighted median of theirs (4.10), ties to the lower. Its training cost above the least possible is at most
-    the mean of c_n[1] + c_n[K] times the product of 2 sqrt(e_t (1 - e_t)) (theorem 4.12).
+    Use it to combine rankers, such as ORStump or REDSVM, into a better one.
+
+    Each round fits a ranker r_t to costs that change from round to round, and gives it the weight
+    v_t = 1/2 log((1 - e)/e), where e is its cost divided by the cost of all wrong answers. Wrong answers to "rank above
+    k?" then cost (1 - e)/e times as much: this is AdaBoost on the extended examples (x_n, k). The predicted rank is the
+    weighted median of the ranks (4.10), ties to the lower rank. The training cost above its minimum is at most the mean
+    of c_n[1] + c_n[K] times the product of 2 sqrt(e_t (1 - e_t)) (theorem 4.12).
 
     Parameters
     ----------
     base : "orstump" or a method
-        "orstump": the best column, direction and cuts. Or a method that takes costs of every row, such as REDSVM(C=1).
+        "orstump", or a method that supports costs of single rows, such as REDSVM(C=1).
     rounds, cost
         See `ordstat.boosting.boosting.RoundsMethod`.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -270,7 +272,7 @@ class AdaBoostOR(RoundsMethod):
         takes_costs = isinstance(self.base, Method) and self.base.needs.row_costs
         if not takes_costs and not (isinstance(self.base, str) and self.base == "orstump"):
             raise OptionError(
-                "base of AdaBoostOR must be 'orstump' or a method that takes costs of every row, such as REDSVM(C=1); "
+                "base of AdaBoostOR must be 'orstump' or a method that supports costs of rows, such as REDSVM(C=1); "
                 f"got {self.base!r}."
             )
 
@@ -281,7 +283,7 @@ class AdaBoostOR(RoundsMethod):
         return RankStumpTrainer.on(train.X, n_levels)
 
     def loss(self, train: DistinctRows, scores: FloatArray) -> AnswerLoss:
-        """The loss of all answers at no votes."""
+        """The loss of all answers without votes."""
         gains = (train.costs[:, :-1] - train.costs[:, 1:]) * train.weights[:, None]
         return AnswerLoss(gains=gains, total=float(train.weights.sum()))
 
@@ -298,7 +300,7 @@ class AdaBoostOR(RoundsMethod):
         return (("Rankers", str(base)),)
 
     def geometry(self, sample: Sample, fit: Fit) -> HullGeometry:
-        """Sum of the votes; how many label vectors the stumps give the training rows, unknown for other rankers."""
+        """Sum of the votes, and the number of label vectors of the stumps (NaN for other rankers)."""
         votes = cast(MedianRule, fit.rule).potential
         used = sample.case_weights > 0
         sizes = (np.nan, np.nan)
@@ -319,13 +321,13 @@ class _Rankers:
     reversible: ClassVar[bool] = False
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
-        """The ranker that the method fits to costs whose steps c[k] - c[k+1] are u (N, K-1)."""
+        """The ranker that the method fits to costs with differences c[k] - c[k+1] = u (N, K-1)."""
         costs = np.concatenate([np.zeros((len(u), 1)), -np.cumsum(u, axis=1)], axis=1)
         costs -= costs.min(axis=1, keepdims=True)
-        # All answers together cost what they did at first, so that C and the like keep their meaning.
+        # The sum of the costs stays constant, so that options such as C keep their meaning.
         first = self.rows.weights @ np.abs(np.diff(self.rows.costs, axis=1)).sum(axis=1)
         costs *= first / (np.abs(u).sum() or 1.0)
-        # A method that goes through its rows one by one should not meet them rank by rank.
+        # Rows are shuffled for methods that process them one by one.
         order = rng.permutation(len(u))
         rows = Rows(X=self.rows.X[order])
         sample = Sample(rows=rows, y=self.rows.y[order], n_levels=self.n_levels, costs=costs[order])
@@ -338,5 +340,5 @@ class _Rankers:
 
 
 def _rule_answers(rule: Rule, rows: Rows) -> FloatArray:
-    """(N, K-1) +1 where a ranker puts a row above k, else -1."""
+    """(N, K-1) +1 if a ranker ranks a row above k, else -1."""
     return answers(rule.codes(rows), rule.n_levels)

@@ -1,4 +1,4 @@
-"""Averages of probability models."""
+"""Averages of probability models, "blend"."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HEAVY, _NONE = 1e4, 1e-9
 
 
 def simplex_weights(gram: FloatArray, ridge: float) -> tuple[FloatArray, float]:
-    """The least w'A w + ridge |w - 1/M|^2 over the simplex, and a bound of how far from it, as a share.
+    """Minimise w'A w + ridge |w - 1/M|^2 over the simplex; also return the relative duality gap.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def simplex_weights(gram: FloatArray, ridge: float) -> tuple[FloatArray, float]:
 
     M = len(gram)
     Q, c = gram + ridge * np.eye(M), np.full(M, ridge / M)
-    # The sum of 1 as a square that outweighs all others; then exactly, for the members that are in.
+    # First the constraint sum w = 1 as a heavy square, then exactly for the members with positive weight.
     heavy = _HEAVY * float(np.trace(Q))
     L = np.linalg.cholesky(Q + heavy)
     relaxed = nnls(L.T, np.linalg.solve(L, c + heavy))[0]
@@ -69,7 +69,7 @@ def simplex_weights(gram: FloatArray, ridge: float) -> tuple[FloatArray, float]:
 
 
 def _on_face(Q: FloatArray, c: FloatArray, free: BoolArray) -> FloatArray:
-    """(M,) the least w'Q w - 2 c'w of sum 1, members that are not free having 0."""
+    """(M,) the minimum of w'Q w - 2 c'w with sum 1 and weight 0 for members that are not free."""
     inside = np.flatnonzero(free)
     n = inside.size
     system = np.ones((n + 1, n + 1))
@@ -82,7 +82,7 @@ def _on_face(Q: FloatArray, c: FloatArray, free: BoolArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mixture:
-    """P(y > k) as the weighted mean of members.
+    """P(y > k), as a weighted mean over the members.
 
     Attributes
     ----------
@@ -117,8 +117,8 @@ class BlendFit(MarginFit):
     names : tuple of str
         The reprs of the members.
     held_out : (M + 1, 2) or None
-        Ranked probability score and absolute error of held-out rows, of every member and of the blend; None if no row
-        was held out.
+        Held-out ranked probability score and absolute error of each member and of the blend; None if no row was held
+        out.
     """
 
     mixture: Mixture
@@ -127,12 +127,12 @@ class BlendFit(MarginFit):
 
 
 def member(name: str, value: Any, of: Any) -> Method:
-    """The method that a name or a value stands for.
+    """The method for a name, a method value or a classifier.
 
     Raises
     ------
     OptionError
-        Another value, or a method whose kernel matrix is given.
+        Another value, a blend, or a method with kernel="precomputed".
     """
     # Imported late: the registry lists the blend.
     registry = import_module("ordstat.registry")
@@ -167,14 +167,14 @@ class Exceeding:
     n_levels: int
 
     def __call__(self, rows: Rows) -> FloatArray:
-        """(N, K-1), not growing with k."""
+        """(N, K-1) P(y > k); it does not increase with k."""
         probabilities = _probabilities(self.fit, self.fit.rule, rows)
         assert probabilities is not None
         return np.clip(in_order(1.0 - np.cumsum(probabilities, axis=1)[:, :-1]), 0.0, 1.0)
 
 
 def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
-    """(N, K) probabilities by the calibration of a fit or by its rule; None where neither has any."""
+    """(N, K) probabilities from the calibration of a fit or from its rule; None if there are none."""
     if fit.calibration is not None:
         return np.asarray(fit.calibration.probabilities(rule.scores(rows)))
     if not getattr(rule, "probable", False):
@@ -184,9 +184,9 @@ def _probabilities(fit: Fit, rule: Rule, rows: Rows) -> FloatArray | None:
 
 
 def fitted_member(method: Method, sample: Sample, rng: np.random.Generator) -> tuple[Exceeding, Method]:
-    """A method fitted to a sample, calibrated by cross-fitting if it has no probabilities; and the method with its C.
+    """Fit a member, calibrated if it has no probabilities; return it and the method with its chosen C.
 
-    A C that cross-validation chooses is chosen once, on the whole sample.
+    C is chosen once, on the whole sample.
     """
     without_cluster = sample if method.keeps_clusters else replace(sample, cluster=None)
     fit = fit_present(cast(Any, method), without_cluster, rng)
@@ -219,13 +219,13 @@ class BlendResults(ProbabilityResults):
 
     @property
     def members(self) -> pd.DataFrame:
-        """One row a member.
+        """One row for each member.
 
         Returns
         -------
         pandas.DataFrame
-            weight; with average="stacked" also rps and absolute, the ranked probability score and the absolute error
-            (of the medians) of held-out rows, and a row for the blend.
+            weight; if the weights were fitted also rps and absolute, the held-out ranked probability score and absolute
+            error, and a row for the blend.
         """
         f = self.fit
         frame = pd.DataFrame({"weight": f.mixture.shares}, index=pd.Index(f.names, name="member"))
@@ -238,29 +238,29 @@ class BlendResults(ProbabilityResults):
         """The summary as data."""
         title = "Members"
         if self.fit.held_out is not None:
-            title += ": weight, ranked probability score and absolute error of held-out rows"
+            title += " (rps: held-out ranked probability score; absolute: held-out absolute error)"
         formats = dict.fromkeys(self.members.columns, ".4f")
         return ranker_report(self, [Table(title=title, frame=self.members, formats=formats), *error_tables(self)])
 
 
 #: How members are weighted.
-AVERAGES = {"equal": "all the same", "stacked": "by the ranked probability score of rows held out"}
-#: The usual members and their options, in the order of their worth in blends on public data.
+AVERAGES = {"equal": "equal", "stacked": "by the held-out ranked probability score"}
+#: The default members and their options, best first in blends of public data.
 _USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ordboost", {}),
     ("rps-forest", {}),
     ("kernel-clm", {}),
     ("redsvm", {"C": "cv"}),
 )
-# Rows up to which the kernel methods, which come last, are among them.
+# Largest number of rows for the kernel methods, which come last; number of members beyond.
 _MOST_ROWS, _WITHOUT_KERNELS = 5000, 2
-# Rows above which the usual members are weighted, by a fifth of them held out once.
+# Number of rows above which the default members are weighted, with one of five folds held out.
 _MANY_ROWS, _FOLDS = 2000, 5
 _ROUNDING = 1e-9
 
 
 def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
-    """At least one name or method; None for the usual members."""
+    """Check that the members are a list of methods, or None for the default."""
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or not value:
@@ -272,37 +272,35 @@ def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Blend(ProbabilityMethod):
-    """The mean of the P(y > k | x) of different probability models.
+    """Average the probabilities P(y > k | x) of several models.
 
-    By default of ordinal gradient boosting, a forest of extremely randomised trees on the ranked probability score
-    and, with 5000 rows or fewer, the kernel cumulative model and RED-SVM with the perceptron kernel, C by
-    cross-validation and calibrated scores.
-    With more than 2000 rows these usual members are weighted as by "stacked", with a fifth of the rows held out once
-    and the options that are chosen on all rows.
-    A member without probabilities is calibrated (`calibrate=True` of `ordfit`).
+    Use it for the most accurate predictions, when time allows and no single model has to be explained.
 
-    average="stacked" fits the members without each of five folds in turn, and takes the weights w >= 0 of sum 1 that
-    lower sum_n |sum_m w_m P_m(n) - [y_n > k]|^2 + 2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman
-    1996b]; the second term keeps the weights alike when rows are few.
+    The default members are "ordboost", "rps-forest" and, with at most 5000 rows, "kernel-clm" and "redsvm" (C by
+    cross-validation). A member without probabilities is calibrated (as by `calibrate=True` of `ordfit`). With more than
+    2000 rows, the default members are weighted by their performance on a fifth of the rows, held out once.
+
+    average="stacked" fits the members without each of five folds, and chooses the weights w >= 0 with sum 1 that
+    minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 + 2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992;
+    Breiman 1996]. The second term keeps the weights nearly equal if there are few rows.
 
     Parameters
     ----------
     members : sequence of str, methods or classifiers, or None
-        Such as ["ordboost", "rps-forest", REDSVM(C="cv")]; None for those above. A classifier with predict_proba, such
-        as lightgbm.LGBMClassifier(), stands for `NominalClassifier(base=...)`.
+        For example ["ordboost", "rps-forest", REDSVM(C="cv")]; None for the default. A classifier with predict_proba,
+        such as lightgbm.LGBMClassifier(), stands for `NominalClassifier(base=...)`.
     average : {"equal", "stacked"}
-        The mean, or a weighted mean of the probabilities.
+        Plain mean, or a mean with fitted weights.
     cost : str or (K, K) array
-        What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. The
-        members keep costs of their own.
+        Cost that predicted levels minimise in expectation: "absolute" gives the median, "classification" the mode. The
+        members keep their own costs.
     n_jobs : int
-        Folds, or trees, at work at once in each of the usual members, as threads; -1 for one a processor. The result
-        does not depend on it.
+        Number of threads in each default member; -1 for one per processor. The result does not depend on it.
 
     Raises
     ------
     OptionError
-        A value outside these, or a member that is none.
+        An option has a value outside its range, or a member is no method.
 
     Examples
     --------
@@ -324,7 +322,7 @@ class Blend(ProbabilityMethod):
 
     @property
     def draws(self) -> bool:
-        """Whether a member's fit is a random draw, or members are weighted by random folds."""
+        """Whether the fit of a member, or the folds for the weights, are random."""
         chosen = self._chosen(len(_USUAL))
         return self.average == "stacked" or self.members is None or any(method.draws for method in chosen)
 
@@ -340,7 +338,7 @@ class Blend(ProbabilityMethod):
         return self._chosen(len(_USUAL) if sample.case_weights.sum() <= _MOST_ROWS else _WITHOUT_KERNELS)
 
     def _chosen(self, most: int) -> tuple[Method, ...]:
-        """The members that were asked for, or so many of the usual ones."""
+        """The given members, or the first `most` default members."""
         if self.members is not None:
             return tuple(member("members", value, self) for value in self.members)
         usual = [(cast(Any, member("members", name, self)), options) for name, options in _USUAL[:most]]
@@ -348,7 +346,7 @@ class Blend(ProbabilityMethod):
         return tuple(replace(m, **options, **(threads if hasattr(m, "n_jobs") else {})) for m, options in usual)
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something that this method, or a member, does not support."""
+        """Raise an error if the sample has a feature that a member does not support."""
         super().check(sample)
         require_folds(self, sample, "set average='stacked'")
         for method in self.methods(sample):
@@ -362,7 +360,7 @@ class Blend(ProbabilityMethod):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Each member has a generator of its own.
+            Seeds a separate generator for each member.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -410,7 +408,7 @@ class Blend(ProbabilityMethod):
         tick: Any,
         once: bool = False,
     ) -> tuple[FloatArray, FloatArray, float]:
-        """The weights of least score of all folds held out, or of one of them; errors there, and the duality gap."""
+        """Weights with the smallest held-out score over all folds (or one), held-out errors, and the duality gap."""
         order = np.lexsort([sample.case_weights, *sample.X.T, sample.y])
         order = order[sample.case_weights[order] > 0]
         ordered = sample.take(order)
@@ -435,7 +433,7 @@ class Blend(ProbabilityMethod):
 
 
 def _settled(method: Method, fit: Fit) -> Method:
-    """A method with the options that its fit has chosen."""
+    """A method with the options that its fit chose."""
     options: dict[str, Any] = {}
     if isinstance(fit, KernelFit):
         options = {"kernel": cast(Any, fit.rule).potential.function.kernel, "penalty": fit.penalty}
@@ -445,7 +443,7 @@ def _settled(method: Method, fit: Fit) -> Method:
 
 
 def _weighed(above: FloatArray, y: Any, w: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """From P(y > k) of M members at N rows (M, N, K-1): their weights, errors of each and of the blend, the gap."""
+    """From P(y > k) of M members (M, N, K-1): weights, errors of the members and of the blend, duality gap."""
     misses = (above - (y[:, None] > np.arange(above.shape[2]))) * np.sqrt(w)[:, None]
     flat = misses.reshape(len(above), -1)
     shares, gap = simplex_weights(flat @ flat.T, 2.0 * above.shape[2])
@@ -455,7 +453,7 @@ def _weighed(above: FloatArray, y: Any, w: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _certificate(fits: Sequence[Fit], gap: float) -> Certificate:
-    """Whether the members and the weights reached their tolerances."""
+    """The number of members, and weights, that missed their tolerance."""
     missed = sum(not fit.certificate.reached for fit in fits) + (gap > _ROUNDING)
     details = tuple((f"member {i}: {f.certificate.name}", f.certificate.value) for i, f in enumerate(fits, start=1))
     return Certificate(

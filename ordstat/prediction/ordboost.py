@@ -1,4 +1,4 @@
-"""Gradient boosting of trees on one potential with moving thresholds."""
+"""Ordinal gradient boosting, "ordboost"."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BASE, OFFSET = "(base)", "(offset)"
 
 
 class BoostedResults(RoundsResults, ProbabilityResults):
-    """A fitted sum of trees, P(y <= k) = F(threshold_k - H).
+    """A fitted gradient boosting model, P(y <= k) = F(threshold_k - H), with H a sum of trees.
 
     Examples
     --------
@@ -58,13 +58,13 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
     @property
     def rounds(self) -> pd.DataFrame:
-        """One row a round, round 0 being the start.
+        """One row for each round; round 0 is the start.
 
         Returns
         -------
         pandas.DataFrame
-            loss (mean training loss), held_out (mean loss of held-out rows at the chosen depth, if rounds or depth
-            were chosen; NaN beyond their last round), and the thresholds after the round.
+            loss (mean training loss), held_out (mean held-out loss at the chosen depth, if rounds or depth were chosen;
+            NaN after the last round of the folds), and the thresholds after the round.
         """
         f = self.fit
         index = pd.RangeIndex(f.losses.size, name="round")
@@ -91,15 +91,15 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         )
 
     def gain_importance(self) -> pd.DataFrame:
-        """What the columns contribute, most important first.
+        """Importance of the columns, most important first.
 
         Returns
         -------
         pandas.DataFrame
-            importance, the column's share of the fall of the training loss: the fall by the linear start is divided
-            by the size of its effects per standard deviation, that by the trees by the gains of their cuts; cuts, their
-            number in all trees; and linear, the effect in the linear start per standard deviation, of categories the
-            standard deviation of their effects. The index has the columns of the model, factors as one each.
+            importance: share of the fall of the training loss. The fall due to the linear start is shared in proportion
+            to the effects per standard deviation, the fall due to the trees in proportion to the gains of the cuts.
+            cuts: number of cuts in all trees. linear: effect per standard deviation in the linear start (for
+            categories, the standard deviation of their effects). A factor is one row.
         """
         f = self.fit
         trees, sample = f.trees.upto(f.kept), self.design.sample
@@ -113,36 +113,35 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         return importance_frame(self.design.names, importance=_shares(sizes), cuts=cuts, linear=linear)
 
     def shapley(self, newdata: Any = None) -> pd.DataFrame:
-        """Exact Shapley values of the potential H: the contribution of every variable to the score of a row.
+        """Exact Shapley values of the score H: the contribution of each variable to the score of each row.
 
-        The value of a set of variables is the expected score of the row given these variables alone: every tree
-        follows the row at cuts on one of them, and both ways elsewhere, in proportion to the rows that it was grown on
-        (path-dependent TreeSHAP); the linear start has the means of the rows of the fit in place of the others, so that
-        column j has b_j (x_j - mean_j). A variable's Shapley value is what it adds to that, averaged over all orders of
-        the variables. All columns that a formula makes from one variable (a factor, a spline, `x + I(x**2)`) belong to
-        it; columns made from several, such as those of a:b, are one variable of that name.
+        Values are on the scale of `score` (log odds; larger for higher levels). They explain a prediction of this fit,
+        not what would happen if a variable were changed.
 
-        Values are on the scale of `score`, log odds, larger for higher levels. They explain how this fit comes to its
-        prediction, not what would happen if a variable were changed.
+        The value of a set of variables is the expected score given these variables. At cuts on other variables a tree
+        follows both branches, in proportion to its training rows (path-dependent TreeSHAP); the linear start uses
+        training means, so that column j contributes b_j (x_j - mean_j). All columns that a formula makes from one
+        variable (a factor, a spline, `x + I(x**2)`) belong to that variable. Columns of an interaction a:b form one
+        variable of that name.
 
         Parameters
         ----------
         newdata : data frame, optional
-            With the columns of the formula. None means the rows of the fit.
+            Data with the variables of the formula; by default the rows of the fit.
 
         Returns
         -------
         pandas.DataFrame
-            One row a row of `newdata`, on its index, NaN where an input is missing: "(base)", the expected score; a
-            column for each variable; "(offset)", the offset of the row less its mean, if the formula has one. Each row
-            sums to `predict(newdata, type="score")`. `fit.plot.shapley()` draws the means of the sizes.
+            One row for each row of `newdata` (NaN if an input is missing). Columns: "(base)", the expected score; one
+            for each variable; "(offset)", the offset minus its mean, if the formula has an offset. Each row sums to
+            `predict(newdata, type="score")`. `fit.plot.shapley()` draws mean absolute values.
 
         Raises
         ------
         DataError
-            A missing column or an unseen level in `newdata`.
+            `newdata` lacks a column, or has an unseen level.
         OptionError
-            A variable called "(base)" or "(offset)".
+            A variable is called "(base)" or "(offset)".
 
         References
         ----------
@@ -156,10 +155,10 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         >>> from ordstat import datasets, ordfit
         >>> wine = datasets.load("wine")
         >>> fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=20, depth=2)
-        >>> found = fit.shapley(wine.head(2))
-        >>> found.columns.tolist()
+        >>> values = fit.shapley(wine.head(2))
+        >>> values.columns.tolist()
         ['(base)', 'temp', 'contact']
-        >>> (found.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
+        >>> (values.sum(axis=1) - fit.predict(wine.head(2), type="score")).abs().max() < 1e-12
         np.True_
         """
         trees = self.fit.trees.upto(self.fit.kept)
@@ -167,8 +166,8 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         variables, group = players(self.design)
         if taken := {BASE, OFFSET} & set(variables):
             raise OptionError(
-                f"the variable {taken.pop()!r} has the name of another column of the table: rename it in the data and "
-                "the formula, and fit again."
+                f"variables must not be called {taken.pop()!r}, which is a column of this table. Rename it in the data "
+                "and the formula, and fit again."
             )
         weights = sample.case_weights
         values, base = shapley_values(trees, target.rows, sample.rows, weights, group, len(variables))
@@ -197,12 +196,12 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
 
 def _shares(sizes: FloatArray) -> FloatArray:
-    """Sizes, 0 or more, as shares of their sum."""
+    """Non-negative sizes as shares of their sum."""
     return sizes / (sizes.sum() or 1.0)
 
 
 def players(design: Design) -> tuple[list[str], IntArray]:
-    """Names of the variables, or sets of variables, that columns of X are made from; and the one of each column."""
+    """Names of the variables (or interactions) behind the columns of X, and the place of each column's variable."""
     group = np.empty(len(design.names), dtype=np.intp)
     if not design.terms:
         return list(map(str, design.names)), np.arange(group.size)
@@ -214,14 +213,14 @@ def players(design: Design) -> tuple[list[str], IntArray]:
     return list(names), group
 
 
-# Usual number of folds; with more rows one fold is enough.
+# Default number of folds, and the number of rows above which one fold is held out once.
 _FOLDS, _MANY_ROWS = 5, 3000
 # Depths that depth="cv" tries.
 _DEPTHS = (1, 3, 6)
 _MOST_DEPTH = 12
-# Largest slope of a row at the thresholds that a fit ends with.
+# Largest slope of the loss by a threshold, per row, at the end of a fit.
 _TOLERANCE = 1e-6
-# Least case weight of a leaf, or its share of a small sample.
+# Smallest case weight of a leaf, and its share of a small sample.
 _MIN_WEIGHT, _MIN_SHARE = 5.0, 0.05
 #: Called after each part of the work.
 Tick = Callable[[str, int], None]
@@ -250,59 +249,59 @@ def _or_none(check: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalBoosting(ProbabilityMethod):
-    """Gradient boosting of shallow trees on one potential H with moving thresholds [Friedman 2001, 2002].
+    """Gradient boosting of shallow trees for ordered levels [Friedman 2001, 2002].
 
-    P(y <= k | x) = 1 / (1 + exp(H(x) - theta_k)), and the loss is -log P(y). A round grows a tree of Newton steps on
-    columns cut into at most 128 bins, on a fresh part of the rows and of the columns (Chen & Guestrin 2016: with G and
-    V the sums of slopes and curvatures of a node, its value is -G / (V + penalty), and a cut gains the rise of
-    G^2 / (V + penalty)), adds `learning_rate` times its values to H, and every tenth round a Newton step moves the
-    thresholds. One tree a round is enough for any number of levels. The rounds start from a ridge cumulative model, so
-    that trees learn what it misses, and end at the least held-out loss of a cross-validation.
+    Usually the most accurate single method for tables with interactions and non-linear effects. It gives
+    probabilities, takes missing values (`na_action="keep"`) and categories, and can be explained by `shapley()`.
 
-    Factors without an order are categories, cut in the order of G / (V + penalty) (Fisher 1958); ordered ones, and
-    those of two levels, are numbers. With `na_action="keep"` missing values go to the side where they gain more, and
-    where a node had none to that of most of its rows; the ridge model takes the mean for them, and the first category
-    as its base. New levels are refused: set them missing to predict for them.
+    The model is P(y <= k | x) = 1 / (1 + exp(H(x) - theta_k)) with H a sum of trees; the loss is -log P(y). H starts
+    from a cumulative model with a ridge penalty. Each round grows one tree by Newton steps on binned columns, using a
+    random part of the rows and columns, and adds `learning_rate` times its values to H. A node with slopes G and
+    curvatures V has the value -G / (V + penalty) [Chen & Guestrin 2016]. Every tenth round updates the thresholds.
+    Cross-validation chooses the number of rounds and the depth.
+
+    Unordered factors are cut as categories [Fisher 1958]; ordered and two-level factors as numbers. Missing values go
+    to the side of a cut with the larger gain. Unseen levels are refused; set them to missing to predict for them.
+    constraints= on the sign of an effect make H monotone in that variable.
 
     Parameters
     ----------
     rounds : int or "cv"
-        T; "cv" takes the least held-out loss, which may be at 0, for the start alone.
+        Number of rounds; "cv" chooses it by the held-out loss (possibly 0, the linear start alone).
     depth : int, sequence of int or "cv"
-        Cuts on a path, 1 to 12; of several, and of "cv" for 1, 3 and 6, the one of least held-out loss.
+        Largest number of cuts on a path, 1 to 12. The best of several is chosen; "cv" tries 1, 3 and 6.
     learning_rate : float
-        In (0, 1].
+        Factor of the values of each tree, in (0, 1].
     subsample : float
-        Share of the rows that a tree is given, in (0, 1].
+        Share of the rows used for each tree, in (0, 1].
     column_share : float or None
-        Share of the columns that it is given, in (0, 1]; None for 0.6, and five columns at least.
+        Share of the columns used for each tree, in (0, 1]. None means 0.6, but at least five columns.
     linear_start : bool
-        Whether H starts from a cumulative model with a ridge penalty of 2^-4, ..., 2^10 chosen by cross-validation, or
-        from 0.
+        Start from a ridge cumulative model, its penalty (2^-4, ..., 2^10) chosen by cross-validation; else from H = 0.
     penalty : float
-        Of the squared values of leaves, 0 or more.
+        Penalty of the squared values of leaves, 0 or more.
     min_weight : float or None
-        Case weight of a leaf at least; None for 5, and a twentieth of all rows where these are fewer than 100.
+        Smallest case weight of a leaf. None means 5, or a twentieth of the rows if there are fewer than 100.
     folds : int or None
-        Of the cross-validation; None for 5, and with more than 3000 rows a fifth of them held out once.
+        Number of folds. None means 5; with more than 3000 rows, a fifth of the rows is held out once.
     patience, max_rounds : int
-        Rounds without a smaller held-out loss after which those of a fold end, and rounds at most.
+        A fold ends after `patience` rounds without a smaller held-out loss, or after `max_rounds` rounds.
     cost : str or (K, K) array
-        What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. H and the
-        probabilities do not depend on it.
+        Cost that predicted levels minimise in expectation: "absolute" gives the median, "classification" the mode. H
+        and the probabilities do not depend on it.
     n_jobs : int
-        Folds at work at once, as threads; -1 for one a processor. The result does not depend on it.
+        Number of threads; -1 for one per processor. The result does not depend on it.
 
     Notes
     -----
-    By default folds are fitted at three depths, up to `max_rounds` rounds each, and then all rows: 16 fits of some
-    hundred rounds, or 4 with more than 3000 rows. A round takes about 1e-9 s times rows, columns and depth: minutes for
-    a million rows of 20 columns. `rounds=300, depth=3` makes one fit; `callback=` of `ordfit` shows progress.
+    The default search makes 16 fits of some hundred rounds (4 with more than 3000 rows). A round takes about 1e-9 s
+    times rows, columns and depth: minutes for a million rows of 20 columns. `rounds=300, depth=3` makes one fit;
+    `callback=` of `ordfit` shows progress.
 
     Raises
     ------
     OptionError
-        A value outside these, or constraints= other than on the sign of one effect each: H is then monotone in it.
+        An option has a value outside its range, or constraints= is not on the sign of one effect.
 
     Examples
     --------
@@ -336,7 +335,7 @@ class OrdinalBoosting(ProbabilityMethod):
 
     @property
     def draws(self) -> bool:
-        """True: rows, columns and folds are drawn."""
+        """Whether rows, columns or folds are drawn at random."""
         drawn = self.subsample < 1 or self.column_share != 1
         return drawn or self.selects or self.linear_start
 
@@ -347,23 +346,23 @@ class OrdinalBoosting(ProbabilityMethod):
 
     @property
     def own_folds(self) -> bool:
-        """True: the linear start has a penalty to choose, too."""
+        """Whether cross-validation chooses the rounds, the depth or the penalty of the linear start."""
         return self.selects or self.linear_start
 
     @property
     def depths(self) -> tuple[int, ...]:
-        """Those to choose from."""
+        """The depths to choose from."""
         if isinstance(self.depth, str):
             return _DEPTHS
         return (self.depth,) if isinstance(self.depth, int) else tuple(self.depth)
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support."""
+        """Raise an error if the sample has a feature that this method does not support."""
         super().check(sample)
         require_folds(self, sample, "set rounds='cv'")
 
     def settings(self, training: Training, depth: int) -> Settings:
-        """How the trees of a sample are grown."""
+        """Settings of the trees for a sample."""
         least = min(_MIN_WEIGHT, max(_MIN_SHARE * training.data.total, 1.0))
         options = {field.name: getattr(self, field.name) for field in fields(Settings)}
         return Settings(
@@ -378,7 +377,7 @@ class OrdinalBoosting(ProbabilityMethod):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Source of the folds, and of the rows and columns of every tree.
+            Draws the folds, and the rows and columns of each tree.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
@@ -405,12 +404,7 @@ class OrdinalBoosting(ProbabilityMethod):
         tick("all rows", 1)
 
     def more(self, sample: Sample, fit: BoostedFit, rounds: int, progress: Progress | None = None) -> BoostedFit:
-        """The fit with further rounds; the same as a fit of as many rounds at once.
-
-        Raises
-        ------
-        OptionError
-        """
+        """Add rounds; the result equals a fit with the total number of rounds."""
         whole("rounds", rounds, 1, of=self)
         training = self._training(sample)
         start = Linear(fit.trees.linear, fit.thetas[0])
@@ -422,12 +416,12 @@ class OrdinalBoosting(ProbabilityMethod):
         return self._fitted(sample, booster, start.start, training, fit.ridge, fit.held_out)
 
     def truncated(self, sample: Sample, fit: BoostedFit, rounds: int) -> BoostedFit:
-        """The fit as it was after some of its rounds.
+        """The fit after the first `rounds` rounds.
 
         Raises
         ------
         OptionError
-            More rounds than were made.
+            `rounds` exceeds the number of rounds.
         """
         whole("rounds", rounds, 0, fit.stages[-1], also=", the rounds made")
         names = ("trees", "depth", "null_loss", "losses", "thetas", "ridge", "held_out", "state")
@@ -437,7 +431,7 @@ class OrdinalBoosting(ProbabilityMethod):
     def staged_codes(
         self, sample: Sample, fit: BoostedFit, targets: Sequence[Rows], stages: Sequence[int]
     ) -> Iterator[list[IntArray]]:
-        """Predicted codes of several sets of rows after some of the rounds, growing; each sum continues the last."""
+        """Predicted codes of several sets of rows after each of some increasing numbers of rounds."""
         training, made = self._training(sample), 0
         row_sets = [training.rows, *targets]
         sums = [fit.trees.start(rows) for rows in row_sets]
@@ -453,21 +447,21 @@ class OrdinalBoosting(ProbabilityMethod):
         return Training.of(as_rows(sample), type(self).__name__)
 
     def _held(self, training: Training, rng: np.random.Generator) -> FloatArray:
-        """(F, M) the weights that each fold holds out; no folds if nothing is chosen."""
+        """(F, M) weight of each row that each fold holds out; no folds if nothing is to be chosen."""
         if training.flat or not (self.selects or self.linear_start):
             return np.empty((0, training.data.y.size))
         held = training.held(self.folds or _FOLDS, rng)
         if len(held) == 0:
             raise DataError(
                 f"{type(self).__name__} needs two rows of some level for its cross-validation. Set rounds= and depth= "
-                "to numbers and linear_start=False, or take more rows."
+                "to numbers and linear_start=False, or use more rows."
             )
         return held[:1] if self.folds is None and training.data.total > _MANY_ROWS else held
 
     def _held_out(
         self, training: Training, held: FloatArray, penalty: float | None, rng: np.random.Generator, tick: Tick
     ) -> HeldOut:
-        """Held-out losses by rounds and depth."""
+        """Held-out losses for each number of rounds and each depth."""
         weights = training.data.weights
         starts = [training.linear(weights - out, penalty) for out in held]
 
@@ -496,7 +490,7 @@ class OrdinalBoosting(ProbabilityMethod):
         penalty: float | None,
         held_out: HeldOut | None,
     ) -> BoostedFit:
-        """The fit of all rounds of a booster."""
+        """The fit with all rounds of a booster."""
         losses = np.array([*booster.losses, booster.mean_loss()])
         record = {
             "trees": booster.sum_of(start),
@@ -513,7 +507,7 @@ class OrdinalBoosting(ProbabilityMethod):
     def _kept(
         self, sample: Sample, training: Training, record: dict[str, Any], kept: int, scores: FloatArray | None = None
     ) -> BoostedFit:
-        """The fit that uses the first of the rounds on record; `scores` are those of the training rows."""
+        """The fit with the first `kept` rounds of a record; `scores` are those of the training rows."""
         trees, losses, made = record["trees"].upto(kept), record["losses"], len(record["trees"].trees)
         scores = trees(training.rows) if scores is None else scores
         theta, slope = training.best_thresholds(scores, record["thetas"][kept])
@@ -541,7 +535,7 @@ class OrdinalBoosting(ProbabilityMethod):
 
 
 def _certificate(slope: float, losses: FloatArray, held_out: HeldOut | None) -> Certificate:
-    """Whether the thresholds are the best for H; the losses beside it."""
+    """The largest slope of the loss by the thresholds, and the losses."""
     details: list[tuple[str, Any]] = [("training loss", float(losses[-1]))]
     if held_out is not None:
         details.append(("held-out loss", float(held_out.curve[min(losses.size, held_out.curve.size) - 1])))

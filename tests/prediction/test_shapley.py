@@ -305,5 +305,5 @@ def test_of_arrays():
 
 def test_a_variable_of_a_taken_name(anes):
     fit = boosted("PID ~ `(base)`", anes.rename(columns={"age": "(base)"}))
-    with pytest.raises(OptionError, match=r"variable '\(base\)' has the name of another column"):
+    with pytest.raises(OptionError, match=r"variables must not be called '\(base\)'"):
         fit.shapley()
