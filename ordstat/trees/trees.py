@@ -1,4 +1,4 @@
-"""Methods of aggregated trees [Tutz & Hechenbichler 2003]: trees, bagging and boosting."""
+"""Trees, bagging and boosting of trees for ordered levels [Tutz & Hechenbichler 2003]."""
 
 from __future__ import annotations
 
@@ -38,41 +38,40 @@ from .ensembles import (
 from .results import TreeResults
 from .tree import DecisionTree, Tree, entropies
 
-#: What trees may be grown for.
+#: Kinds of trees: of all levels, or of one threshold.
 RESPONSES = ("nominal", "ordinal")
-# Leaves of a tree of all ranks, and of a tree of one split, in the paper's first example.
+# Default number of leaves of a tree of all levels, and of a tree of one threshold, as in the paper.
 _LEAVES = {"nominal": 15, "ordinal": 5}
-# Rounding of the sums behind a deviance.
+# Rounding errors of deviances.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TreeMethod(Method):
-    """Base of the methods that add up rounds of trees.
+    """Base of the methods that aggregate trees.
 
-    A concrete class defines what its trees are grown for (`kind`), and how the rounds aggregate them.
+    A concrete class defines the kind of its trees and how they are aggregated.
 
     Parameters
     ----------
     leaves : int or None
-        Leaves of every tree, at least 2. None means 15 for trees of all ranks and 5 for trees of one split.
+        Leaves of each tree, at least 2. None means 15 for trees of all levels and 5 for trees of one threshold.
     prune : {None, "misclassification", "deviance"}
-        None grows the best leaf first until there are enough; else trees grow until their leaves are pure and are
-        pruned to the number of leaves (or the next larger one of the cost-complexity sequence).
+        None splits the best leaf first until there are enough leaves. Otherwise trees grow until their leaves are pure,
+        and are pruned to this number of leaves (or the next larger one in the cost-complexity sequence).
     max_depth : int or None
-        Cuts on a path at most.
+        Largest number of cuts on a path.
     min_weight : float
-        Case weight of a leaf at least.
+        Smallest case weight of a leaf.
     n_jobs : int
-        Trees grown at once, as threads that share the sorted columns; -1 for one a processor. The result does not
-        depend on it.
+        Number of threads; -1 for one per processor. The result does not depend on it.
     cost : "classification"
-        The votes minimise no other cost.
+        The only cost that votes minimise.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
     """
 
     leaves: int | None = None
@@ -90,13 +89,13 @@ class TreeMethod(Method):
         self.tree()
 
     def tree(self) -> DecisionTree:
-        """The settings of every tree."""
+        """The settings of the trees."""
         leaves = _LEAVES[self.kind] if self.leaves is None else self.leaves
         return DecisionTree(leaves, self.prune, self.max_depth, self.min_weight)
 
     @property
     def kind(self) -> str:
-        """Whether a tree predicts all ranks ("nominal"), or answers for one split ("ordinal")."""
+        """Whether a tree predicts all levels ("nominal"), or belongs to one threshold ("ordinal")."""
         return str(getattr(self, "response", "ordinal"))
 
     @property
@@ -106,7 +105,7 @@ class TreeMethod(Method):
 
     @property
     def apart(self) -> bool:
-        """Whether the trees of splits have separate weights and votes."""
+        """Whether the trees of the thresholds have separate weights and votes."""
         return self.kind == "ordinal"
 
     def aggregation(self, rows: DistinctRows, n_levels: int) -> Aggregation:
@@ -125,32 +124,32 @@ class TreeMethod(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Source of the samples drawn.
+            Draws the samples.
         progress : callable(step, total, message), optional
         """
         self.check(sample)
         return self._run(sample, (), self.made, rng, progress)
 
     def more(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
-        """The fit with further rounds; the same as a fit of as many rounds at once.
+        """Add rounds; the result equals a fit with the total number of rounds.
 
         Raises
         ------
         OptionError
-            `rounds` is not a number of rounds, or the method makes one round only.
+            `rounds` is not a positive number, or the method has a single round.
         """
         whole("rounds", rounds, 1, of=self)
         if not hasattr(self, "rounds"):
-            raise OptionError(f"{self!r} grows its trees once, so there are no further rounds: use 'ordinal-bagging'.")
+            raise OptionError(f"{self!r} has a single round and cannot add more. Use 'ordinal-bagging'.")
         return self._run(sample, fit.votes.trees, fit.votes.rounds + int(rounds), continued(fit.state), None)
 
     def _run(
         self, sample: Sample, grown: tuple[Tree, ...], made: int, rng: np.random.Generator, progress: Progress | None
     ) -> TreeFit:
-        """The fit of a number of rounds, the first of them by known trees."""
+        """Fit a number of rounds; the trees of the first rounds may be given."""
         K, nominal = sample.n_levels, self.kind == "nominal"
         rows = distinct_rows(sample, CostMatrix.classification().rows(sample.y, K))
-        # Sorted by columns alone, so that the same samples are drawn for reversed ranks.
+        # Rows are sorted by X alone, so that reversed levels give the same samples.
         rows = rows.take(np.lexsort(rows.X.T[::-1]) if rows.X.shape[1] else np.arange(rows.n))
         rounds = TreeRounds(
             rows=rows,
@@ -189,7 +188,7 @@ class TreeMethod(Method):
         Raises
         ------
         OptionError
-            More rounds than were made.
+            `rounds` exceeds the number of rounds.
         """
         made = fit.votes.rounds
         whole("rounds", rounds, 1, made, also=", the rounds made")
@@ -198,7 +197,7 @@ class TreeMethod(Method):
     def staged_codes(
         self, sample: Sample, fit: TreeFit, targets: Sequence[Rows], stages: Sequence[int]
     ) -> Iterator[list[IntArray]]:
-        """Predicted codes of several sets of rows after some of the rounds, growing."""
+        """Predicted codes of several sets of rows after each of some increasing numbers of rounds."""
         codes = [fit.votes.codes(rows, frozenset(stages)) for rows in targets]
         return map(list, zip(*codes, strict=True))
 
@@ -213,23 +212,23 @@ class TreeMethod(Method):
 
 
 def smoothing(rows: DistinctRows) -> float:
-    """1/n, n counting case weights."""
+    """1/n, with n the sum of the case weights."""
     return 1.0 / float(rows.weights.sum())
 
 
 def _accounted(trees: list[Tree]) -> Certificate:
-    """Whether the cuts of every tree account for its deviance: that of the root less that of the leaves."""
+    """The largest difference between the fall of the deviance of a tree and the sum of its cuts, per row."""
     worst = 0.0
     for tree in trees:
         entropy, leaf = entropies(tree.values), tree.column < 0
         left = abs(entropy[0] - entropy[leaf].sum() - tree.gains.sum())
         worst = max(worst, float(left / tree.values[0].sum()))
-    return Certificate(name="deviance a row that no cut accounts for", value=worst, tolerance=_ROUNDING)
+    return Certificate(name="deviance not explained by cuts, per row", value=worst, tolerance=_ROUNDING)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Boosted:
-    """Options of the kinds of AdaBoost."""
+    """Options of the AdaBoost methods."""
 
     rounds: int = option(50, whole, 1)
     version: str = option("discrete", one_of, ("discrete", "real"))
@@ -240,7 +239,7 @@ class Boosted:
         return self.sampling == "resample"
 
 
-#: Measures of a wrong rank, by version.
+#: Measures of a wrong level, by version.
 CRITERIA = {
     "discrete": ("misclassification", "distance", "raw distance", "squared distance"),
     "real": ("misclassification", "distance"),
@@ -251,24 +250,26 @@ CRITERIA = {
 class OrdinalTree(TreeMethod):
     """Classification trees by the deviance [Breiman et al. 1984; Tutz & Hechenbichler 2003, sec. 4.1].
 
-    `cart` grows one tree of all ranks, which predicts the rank with the largest share in a leaf, and probabilities by
-    the shares. `ordinal-cart` grows a tree for every split "rank at most r, or above?" and combines their answers by
-    the rule (2): a split shares its vote equally among the ranks on the side it answers; probabilities are the
-    standardised scores.
+    Use a tree if people have to follow the rule by hand.
+
+    `cart` grows one tree that predicts the level with the largest share in a leaf; the shares are the probabilities.
+    `ordinal-cart` grows one tree for each threshold "above level r?". Each tree gives one vote, shared equally among
+    the levels on the side of its answer (rule 2 of the paper). The level with the most votes is predicted; shares of
+    the votes are the probabilities.
 
     Parameters
     ----------
     response : {"nominal", "ordinal"}
-        One tree, or one a split.
+        One tree of all levels, or one for each threshold.
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 15 for one tree and 5 for trees of
-        splits; prune="misclassification" is the paper's way to them.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 15 for one tree and
+        5 for trees of thresholds. The paper uses prune="misclassification".
     cost : "classification"
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -298,26 +299,29 @@ class OrdinalTree(TreeMethod):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalBagging(TreeMethod):
-    """Trees on bootstrap samples of the rows [Breiman 1996; Tutz & Hechenbichler 2003, sec. 2 and 4.1].
+    """Bagging: trees on bootstrap samples of the rows [Breiman 1996; Tutz & Hechenbichler 2003, sec. 2 and 4.1].
 
-    `bagging` lets trees of all ranks vote for one each. `ordinal-bagging` lets trees of every split vote for its
-    sides, and combines the winning sides by the rule (2). Probabilities are the shares of the votes, or the
-    standardised scores. A row of case weight w is w rows, each drawn or left out on its own.
+    Use it as a stable version of a single tree; "rps-forest" usually predicts better.
+
+    In `bagging` each tree votes for one level. In `ordinal-bagging` the trees of each threshold vote for one side, and
+    the winning sides are combined by rule 2 (see `OrdinalTree`). Shares of the votes are the probabilities. A row of
+    case weight w counts as w rows, each drawn separately.
 
     Parameters
     ----------
     response : {"nominal", "ordinal"}
-        Trees of all ranks, or of every split.
+        Trees of all levels, or one for each threshold.
     rounds : int
-        Samples (the paper's cycles), of every split where there are splits.
+        Number of samples (cycles in the paper).
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 15, and 5 for trees of splits.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 15, or 5 for
+        trees of thresholds.
     cost : "classification"
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -345,32 +349,36 @@ class OrdinalBagging(TreeMethod):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NominalAdaBoost(Boosted, TreeMethod):
-    """AdaBoost of trees of all ranks, which knows nothing of their order [Tutz & Hechenbichler 2003, sec. 2 and 3.2].
+    """AdaBoost of trees that ignores the order of the levels [Tutz & Hechenbichler 2003, sec. 2 and 3.2].
 
-    version="discrete": e is the weight of the rows that the tree of the round gets wrong, its vote is
-    c = log((1 - e) / (e + 1/(n (K-1)))) + log(K-1), so that it is positive while e is below (K-1)/K, and wrong rows
-    get exp(c) times their weight; rounds end where c <= 0. version="real": the tree's shares p_j make
-    f_j = 1/2 (log(p_j + 1/n) - mean over l != j of log(p_l + 1/n)), rows get exp(-f_y) times their weight, and the
-    rank with the largest sum of f is predicted.
+    Use it to measure what the order of the levels is worth, against "ordinal-adaboost".
 
-    Probabilities are the shares of the votes; with version="real" those whose f is the sum of the rounds (for K = 2
-    Friedman, Hastie & Tibshirani 2000), which the paper does not define, and which grow too sure with the rounds.
+    version="discrete": e is the weight of the rows that a tree gets wrong. Its vote is
+    c = log((1 - e) / (e + 1/(n (K-1)))) + log(K-1), positive if e < (K-1)/K. The weights of wrong rows are multiplied
+    by exp(c). Rounds end when c <= 0.
+
+    version="real": the shares p_j in the leaf give f_j = 1/2 (log(p_j + 1/n) - mean over l != j of log(p_l + 1/n)).
+    Weights are multiplied by exp(-f_y). The level with the largest sum of f is predicted.
+
+    Probabilities are the shares of the votes. With version="real" they are the p that belong to the sum of f (for K = 2
+    as in Friedman, Hastie & Tibshirani 2000); the paper does not define them, and they become too extreme with many
+    rounds.
 
     Parameters
     ----------
     version : {"discrete", "real"}
     sampling : {"resample", "weight"}
-        Trees grow on samples drawn with the weights, or on the weighted rows. The paper's tables have samples.
+        Grow trees on samples drawn in proportion to the weights (as in the paper), or on weighted rows.
     rounds : int
-        At most (the paper's cycles).
+        Largest number of rounds (cycles in the paper).
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 15.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 15.
     cost : "classification"
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -401,33 +409,37 @@ class NominalAdaBoost(Boosted, TreeMethod):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FixedSplitBoosting(Boosted, TreeMethod):
-    """AdaBoost of every split "rank at most r, or above?", combined by the rule (2) [Tutz & Hechenbichler 2003, 3.1].
+    """AdaBoost for each threshold separately, combined at the end [Tutz & Hechenbichler 2003, sec. 3.1].
 
-    version="discrete": e is the weight of the rows on the wrong side, a tree's vote is c = log((1 - e) / (e + 1/n)),
-    and wrong rows get exp(c) times their weight; the rounds of a split end where c <= 0. version="real":
-    f = 1/2 log((p + 1/n) / (1 - p + 1/n)), p the share of "at most r" in a leaf, is a vote of |f| for its sign, and
-    rows get exp(-f), or exp(f) if their rank is above r, times their weight.
+    Use it as a boosted version of "ordinal-cart".
 
-    Then each split shares its vote equally among the ranks of the winning side, and the rank with the largest sum
-    s_j is predicted. Probabilities are the standardised scores s_j / sum_l s_l.
+    version="discrete": for each threshold "above level r?", e is the weight of the rows on the wrong side, and the vote
+    of a tree is c = log((1 - e) / (e + 1/n)). The weights of wrong rows are multiplied by exp(c). The rounds of a
+    threshold end when c <= 0.
+
+    version="real": with p the share of "at most r" in a leaf, f = 1/2 log((p + 1/n) / (1 - p + 1/n)) is a vote of |f|
+    for its sign. Weights are multiplied by exp(-f), or exp(f) for rows above r.
+
+    Each threshold then shares its vote equally among the levels of the winning side. The level with the largest sum s_j
+    is predicted. Probabilities are s_j / sum_l s_l.
 
     Parameters
     ----------
     version : {"discrete", "real"}
     combination : {"plain", "votes"}
-        Splits count the same, or as much as their prediction votes: the winning side's share of the votes.
+        Thresholds have equal weights, or the share of the votes for the winning side ("prediction votes").
     sampling : {"resample", "weight"}
-        Trees grow on samples drawn with the weights, or on the weighted rows. The paper's tables have samples.
+        Grow trees on samples drawn in proportion to the weights (as in the paper), or on weighted rows.
     rounds : int
-        Most rounds of each split (the paper's cycles).
+        Largest number of rounds of each threshold (cycles in the paper).
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 5.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 5.
     cost : "classification"
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -454,44 +466,45 @@ class FixedSplitBoosting(Boosted, TreeMethod):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalAdaBoost(Boosted, TreeMethod):
-    """Ordinal AdaBoost: every round combines trees of all splits into one ranker [Tutz & Hechenbichler 2003, sec. 3.2].
+    """Ordinal AdaBoost: each round combines one tree for each threshold [Tutz & Hechenbichler 2003, sec. 3.2].
 
-    version="discrete": the trees' answers give a rank C(x) by the rule (2). Its error eps is |C - y| / (K-1)
-    (criterion="distance", eq. 3), |C - y| ("raw distance", eq. 4), the square of the first ("squared distance") or
-    [C != y] ("misclassification", eq. 5); e is the weighted mean of eps, as a share of the largest; its vote is
-    c = log((1 - e) / (e + 1/(n (K-1)))), plus log(K-1) for misclassification, and rows get exp(c eps) times their
-    weight. Rounds end where c <= 0. The rank with the most votes is predicted.
+    Use it if errors by several levels are worse than errors by one.
 
-    version="real": the trees' shares p_r = P(y <= r) give scores yhat_j = sum_{r >= j} p_r + sum_{r < j} (1 - p_r)
-    (eq. 6) and f_j = 1/2 log((yhat_j + 1/n) / m_j), m_j the geometric mean of the other ranks' ("misclassification") or
-    their mean weighted by |j - l| ("distance"). Rows get exp(-f_y) times their weight, and the rank with the largest
-    sum of f is predicted.
+    version="discrete": the answers of the trees give a level C(x) by rule 2 (see `OrdinalTree`). Its error eps is
+    |C - y| / (K-1) (criterion="distance", eq. 3), |C - y| ("raw distance", eq. 4), the square of the first ("squared
+    distance") or [C != y] ("misclassification", eq. 5), and e is its weighted mean, divided by the largest eps. The
+    vote is c = log((1 - e) / (e + 1/(n (K-1)))), plus log(K-1) for misclassification. Weights are multiplied by
+    exp(c eps). Rounds end when c <= 0. The level with the most votes is predicted.
 
-    Two misprints are mended: c for the raw distance is that of the standardised one, for its own formula has no
-    logarithm where e exceeds 1; and the distances of the real version are from rank j, as the true rank is not known
-    at prediction (at j = y they are the same).
+    version="real": the shares p_r = P(y <= r) give scores yhat_j = sum_{r >= j} p_r + sum_{r < j} (1 - p_r) (eq. 6) and
+    f_j = 1/2 log((yhat_j + 1/n) / m_j), with m_j the geometric mean of the scores of the other levels
+    ("misclassification") or their mean weighted by |j - l| ("distance"). Weights are multiplied by exp(-f_y). The level
+    with the largest sum of f is predicted.
 
-    Probabilities are the shares of the votes; with version="real" those whose f (misclassification) is the sum of the
-    rounds, which the paper does not define, and which grow too sure with the rounds.
+    Two misprints of the paper are corrected. For the raw distance, c uses the standardised distance, as its own formula
+    has no logarithm if e > 1. The distances of the real version are from level j, as the true level is unknown at
+    prediction (for j = y both are the same).
+
+    Probabilities are as in `NominalAdaBoost`.
 
     Parameters
     ----------
     version : {"discrete", "real"}
     criterion : {"distance", "misclassification", "raw distance", "squared distance"}
-        The first two with version="real".
+        version="real" supports the first two.
     sampling : {"resample", "weight"}
-        The trees of a round grow on one sample drawn with the weights, or on the weighted rows. The paper's tables have
-        samples.
+        Grow the trees of a round on one sample drawn in proportion to the weights (as in the paper), or on weighted
+        rows.
     rounds : int
-        At most (the paper's cycles).
+        Largest number of rounds (cycles in the paper).
     leaves, prune, max_depth, min_weight, n_jobs
-        Settings of every tree, and jobs: see `DecisionTree`. leaves=None means 5.
+        Settings of the trees, and number of threads: see `DecisionTree`. leaves=None means 5.
     cost : "classification"
 
     Raises
     ------
     OptionError
-        A value outside these, or a criterion that does not go with the version.
+        An option has a value outside its range, or the criterion does not go with the version.
 
     Examples
     --------
@@ -508,8 +521,8 @@ class OrdinalAdaBoost(Boosted, TreeMethod):
         super().__post_init__()
         if self.criterion not in CRITERIA[self.version]:
             raise OptionError(
-                f"criterion={self.criterion!r} of OrdinalAdaBoost goes with version='discrete'; version='real' takes "
-                f"{' or '.join(map(repr, CRITERIA['real']))}."
+                f"criterion of OrdinalAdaBoost must be {' or '.join(map(repr, CRITERIA['real']))} with version='real'; "
+                f"got {self.criterion!r}. Use version='discrete' for it."
             )
 
     @property

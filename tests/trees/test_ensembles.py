@@ -347,7 +347,7 @@ def test_what_there_is_not_is_said(frame):
         fit.text(2, split=1)
     with pytest.raises(OptionError, match="rounds must be a whole number from 1 to 1"):
         fit.at(2)
-    with pytest.raises(OptionError, match="grows its trees once"):
+    with pytest.raises(OptionError, match="has a single round"):
         fit.more(2)
     with pytest.raises(OptionError, match="rounds of OrdinalBagging must be a whole number, 1 or more"):
         ordfit("rank ~ x1 + x2", frame, "bagging", rounds=2).more(0)
@@ -355,7 +355,7 @@ def test_what_there_is_not_is_said(frame):
         fit.staged_errors(rounds=[0])
     with pytest.raises(OptionError, match="leave split out"):
         ordfit("rank ~ x1 + x2", frame, "cart").text(split=1)
-    with pytest.raises(OptionError, match="goes with version='discrete'"):
+    with pytest.raises(OptionError, match="must be .* with version=.real."):
         OrdinalAdaBoost(version="real", criterion="raw distance")
     with pytest.raises(OptionError, match="cost of OrdinalTree must be one of 'classification'"):
         OrdinalTree(cost="absolute")
