@@ -21,15 +21,15 @@ from ..report.render import Report, Reported, Table
 from .evaluation import Present, fit_present, with_weights
 from .tables import wilson_limits
 
-#: What (n + 1) level may lie above a whole number by rounding.
+#: Rounding error of (n + 1) level.
 _ROUNDING = 1e-9
 
 
 def grown_by_probability(probabilities: FloatArray, start: IntArray) -> FloatArray:
-    """(N, K) probability already inside when each rank enters an interval that begins as the rank `start`.
+    """(N, K) probability inside an interval, which starts at the level `start`, just before each level enters it.
 
-    It grows by the likelier neighbour, a tie being the lower: ordinal adaptive prediction sets (Lu, Angelopoulos &
-    Pomerantz 2022, alg. 1; Romano, Sesia & Candes 2020).
+    The interval grows by the likelier neighbour; ties go to the lower level. These are ordinal adaptive prediction sets
+    (Lu, Angelopoulos & Pomerantz 2022, alg. 1; Romano, Sesia & Candes 2020).
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ def grown_by_probability(probabilities: FloatArray, start: IntArray) -> FloatArr
 
 
 def grown_by_distance(gaps: FloatArray) -> FloatArray:
-    """(N, K) distance by which a potential has to move to give each rank, from the gaps H - theta_k (N, K-1).
+    """(N, K) distance by which the score must move to give each level, from the gaps H - theta_k (N, K-1).
 
-    The interval at distance q holds the ranks of all potentials in [H - q, H + q].
+    The interval at distance q holds the levels of all scores in [H - q, H + q].
 
     Examples
     --------
@@ -69,13 +69,13 @@ def grown_by_distance(gaps: FloatArray) -> FloatArray:
     """
     falling = -np.sort(-gaps, axis=1)
     ends = np.full((len(gaps), 1), np.inf)
-    # Down to rank k the threshold above it has to be passed, up to it the one below.
+    # To fall to level k, a score must pass the threshold above k; to rise, the one below.
     down, up = np.hstack([falling, -ends]), np.hstack([-ends, -falling])
     return np.asarray(np.maximum(np.maximum(down, up), 0.0))
 
 
 def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> float:
-    """The ceil((n + 1) level)-th smallest of n scores (M,) that occur `counts` (M,) times; infinity if n is less.
+    """The ceil((n + 1) level)-th smallest of n scores (M,), repeated `counts` (M,) times; infinity if n is too small.
 
     Examples
     --------
@@ -92,12 +92,12 @@ def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> fl
 
 
 def smallest_sample(level: float) -> int:
-    """Rows that calibration needs for an interval shorter than the whole range: n with ceil((n + 1) level) <= n."""
+    """Smallest number n of calibration rows with ceil((n + 1) level) <= n, so that intervals can be short."""
     return math.ceil(level / (1.0 - level) - _ROUNDING)
 
 
 def interval_ends(entered: FloatArray, radius: float) -> tuple[IntArray, IntArray]:
-    """(N,) codes of the lowest and the highest rank that have entered (N, K) at the radius."""
+    """(N,) codes of the lowest and highest level of the intervals at a radius, from `entered` (N, K)."""
     inside = entered <= radius
     lower: IntArray = np.argmax(inside, axis=1)
     upper: IntArray = entered.shape[1] - 1 - np.argmax(inside[:, ::-1], axis=1)
@@ -112,24 +112,24 @@ _BY = {
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ConformalIntervals(Reported):
-    """Intervals of levels that hold the true one with a given probability, whatever the ranker is worth.
+    """Intervals of levels that contain the true level with a given probability, however good the ranker is.
 
-    If the calibration rows and a new row are exchangeable (as independent rows of one population are), the interval of
-    the new row holds its level with probability at least `level`, on average over both. That is not so within every
-    level or every value of the inputs.
+    If calibration rows and new rows are exchangeable (for example, independent rows of one population), the interval of
+    a new row contains its level with probability at least `level`. This holds on average over rows, not for each level
+    or each value of the inputs.
 
     Attributes
     ----------
     results : OrdinalResults
-        Results of the ranker behind the intervals: the fit itself where it was given other rows to calibrate on, else a
-        fit to a part of its rows.
+        The fit behind the intervals: the original fit if it was calibrated on other data, else a fit to a part of its
+        rows.
     level : float
     radius : float
-        How far intervals grow around the predicted level; infinite where there are too few calibration rows.
+        Size of the intervals around the predicted level; infinite if there are too few calibration rows.
     n : int
-        Calibration rows.
+        Number of calibration rows.
     grown : {"probability", "distance"}
-        What intervals grow by.
+        Measure of the size.
     """
 
     results: FittedRanker
@@ -149,8 +149,8 @@ class ConformalIntervals(Reported):
         Returns
         -------
         pandas.DataFrame
-            Columns lower and upper, ordered categoricals of the levels: all levels from the one to the other are in
-            the interval. On the index of `newdata`, missing where an input is.
+            Columns lower and upper, ordered categoricals: the lowest and highest level of the interval. Missing if an
+            input is missing.
 
         Examples
         --------
@@ -167,26 +167,26 @@ class ConformalIntervals(Reported):
         return pd.DataFrame(columns, index=target.index)
 
     def coverage(self, newdata: Any, *, weights: Any = None) -> pd.DataFrame:
-        """How often the intervals of rows of known level hold it.
+        """Share of rows with a known level whose interval contains it.
 
         Parameters
         ----------
         newdata : data frame
-            With the response; rows used neither by the ranker nor for calibration.
+            Data with the response; rows used neither for the fit nor for calibration.
         weights : str or (N,) array, optional
             Case weights of `newdata`.
 
         Returns
         -------
         pandas.DataFrame
-            One row for all and one for each observed level: weight of the rows, coverage, its 95% Wilson limits lower
-            and upper, and size, the mean number of levels in the interval. Only the first is guaranteed to be near
-            `level`.
+            One row for all rows, and one for each observed level: weight of the rows, coverage, its 95% Wilson limits
+            lower and upper, and size, the mean number of levels in an interval. Only the coverage of all rows is
+            guaranteed.
 
         Raises
         ------
         DataError
-            No row has the response and all inputs.
+            No row has a response and all inputs.
 
         Examples
         --------
@@ -251,7 +251,7 @@ def conformal_intervals(
     for which, there in dependent.items():
         if there:
             raise OptionError(
-                f"rows {which} are not exchangeable; coverage of conformal intervals is not guaranteed for them."
+                f"conformal() needs exchangeable rows; rows {which} are not exchangeable. Use errors(cv=) or predict(type='prob')."
             )
     if fit.fit.scores.ndim == 2 and "prob" not in fit.prediction_types:
         raise OptionError(f"conformal() needs probabilities or a score; {fit.method!r} votes. Fit with calibrate=True.")
@@ -265,8 +265,8 @@ def conformal_intervals(
     n, needed = int(sample.case_weights.sum()), smallest_sample(level)
     if n < needed:
         warn(
-            f"{n} calibration rows are too few for level {level:g}, which needs {needed}: every interval is the "
-            "whole range of levels. Give more rows or a lower level.",
+            f"level={level:g} needs {needed} calibration rows; got {n}. Every interval is the whole range of levels. "
+            "Use more rows or a lower level.",
             DataWarning,
         )
     radius = conformal_radius(table[np.arange(sample.n), sample.y], sample.case_weights, level)
@@ -274,7 +274,7 @@ def conformal_intervals(
 
 
 def entered(results: FittedRanker, rows: Rows, scores: FloatArray) -> tuple[FloatArray, str]:
-    """(N, K) how far the intervals of rows grow until they hold each level, and what they grow by."""
+    """(N, K) size of the interval of a row at which it contains each level, and the measure of size."""
     fit = results.fit
     probabilities = results.probabilities_of(fit, rows, scores)
     if probabilities is not None:
@@ -283,7 +283,7 @@ def entered(results: FittedRanker, rows: Rows, scores: FloatArray) -> tuple[Floa
 
 
 def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tuple[FittedRanker, Sample, FloatArray]:
-    """A ranker of a part of the rows, and the other rows with its scores."""
+    """A fit to a part of the rows, and the other rows with their scores."""
     results.check_parts()
     sample = results.design.sample
     weights = _whole(sample.case_weights, "weights of the fit")
@@ -293,19 +293,18 @@ def _split(results: FittedRanker, share: float, rng: np.random.Generator) -> tup
     each = rng.permutation(np.repeat(np.arange(sample.n), weights.astype(np.intp)))
     held = round(share * each.size)
     if not 0 < held < each.size:
-        raise DataError(f"share={share:g} of {each.size} rows leaves nothing to fit, or nothing to calibrate on.")
+        raise DataError(f"share={share:g} of {each.size} rows leaves no rows to fit, or none to calibrate on.")
     counts = np.bincount(each[:held], minlength=sample.n).astype(np.float64)
     part, rest = with_weights(sample, weights - counts), with_weights(sample, counts)
     if Present.of(part).codes.size < 2:
         raise DataError(
-            "the rows left for the fit are all of one level: give more rows, a smaller share, or rows to calibrate on "
-            "as data=."
+            "the rows left for the fit have a single level. Use more rows, a smaller share=, or data= for calibration."
         )
     fit = fit_present(results.learner, part, rng)
     if not fit.certificate.reached:
         warn(
-            "the fit behind the intervals did not reach the solver's tolerance; their coverage holds, but they may be "
-            "longer than need be.",
+            "the fit behind the intervals did not reach the solver's tolerance. Coverage holds, but intervals may be "
+            "longer than necessary.",
             ConvergenceWarning,
         )
     design = replace(results.design, sample=part, index=results.design.index[weights > counts])

@@ -1,4 +1,4 @@
-"""Importance of variables by permutation."""
+"""Permutation importance of variables."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .evaluation import evaluate
 if TYPE_CHECKING:
     from ..formula.design import Design
 
-# Rows of whole weights are dealt out one by one up to this number.
+# Whole weights up to this sum are counted row by row.
 _MOST_ROWS = 10_000
 
 
 def exchange(weights: FloatArray, rng: np.random.Generator) -> tuple[IntArray, IntArray, FloatArray]:
-    """Rows, the rows whose values they get, and the weight of each pair: a permutation in which a weight w is w rows.
+    """A permutation of weighted rows: rows, the rows whose values they get, and the weight of each pair.
 
-    With weights that are no numbers of rows (or more than 10,000 of them) the values are drawn from all rows in
-    proportion to their weights.
+    A row of whole weight w counts as w rows. If weights are not whole, or sum to more than 10,000, values are drawn in
+    proportion to the weights.
 
     Parameters
     ----------
@@ -53,31 +53,31 @@ def exchange(weights: FloatArray, rng: np.random.Generator) -> tuple[IntArray, I
     return rows, rng.choice(rows, rows.size, p=weights / total), weights
 
 
-#: What rows are made of.
+#: Arrays of rows that are compared with those of the fit.
 _PARTS = ("X", "nominal", "scale", "offset", "scale_offset")
 
 
 def data_of_fit(
     design: Design, data: Any = None, remedy: str = "pass data= with the data that were fitted, here"
 ) -> Any:
-    """The data given, else those that came with the fit; DataError with the remedy if there are none."""
+    """The data given, else the data of the fit; DataError with the remedy if there are none."""
     given = design.data if data is None else data
     if given is None:
         raise DataError(
-            "The data of the fit are not at hand (a fit is saved and pickled without them): "
+            "The data of the fit are not at hand, as it was saved or pickled without them: "
             f"{remedy} or to load(path, data=...)."
         )
     return given
 
 
 def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
-    """The rows of the fit, in its order, checked against what was fitted.
+    """The rows of the fit as a data frame, checked against the arrays of the fit.
 
     Parameters
     ----------
     design : Design
     data : data frame, optional
-        What was fitted; the data that came with the fit if not given.
+        The data of the fit; by default those stored with it.
 
     Returns
     -------
@@ -86,15 +86,15 @@ def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
     Raises
     ------
     DataError
-        The data are not at hand, are not what was fitted, or do not tell the rows of the fit.
+        The data are missing or changed, or their index does not identify the rows of the fit.
     """
     frame, identified = rows_told(design, data_of_fit(design, data))
     if not identified and len(frame) != design.sample.n:
         frame = frame[design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)]
     if len(frame) != design.sample.n:
         raise DataError(
-            "The rows of the fit cannot be found in the data by their index: fit data with a unique index, or pass the "
-            "rows as newdata=."
+            "The index of the data does not identify the rows of the fit. Fit data with a unique index, or pass the rows "
+            "as newdata=."
         )
     rebuilt, fitted = design.spec.rebuild(frame), design.sample.rows
     for part in _PARTS:
@@ -105,14 +105,14 @@ def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
 
 
 def rows_told(design: Design, data: Any) -> tuple[pd.DataFrame, bool]:
-    """The rows of the fit among its data and True; all rows and False if the index does not identify them."""
+    """The rows of the fit and True, or all rows and False if the index does not identify them."""
     frame = copied(data, None)
     identified = bool(frame.index.is_unique and design.index.isin(frame.index).all())
     return (frame.loc[design.index] if identified else frame), identified
 
 
 def are_own(design: Design, data: Any) -> bool:
-    """Whether all rows of a frame are rows of the fit, by their labels and all that both frames have."""
+    """Whether all rows of a frame are rows of the fit, by their index and the common columns."""
     if design.data is None:
         return False
     fitted, given = copied(design.data, None), copied(data, None)
@@ -122,13 +122,13 @@ def are_own(design: Design, data: Any) -> bool:
 
 
 def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
-    """With the variables under the names that the formula has for them: a column 0 is `0`."""
+    """Rename columns to the names in the formula: a column 0 becomes "0"."""
     texts = {column: str(column) for column in frame.columns if column not in variables and str(column) in variables}
     return frame.rename(columns=texts) if texts else frame
 
 
 def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
-    """The rows of the fit; those of a fit to arrays are its columns."""
+    """The rows of the fit as a data frame; for a fit to arrays, its columns."""
     design = fit.design
     if design.recipe is not None:
         data_of_fit(design, remedy="pass newdata= with rows that have the response, or the data that were fitted")
@@ -137,7 +137,7 @@ def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
     return pd.DataFrame(design.sample.X, columns=list(columns))
 
 
-#: Kinds of importance of methods that add up trees or rounds.
+#: Kinds of importance of methods with trees or rounds.
 GAIN_FIRST = ("gain", "permutation")
 # The defaults of measure, repeats, seed and level.
 _USUAL = ("absolute error", 10, 0, 0.95)
@@ -155,14 +155,13 @@ def importance(
     level: float = 0.95,
     callback: Progress | None = None,
 ) -> pd.DataFrame:
-    """Importance of the variables: by how much predictions are worse when a variable's values are permuted."""
+    """Importance of variables: the rise of an error when the values of a variable are permuted."""
     one_of("kind", kind, (None, *fit.importance_kinds))
     plain = newdata is None and weights is None and (measure, repeats, seed, level) == _USUAL
     if (kind or (fit.importance_kinds[0] if plain else "permutation")) == "gain":
         if not plain:
             raise OptionError(
-                "newdata, weights, measure, repeats, seed and level go with kind='permutation'; kind='gain' does not "
-                "use them. Ask for kind='permutation'."
+                "newdata, weights, measure, repeats, seed and level need kind='permutation'; got kind='gain'."
             )
         return fit.gain_importance()
     whole("repeats", repeats, 1)
@@ -175,8 +174,8 @@ def importance(
     one_of("measure", measure, measures_of(everyone), also=fewer)
     if not np.isfinite(value := measured(everyone, [measure])[0]):
         raise DataError(
-            f"measure={measure!r} is {value:g} before anything is permuted, so that it cannot rise. Choose another, "
-            "such as 'ranked probability score' or 'absolute error'."
+            f"measure must be finite before permutation; {measure!r} is {value:g}. Choose another, such as 'ranked "
+            "probability score' or 'absolute error'."
         )
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     rises = np.empty((repeats, frame.shape[1]))
@@ -190,8 +189,8 @@ def importance(
                 after = _predictions(fit, true, before.assign(**{name: frame[name].array.take(donors)}))
             except DataError as error:
                 raise DataError(
-                    f"Permuting {str(name)!r} makes rows that the formula has no numbers for ({error}): terms that "
-                    "join it with other variables, such as log(a - b), must be made columns of the data first."
+                    f"Permuting {str(name)!r} gives rows that the formula cannot evaluate ({error}). Make terms of "
+                    "several variables, such as log(a - b), columns of the data first."
                 ) from error
             rises[r, v] = sign * (measured(after, [measure])[0] - unpermuted)
         if callback is not None:
@@ -199,25 +198,24 @@ def importance(
     table = pd.DataFrame(_limits(rises, level), index=pd.Index([str(name) for name in frame.columns], name="variable"))
     table = table.sort_values("importance", ascending=False, kind="stable")
     count_of_rows = count(float(sample.case_weights.sum()))
-    spread = f"; {100 * level:g} % limits are of these draws, not of other rows" if repeats > 1 else ""
-    where = f"the {count_of_rows} rows of the fit, which it has seen: newdata= gives others"
+    spread = f"; the {100 * level:g}% limits show the error of random permutations" if repeats > 1 else ""
+    where = f"the {count_of_rows} rows of the fit; newdata= takes new rows"
     notes = [
         f"{'Rise' if sign > 0 else 'Fall'} of the {measure}, mean of {counted(repeats, 'permutation')}{spread}.",
-        f"Judged by {where if newdata is None else f'{count_of_rows} new rows'}.",
+        f"Computed on {where if newdata is None else f'{count_of_rows} new rows'}.",
     ]
     if fit.design.random:
-        notes.append("Random effects averaged over: importance for rows of new groups.")
+        notes.append("Averaged over the random effects: importance for new groups.")
     if left_out:
-        notes.append(f"Rows of newdata with missing values, left out: {left_out}.")
+        notes.append(f"Rows of newdata left out because of missing values: {left_out}.")
     return NotedFrame.of(table, notes, "Permutation importance", dict.fromkeys(table, ".4f"))
 
 
 def _variables(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[pd.DataFrame, Sample, int]:
-    """The variables of the complete rows of positive weight, these rows as arrays, and how many were not complete."""
+    """Variables of the complete rows of positive weight, these rows as arrays, and the number of incomplete rows."""
     if fit.method.pairwise:
         raise UnavailableError(
-            "importance needs variables, and kernel='precomputed' has similarities of rows: use a named kernel or a "
-            "function."
+            "importance() needs variables, which kernel='precomputed' does not have. Use a named kernel or a function."
         )
     design, left_out = fit.design, 0
     if newdata is None:
@@ -229,13 +227,13 @@ def _variables(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[pd.DataFr
     if (names := design.spec.columns) or design.recipe is not None:
         frame = by_name(frame, names)[list(names)]
     if frame.shape[1] == 0:
-        raise UnavailableError(f"{design.formula!r} has no variables on the right-hand side to permute.")
+        raise UnavailableError(f"importance() needs variables on the right-hand side; {design.formula!r} has none.")
     used = sample.case_weights > 0.0
     return frame[used].reset_index(drop=True), sample.take(used), left_out
 
 
 def _predictions(fit: FittedRanker, true: Sample, frame: pd.DataFrame) -> Predictions:
-    """Predictions from the variables of a frame, beside the true levels."""
+    """Predictions from the variables of a frame, with the true levels."""
     moved = replace(true, rows=fit.design.spec.rebuild(frame).rows)
     predictions = evaluate(fit.judge, moved, fit.method.cost_matrix, fit.probabilities_of)
     priced = fit.design.sample.costs is None or true.costs is not None
@@ -243,7 +241,7 @@ def _predictions(fit: FittedRanker, true: Sample, frame: pd.DataFrame) -> Predic
 
 
 def _limits(rises: FloatArray, level: float) -> dict[str, FloatArray]:
-    """Mean rises of the variables over the draws (R, V), with Student's limits."""
+    """Mean rise of each variable over the draws (R, V), with limits by Student's t."""
     draws, mean = pd.DataFrame(rises), rises.mean(axis=0)
     error = draws.std().to_numpy() / np.sqrt(len(draws))
     half = stdtrit(max(len(draws) - 1, 1), 0.5 + level / 2.0) * error

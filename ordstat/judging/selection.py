@@ -76,7 +76,7 @@ class CrossValidated:
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
     """
 
     C: float | str | Sequence[float] = option(1.0, _checked_C)

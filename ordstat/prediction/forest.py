@@ -169,7 +169,7 @@ class RPSForest(ProbabilityMethod):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------

@@ -340,7 +340,7 @@ class KernelCumulativeLink(ProbabilityMethod):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------

@@ -207,7 +207,7 @@ class C45(BinaryLearner):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------

@@ -325,7 +325,7 @@ class DecisionTree(WeakLearner):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------

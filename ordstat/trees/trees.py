@@ -183,7 +183,7 @@ class TreeMethod(Method):
         )
 
     def truncated(self, sample: Sample, fit: TreeFit, rounds: int) -> TreeFit:
-        """The fit after some of its rounds.
+        """The fit after the first `rounds` rounds.
 
         Raises
         ------

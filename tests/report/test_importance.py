@@ -97,7 +97,7 @@ def test_factors_and_splines_are_one_variable_and_rows_are_found():
         fit = ordfit("y ~ ns(x, 3) * g", data, "redsvm")
     assert set(fit.importance(repeats=2).index) == {"x", "g"}
     told = fit.importance(newdata=data, repeats=2)
-    assert told.attrs["notes"][-1] == "Rows of newdata with missing values, left out: 1."
+    assert told.attrs["notes"][-1] == "Rows of newdata left out because of missing values: 1."
     pd.testing.assert_frame_equal(told, fit.importance(repeats=2))
     assert data["x"].isna().sum() == 1
 
@@ -133,8 +133,8 @@ def test_options_of_permutations_ask_for_them(options):
 def test_rows_that_a_forest_knows_by_heart_are_told():
     fit = ordfit("rating ~ temp + contact", WINE, "blend", members=("logit", "rps-forest"))
     note = " ".join(str(fit.importance(repeats=2)).split())
-    assert "Judged by the 72 rows of the fit, which it has seen: newdata= gives others." in note
-    assert "Judged by 20 new rows." in str(fit.importance(newdata=WINE.head(20), repeats=2))
+    assert "Computed on the 72 rows of the fit; newdata= takes new rows." in note
+    assert "Computed on 20 new rows." in str(fit.importance(newdata=WINE.head(20), repeats=2))
 
 
 def test_data_that_are_not_at_hand(tmp_path):
@@ -163,5 +163,5 @@ def test_refusals():
     assert "rows of new groups" in str(of_groups)
     data = pd.DataFrame({"y": [1, 2, 3] * 10, "a": np.arange(30.0) + 1.0, "b": np.arange(30.0)})
     data["a"] += np.tile([0.0, 1.0, 0.5], 10)
-    with pytest.raises(DataError, match="Permuting 'a' makes rows that the formula has no numbers for"):
+    with pytest.raises(DataError, match="Permuting 'a' gives rows that the formula cannot evaluate"):
         ordfit("y ~ log(a - b)", data).importance()
