@@ -251,7 +251,7 @@ def conformal_intervals(
     for which, there in dependent.items():
         if there:
             raise OptionError(
-                f"conformal() needs exchangeable rows; rows {which} are not exchangeable. Use errors(cv=) or predict(type='prob')."
+                f"rows {which} are not exchangeable, as conformal() needs. Use errors(cv=) or predict(type='prob')."
             )
     if fit.fit.scores.ndim == 2 and "prob" not in fit.prediction_types:
         raise OptionError(f"conformal() needs probabilities or a score; {fit.method!r} votes. Fit with calibrate=True.")

@@ -93,8 +93,8 @@ def own_rows(design: Design, data: Any = None) -> pd.DataFrame:
         frame = frame[design.spec.rebuild(frame).complete & (design.spec.response(frame) >= 0)]
     if len(frame) != design.sample.n:
         raise DataError(
-            "The index of the data does not identify the rows of the fit. Fit data with a unique index, or pass the rows "
-            "as newdata=."
+            "The index of the data does not identify the rows of the fit. Fit data with a unique index, or pass "
+            "newdata=."
         )
     rebuilt, fitted = design.spec.rebuild(frame), design.sample.rows
     for part in _PARTS:

@@ -1,10 +1,10 @@
-"""Predictions with random effects: at their modes, at 0, and averaged over the groups, with all derivatives.
+"""Predictions with random effects at their modes, at 0, or averaged over groups, with derivatives.
 
-A row's score needs one number of the random effects, z'b ~ N(0, d^2) with d^2 = sum_t |x_t|^2 and x_t = Lambda_t'z_t.
-A mean over the groups is an integral over d v, v standard normal, and by the trapezoid rule a weighted sum over nodes
-v. At a node the row is one without random effects whose offset is d v, so that whatever is known of such rows holds:
-values, gradients, and derivatives along tangents. The derivative by Lambda_t[r, c] is that by the score times
-v z_tr x_tc / d: at a node these columns stand beside those of X, with effects of 0.
+The score of a row depends on the random effects through z'b ~ N(0, d^2), d^2 = sum_t |x_t|^2, x_t = Lambda_t'z_t. The
+mean over groups is therefore an integral over a standard normal v, and by the trapezoid rule a weighted sum over nodes.
+At a node the row has no random effects but the additional offset d v, so the usual values, gradients and
+derivatives along tangents apply. The derivative by Lambda_t[r, c] is the derivative by the score times v z_tr x_tc / d;
+it is obtained from additional columns of X with effects of 0.
 """
 
 from __future__ import annotations
@@ -52,40 +52,39 @@ from ..likelihood.standard_errors import (
 )
 from ..results import known_type, unknown_type
 
-#: Standard deviations to either side that an average takes in: beyond lies 2e-17.
+#: Range of the nodes in standard deviations; the mass beyond is 2e-17.
 _REACH = 8.5
-#: Nodes a standard deviation, for every unit of the predictor that it is where the nearest pole is 1 away, as a
-#: Cauchy's: the error of the rule is of the order of e^(-2 pi 5) then.
+#: Nodes per standard deviation, times the steepness: the error of the rule is about e^(-2 pi 5).
 _NODES = 5.0
-#: Distance from the real line of the nearest pole, or of where a distribution begins to grow; 1 for other links.
+#: Distance of the nearest pole of the distribution from the real line; 1 for other links.
 _POLES = {"logit": np.pi, "probit": 2.0, "cloglog": np.pi / 2.0, "loglog": np.pi / 2.0}
-#: Predictors less steep than this need no fewer nodes.
+#: Smallest steepness that is distinguished.
 _FLAT = 0.4
 
-#: Predictors steeper than this are those of variances that have run off.
+#: Largest steepness; beyond it a variance has diverged.
 _STEEPEST = 500.0
 
 
 def steepness_blocks(link: Link, deviation: FloatArray) -> Iterator[tuple[IntArray, float]]:
-    """Rows in blocks of about one steepness, with the largest of each: one steep row must not make all pay.
+    """Rows in blocks of similar steepness, with the largest of each block, so that few rows need many nodes.
 
     Parameters
     ----------
     link : Link
     deviation : (n,)
-        Standard deviations of the predictors; by the distance of the nearest pole they are the steepness.
+        Standard deviations of the predictors; divided by the distance of the nearest pole they are the steepness.
 
     Raises
     ------
     DataError
-        Standard deviations of hundreds and more.
+        A standard deviation is in the hundreds or larger.
     """
     steep = deviation / _POLES.get(link.name, 1.0)
     if not steep.max(initial=0.0) <= _STEEPEST:
         raise DataError(
-            "Averages over groups need random effects of a finite standard deviation; got rows whose effects have one "
-            f"of {deviation.max():.3g}, where that of the link is about 1. Such a variance has run off as the data do "
-            "not bound it, or the row is far out: use re='zero', or re='mode' for groups of the fit."
+            f"Averages over groups need random effects with a moderate standard deviation; got {deviation.max():.3g}, "
+            "where that of the link is about 1. The variance has diverged, or a row is far from the others. Use "
+            "re='zero', or re='mode' for groups of the fit."
         )
     blocks = np.ceil(np.log2(np.maximum(steep, _FLAT))).astype(int)
     for block in np.unique(blocks):
@@ -109,14 +108,14 @@ def normal_nodes(steep: float) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class Predicted(CostRule):
-    """What is predicted of rows: by a rule alone, or averaged over the groups that there could be.
+    """Predictions of rows, by a rule alone or averaged over the distribution of the groups.
 
     Attributes
     ----------
     rule : LikelihoodRule
         Without random effects.
     factors : tuple of (q, q)
-        Lambda of every random term; empty to predict by the rule alone.
+        Lambda of each random term; empty to use the rule alone.
     entries : tuple of ((m,), (m,))
         Rows and columns of each Lambda that are parameters.
     """
@@ -130,7 +129,7 @@ class Predicted(CostRule):
         return sum(rows.size for rows, _ in self.entries)
 
     def averages(self, quantity: Quantity, rows: Rows, weights: FloatArray) -> Derived:
-        """(M,) weighted sums over rows and their Jacobian, the parameters of the rule before those of the Lambdas."""
+        """(M,) weighted sums over rows, and their Jacobian by the parameters of the rule and of the Lambdas."""
         if not self.factors:
             return averages(quantity, self.rule, rows, weights)
         values: Any = 0.0
@@ -141,7 +140,7 @@ class Predicted(CostRule):
         return values, self._in_order(jacobian)
 
     def each(self, quantity: Quantity, rows: Rows) -> Derived:
-        """(n, M) values of the rows and their Jacobian (n, M, F + m)."""
+        """(n, M) values of the rows, and their Jacobian (n, M, F + m)."""
         if not self.factors:
             return Chain(quantity, self.rule, rows).rows()
         outputs = len(quantity.factors(self.rule.n_levels - 1))
@@ -153,12 +152,12 @@ class Predicted(CostRule):
         return values, self._in_order(jacobian)
 
     def slope(self, quantity: Quantity, rows: Rows, tangent: Rows, weights: FloatArray) -> Derived:
-        """`averages` of the derivatives along a tangent of the rows, by five points."""
+        """As `averages`, of the derivatives along a tangent of the rows, by five-point differences."""
         steps = self._steps(rows, tangent)
         return five_points(lambda k: self.averages(quantity, moved(rows, tangent, k * steps), weights / steps))
 
     def slopes(self, quantity: Quantity, rows: Rows, tangent: Rows) -> Derived:
-        """`each` of the derivatives along a tangent."""
+        """As `each`, of the derivatives along a tangent."""
         steps = self._steps(rows, tangent)
         values, jacobian = five_points(lambda k: self.each(quantity, moved(rows, tangent, k * steps)))
         return values / steps[:, None], jacobian / steps[:, None, None]
@@ -189,7 +188,7 @@ class Predicted(CostRule):
 
     @cached_property
     def _wider(self) -> LikelihoodRule:
-        """The rule with an effect of 0 for every parameter of the Lambdas."""
+        """The rule with an additional effect of 0 for each parameter of the Lambdas."""
         return replace(self.rule, beta=np.append(self.rule.beta, np.zeros(self.n_phi)))
 
     def _nodes(self, rows: Rows) -> Iterator[tuple[Rows, IntArray, float]]:
@@ -222,7 +221,7 @@ class Predicted(CostRule):
         return z, [columns @ Lambda for columns, Lambda in zip(z, self.factors, strict=True)]
 
     def _in_order(self, jacobian: FloatArray) -> FloatArray:
-        """(..., F + m) with what stands beside X, after beta, at the end."""
+        """(..., F + m) with the additional columns, which follow beta, at the end."""
         first = self.rule.alpha.size + self.rule.beta.size
         of_factors = slice(first, first + self.n_phi)
         return np.concatenate([np.delete(jacobian, of_factors, axis=-1), jacobian[..., of_factors]], axis=-1)
@@ -234,7 +233,7 @@ def over_groups(rule: LikelihoodRule, marginal: Marginal) -> Predicted:
     Raises
     ------
     OptionError
-        Groups of several variances.
+        The groups have different variances.
     """
     if not all(term.unit_diagonal for term in marginal.terms):
         raise OptionError(
@@ -252,7 +251,7 @@ def over_population(fit: LikelihoodFit) -> LikelihoodFit:
 
 
 def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
-    """Rows with the modes (G, q) of known groups in their offset, so that those of others alone are random."""
+    """Add the modes (G, q) of known groups to the offset, so that only effects of new groups are random."""
     assert rows.random is not None
     shift, terms = np.zeros(rows.n), []
     for term, effects in zip(rows.random.terms, modes, strict=True):
@@ -264,18 +263,18 @@ def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
 
 
 def tell_unknown(terms: Sequence[RandomTerm], newdata: Any, hint: str = "") -> None:
-    """DataWarning where groups are named, and none of them is known; the hint ends the sentence on predictions."""
+    """Warn if newdata names groups and none of them belongs to the fit; the hint is added to the message."""
     text = next(filter(None, (term.unknown(newdata) for term in terms)), "")
     if text:
         warn(
-            f"No group of newdata is one of the fit: {text}. Its rows are predicted by averages over the random "
-            f"effects{hint}. Where they are groups of the fit, write them in the same type."
+            f"newdata has no group of the fit: {text}. Its rows are predicted by averages over the random "
+            f"effects{hint}. If they are groups of the fit, use the same data type."
         )
 
 
 # Predictions
 
-#: What random effects may be in a prediction.
+#: Values of `re` in predictions.
 EFFECTS = ("mode", "zero", "marginal")
 
 
@@ -291,14 +290,14 @@ def mixed_prediction(
     cost: Any = None,
     re: str | None = None,
 ) -> pd.Series | pd.DataFrame:
-    """`predict` of a fit with random effects.
+    """Predictions of a fit with random effects.
 
     Raises
     ------
     OptionError
-        An unknown `re` or type, or errors of a type that has none.
+        An unknown `re` or type, or standard errors for a type without them.
     DataError
-        At the modes, groups that the fit has not seen, where `re` asks for these.
+        re="mode", and newdata has groups that are not in the fit.
     """
     one_of("interval", interval, ("confidence", None))
     if vcov is not None:
@@ -346,11 +345,11 @@ def mixed_prediction(
 
 
 def _target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
-    """The rows of new data, or of the fit, with their scores without random effects; groups where `re` asks for any."""
+    """Rows of new data, or of the fit, with their scores without random effects."""
     rows, index = r.design.sample.rows, r.design.index
     complete = np.ones(rows.n, dtype=np.bool_)
     if newdata is not None:
-        # relatives of cov= that the fit has not seen are refused, so that their groups are needed
+        # new relatives of cov= are refused, so their groups must be read
         unread = [term.text for term in r.design.random if re == "zero" or (re == "marginal" and term.root is None)]
         new = r.design.spec.rebuild(newdata, frozenset(unread))
         rows, complete, index = new.rows, new.complete, new.index
@@ -359,7 +358,7 @@ def _target(r: FittedLikelihood, newdata: Any, re: str | None = None) -> Target:
 
 
 def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
-    """What `re` stands for in these rows: without it the modes of known groups, and averages over others."""
+    """Resolve `re` for these rows; by default modes of known groups and averages over new ones."""
     assert rows.random is not None
     unseen = [term.codes < 0 for term in rows.random.terms]
     if re not in (None, "mode"):
@@ -370,8 +369,8 @@ def _kind(r: FittedLikelihood, rows: Rows, re: str | None) -> str:
         return "marginal" if all(mask.all() for mask in unseen) else "known"
     shown = rows.random.unseen([term.group for term in r.design.random])
     raise DataError(
-        f"newdata has groups that the fit has not seen, {shown}: they have no mode. Leave re= out, which averages over "
-        "the effects of new groups, or use re='marginal', which averages over those of all, or re='zero'."
+        f"re='mode' needs groups of the fit; newdata has new groups, {shown}. Leave re= out to average over new "
+        "groups, or use re='marginal' (average over all groups) or re='zero' (a typical group)."
     )
 
 
@@ -381,7 +380,7 @@ def _marginal(r: FittedLikelihood) -> Marginal:
 
 
 def _at(r: FittedLikelihood, rows: Rows, kind: str) -> tuple[Predicted, Rows]:
-    """What is predicted and of which rows, known groups at their modes."""
+    """The predictor and the rows to use it on, with known groups at their modes."""
     bare = replace(r.rule, effects=())
     if kind == "zero":
         return Predicted(bare), replace(rows, random=None)
@@ -395,7 +394,7 @@ def _at(r: FittedLikelihood, rows: Rows, kind: str) -> tuple[Predicted, Rows]:
 
 
 def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
-    """(n, M) values of a type; those that are linear in the score are at the mean of random effects."""
+    """(n, M) predictions of a type; scores are at random effects of 0, their mean."""
     if type in ("score", "linear_predictor") or not predicted_by_groups.factors:
         return predicted(predicted_by_groups.rule, rows, type)
     probabilities = predicted_by_groups.probabilities(rows)
@@ -408,7 +407,7 @@ def _values(predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray
 
 
 def simulated_effects(r: FittedLikelihood, n: int, seed: int | np.random.Generator, newdata: Any) -> pd.DataFrame:
-    """Responses of a fit with random effects, these drawn anew for every group; new groups without a label are rows."""
+    """Simulated responses with new draws of the random effects; a new group without a label is a single row."""
     whole("n", n, 1)
     rng, target, bare = generator(seed), _target(r, newdata), replace(r.rule, effects=())
     rows = target.rows
@@ -435,7 +434,7 @@ def simulated_effects(r: FittedLikelihood, n: int, seed: int | np.random.Generat
 
 
 def _errors(r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, type: str) -> FloatArray:
-    """(n, M) standard errors by the delta method; NaN where an infinite estimate goes in."""
+    """(n, M) standard errors by the delta method; NaN if a prediction depends on an infinite estimate."""
     rule = predicted_by_groups.rule
     unknown = depends_on_infinite(r.fit, rule, rows, type)
     if type in ("score", "linear_predictor"):
@@ -453,18 +452,17 @@ def _errors(r: FittedLikelihood, predicted_by_groups: Predicted, rows: Rows, typ
 
 # Averages for effects and marginal means
 
-#: Scales on which random effects of 0 are taken if nothing is said: means on the first are the same either way, and
-#: those of the others have no mean over the groups that is of one.
+#: Scales with random effects of 0 by default: latent means are the same either way, and odds are odds within a group.
 _AT_ZERO = ("latent", "log_odds", "odds")
 
 
 def chosen_effects(r: FittedLikelihood, scale: str, re: str | None) -> str | None:
-    """What random effects are; None for a fit without them.
+    """Resolve `re` for effects and marginal means; None for a fit without random effects.
 
     Raises
     ------
     OptionError
-        An unknown `re`, one of a fit without random effects, or an average of log odds.
+        An unknown `re`, `re` for a fit without random effects, or an average of odds.
     """
     if r.fit.marginal is None:
         if re is not None:
@@ -482,7 +480,7 @@ def chosen_effects(r: FittedLikelihood, scale: str, re: str | None) -> str | Non
 
 
 def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
-    """Predictions with random effects as chosen; those of a plain fit as they are."""
+    """The predictor for a scale and `re`."""
     marginal, bare = r.fit.marginal, replace(r.rule, effects=())
     if marginal is None or re == "zero" or scale == "latent":  # linear in the effects, whose means are 0
         return Predicted(bare)
@@ -490,7 +488,7 @@ def predicted_by(r: FittedLikelihood, scale: str, re: str | None) -> Predicted:
 
 
 def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArray:
-    """(F + n_phi, F + n_phi) of the parameters of a prediction; those at a boundary are held there."""
+    """(F + n_phi, F + n_phi) covariance of the parameters of a prediction; parameters at a boundary are held."""
     if not predicted.n_phi:
         return rule_covariance(r.fit, predicted.rule, r.fixed_covariance)
     to_rule, F, whole = places(r.fit, predicted.rule), predicted.rule.n_parameters, r.whole_covariance
@@ -504,11 +502,11 @@ def predicted_covariance(r: FittedLikelihood, predicted: Predicted) -> FloatArra
 
 
 def effects_words(re: str | None, scale: str) -> tuple[str, ...]:
-    """The line below a table that says it."""
+    """The note below a table that explains `re`."""
     if re is None:
         return ()
     if scale == "latent":
         return ("Random effects at 0, their mean.",)
     if re == "zero":
-        return ("Random effects at 0 (re='zero'): those of a typical group, no average over groups.",)
+        return ("Random effects at 0 (re='zero'): a typical group, not an average over groups.",)
     return ("Averaged over the random effects (re='marginal'): population averages over all groups.",)

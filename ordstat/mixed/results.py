@@ -1,4 +1,4 @@
-"""Results of a fit with random effects: variances, group effects, the summary, and the questions that it refuses."""
+"""Results of a fit with random effects: variances, group effects, summary, and what is not available."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .predictions import at_known_modes, mixed_prediction, over_population, simu
 _ROWS = "it treats rows as independent, and rows of a group are not"
 _MARGINS = "margins are distances from thresholds, and random effects move these by group", "errors(cv=)"
 
-#: Name of a method or property -> why a fit with random effects does not have it, and what to use instead.
+#: Method or property that is not available with random effects -> reason, and what to use instead.
 REFUSED = {
     "score_test": (_ROWS, "nominal_test() or scale_test(), which fit again"),
     "brant": (_ROWS, "nominal_test()"),
@@ -51,32 +51,32 @@ REFUSED = {
 
 #: Variance of the latent distributions; that of the cauchit is infinite.
 LATENT = {"logit": np.pi**2 / 3.0, "probit": 1.0, "cloglog": np.pi**2 / 6.0, "loglog": np.pi**2 / 6.0}
-#: Standard deviation of the effects, in those of the link, from which it counts as infinite.
+#: Standard deviation of the effects, in units of that of the link, that counts as infinite.
 _INFINITE = 25.0
 
 _NEW = (
-    "New data: rows of known groups are predicted at the modes of the random effects, others by averages over them "
+    "New data: groups of the fit are predicted at the modes of their random effects, new groups by averages "
     "(re='marginal')."
 )
 _FOLDS = (
-    "Folds are of whole groups, of crossed ones the more numerous: held-out rows are predicted by averages over the "
-    "random effects (re='marginal'), training rows at the modes."
+    "Folds keep groups whole (the larger term if crossed). Held-out rows are predicted by averages over the random "
+    "effects (re='marginal'), training rows at the modes."
 )
-_RELATIVES = "Relatives (cov=) are in other folds, and not used."
+_RELATIVES = "Correlations with relatives in other folds (cov=) are not used."
 _PENALISED = (
-    "The penalty on random effects, + log sd, keeps standard deviations off 0: a positive one is no evidence of a "
-    "variance. Fit without random_penalty= to test one."
+    "random_penalty= keeps standard deviations off 0, so a positive estimate is no evidence of random effects. Fit "
+    "without it to test them."
 )
 _DISCRIMINATION = (
     "modes: at the modes of the random effects, which are estimated from the responses of the same groups; population: "
     "as rows of new groups are predicted. errors(cv=) has held-out groups.",
-    "r2_latent: share of the latent variance that the fixed effects explain (population), and they and the random "
+    "r2_latent: share of the latent variance explained by the fixed effects (population), or by fixed and random "
     "effects (modes), by Nakagawa, Johnson and Schielzeth (2017).",
 )
 
 
 class MixedResults(LikelihoodResults):
-    """A fitted cumulative link or adjacent-category model with random effects integrated out.
+    """A fitted cumulative link or adjacent-category model with random effects.
 
     As `LikelihoodResults`, with `varcorr` and `ranef`; `predict`, `effects` and `emmeans` take `re=`.
 
@@ -96,18 +96,18 @@ class MixedResults(LikelihoodResults):
         Parameters
         ----------
         level : float in (0, 1)
-            Confidence level of the limits of standard deviations: Wald's, on the scale of their logarithms.
+            Level of the Wald limits of standard deviations, computed on the log scale.
 
         Returns
         -------
         pandas.DataFrame
-            One row a column of a random term, by (group, name): variance, sd, std_error and limits of the sd, and its
-            correlations with the columns before it. A variance at its boundary, 0, has no error.
+            One row for each column of each random term, by (group, name): variance, sd, std_error and limits of the
+            sd, and correlations with the previous columns. A variance of 0 has no standard error.
 
         Raises
         ------
         OptionError
-            A level that does not lie between 0 and 1.
+            `level` is not between 0 and 1.
 
         Examples
         --------
@@ -141,18 +141,18 @@ class MixedResults(LikelihoodResults):
         Parameters
         ----------
         group : str, optional
-            The grouping whose terms to show, such as "judge"; all if not given.
+            Show the terms of this grouping only, such as "judge".
 
         Returns
         -------
         pandas.DataFrame
-            One row for every group and column of a random term: term, group, level, name, mode, sd (given the
-            parameters, as R's condVar).
+            One row for each group and column of each random term: term, group, level, name, mode, and sd (conditional
+            on the parameters, as R's condVar).
 
         Raises
         ------
         OptionError
-            No random term is of that grouping.
+            There is no random term with that grouping.
 
         Examples
         --------
@@ -228,11 +228,11 @@ class MixedResults(LikelihoodResults):
 
     def target(self, newdata: Any) -> Target:
         if newdata is not None:
-            raise UnavailableError("New data must go to predict(newdata, re=...) where a fit has random effects.")
+            raise UnavailableError("Fits with random effects take new data in predict(newdata, re=...) only.")
         return super().target(newdata)
 
     def _scored(self, newdata: Any) -> Target:
-        """New rows at the modes of their groups where these are known."""
+        """New rows with known groups at their modes."""
         if newdata is None:
             return super()._scored(newdata)
         new = self.design.spec.rebuild(newdata)
@@ -248,7 +248,7 @@ class MixedResults(LikelihoodResults):
 
     @property
     def divisible(self) -> Sample:
-        """The sample with its clusters, which hold whole groups, or with the groups as clusters."""
+        """The sample with its clusters, or with the groups as clusters."""
         sample = self.design.sample
         assert sample.rows.random is not None
         return replace(sample, cluster=sample.rows.random.apart()) if sample.cluster is None else sample
@@ -283,19 +283,19 @@ def _marginal(r: MixedResults) -> Marginal:
 
 @dataclass(frozen=True, eq=False)
 class RandomParameters:
-    """The standard deviations, then the correlations, term by term.
+    """Standard deviations and correlations of the random effects, term by term.
 
     Attributes
     ----------
     names : list of str
-        As lme4 has them: "sd_(Intercept)|judge", "cor_x.(Intercept)|judge".
+        As in lme4: "sd_(Intercept)|judge", "cor_x.(Intercept)|judge".
     kinds : list of str
         "sd" or "cor".
     estimates : (R,)
     slopes : (R, m')
         Derivatives by the entries of all Lambdas; NaN at a boundary.
     covariance : (P' + m', P' + m')
-        Of the fixed parameters and the entries of the Lambdas.
+        Covariance of the fixed parameters and the entries of the Lambdas.
     """
 
     names: list[str]
@@ -306,7 +306,7 @@ class RandomParameters:
 
     @classmethod
     def of(cls, terms: Sequence[RandomTerm], marginal: Marginal, covariance: FloatArray) -> RandomParameters:
-        """Those of a fit with random effects, with a covariance of its parameters."""
+        """Compute them from a fit and a covariance of its parameters."""
         rows, start = [], 0
         for term, effects in zip(terms, marginal.terms, strict=True):
             end = start + effects.entries[0].size
@@ -323,7 +323,7 @@ class RandomParameters:
 
     @property
     def deviations(self) -> pd.Series:
-        """The standard deviations, by their names."""
+        """Standard deviations by name."""
         return pd.Series(self.estimates, index=self.names)[[kind == "sd" for kind in self.kinds]]
 
     @property
@@ -332,7 +332,7 @@ class RandomParameters:
         return np.asarray(np.sqrt(np.diag(self.joint())[-len(self.names) :]))
 
     def joint(self) -> FloatArray:
-        """(P' + R, P' + R) covariance of the fixed parameters and these; NaN at a boundary."""
+        """(P' + R, P' + R) covariance of the fixed parameters, sds and correlations; NaN at a boundary."""
         fixed, count = len(self.covariance) - self.slopes.shape[1], len(self.names)
         finite = np.isfinite(np.diag(self.covariance))
         J = np.zeros((fixed + count, len(self.covariance)))
@@ -344,7 +344,7 @@ class RandomParameters:
         return np.asarray(out)
 
     def limits(self, level: float) -> FloatArray:
-        """(R, 2) Wald limits, of standard deviations on the scale of their logarithms, of correlations on Fisher's."""
+        """(R, 2) Wald limits, on the log scale for standard deviations and Fisher's z scale for correlations."""
         z, value, error = (
             np.array([-1.0, 1.0]) * ndtri(0.5 + 0.5 * level),
             self.estimates[:, None],
@@ -357,14 +357,14 @@ class RandomParameters:
 
 
 def _run_off(r: MixedResults) -> Iterator[Alert]:
-    """A warning for every term whose variance grows without bound, or if the data say nothing about the effects."""
+    """Warn about each diverging variance, or if the data do not determine the random effects."""
     marginal, random = _marginal(r), r.design.sample.rows.random
     assert random is not None
     if marginal.certain:
         yield (
             SeparationWarning,
-            "the fixed effects alone predict every level, so that the data say nothing about the random effects: their "
-            "standard deviations and correlations are the start values of the search, without standard errors.",
+            "the fixed effects predict every level, so the data do not determine the random effects. Their standard "
+            "deviations and correlations are start values, without standard errors.",
         )
         return
     latent = LATENT.get(r.family.link.name, 1.0) ** 0.5
@@ -373,9 +373,9 @@ def _run_off(r: MixedResults) -> Iterator[Alert]:
         if not deviation <= _INFINITE * latent:
             yield (
                 SeparationWarning,
-                f"{term.text}: the effects have a standard deviation of {deviation:.3g}, a row one of {latent:.3g}: "
-                "the rows of a group are nearly all of one level, so that the data hardly bound the variance. "
-                "Thresholds and effects grow with it: leave the term out, or join groups.",
+                f"{term.text}: the standard deviation of the effects, {deviation:.3g}, is far above that of a row, "
+                f"{latent:.3g}: nearly all rows of a group have one level, so the data do not bound the variance. "
+                "Thresholds and effects grow with it. Leave the term out, or join groups.",
             )
 
 
@@ -383,15 +383,15 @@ def _at_boundary(r: MixedResults) -> Iterator[str]:
     """Notes on variances at 0 and singular covariances."""
     for term, effects in zip(r.design.random, _marginal(r).terms, strict=True):
         for column, derivative in effects.boundary.items():
-            what = "variance at its boundary, 0" if effects.deviations[column] == 0.0 else "singular covariance"
+            what = "estimated variance 0" if effects.deviations[column] == 0.0 else "singular covariance"
             yield (
-                f"{term.text}, {term.names[column]}: {what}; the log-likelihood falls by {-derivative:.3g} a unit of "
-                "variance there. Errors of the other parameters are those with it held."
+                f"{term.text}, {term.names[column]}: {what} (slope of the log-likelihood {derivative:.3g}). Standard "
+                "errors of the other parameters treat it as fixed."
             )
 
 
 def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
-    """Groups, how effects were integrated out, the share of the latent variance, and the test of the effects."""
+    """Header lines: groups, integration, intraclass correlation, test of the random effects."""
     marginal = _marginal(r)
     groups = {term.group: f"{term.cells.size}{'' if term.root is None else ' (cov=)'}" for term in r.design.random}
     lines = [
@@ -411,7 +411,7 @@ def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
 
 
 def _test(r: MixedResults, marginal: Marginal) -> str:
-    """Likelihood ratio against no random effects, by the law of a variance at its boundary where there is one."""
+    """Likelihood-ratio test against no random effects; p is halved for a single variance."""
     statistic, df = max(2.0 * (r.loglik - marginal.plain_loglik), 0.0), marginal.n_phi
     p = float(chi2_tail(statistic, df))
     if df > 1:
@@ -420,7 +420,7 @@ def _test(r: MixedResults, marginal: Marginal) -> str:
 
 
 def latent_shares(r: MixedResults) -> dict[str, float]:
-    """Share of the latent variance that is between the groups of each term; with slopes, of mean variance.
+    """Intraclass correlation of each grouping: its share of the latent variance (the mean variance with slopes).
 
     Nakagawa, Johnson and Schielzeth (2017), with the variance of the latent distribution.
     """
@@ -434,7 +434,7 @@ def latent_shares(r: MixedResults) -> dict[str, float]:
 
 
 def _latent_variances(r: MixedResults) -> tuple[list[float], float] | None:
-    """Mean variance of z'b of each term, and that of the latent distribution; None if there is no such distribution."""
+    """Mean variance of z'b of each term, and the variance of the latent distribution; None if it has none."""
     rows, latent = r.design.sample.rows, LATENT.get(r.family.link.name) if r.family.ordered else None
     if latent is None or rows.random is None or rows.scale is not None:
         return None
@@ -458,7 +458,7 @@ def _table(r: MixedResults, level: float) -> Table:
 
 
 def _discrimination(r: MixedResults) -> pd.DataFrame:
-    """Rank correlations and shares of the latent variance, a column for each way of seeing the groups."""
+    """Rank correlations and shares of the latent variance, at the modes and in the population."""
     sample = r.design.sample
     ranks = np.arange(float(len(r.levels)))
     at_modes = r.rule.probabilities(sample.rows, r.fit.scores) @ ranks

@@ -80,7 +80,7 @@ def test_errors_in_new_data_of_known_and_new_judges() -> None:
     assert found["log-loss"] == pytest.approx(-np.log(probabilities[np.arange(72), y]).mean(), abs=1e-12)
     assert found["classification error"] == np.mean(probabilities.argmax(axis=1) != y)
     assert np.trace(fit.confusion(WINE)) == np.sum(probabilities.argmax(axis=1) == y)
-    assert "rows of known groups are predicted at the modes" in repr(fit.errors(WINE))
+    assert "groups of the fit are predicted at the modes" in repr(fit.errors(WINE))
 
 
 def test_folds_of_nested_groups_hold_schools() -> None:
