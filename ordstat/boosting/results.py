@@ -1,4 +1,4 @@
-"""Results of methods that fit in rounds, and of threshold ensembles."""
+"""Results of methods that fit in rounds, and of boosted rankers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHOWN, _IMPORTANT = 6, 10
 
 
 class RoundsResults(OrdinalResults):
-    """Results of a fit that was made in rounds."""
+    """Results of a fit in rounds."""
 
     fit: Any
     method: Any
@@ -39,15 +39,15 @@ class RoundsResults(OrdinalResults):
     error_columns: ClassVar[tuple[str, ...]] = ("classification", "absolute", "cost")
 
     def at(self, rounds: int) -> Self:
-        """The results as they were after some of the rounds.
+        """The results after the first `rounds` rounds.
 
-        Boosting keeps the rounds it made: `fit.at(5).rounds` has all of them, and `fit.at(5).more(15)` goes on after
-        the last, as `fit.more(15)` does. Trees of other ensembles are dropped: `fit.at(5).more(15)` has 20.
+        Boosting keeps all rounds: `fit.at(5).more(15)` continues after the last one. Other ensembles drop later trees:
+        `fit.at(5).more(15)` has 20.
 
         Raises
         ------
         OptionError
-            More rounds than were made.
+            `rounds` exceeds the number of rounds.
 
         Examples
         --------
@@ -59,14 +59,12 @@ class RoundsResults(OrdinalResults):
         return self._with(self.method.truncated(self.design.sample, self.fit, rounds), rounds)
 
     def more(self, rounds: int) -> Self:
-        """The results with further rounds: those of a fit of as many rounds at once.
-
-        They follow the last round that was made, of boosting also where `at` chose fewer.
+        """Add rounds after the last one; the result equals a fit with the total number of rounds.
 
         Raises
         ------
         OptionError
-            `rounds` is not a number of rounds, or the method makes one round only, as for a single tree.
+            `rounds` is not a positive number, or the method has a single round.
 
         Examples
         --------
@@ -81,22 +79,22 @@ class RoundsResults(OrdinalResults):
     def staged_errors(
         self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None
     ) -> pd.DataFrame:
-        """Mean errors after every round, on the rows of the fit and on new ones.
+        """Mean errors after each round, on training rows and new rows.
 
         Parameters
         ----------
         newdata : data frame, optional
-            With the response.
+            Data with the response.
         every : int
-            Only every so many rounds, and the last.
+            Step between rounds; the last round is always included.
         rounds : sequence of int, optional
-            These alone, in place of `every`; 0 is the start.
+            The rounds to show, instead of `every`; 0 is the start.
 
         Returns
         -------
         pandas.DataFrame
-            Columns classification, absolute and cost (trees: squared) of the training rows, then "new classification",
-            ... of `newdata` (without a cost where every row of the fit had its own); the index is the round.
+            Index round. Columns classification, absolute and cost (trees: squared) for training rows, and "new
+            classification", ... for `newdata` (without cost if the fit has costs of single rows).
 
         Examples
         --------
@@ -130,18 +128,18 @@ class RoundsResults(OrdinalResults):
         return [(prefix + name, float(weights @ errors[name] / weights.sum())) for name in columns]
 
     def _stages(self, every: int, rounds: Sequence[int] | None = None) -> list[int]:
-        """The rounds to show, growing: `rounds`, or every so many and the last."""
+        """The rounds to show, in increasing order."""
         first, last = self.fit.stages[0], self.fit.stages[-1]
         if rounds is None:
             whole("every", every, 1)
             return sorted({*range(every, last + 1, every), last})
         several = not isinstance(rounds, str) and np.ndim(rounds) == 1 and len(rounds) > 0
         if not several or not all(is_whole(t) and first <= t <= last for t in rounds):
-            raise OptionError(f"rounds must be whole numbers from {first} to {last}, the rounds made; got {rounds!r}.")
+            raise OptionError(f"rounds must be whole numbers from {first} to {last}; got {rounds!r}.")
         return sorted({int(t) for t in rounds})
 
     def _with(self, fit: Fit, rounds: int) -> Self:
-        """Another fit, whose method has as many rounds, so that folds, splits and updates are fitted with these."""
+        """Results of another fit; its method gets the same number of rounds, for refits."""
         method = self.method
         if rounds > 0 and hasattr(method, "rounds"):
             method = replace(method, rounds=int(rounds))
@@ -150,7 +148,7 @@ class RoundsResults(OrdinalResults):
 
 
 def importance_frame(names: Sequence[str], **columns: AnyArray) -> pd.DataFrame:
-    """What the columns of a model contribute, most important first."""
+    """A table of the importance of columns, most important first."""
     frame = pd.DataFrame(columns, index=pd.Index(names, name="column"))
     return NotedFrame.of(frame.sort_values("importance", ascending=False, kind="stable"), (), "Importance of columns")
 
@@ -165,12 +163,12 @@ def importance_table(frame: pd.DataFrame, share: str = "", **more: Any) -> Table
 
 
 def shown_rounds(made: int) -> IntArray:
-    """Places of the rounds that a summary shows, among those from the start to the last."""
+    """Rounds to show in a summary, from the start to the last."""
     return np.unique(np.rint(np.geomspace(1, made, _SHOWN)).astype(np.intp) - 1)
 
 
 class EnsembleResults(RoundsResults, ThresholdResults):
-    """A fitted threshold ensemble, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
+    """A boosted ranker, rank(x) = 1 + #{k : sum_t alpha_t h_t(x) > threshold_k}.
 
     Examples
     --------
@@ -184,19 +182,19 @@ class EnsembleResults(RoundsResults, ThresholdResults):
 
     fit: EnsembleFit
 
-    no_bounds: ClassVar[str] = "No margin bounds: the score that the rounds add to has no sum of weights."
+    no_bounds: ClassVar[str] = "No margin bounds: the score of the first learner has no norm."
 
-    kind = "Threshold ensemble"
+    kind = "Boosted ranker"
 
     @property
     def rounds(self) -> pd.DataFrame:
-        """One row a round, round 0 being the start.
+        """One row for each round; round 0 is the start.
 
         Returns
         -------
         pandas.DataFrame
-            alpha, loss (training loss a row), bound (what the training-error theorem allows it), and the thresholds
-            after the round (methods that keep them).
+            alpha, loss (mean training loss), bound (of the loss, by the training-error theorem), and the thresholds
+            after the round (if the method updates them).
         """
         f = self.fit.rounds
         index = pd.RangeIndex(f.losses.size, name="round")
@@ -211,28 +209,27 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         return NotedFrame.of(figures(self).assign(rounds=self.fit.kept, loss=self.fit.rounds.losses[self.fit.kept]))
 
     def gain_importance(self) -> pd.DataFrame:
-        """What the columns contribute to the rounds, most important first.
+        """Importance of the columns, most important first.
 
         Returns
         -------
         pandas.DataFrame
-            importance, of sum 1. Stumps: the standard deviation, over the rows of the fit, of what the stumps on the
-            column add to the score. Others: the alphas by size, that of a perceptron or sigmoid shared among the
-            scaled columns by the size of their weights, that of a tree by the fall of the deviance. The index has the
-            columns of the model.
+            importance, with sum 1. Stumps: standard deviation, over training rows, of the part of the score from stumps
+            on the column. Perceptrons and sigmoids: |alpha|, shared in proportion to the weights of the scaled columns.
+            Trees: |alpha|, shared in proportion to the fall of the deviance.
 
         Raises
         ------
         UnavailableError
-            The hypotheses are classifiers of scikit-learn.
+            The hypotheses are scikit-learn classifiers.
         """
         rule: Any = self.fit.rule
         potential = getattr(rule, "rule", rule).potential  # of the levels that had rows
         potential = getattr(potential, "added", potential)
         if not hasattr(potential, "importance"):
             raise UnavailableError(
-                f"{self.method!r} adds up classifiers that do not say which columns they use: use "
-                "importance(kind='permutation')."
+                f"importance(kind='gain') is not available for classifiers as weak learners, as in {self.method!r}. Use "
+                "kind='permutation'."
             )
         sizes = potential.importance(self.design.sample)
         return importance_frame(self.design.names, importance=sizes / (sizes.sum() or 1.0))

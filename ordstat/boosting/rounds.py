@@ -1,4 +1,4 @@
-"""Boosting: losses, and one weak hypothesis a round."""
+"""Boosting: losses, and the rounds that minimise them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..fit import Potential
 from ..formula.sample import DistinctRows, Rows
 from ..reduction.learners import Rounds, Weak
 
-# The lighter side of a step counts at least this share of the heavier one, which keeps the step finite.
+# Smallest share of the lighter side of a step, which keeps the step finite.
 _FLOOR = 1e-12
 # Limits for logarithms of weights.
 _LEAST, _MOST = -700.0, 600.0
@@ -24,14 +24,14 @@ _FAR = 1e9
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Questions:
-    """The weighted questions "above threshold k?" of groups of rows that share them.
+    """Weighted questions "above threshold k?", for groups of rows with the same questions.
 
     Attributes
     ----------
     group : (N,) group of every row, 0..G-1
     weights : (N,) case weights
     log_above, log_below : (G, K-1)
-        log W_gk where the answer is yes, or no; -inf elsewhere.
+        log W_gk if the answer is yes, or no; else -inf.
     """
 
     group: IntArray
@@ -56,21 +56,21 @@ class Questions:
 
 
 class Step(NamedTuple):
-    """alpha of a step along a hypothesis, and a bound of the loss after it, as a share of the loss before."""
+    """Weight alpha of a hypothesis, and a bound of the loss after the step divided by the loss before."""
 
     alpha: float
     factor: float
 
 
 def log_ratio(right: float, wrong: float) -> float:
-    """log(right / wrong) of the weights on either side of a step, kept finite."""
+    """log(right / wrong), kept finite."""
     floor = _FLOOR * (right + wrong)
     return float(np.log(max(right, floor) / max(wrong, floor)))
 
 
 @dataclass(eq=False, kw_only=True)
 class MarginLoss:
-    """The loss at the present H and theta, for boosting to lower.
+    """The exponential loss of margins, at the current H and theta.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class MarginLoss:
     scores : (N,) H
     theta : (K-1,)
     moves : bool
-        Whether theta is the best for H after every step, or stays where it is.
+        Whether theta is optimised after each step, or fixed.
     """
 
     questions: Questions
@@ -91,7 +91,7 @@ class MarginLoss:
 
     @classmethod
     def start(cls, questions: Questions, scores: FloatArray, theta: FloatArray | None = None) -> MarginLoss:
-        """The loss at scores H (N,), with fixed thresholds, or with the best ones if none are given."""
+        """The loss at scores H (N,), with given thresholds, else with optimal ones."""
         moves = theta is None
         first = np.zeros(questions.log_above.shape[1]) if theta is None else theta
         loss = cls(questions=questions, scores=scores.copy(), theta=first, moves=moves)
@@ -111,10 +111,9 @@ class MarginLoss:
         return self.up - self.down
 
     def step(self, values: FloatArray) -> Step:
-        """Move along a hypothesis with values (N,) in [-1, 1] by the best step of the usual bound.
+        """Add a hypothesis with values (N,) in [-1, 1], with the step that minimises a bound of the loss.
 
-        exp(-a h) <= 1 - |h| + |h| exp(-a sign h), with equality for h = +-1: the part |h| of each weight takes part,
-        and the rest stays as it is.
+        The bound is exp(-a h) <= 1 - |h| + |h| exp(-a sign h), with equality for h = +-1.
         """
         gain, loss = np.maximum(values, 0.0), np.maximum(-values, 0.0)
         right = float(gain @ self.up + loss @ self.down)
@@ -130,7 +129,7 @@ class MarginLoss:
 
     def _log_sides(self) -> tuple[FloatArray, FloatArray]:
         """(G,) logarithms of sum_k W_gk exp(theta_k) over yes, and of sum_k W_gk exp(-theta_k) over no."""
-        # Thresholds beyond ranks that no row has are infinite, and no row of weight asks for them.
+        # Thresholds next to levels without rows are infinite; they have no weight.
         theta = np.clip(self.theta, -_FAR, _FAR)
         return _log_sum(self.questions.log_above + theta, 1), _log_sum(self.questions.log_below - theta, 1)
 
@@ -142,10 +141,10 @@ class MarginLoss:
         self.down = q.weights * np.exp(np.clip(below[q.group] + self.scores, _LEAST, _MOST))
 
     def _settle(self) -> None:
-        """The thresholds that minimise the loss at H, in order, and the weights under them."""
+        """Set the ordered thresholds that minimise the loss at H, and update the weights."""
         q = self.questions
         above, below = self._sides
-        # Logarithms of sum_n w_n exp(-H_n) and of sum_n w_n exp(H_n) over the rows of every group that asks.
+        # Logarithms of sum_n w_n exp(-H_n) and sum_n w_n exp(H_n) over the rows of each group.
         falling = _without(above, np.log(np.bincount(q.group, weights=self.up, minlength=above.size)))
         rising = _without(below, np.log(np.bincount(q.group, weights=self.down, minlength=below.size)))
         yes, no = _log_sum(q.log_above + falling[:, None], 0), _log_sum(q.log_below + rising[:, None], 0)
@@ -161,7 +160,7 @@ def _log_sum(terms: FloatArray, axis: int) -> FloatArray:
 
 
 def _without(side: FloatArray, values: FloatArray) -> FloatArray:
-    """values - side; 0 for groups whose side is empty (-inf)."""
+    """values - side; 0 for groups with an empty side (-inf)."""
     return np.subtract(values, side, out=np.zeros(side.size), where=side > -np.inf)
 
 
@@ -184,7 +183,7 @@ def ordered_thresholds(log_yes: FloatArray, log_no: FloatArray) -> FloatArray:
     if asked.size == 0:
         return np.zeros(log_yes.size)
     pooled = _pooled(log_yes[asked], log_no[asked])
-    # A threshold that no row asks about equals the one below it, the first the one above.
+    # A threshold without weight equals the one below it (the first one: the one above).
     before = np.maximum(np.searchsorted(asked, np.arange(log_yes.size), side="right") - 1, 0)
     return pooled[before]
 
@@ -205,12 +204,12 @@ def _pooled(log_yes: FloatArray, log_no: FloatArray) -> FloatArray:
 
 @dataclass(eq=False, kw_only=True)
 class AnswerLoss:
-    """sum_nk |z_nk| exp(-sign(z_nk) g_k(x_n)) at the present g, for boosting to lower [Lin 2008, alg. 4.2].
+    """The loss sum_nk |z_nk| exp(-sign(z_nk) g_k(x_n)) at the current g [Lin 2008, alg. 4.2].
 
     Attributes
     ----------
     gains : (N, K-1) z_nk
-        c_n[k] - c_n[k+1] times the case weight: positive where the answer is yes.
+        c_n[k] - c_n[k+1] times the case weight; positive if the answer is yes.
     total : float
         Sum of the case weights.
     """
@@ -232,7 +231,7 @@ class AnswerLoss:
         return float(np.abs(self.signed).sum()) / self.total
 
     def direction(self) -> FloatArray:
-        """(N, K-1) z_nk exp(-sign(z_nk) g_k): a positive sum of these over its answers makes a ranker useful."""
+        """(N, K-1) z_nk exp(-sign(z_nk) g_k); a ranker with a positive sum of these times its answers lowers the loss."""
         return self.signed
 
     def step(self, values: FloatArray) -> Step:
@@ -249,7 +248,7 @@ class AnswerLoss:
 
 @dataclass(eq=False, kw_only=True)
 class PairLoss:
-    """The loss at the present H, for boosting to lower.
+    """The exponential loss of pairs, at the current H.
 
     Attributes
     ----------
@@ -257,8 +256,8 @@ class PairLoss:
     weights : (N,) case weights > 0
     scores : (N,) H
     tight : bool
-        The step of the 2006 paper, by the shares of pairs put right and wrong; False is that of 2008, eq. 3.11, by
-        their difference alone.
+        Whether steps follow Lin & Li (2006), from the weights of right and wrong pairs, or Lin (2008, eq. 3.11), from
+        their difference.
     theta : None
         Pairs have no thresholds.
     """
@@ -287,7 +286,7 @@ class PairLoss:
         return self.up - self.down
 
     def step(self, values: FloatArray) -> Step:
-        """Move along a hypothesis with values (N,) in [-1, 1] by the best step of the chosen bound."""
+        """Add a hypothesis with values (N,) in [-1, 1], with the step that minimises the chosen bound."""
         total = float(self.up.sum())
         alpha, factor = (self._by_shares if self.tight else self._by_difference)(values, total)
         self.scores += alpha * values
@@ -359,7 +358,7 @@ def pair_weight(y: IntArray, weights: FloatArray) -> float:
 
 
 def misordered(y: IntArray, weights: FloatArray, scores: FloatArray) -> float:
-    """Weighted share of the pairs of different rank whose higher row has no higher score."""
+    """Weighted share of the pairs of different rank in which the higher rank does not have the higher score."""
     order = np.argsort(scores, kind="stable")
     level, ordered, w = y[order], scores[order], weights[order]
     wrong = 0.0
@@ -372,37 +371,37 @@ def misordered(y: IntArray, weights: FloatArray, scores: FloatArray) -> float:
     return wrong / total if total else 0.0
 
 
-# An edge below this share of the weights is rounding.
+# Smaller edges, as a share of the weights, are rounding.
 _NO_EDGE = 1e-10
-# A loss below this share of the first is 0.
+# Smaller losses, as a share of the first, count as 0.
 _NO_LOSS = 1e-250
 
 
-#: A loss that boosting lowers: its `value` is the mean over rows or pairs, and `direction` has signed weights u of the
-#: scores' shape, so that a hypothesis with a sum of u h above 0 lowers it; `step` moves along a hypothesis.
+#: A loss has its mean over rows or pairs (`value`), signed weights u (`direction`; a hypothesis h with sum u h > 0 lowers
+#: the loss), and `step`, which adds a hypothesis.
 Loss = MarginLoss | AnswerLoss | PairLoss
 
 
 class Hypotheses(Protocol):
-    """The hypotheses that boosting chooses from, on the rows of a sample.
+    """The set of hypotheses for the rows of a sample.
 
     Attributes
     ----------
     reversible : bool
-        Whether -h is a hypothesis too, so that a hypothesis worse than chance gets a negative weight.
+        Whether -h is also a hypothesis, so that weights can be negative.
     """
 
     reversible: ClassVar[bool]
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
-        """A hypothesis with a large sum of u times its values."""
+        """A hypothesis h with a large sum of u h."""
 
     def combine(self, members: Sequence[Any], round_weights: FloatArray) -> Any:
         """sum_t weight_t h_t as a function of rows."""
 
 
 def continued(state: dict[str, Any]) -> np.random.Generator:
-    """A generator that continues from a state."""
+    """A random generator in a given state."""
     generator = getattr(np.random, state["bit_generator"])()
     generator.state = deepcopy(state)
     return np.random.Generator(generator)
@@ -410,7 +409,7 @@ def continued(state: dict[str, Any]) -> np.random.Generator:
 
 @dataclass(eq=False, kw_only=True)
 class Run:
-    """Rounds of boosting on some rows, added to in place.
+    """Boosting in progress on some rows.
 
     Attributes
     ----------
@@ -418,13 +417,13 @@ class Run:
     trainer : Hypotheses
     loss : Loss
     start : callable or None
-        The potential that the rounds add to.
+        The score that the rounds start from.
     members, alphas : lists of length T
         The hypotheses of the rounds so far, and their weights.
     losses, limits : lists of length T+1
         The loss, and the product of the first loss with the factors of the steps.
     thetas : list of length T+1, or None
-        Thresholds, if they belong to the loss.
+        Thresholds, if the loss has them.
     message : str
         Why the rounds ended.
     """
@@ -442,7 +441,7 @@ class Run:
         self.thetas = None if self.loss.theta is None else [self.loss.theta]
 
     def add(self, rounds: int, rng: np.random.Generator, progress: Progress | None) -> None:
-        """Make further rounds; fewer if no hypothesis is better than chance, or if the loss is 0."""
+        """Add rounds; stop if no hypothesis is better than chance, or if the loss is 0."""
         first = len(self.members)
         self.message = "all rounds made"
         for made in range(1, rounds + 1):
@@ -456,12 +455,12 @@ class Run:
             progress(rounds, rounds, self.message)
 
     def repeat(self, rounds: Rounds) -> None:
-        """Make earlier rounds on the same rows again: the same numbers, without the search."""
+        """Repeat known rounds on the same rows, without the search."""
         for member in rounds.members:
             self._move(Weak(member, self.trainer.combine([member], np.ones(1))(Rows(X=self.train.X))))
 
     def record(self, rng: np.random.Generator) -> Rounds:
-        """All rounds so far; `rng` made the last of them."""
+        """The rounds so far, with the state of `rng`."""
         return Rounds(
             members=tuple(self.members),
             alphas=np.array(self.alphas),
@@ -474,7 +473,7 @@ class Run:
         )
 
     def _next(self, rng: np.random.Generator) -> Weak | None:
-        """The hypothesis of a round; None, with the reason as `message`, if it would not lower the loss."""
+        """The next hypothesis; None if it would not lower the loss (`message` has the reason)."""
         if self.loss.value <= _NO_LOSS * self.losses[0]:
             self.message = "the loss is 0"
             return None

@@ -1,4 +1,4 @@
-"""Options of methods whose C and kernel may be chosen by cross-validation, and the choice."""
+"""Options of support vector methods, and the choice of C and kernel by cross-validation."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from .evaluation import stratified_folds
 
 T = TypeVar("T")
 
-# A relative duality gap that is small enough to compare values of C.
+# Relative duality gap for comparing values of C.
 _SELECTION_TOL = 1e-3
 
 
 def scaling_of_kernel(name: str, value: Any, of: Any) -> None:
-    """OptionError where columns cannot be scaled as asked: there is no such scaling, or the kernel has no columns."""
+    """Raise OptionError if the scaling is unknown, or not None with kernel="precomputed"."""
     one_of(name, value, SCALINGS, of=of)
     if value is not None and of.pairwise:
         raise OptionError(
-            f"scaling must be None with kernel={of.similarity.name!r}, whose columns are no coordinates; got {value!r}."
+            f"scaling must be None with kernel={of.similarity.name!r}, which has no columns; got {value!r}."
         )
 
 
 def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
-    """C as one number, "cv", or growing values to choose from."""
+    """C as a number, "cv", or increasing values to choose from."""
     if isinstance(C, str) and C == "cv":
         return C
     if of.hard and isinstance(C, (float, np.floating)) and np.isposinf(C):
@@ -49,29 +49,28 @@ def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CrossValidated:
-    """Options of the methods that solve support vector machines, one kernel matrix serving all of them.
+    """Options of methods that solve support vector machines.
 
     Parameters
     ----------
     C : float, sequence of floats or "cv"
-        Price of a violated margin, > 0 (kappa in the papers). Several values, or "cv" for 2^-17, 2^-15, ..., 2^3,
-        leave the choice to cross-validation of the method's own cost, ties to the smaller.
+        Cost of a violated margin, > 0 (kappa in the papers). Among several values, or "cv" for 2^-17, 2^-15, ..., 2^3,
+        cross-validation chooses the one with the smallest cost; ties go to the smaller.
     kernel : str, Kernel or callable
         "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian", "polynomial", "linear",
-        "precomputed"; a value such as Gaussian(gamma=0.5), where gamma="cv" for 2^-15, 2^-13, ..., 2^3, or a sequence
-        of values, is chosen together with C; or a function of (X, Z).
+        "precomputed"; a value such as Gaussian(gamma=0.5); or a function of (X, Z). gamma="cv" (for 2^-15, 2^-13, ...,
+        2^3), or a sequence of values, is chosen together with C.
     cost : str or (K, K) array
-        "absolute", "classification", "squared", or a matrix [true rank, predicted rank]; a row's own costs in the
-        sample take its place.
+        "absolute", "classification", "squared", or a matrix [true level, predicted level]. Costs given for single rows
+        replace it.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
     tol : float
-        Relative duality gap of every machine, in (0, 1); 0.001 is enough within a cross-validation.
+        Relative duality gap of each machine, in (0, 1); at least 0.001 within a cross-validation.
     folds : int
         Number of folds of the cross-validation, at least 2.
     n_jobs : int
-        Folds at work at once, as threads that share the kernel matrix; -1 for one a processor. The result does not
-        depend on it.
+        Number of threads; -1 for one per processor. The result does not depend on it.
 
     Raises
     ------
@@ -92,12 +91,12 @@ class CrossValidated:
 
     @property
     def similarity(self) -> Kernel:
-        """The kernel meant."""
+        """The kernel."""
         return parse_kernel(self.kernel)
 
     @property
     def pairwise(self) -> bool:
-        """Whether the columns of X are values of the kernel at the training rows."""
+        """Whether X is a kernel matrix."""
         return self.similarity.pairwise
 
     @property
@@ -107,7 +106,7 @@ class CrossValidated:
 
     @property
     def grid(self) -> tuple[float, ...]:
-        """The values of C that are tried, or the one that is given."""
+        """The values of C to try, or the given one."""
         if isinstance(self.C, str):
             return tuple(GRID.tolist())
         return (float(self.C),) if isinstance(self.C, (int, float)) else tuple(self.C)
@@ -121,15 +120,15 @@ class CrossValidated:
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> Selection:
-        """The choice among candidates, one for each gamma; rows of weight 0 are in no fold.
+        """Choose among candidates, one for each gamma; rows of weight 0 are in no fold.
 
         Parameters
         ----------
         candidates : iterable of (gamma, candidate)
-            gamma None where there is no choice of it.
+            gamma is None if it is not chosen.
         judge : callable(plan) -> Judge
         steps : int
-            How often it reports progress, for each fold.
+            Number of progress reports in each fold.
         sample : Sample
         rng : numpy.random.Generator
         progress : callable(step, total, message), optional
@@ -143,7 +142,7 @@ class CrossValidated:
         return select(candidates, fold, judge(plan), plan, rng, tick)
 
     def settled_facts(self, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
-        """Kernel, C and scaling as settled, saying which were chosen."""
+        """Header lines for kernel, C and scaling, which say what was chosen."""
         how, kernel = "" if selection is None else f"chosen by {selection.how}", self.similarity
         C = self.grid[0] if selection is None else selection.best_C
         best = kernel if selection is None or not kernel.gammas else kernel.at(selection.best_gamma)
@@ -156,7 +155,7 @@ class CrossValidated:
 
 
 def ticking(progress: Progress | None, total: int) -> Callable[..., None]:
-    """Reports one step more, or as many as are given, to `progress` at each call, from any thread."""
+    """A function that adds steps (1 by default) and reports them to `progress`; safe in threads."""
     done, lock = 0, Lock()
 
     def tick(message: str, steps: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Kernel, landmarks and penalty of a kernel cumulative model: what is tried, and what is taken."""
+"""Kernel cumulative models, "kernel-clm": choice of kernel, landmarks and penalty, and the fit."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ from .kernel_features import (
 )
 from .probabilities import LatentRule, ProbabilityMethod
 
-#: By default: the number of rows up to which all rows are landmarks, numbers of landmarks to try beyond, and the
-#: largest product of their square with the number of rows.
+#: Default: largest number of rows used exactly, numbers of landmarks to try beyond, and the largest product of rows and
+#: squared number of landmarks.
 EXACT, SIZES, MOST_PRODUCTS = 1000, (100, 200, 400, 800), 1e10
-#: Rows that landmarks and penalties are chosen on at most: the best penalty does not depend on their number.
+#: Largest number of rows used to choose landmarks and penalty.
 JUDGED = 3000
 
 
-#: gamma times the number of columns of the Gaussian kernels that are tried by default.
+#: gamma times the number of columns of the default Gaussian kernels.
 _SCALES = (0.25, 1.0, 4.0)
 
 
 def usual_kernels(n_columns: int) -> tuple[Kernel, ...]:
-    """Kernels that are tried by default: one of rough functions without a scale, and three of smooth functions.
+    """The default kernels: the perceptron kernel, which has no scale, and three Gaussian kernels.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def usual_kernels(n_columns: int) -> tuple[Kernel, ...]:
 
 
 def candidates(kernels: Sequence[Kernel]) -> list[tuple[Kernel, float | None]]:
-    """Every kernel with each of its gammas to choose from; None if there is no choice."""
+    """Each kernel with each of its gammas; None if gamma is not chosen."""
     pairs: list[tuple[Kernel, float | None]] = []
     for kernel in kernels:
         pairs += [(kernel.at(gamma), gamma) for gamma in kernel.gammas] or [(kernel, None)]
@@ -77,7 +77,7 @@ def candidates(kernels: Sequence[Kernel]) -> list[tuple[Kernel, float | None]]:
 
 
 def landmark_numbers(asked: int | str | None, n: int) -> tuple[int | None, ...]:
-    """Numbers of landmarks to try for n different rows; None for all rows by the exact route.
+    """Numbers of landmarks to try for n distinct rows; None to use all rows exactly.
 
     Examples
     --------
@@ -93,14 +93,14 @@ def landmark_numbers(asked: int | str | None, n: int) -> tuple[int | None, ...]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Training:
-    """Different rows of a sample, on scaled columns.
+    """Distinct rows of a sample, with scaled columns.
 
     Attributes
     ----------
     X : (M, D)
         Rows of the whole sample.
     rows : (N,)
-        The first of X that each different row is.
+        Places of the distinct rows in X.
     y : (N,) codes
     weights : (N,)
     offset : (N,)
@@ -115,7 +115,7 @@ class Training:
     family: Cumulative
 
     def features(self, kernel: Kernel, landmarks: int | None, seed: int) -> Features:
-        """The features of a kernel; a seed draws the same first landmarks, however many there are."""
+        """Features of a kernel. The first landmarks of a seed do not depend on their number."""
         if kernel.linear:
             return linear_features(self.X, self.rows)
         if landmarks is None:
@@ -124,7 +124,7 @@ class Training:
         return landmark_features(kernel, self.X, self.rows, self.weights, landmarks, rng)
 
     def on(self, features: Features) -> FeatureRows:
-        """The rows by their features."""
+        """The rows with their features."""
         return FeatureRows(
             F=features.values,
             y=self.y,
@@ -144,9 +144,9 @@ class Choice:
     kernel : Kernel
     features : Features
     penalty : float
-    point : a point near the maximum, or None
+    point : start of the final search, or None
     trials : tuple of Trial
-        All penalties that were tried.
+        All trials.
     """
 
     kernel: Kernel
@@ -164,12 +164,12 @@ class Search:
     ----------
     training : Training
     kernels : tuple of Kernel
-        At least one.
+        Kernels to choose from.
     landmarks : int, "all" or None
     penalty : float, or None to choose it
-    judged : (J,) rows that choices are judged on
+    judged : (J,) rows used for the choice
     seed : int
-        Of the landmarks.
+        Seed of the landmarks.
     tick : callable(message)
     """
 
@@ -182,7 +182,7 @@ class Search:
     tick: Callable[[str], None]
 
     def best(self) -> Choice:
-        """The choice of least loss; ties go to the first."""
+        """The choice with the smallest loss; ties go to the first."""
         several = candidates(self.kernels)
         (first, _), numbers = several[0], self._numbers(several[0][0])
         if self.penalty is not None and len(several) == 1 and len(numbers) == 1:
@@ -197,7 +197,7 @@ class Search:
         return (None,) if kernel.linear else landmark_numbers(self.landmarks, self.training.rows.size)
 
     def _of_kernel(self, kernel: Kernel, named: Named) -> Choice:
-        """More landmarks as long as they lower the loss enough."""
+        """Choose landmarks and penalty for one kernel; try more landmarks while they lower the loss enough."""
         taken: Choice | None = None
         trials: tuple[Trial, ...] = ()
         for landmarks in self._numbers(kernel):
@@ -227,7 +227,7 @@ class Search:
 
 
 class KernelResults(ProbabilityResults):
-    """A fitted function of a kernel's space, P(y <= k) = F(threshold_k - H).
+    """A fitted kernel cumulative model, P(y <= k) = F(threshold_k - H).
 
     Examples
     --------
@@ -244,14 +244,13 @@ class KernelResults(ProbabilityResults):
 
     @property
     def trials(self) -> pd.DataFrame:
-        """The penalties that were tried, best first; no rows if the penalty was given.
+        """The penalties tried, best first; no rows if the penalty was given.
 
         Returns
         -------
         pandas.DataFrame
-            kernel, its gamma (if that is chosen), features (columns of all rows, or of landmarks), penalty, spread
-            (the standard deviation of H under the prior that the penalty stands for) and loss, minus the log evidence
-            a row.
+            kernel, gamma (if chosen), features (their number), penalty, spread (prior standard deviation of H) and
+            loss (minus the log evidence per row).
         """
         names = ("kernel", "gamma", "columns", "penalty", "spread", "loss")
         rows = [[getattr(trial, name) for name in names] for trial in self.fit.trials]
@@ -282,7 +281,7 @@ class KernelResults(ProbabilityResults):
         return ranker_report(self, [*tables, *error_tables(self)], [("Log-likelihood", text)])
 
 
-# About so many rows are scored again after the fit.
+# About this many rows are scored again to measure rounding.
 _CHECKED = 8
 
 
@@ -304,14 +303,15 @@ def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelCumulativeLink(ProbabilityMethod):
-    """The cumulative link model of a function from a kernel's space: a Gaussian process for ranks, at its mode.
+    """Cumulative link model with a smooth function of all columns (a Gaussian process for ordered levels, at its mode).
 
-    P(y <= k | x) = F(theta_k - H(x)), and H maximises the log-likelihood less penalty / 2 |H|^2, in the norm of the
-    kernel's space; the thresholds are free. H is linear in the eigenvectors of the centred kernel matrix, or in the
-    kernel at landmarks [Williams & Seeger 2001], and Newton's method does the rest. Under the prior that the penalty
-    stands for, H is a Gaussian process of covariance k / penalty, and the marginal likelihood of that ("evidence", by
-    Laplace's approximation) chooses the penalty [Williams & Barber 1998; Chu & Ghahramani 2005]. Weights that are no
-    numbers of rows count as their multiple of mean 1 there, so that their scale does not matter.
+    Use it for smooth non-linear effects and accurate probabilities with up to some thousand rows.
+
+    P(y <= k | x) = F(theta_k - H(x)). Thresholds and H maximise the log-likelihood minus penalty / 2 |H|^2, in the norm
+    of the kernel's function space. H is a combination of eigenvectors of the kernel matrix, or of the kernel at
+    landmarks [Williams & Seeger 2001]; Newton's method finds the maximum. The penalty corresponds to a Gaussian process
+    prior with covariance k / penalty. Laplace's approximation of the marginal likelihood ("evidence") chooses kernel
+    and penalty [Williams & Barber 1998; Chu & Ghahramani 2005]. Fractional weights are scaled to mean 1.
 
     Parameters
     ----------
@@ -321,21 +321,21 @@ class KernelCumulativeLink(ProbabilityMethod):
         evidence chooses gamma. None chooses between the perceptron kernel and the Gaussian kernel with gamma 1/4, 1
         and 4 over the number of columns.
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
-        F.
+        Distribution F.
     penalty : float or "evidence"
-        lambda > 0, or that of the largest evidence.
+        lambda > 0, or the value with the largest evidence.
     landmarks : int, "all" or None
-        Rows that carry H; None for all up to 1000 different rows, and beyond for 100, 200, 400, ... as long as the
-        evidence gains.
+        Number of rows that H is built from. None means all rows up to 1000 distinct rows; beyond, 100, 200, 400, ...
+        while the evidence rises.
     scaling : {"range", "standard", None}
-        Columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or as they are.
+        Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation 1, or not at all.
     cost : str or (K, K) array
-        What predicted ranks minimise in expectation: "absolute" gives the median, "classification" the mode. H and the
-        probabilities do not depend on it.
+        Cost that predicted levels minimise in expectation: "absolute" gives the median, "classification" the mode. H
+        and the probabilities do not depend on it.
     max_iter : int
-        Newton steps allowed.
+        Largest number of Newton steps.
     tol : float
-        Largest absolute component of the gradient at which a fit counts as converged.
+        Largest absolute component of the gradient of a converged fit.
 
     Raises
     ------
@@ -372,7 +372,7 @@ class KernelCumulativeLink(ProbabilityMethod):
 
     @property
     def draws(self) -> bool:
-        """Whether landmarks are drawn; landmarks=None draws them among more than 1000 rows alone."""
+        """Whether landmarks are drawn (landmarks=None draws them only with more than 1000 rows)."""
         return isinstance(self.landmarks, int)
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
@@ -383,7 +383,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Source of the landmarks.
+            Draws the landmarks.
         progress : callable(step, total, message), optional
 
         Raises
@@ -398,7 +398,7 @@ class KernelCumulativeLink(ProbabilityMethod):
             return self._fitted(sample, training, scaling, search.best())
 
     def _training(self, sample: Sample) -> tuple[Training, Scaling]:
-        """The different rows, on scaled columns."""
+        """The distinct rows, with scaled columns."""
         used = np.flatnonzero(sample.case_weights > 0)
         linear = all(kernel.linear for kernel in self.kernels(sample.X.shape[1]))
         scaling = fit_scaling(self.scaling, sample.X[used], sample.case_weights[used], about_mean=linear)
@@ -424,7 +424,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         )
 
     def _fitted(self, sample: Sample, training: Training, scaling: Scaling, choice: Choice) -> KernelFit:
-        """The fit at what was chosen."""
+        """The fit for a choice."""
         features = choice.features
         rows = training.on(features).at(choice.penalty)
         optimum = rows.maximum(rows.start() if choice.point is None else choice.point, self.tol, self.max_iter)
@@ -433,7 +433,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         moved = potential.offset - float(features.constants @ b)
         rule = LatentRule(KernelScore(potential), theta + moved, training.family, self.cost_matrix)
         some = np.arange(0, training.rows.size, max(training.rows.size // _CHECKED, 1))
-        unit = float(sample.case_weights.sum() / rows.weights.sum())  # of weights that are no numbers of rows
+        unit = float(sample.case_weights.sum() / rows.weights.sum())  # fractional weights were scaled
         scores = rule.scores(sample.rows)
         fit = KernelFit(
             rule=rule,
@@ -472,7 +472,7 @@ class KernelCumulativeLink(ProbabilityMethod):
 
 
 def _potential(choice: Choice, scaling: Scaling, b: FloatArray) -> KernelExpansion | LinearPotential:
-    """H in terms of the raw kernel, or of the columns."""
+    """H as a function of the kernel, or of the columns."""
     features, kernel = choice.features, choice.kernel
     if kernel.linear:
         return LinearPotential.plain(scaling, b)

@@ -234,7 +234,7 @@ def test_a_level_that_only_one_row_has(method):
 
 def test_a_level_that_all_rows_but_one_have_is_refused():
     frame = latent(60, 2).assign(y=pd.Categorical(np.arange(60) == 5, ordered=True))
-    with pytest.raises(DataError, match="fewer than two levels"):
+    with pytest.raises(DataError, match="two levels in every training part"):
         fitted(frame, "svor-imc")
 
 
@@ -247,7 +247,7 @@ def test_a_level_that_all_rows_but_one_have_is_refused():
         ({"method": "svor-imc", "calibrate": 1}, "calibrate must be a whole number, 2 or more .folds., True or False"),
         ({"method": "svor-imc", "calibrate": "yes"}, "got 'yes'"),
         ({"method": "svor-imc", "calibrate": 61}, "must not exceed the number of rows, 60"),
-        ({"method": "logit", "calibrate": True}, "CumulativeLink is a probability model"),
+        ({"method": "logit", "calibrate": True}, "calibrate= must be left out for CumulativeLink"),
         ({"method": "redsvm", "kernel": "precomputed", "calibrate": True}, "precomputed"),
     ],
 )
