@@ -228,8 +228,8 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         potential = getattr(potential, "added", potential)
         if not hasattr(potential, "importance"):
             raise UnavailableError(
-                f"importance(kind='gain') is not available for classifiers as weak learners, as in {self.method!r}. Use "
-                "kind='permutation'."
+                f"importance(kind='gain') is not available for classifiers as weak learners, as in {self.method!r}. "
+                "Use kind='permutation'."
             )
         sizes = potential.importance(self.design.sample)
         return importance_frame(self.design.names, importance=sizes / (sizes.sum() or 1.0))

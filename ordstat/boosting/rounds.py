@@ -231,7 +231,7 @@ class AnswerLoss:
         return float(np.abs(self.signed).sum()) / self.total
 
     def direction(self) -> FloatArray:
-        """(N, K-1) z_nk exp(-sign(z_nk) g_k); a ranker with a positive sum of these times its answers lowers the loss."""
+        """(N, K-1) z_nk exp(-sign(z_nk) g_k); a positive sum of these times its answers makes a ranker useful."""
         return self.signed
 
     def step(self, values: FloatArray) -> Step:
@@ -358,7 +358,7 @@ def pair_weight(y: IntArray, weights: FloatArray) -> float:
 
 
 def misordered(y: IntArray, weights: FloatArray, scores: FloatArray) -> float:
-    """Weighted share of the pairs of different rank in which the higher rank does not have the higher score."""
+    """Weighted share of the pairs of different rank whose higher rank does not have the higher score."""
     order = np.argsort(scores, kind="stable")
     level, ordered, w = y[order], scores[order], weights[order]
     wrong = 0.0
@@ -377,7 +377,7 @@ _NO_EDGE = 1e-10
 _NO_LOSS = 1e-250
 
 
-#: A loss has its mean over rows or pairs (`value`), signed weights u (`direction`; a hypothesis h with sum u h > 0 lowers
+#: A loss has a mean over rows or pairs (`value`), signed weights u (`direction`; a hypothesis h with sum u h > 0 lowers
 #: the loss), and `step`, which adds a hypothesis.
 Loss = MarginLoss | AnswerLoss | PairLoss
 

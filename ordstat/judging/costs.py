@@ -1,4 +1,4 @@
-"""Costs of predictions: matrices by name, costs of rows, thresholds of least cost; ties up to rounding."""
+"""Costs of predictions: named costs, matrices, costs of rows, and thresholds of minimal cost."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..formula.columns import read
 from ..formula.inputs import check_levels, read_response
 from ..formula.sample import Sample
 
-#: Share of the range of scores, or of a vote, below which a difference is rounding.
+#: Smaller differences, as a share of the range of scores or votes, are rounding.
 ROUNDING = 1e-9
-# The same in units of the last digit of the largest score.
+# The same, in units of the last digit of the largest score.
 _DIGITS = 256.0
 
 
 def apart(ordered: AnyArray) -> BoolArray:
-    """(N,) whether each of the growing scores is more than rounding above the one before; the first is.
+    """(N,) whether each of the sorted scores exceeds the previous one by more than rounding; True for the first.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def apart(ordered: AnyArray) -> BoolArray:
 
 
 def tolerance(scores: FloatArray) -> float:
-    """The largest difference among scores (N,), N > 0, that is rounding.
+    """The largest difference between scores (N,), N > 0, that counts as rounding.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def tolerance(scores: FloatArray) -> float:
 
 
 def merged(scores: AnyArray) -> AnyArray:
-    """Scores (N,) with those that differ by rounding made equal, to the least of them.
+    """Scores (N,) in which scores that differ by rounding are set to the smallest of them.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def merged(scores: AnyArray) -> AnyArray:
 
 
 def cleared(values: FloatArray, within: float = ROUNDING) -> FloatArray:
-    """Values with those that are 0 but for rounding made 0.
+    """Set values that differ from 0 by rounding to 0.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def cleared(values: FloatArray, within: float = ROUNDING) -> FloatArray:
     return np.where(np.abs(values) > within, values, 0.0)
 
 
-#: Cost of predicting j for a row of rank i, from the distance |i - j|.
+#: Named costs, as functions of the distance between true and predicted level.
 NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "absolute": np.abs,
     "classification": np.sign,
@@ -86,7 +86,7 @@ NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
 #: A cost as a method's field holds it: a name or the rows of a K x K matrix.
 CostField = str | tuple[tuple[float, ...], ...]
 
-# Differences of costs below this share of a row's largest cost are rounding.
+# Smaller differences of costs, as a share of the largest cost of a row, are rounding.
 _ROUNDING = 1e-12
 
 
@@ -115,18 +115,18 @@ def _check_matrix(table: AnyArray) -> None:
 
 @dataclass(frozen=True)
 class CostMatrix:
-    """The cost of every predicted rank given the true one: a name, or a K x K matrix.
+    """The cost of each predicted level given the true level: a name or a K x K matrix.
 
     Attributes
     ----------
     value : str or tuple of tuples
-        "absolute" |y - k|, "classification" [y != k], "squared" (y - k)^2; or the K rows of a matrix
-        whose entry [y, k] prices the prediction k of a row of rank y.
+        "absolute" |y - k|, "classification" [y != k], "squared" (y - k)^2; or the rows of a K x K matrix with the cost
+        of predicting k if the true level is y in entry [y, k].
 
     Raises
     ------
     OptionError
-        Unknown name; a matrix that is not square, finite, non-negative and cheapest on its diagonal.
+        The name is unknown, or the matrix is not square, finite, non-negative and smallest on its diagonal.
 
     Examples
     --------
@@ -159,19 +159,19 @@ class CostMatrix:
 
     @classmethod
     def parse(cls, cost: Any) -> CostMatrix:
-        """The cost a user means by a name, a K x K matrix (nested sequences, an array, a frame) or a CostMatrix.
+        """Read a cost: a name, a K x K matrix (nested sequences, array or frame) or a CostMatrix.
 
         Raises
         ------
         OptionError
-            Anything else, telling what is allowed.
+            Any other value.
         """
         if isinstance(cost, CostMatrix):
             return cost
         if isinstance(cost, str):
             return cls(cost)
         if any(type(labels).__name__ != "RangeIndex" for labels in getattr(cost, "axes", ())):
-            _refuse("the labels of a frame are not known here to be the levels: give its .to_numpy()")
+            _refuse("got a frame with labels, which are not compared with the levels: pass its .to_numpy()")
         try:
             table = np.asarray(cost, dtype=np.float64)
         except (TypeError, ValueError):
@@ -186,7 +186,7 @@ class CostMatrix:
         return self.value if isinstance(self.value, str) else f"{len(self.value)} x {len(self.value)} matrix"
 
     def require(self, n_levels: int) -> None:
-        """Raise OptionError where the matrix given is not K x K."""
+        """Raise OptionError if the matrix is not K x K."""
         if not isinstance(self.value, str) and len(self.value) != n_levels:
             _refuse(f"got a {self.label} for a response of {n_levels} levels")
 
@@ -196,7 +196,7 @@ class CostMatrix:
         Raises
         ------
         OptionError
-            The matrix given is not K x K.
+            The matrix is not K x K.
         """
         self.require(n_levels)
         return named_costs(self.value, n_levels) if isinstance(self.value, str) else np.array(self.value)
@@ -207,12 +207,12 @@ class CostMatrix:
 
 
 def sample_costs(cost: CostMatrix, sample: Sample) -> FloatArray:
-    """(N, K) costs of a sample: the rows' own vectors where the sample has them, else `cost`.
+    """(N, K) costs of a sample: costs of single rows if it has them, else `cost`.
 
     Raises
     ------
     DataError
-        A row's own costs are not finite and non-negative, or their number is not K.
+        Costs of rows are not finite and non-negative, or not N x K.
     """
     if sample.costs is None:
         return cost.matrix(sample.n_levels)[sample.y]
@@ -241,14 +241,14 @@ def split_weights(costs: FloatArray) -> FloatArray:
 
 
 def _slack(costs: FloatArray) -> FloatArray:
-    """(N, 1) differences of costs that are rounding."""
+    """(N, 1) differences of costs that count as rounding."""
     return np.asarray(_ROUNDING * np.abs(costs).max(axis=1, keepdims=True))
 
 
 def v_break(costs: FloatArray, y: IntArray) -> tuple[int, int] | None:
-    """The first (row, rank code) from which costs (N, K) do not fall towards the row's rank y, or rise beyond it.
+    """The first (row, level code) where costs (N, K) are not V-shaped around y; None if all rows are.
 
-    The step from that rank to the next goes the wrong way. None if all rows are V-shaped.
+    The step from that level to the next has the wrong sign.
     """
     steps = np.diff(costs, axis=1)
     below = np.arange(steps.shape[1]) < np.asarray(y)[:, None]
@@ -262,7 +262,7 @@ def is_convex(costs: FloatArray) -> bool:
 
 
 def require_v_shaped(costs: FloatArray, y: IntArray, method: str) -> None:
-    """Raise DataError, naming row and rank, where `method` needs V-shaped costs and these are not."""
+    """Raise DataError, with row and level, if costs are not V-shaped, as `method` needs."""
     broken = v_break(costs, y)
     if broken is None:
         return
@@ -276,32 +276,31 @@ def require_v_shaped(costs: FloatArray, y: IntArray, method: str) -> None:
 
 
 def require_differences(costs: FloatArray, weights: FloatArray) -> None:
-    """Raise DataError where every row of costs (N, K) of positive weight prices all ranks alike."""
+    """Raise DataError if all rows of positive weight have equal costs for all levels."""
     if not (costs != costs[:, :1])[weights > 0].any():
         raise DataError("the costs price every rank alike, so there is nothing to learn: give costs that differ.")
 
 
 def mean_excess(costs: FloatArray, codes: IntArray, weights: FloatArray) -> float:
-    """Weighted mean cost of predicted codes (N,) above the least cost of each row (N, K)."""
+    """Weighted mean of the cost of predicted codes (N,) minus the smallest cost of each row (N, K)."""
     above = costs[np.arange(len(costs)), codes] - costs.min(axis=1)
     return float(weights @ above / weights.sum())
 
 
-# Cuts whose costs differ by less than this share of all costs are ties, which the wider gap wins.
+# Cuts whose costs differ by less than this share of all costs are ties; the wider gap is chosen.
 _TIE = 1e-9
 
 
 def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatArray) -> FloatArray:
-    """(K-1,) ordered thresholds whose ranks 1 + #{k : score > theta_k} cost least in all.
+    """(K-1,) ordered thresholds that minimise the total cost of the ranks 1 + #{k : score > theta_k}.
 
-    Among cuts of equal cost those in wider gaps between scores are taken, so that reversed ranks mirror them. A
-    threshold lies in the middle of its gap; one that no score, or every score, is below lies half the mean gap beyond
-    the last score.
+    Among equal costs the widest gap between scores is chosen, so that reversed levels give mirrored thresholds. A
+    threshold lies in the middle of its gap, or half a mean gap beyond all scores.
 
     Parameters
     ----------
     scores : (N,)
-        Those that differ by rounding count as equal.
+        Differences by rounding count as ties.
     costs : (N, K)
     weights : (N,) case weights
 
@@ -326,12 +325,12 @@ def least_cost_thresholds(scores: FloatArray, costs: FloatArray, weights: FloatA
 
 
 def best_cuts(totals: FloatArray) -> IntArray:
-    """(K-1,) places n_1 <= ... <= n_{K-1} that minimise sum_k totals[n_k, k], the first of equals.
+    """(K-1,) places n_1 <= ... <= n_{K-1} that minimise sum_k totals[n_k, k]; ties go to the first.
 
     Parameters
     ----------
     totals : (N+1, K-1)
-        G_k(n), with +inf where no cut may be.
+        G_k(n); +inf where no cut is allowed.
     """
     best = np.zeros(totals.shape[0])
     tables = []
@@ -347,14 +346,14 @@ def best_cuts(totals: FloatArray) -> IntArray:
 
 
 def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = None) -> FloatArray:
-    """The absolute cost with all levels counting the same, |j - k| / (K share_j): its mean is the macro absolute error.
+    """The absolute cost with equal weight of all levels, |j - k| / (K share_j); its mean is the macro absolute error.
 
     Parameters
     ----------
     y : (N,) labels
-        The response of the fit: numbers, booleans or an ordered categorical; missing ones are left out.
+        The response: numbers, booleans or an ordered categorical; missing values are ignored.
     levels : sequence, optional
-        Labels in order, lowest first, if `y` does not give their order.
+        Labels from lowest to highest, if `y` has no order.
     weights : (N,) array, optional
         Case weights.
 
@@ -366,7 +365,7 @@ def macro_cost(y: Any, *, levels: Sequence[Any] | None = None, weights: Any = No
     Raises
     ------
     DataError
-        Labels without an order, rows of fewer than two levels, or weights of another length or below 0.
+        `y` has no order or fewer than two levels, or weights have another length or are negative.
 
     References
     ----------

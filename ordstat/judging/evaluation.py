@@ -1,4 +1,4 @@
-"""Evaluation of fits: their predictions beside the truth, folds, cross-validation, and levels without rows."""
+"""Evaluation of fits: predictions with true levels, folds, cross-validation, and levels without rows."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ..prediction.probabilities import Calibration, VoteMap
 from .costs import CostMatrix, sample_costs
 from .errors import ErrorTable, Predictions, deviations, error_table
 
-#: (N, K) probabilities by a fit, or None where it has none.
+#: Function that gives the (N, K) probabilities of a fit, or None if it has none.
 Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
 
 
 def evaluate(
     fit: Fit, sample: Sample, cost: Any, probabilities: Probabilities, scores: FloatArray | None = None
 ) -> Predictions:
-    """Predictions of a sample beside its true levels; `scores` of the rule saves computing them again."""
+    """Predictions of a sample with its true levels; `scores`, if given, are those of the rule."""
     scores = fit.rule.scores(sample.rows) if scores is None else scores
     p = probabilities(fit, sample.rows, scores)
     if isinstance(fit.rule, CostRule) and fit.calibration is None:
         codes = fit.rule.codes(sample.rows, scores, p)
     else:
         codes = fit.rule.codes(sample.rows, scores)
-    if scores.ndim > 1:  # votes have no order among rows: the predicted ranks give it
+    if scores.ndim > 1:  # votes do not order rows; predicted levels do
         order = codes.astype(np.float64)
     elif p is None or sample.rows.one_scale:
         order = scores
-    else:  # scores under other thresholds, or on another scale, do not compare: expected ranks do
+    else:  # scores with different thresholds or scales are not comparable; expected levels are
         order = p @ np.arange(sample.n_levels, dtype=np.float64)
     price = CostMatrix.parse(cost)
     if sample.costs is None:
@@ -48,19 +48,19 @@ def evaluate(
 
 # Folds
 
-#: Copies of rows dealt out one by one at most.
+#: Largest number of copies of rows that are dealt out one by one.
 MOST_COPIES = 1_000_000
-# Share of rows that come once below which copies are no matter of chance.
+# Below this share of rows that occur once, repeated rows are not a coincidence.
 _SINGLE = 0.2
 
 
 def stratified_folds(
     y: IntArray, n_levels: int, folds: int, rng: np.random.Generator, cluster: IntArray | None = None
 ) -> IntArray:
-    """Deal rows out to folds at random, every level spread as evenly as it can be.
+    """Assign rows to folds at random, with each level spread as evenly as possible.
 
-    Clusters (single rows where there are none) come in random order, and each goes to the fold that
-    holds the fewest rows of its levels so far, then to the smallest fold.
+    Clusters (or single rows) are assigned in random order, each to the fold with the fewest rows of its levels so far,
+    then to the smallest fold.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def stratified_folds(
     Raises
     ------
     OptionError
-        There are fewer rows, or fewer clusters, than folds.
+        There are fewer rows or clusters than folds.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def stratified_folds(
     held = np.zeros((folds, n_levels))
     chosen = np.empty(len(counts), dtype=np.intp)
     total = counts.sum(axis=0).clip(min=1.0)
-    # Large clusters first, or there would be nothing left to balance them with; the shuffle orders equal ones.
+    # Large clusters first, so that small ones can balance them; clusters of equal size in random order.
     shuffled = rng.permutation(len(counts))
     for g in shuffled[np.argsort(-counts[shuffled].sum(axis=1), kind="stable")]:
         crowding = held @ (counts[g] / total)
@@ -106,11 +106,11 @@ def stratified_folds(
 
 
 def recognised(X: FloatArray, y: AnyArray, weights: FloatArray) -> IntArray | None:
-    """(N,) codes of rows alike that a flexible model would know again in another fold; None where it would not.
+    """(N,) codes of identical rows if these must stay in one fold; None if copies may be in different folds.
 
-    Copies in a table of few profiles, each with several levels, are answers of different people. So are a few among
-    rows that mostly come once: new rows will have such twins as often (Good 1953). Where columns tell nearly all rows
-    apart and nearly all come several times, copies held out would be judged by their own twins.
+    Copies in a table of few profiles, each with several levels, are answers of different people. So are few copies
+    among rows that mostly occur once (Good 1953). But if columns distinguish nearly all rows and nearly all occur
+    several times, a flexible model would recognise held-out rows by their copies.
     """
     profile = np.unique(X, axis=0, return_inverse=True)[1].ravel() if X.shape[1] else np.zeros(y.size, dtype=np.intp)
     pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)
@@ -130,11 +130,11 @@ def held_weights(
     rng: np.random.Generator,
     cluster: IntArray | None = None,
 ) -> FloatArray:
-    """(F, N) the weight of every row that each fold holds out; F = 0 where nothing can be held out.
+    """(F, N) weight of each row that each fold holds out; F = 0 if nothing can be held out.
 
-    A row of weight w is dealt out as w rows where all weights are whole, or together with all rows that are alike,
-    where these would be known again (`recognised`). Every level keeps a row outside of every fold. Clusters are dealt
-    out whole, and a fold without which a level would have no row is left out.
+    If all weights are whole, a row of weight w counts as w rows, unless identical rows must stay together
+    (`recognised`). Clusters stay together. Each level keeps a row outside of each fold; with clusters, folds that
+    contain all rows of a level are dropped.
 
     Parameters
     ----------
@@ -142,10 +142,10 @@ def held_weights(
     y : (N,) codes
     weights : (N,) > 0
     folds : int
-        As many at most.
+        Largest number of folds.
     rng : numpy.random.Generator
     cluster : (N,) codes, optional
-        Rows that stay together.
+        Rows of a cluster stay together.
     """
     if cluster is not None:
         return _whole_clusters(y, weights, folds, rng, cluster)
@@ -176,7 +176,7 @@ def _whole_clusters(
 def _dealt(
     y: AnyArray, copies: IntArray, each: FloatArray, folds: int, rng: np.random.Generator, size: int
 ) -> FloatArray:
-    """(F, size) weights held out, of copies of rows with a weight each."""
+    """(F, size) held-out weights, from copies of rows and their weights."""
     several = np.bincount(y[copies])[y[copies]] > 1
     copies, each = copies[several], each[several]
     folds = min(folds, copies.size)
@@ -187,27 +187,27 @@ def _dealt(
 
 
 def require_folds(method: Any, sample: Sample, instead: str) -> None:
-    """Raise OptionError if there are clusters and the method has no folds to keep them together."""
+    """Raise OptionError if there are clusters but the method has no folds."""
     if sample.cluster is not None and not method.own_folds:
         raise OptionError(
-            f"{type(method).__name__} uses cluster= only to keep the rows of a cluster in one fold of its own; remove "
-            f"it, or {instead}."
+            f"{type(method).__name__} uses cluster= only for the folds of its own cross-validation, and has none here. "
+            f"Remove cluster=, or {instead}."
         )
 
 
 def part_of_rows(y: AnyArray, most: int, rng: np.random.Generator) -> IntArray:
-    """Growing places of all rows, or of about `most` of them in which every level keeps its share, and ten rows.
+    """Increasing places of all rows, or of about `most` rows, stratified by level, with ten of each level.
 
     Parameters
     ----------
-    y : (N,) codes 0..K-1, not falling, of which each is there
+    y : (N,) codes 0..K-1 in increasing order; every level is present
     most : int
     rng : numpy.random.Generator
     """
     n = y.size
     if n <= most:
         return np.arange(n)
-    # Every so many rows of a random order within the levels.
+    # Equidistant rows in a random order within the levels.
     shuffled = rng.permutation(n)
     ordered = shuffled[np.argsort(y[shuffled], kind="stable")]
     kept = np.linspace(0, n - 1, most).astype(np.intp)
@@ -217,7 +217,7 @@ def part_of_rows(y: AnyArray, most: int, rng: np.random.Generator) -> IntArray:
 
 
 def as_rows(sample: Sample) -> Sample:
-    """The sample with weights of mean 1 where they are no numbers of rows, so that their scale has no meaning."""
+    """The sample with fractional weights scaled to mean 1, so that their scale does not matter."""
     weights = sample.weights
     if weights is None or np.array_equal(weights, np.rint(weights)):
         return sample
@@ -233,14 +233,14 @@ def crossvalidate(
     progress: Progress | None = None,
     stratified: bool = True,
 ) -> list[Predictions]:
-    """Predictions of each fold by a fit to all others; warns if a refit did not reach its tolerance.
+    """Predictions of each fold by a fit to the other folds; warns if a fit did not reach its tolerance.
 
     Raises
     ------
     OptionError
-        `folds` below 2, or above the number of rows or clusters.
+        `folds` is below 2, or exceeds the number of rows or clusters.
     DataError
-        A rank that some training part would not have.
+        A training part lacks a level.
     """
     predictions, missed, crossed = [], 0, 0
     for fold, held in enumerate(held_out(sample, folds, rng, stratified)):
@@ -254,24 +254,24 @@ def crossvalidate(
             progress(fold + 1, folds, "cross-validation")
     if missed:
         warn(
-            f"{missed} of the {folds} refits of the cross-validation did not reach the solver's tolerance; "
-            "its errors may be off.",
+            f"{missed} of the {folds} fits of the cross-validation did not reach the solver's tolerance; the errors "
+            "may be inaccurate.",
             ConvergenceWarning,
         )
     if crossed:
         warn(
-            f"nominal effects put the thresholds of {crossed} of {sample.n} held-out rows out of order, so that "
-            "some of their probabilities are negative: errors of probabilities may be NaN, and mean little.",
+            f"nominal effects put the thresholds of {crossed} of {sample.n} held-out rows out of order. Some of their "
+            "probabilities are negative, so errors of probabilities may be NaN and are unreliable.",
             DataWarning,
         )
     return predictions
 
 
 def mean_table(folds: Sequence[Predictions]) -> ErrorTable:
-    """Means over folds, a fold counting by its weight, with their standard errors (deviation / sqrt(F)).
+    """Weighted means over folds, with standard errors (standard deviation / sqrt(F)).
 
-    A measure that has no meaning in a fold is averaged over the others. Folds are averaged, not pooled: scores of
-    different fits need not be on one scale. The folds share training rows, so the standard errors are approximate.
+    A measure that is undefined in a fold is averaged over the others. Folds are not pooled, as scores of different fits
+    may have different scales. Folds share training rows, so standard errors are approximate.
     """
     tables = [error_table(p) for p in folds]
     values = np.array([table.values for table in tables])
@@ -279,14 +279,14 @@ def mean_table(folds: Sequence[Predictions]) -> ErrorTable:
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(weights > 0, values * weights, 0.0).sum(axis=0) / weights.sum(axis=0)
         errors = deviations(values) / np.sqrt(np.isfinite(values).sum(axis=0))
-    errors[np.isinf(values).any(axis=0)] = np.nan  # then so is the mean
+    errors[np.isinf(values).any(axis=0)] = np.nan  # the mean is infinite too
     return ErrorTable(names=tables[0].names, values=means, standard_errors=errors)
 
 
 def held_out(sample: Sample, n_folds: int, rng: np.random.Generator, stratified: bool = True) -> FloatArray:
-    """(F, N) the case weight of every row that each fold holds out; a row of weight w is dealt out as w rows.
+    """(F, N) case weight of each row that each fold holds out; a row of weight w counts as w rows.
 
-    Rows of one cluster stay together.
+    Clusters stay together.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def held_out(sample: Sample, n_folds: int, rng: np.random.Generator, stratified:
         At least 2.
     rng : numpy.random.Generator
     stratified : bool
-        Whether the ranks are spread evenly over the folds; else every fold is a plain draw.
+        Whether levels are spread evenly over the folds; else folds are simple random samples.
     """
     whole("the number of folds", n_folds, 2)
     copies, each = dealt_rows(sample)
@@ -306,17 +306,16 @@ def held_out(sample: Sample, n_folds: int, rng: np.random.Generator, stratified:
     lacking = np.flatnonzero(((inside == inside.sum(axis=0)) & (inside > 0)).any(axis=0))
     if lacking.size:
         raise DataError(
-            f"cross-validation needs every level in every training part, and all rows of level {lacking[0] + 1} of "
-            f"{K}, counted from the lowest, are in one fold: join the level with a neighbour, or use more of its rows "
-            "or clusters."
+            f"cross-validation needs every level in every training part; all rows of level {lacking[0] + 1} of {K}, "
+            "counted from the lowest, are in one fold. Join the level with a neighbour, or use more rows or clusters."
         )
     return np.stack([np.bincount(copies[folds == f], each[folds == f], sample.n) for f in range(n_folds)])
 
 
 def dealt_rows(sample: Sample) -> tuple[IntArray, FloatArray]:
-    """(n,) rows that are dealt out to folds, and their weights: a row of weight w as w rows.
+    """(n,) rows to assign to folds, and their weights.
 
-    Unless it stays with its cluster, or a flexible model would know its twins in another fold.
+    A row of weight w is w rows, unless clusters or identical rows stay together.
     """
     w, rows = sample.case_weights, np.arange(sample.n)
     counts = np.array_equal(w, np.rint(w)) and w.sum() <= MOST_COPIES
@@ -327,7 +326,7 @@ def dealt_rows(sample: Sample) -> tuple[IntArray, FloatArray]:
 
 
 def with_weights(sample: Sample, weights: FloatArray) -> Sample:
-    """The rows whose weight (N,) is positive, with it."""
+    """The sample with other weights (N,), without rows of weight 0."""
     part = sample.take(np.flatnonzero(weights > 0.0))
     return part if sample.weights is None else replace(part, weights=weights[weights > 0.0])
 
@@ -336,7 +335,7 @@ def with_weights(sample: Sample, weights: FloatArray) -> Sample:
 
 
 def fit_present(method: Any, sample: Sample, rng: np.random.Generator) -> Any:
-    """Fit to rows that may lack levels: the rule has all levels, and never predicts one of those without rows."""
+    """Fit to rows that may lack levels. The rule has all levels, but predicts only levels with rows."""
     present = Present.of(sample)
     if present.all or method.needs.absent_levels:
         return method.fit(sample, rng)
@@ -347,11 +346,11 @@ def fit_present(method: Any, sample: Sample, rng: np.random.Generator) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Present:
-    """The levels that have rows of positive weight, among K.
+    """The levels, among K, that have rows of positive weight.
 
     Attributes
     ----------
-    codes : (K',) codes of these levels, rising
+    codes : (K',) increasing codes of these levels
     n_levels : int
         K.
     """
@@ -361,16 +360,16 @@ class Present:
 
     @classmethod
     def of(cls, sample: Sample) -> Present:
-        """Those of a sample."""
+        """The levels of a sample that have rows."""
         return cls(np.unique(sample.y[sample.case_weights > 0]), sample.n_levels)
 
     @property
     def all(self) -> bool:
-        """Whether no level lacks rows."""
+        """Whether all levels have rows."""
         return self.codes.size == self.n_levels
 
     def among(self, sample: Sample) -> Sample:
-        """The rows of these levels, recoded 0..K'-1, with their costs of predicting these levels."""
+        """The rows recoded to levels 0..K'-1, with the costs of these levels."""
         inside = np.isin(sample.y, self.codes)
         some = sample if inside.all() else sample.take(np.flatnonzero(inside))
         costs = None if some.costs is None else some.costs[:, self.codes]
@@ -378,13 +377,13 @@ class Present:
         return replace(some, y=y, n_levels=int(self.codes.size), costs=costs)
 
     def widened(self, fit: Fit) -> Fit:
-        """A fit to these levels as one to all of them."""
+        """Extend a fit to these levels to all K levels."""
         scores = fit.scores if fit.scores.ndim == 1 else self.spread_votes(fit.scores)
         calibration = None if fit.calibration is None else self.widened_calibration(fit.calibration)
         return replace(fit, rule=WideRule(fit.rule, self), scores=scores, calibration=calibration)
 
     def widened_calibration(self, calibration: Calibration) -> Calibration:
-        """Probabilities of these levels as probabilities of all; those of the others are 0."""
+        """Extend a calibration to all K levels; the other levels have probability 0."""
         narrow, scores = calibration.map, calibration.scores
         if isinstance(narrow, VoteMap):
             intercept = np.full(self.n_levels, -np.inf)
@@ -395,13 +394,13 @@ class Present:
         return replace(calibration, map=replace(narrow, intercept=intercept), scores=scores)
 
     def spread_votes(self, votes: FloatArray) -> FloatArray:
-        """(N, K) votes (N, K'), the others having one less than the least voted level of the row."""
+        """(N, K) votes from (N, K'); the other levels have one vote less than the lowest."""
         out = np.repeat(votes.min(axis=1, keepdims=True) - 1.0, self.n_levels, axis=1)
         out[:, self.codes] = votes
         return out
 
     def spread_thresholds(self, theta: FloatArray) -> FloatArray:
-        """(..., K-1) thresholds (..., K'-1): an absent level lies between two that are equal, or beyond infinity.
+        """(..., K-1) thresholds from (..., K'-1): a level without rows lies between equal or infinite thresholds.
 
         Examples
         --------
@@ -410,18 +409,18 @@ class Present:
         """
         infinite = np.full((*theta.shape[:-1], 1), np.inf)
         ends = np.concatenate([-infinite, theta, infinite], axis=-1)
-        # The threshold above level k is the lower end of the first level present above k.
+        # The threshold above level k is the lower end of the next level with rows.
         return ends[..., np.searchsorted(self.codes, np.arange(1, self.n_levels))]
 
 
 @dataclass(frozen=True, eq=False)
 class WideRule:
-    """A rule for some of the levels as one for all.
+    """A rule for K' of K levels, extended to all.
 
     Attributes
     ----------
     rule : Rule
-        A rule of K' levels.
+        The rule for K' levels.
     present : Present
     """
 
@@ -434,16 +433,16 @@ class WideRule:
 
     @property
     def theta(self) -> FloatArray:
-        """(K-1,) thresholds, of a rule that has any."""
+        """(K-1,) thresholds, if the rule has them."""
         return self.present.spread_thresholds(np.asarray(cast(Any, self.rule).theta))
 
     @property
     def probable(self) -> bool:
-        """Whether the rule knows probabilities."""
+        """Whether the rule has probabilities."""
         return bool(getattr(self.rule, "probable", False))
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) probabilities, of a rule that knows them; those of the other levels are 0."""
+        """(N, K) probabilities, if the rule has them; 0 for the other levels."""
         wide = np.zeros((rows.n, self.n_levels))
         wide[:, self.present.codes] = cast(Any, self.rule).probabilities(rows, scores)
         return wide
@@ -453,7 +452,7 @@ class WideRule:
         return scores if scores.ndim == 1 else self.present.spread_votes(scores)
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K-1) H - theta_k, of a rule that has thresholds."""
+        """(N, K-1) H - theta_k, if the rule has thresholds."""
         return -self.present.spread_thresholds(-cast(GapRule, self.rule).gaps(rows, scores))
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:

@@ -1,4 +1,4 @@
-"""Errors, margins, bounds and reliability of a fit as tables."""
+"""Tables of errors, margins, bounds and reliability."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .margins import DRAWN, Bound, delta_errors, dependence, kl_inverse
 
 
 def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.random.Generator) -> list[Bound]:
-    """Limits of the mean error of the fits to all rows but a fold, each by its own fold at delta / folds.
+    """Upper limits of the mean error of the fits without each fold, each from the held-out fold at delta / folds.
 
-    The folds are plain draws: rows dealt out by their level would not be independent of those fitted to.
+    Folds are simple random samples, as stratified folds are not independent of the training rows.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
     Raises
     ------
     OptionError
-        Clusters, a survey design or case weights: the rows are not independent one by one.
+        There are clusters, a survey design or case weights, so rows are not independent.
     """
     fit.check_parts()
     sample = fit.divisible
@@ -46,15 +46,15 @@ def fold_limits(fit: FittedRanker, folds: int, delta: float, seed: int | np.rand
         raise OptionError(reason.replace("No margin bounds: they need", "bounds(cv=) needs"))
     if np.any(sample.case_weights != 1.0):
         raise OptionError(
-            "bounds(cv=) needs every row by itself, and these have case weights: fit to "
-            "data.loc[data.index.repeat(data['weights'])] without weights=."
+            "bounds(cv=) needs rows without case weights. Fit data.loc[data.index.repeat(data['weights'])] without "
+            "weights=."
         )
     parts = crossvalidate(fit.learner, sample, folds, generator(seed), fit.probabilities_of, stratified=False)
     return averaged([_limits(fit, p, delta / folds) for p in parts], delta)
 
 
 def _limits(fit: FittedRanker, p: Predictions, delta: float) -> list[Bound]:
-    """Limits from predictions of unseen rows; of the cost only if its largest value does not depend on these."""
+    """Limits from predictions of unseen rows; for the cost only if its largest value is known beforehand."""
     limits = holdout_limits(np.abs(p.y - p.codes).astype(np.float64), p.weights, p.n_levels, delta)
     if p.paid is not None and fit.own_cost and fit.design.sample.costs is None:
         dearest = float(fit.method.cost_matrix.matrix(p.n_levels).max())
@@ -63,7 +63,7 @@ def _limits(fit: FittedRanker, p: Predictions, delta: float) -> list[Bound]:
 
 
 def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, delta: float = 0.05) -> list[Bound]:
-    """Upper limits of the expected classification and absolute error, from rows not used in the fit.
+    """Upper limits of the expected classification and absolute error, from unseen rows.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def holdout_limits(distance: FloatArray, weights: FloatArray, n_levels: int, del
     weights : (N,) whole numbers of rows
     n_levels : int
     delta : float in (0, 1)
-        Chance that a limit fails; each by itself.
+        Probability that a limit fails, for each limit.
     """
     n, wrong = float(weights.sum()), float(weights[distance > 0].sum())
     name, source, value = "classification error", "Clopper-Pearson", clopper_pearson(wrong, n, delta)
@@ -92,14 +92,14 @@ def _mean_limit(name: str, losses: FloatArray, weights: FloatArray, largest: flo
 def kl_limit(mean: float, n: float, delta: float) -> float:
     """Upper limit of the mean of n independent numbers in [0, 1] with this sample mean [Hoeffding 1963, th. 1].
 
-    P(sample mean <= q) <= exp(-n kl(q || p)) for every q below the mean p, so p <= kl^-1(mean | log(1/delta) / n) with
-    probability 1 - delta. The order of the rows does not matter, nor anything but their mean.
+    P(sample mean <= q) <= exp(-n kl(q || p)) for each q below the mean p, so p <= kl^-1(mean | log(1/delta) / n) with
+    probability 1 - delta.
     """
     return float(kl_inverse(np.array(mean), np.array(np.log(1.0 / delta) / n)))
 
 
 def clopper_pearson(errors: float, n: float, delta: float) -> float:
-    """Upper limit of a probability of which `errors` of `n` independent rows gave an instance, one-sided, exact.
+    """Exact one-sided upper limit of the probability of an error, from `errors` in `n` independent rows.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def clopper_pearson(errors: float, n: float, delta: float) -> float:
 
 
 def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
-    """Limits of the mean error of several rankers: the means of their limits, which hold together at `delta`.
+    """Limits of the mean error of several rankers: the means of their limits, which hold jointly at `delta`.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def error_measures(
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
 ) -> pd.DataFrame:
-    """Every error measure, on the rows of the fit and on rows it has not seen."""
+    """All error measures, on training rows and on unseen rows."""
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
     rng, callback = generator(seed), reporter(callback)
@@ -158,7 +158,7 @@ def error_measures(
     for measure, values in frame.iterrows():
         if infinite := list(frame.columns[np.isinf(values)]):
             where = f"{measure} ({', '.join(infinite)})"
-            notes.append(f"{where} is infinite, without a standard error: an observed level had probability 0.")
+            notes.append(f"{where} is infinite, as an observed level had probability 0.")
     notes += fit.error_notes(newdata is not None, cv is not None)
     return NotedFrame.of(frame, notes, "Errors and agreement")
 
@@ -185,7 +185,7 @@ def _error_columns(label: str, table: ErrorTable) -> dict[str, pd.Series]:
 
 
 def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-    """Weight of the rows of each observed level (rows) that are given each level (columns)."""
+    """Weight of rows by observed level (rows) and predicted level (columns)."""
     check_weights_go_with(newdata, weights)
     p = fit.training if newdata is None else fit.new_predictions(newdata, weights)
     cells, labels = confusion(p.y, p.codes, p.weights, p.n_levels), list(fit.levels)
@@ -204,7 +204,7 @@ def errors_at_margin(
     """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006)."""
     use = fit.geometry is not None if normalised is None else normalised
     if use and fit.geometry is None:
-        raise OptionError(f"{fit.method!r} has no norm for its margins: use normalised=False.")
+        raise OptionError(f"normalised must be False for {fit.method!r}, whose score has no norm; got True.")
     m, sample = fit.training_margins, fit.design.sample
     rho = m.normalised if use else m.all
     frame = delta_errors(rho, sample.y, sample.case_weights, _usual_deltas(rho) if deltas is None else _checked(deltas))
@@ -212,13 +212,13 @@ def errors_at_margin(
 
 
 def _checked(deltas: Any) -> FloatArray:
-    """Margins as an array; OptionError for anything but numbers of 0 or more."""
+    """Margins as an array; OptionError unless they are numbers of 0 or more."""
     try:
         margins = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
     except (TypeError, ValueError):
         margins = np.full(1, np.nan)
     if margins.ndim != 1 or not (margins >= 0.0).all():
-        raise OptionError(f"deltas must be margins, a number or several of 0 or more; got {deltas!r}.")
+        raise OptionError(f"deltas must be numbers of 0 or more; got {deltas!r}.")
     return margins
 
 
@@ -231,40 +231,39 @@ def error_bounds(
     cv: int | None = None,
     seed: int | np.random.Generator = 0,
 ) -> pd.DataFrame:
-    """Upper bounds of expected errors; each holds with probability 1 - delta over the draw of the rows."""
+    """Upper bounds of expected errors; each holds with probability 1 - delta over the sample."""
     fraction("delta", delta)
     if isinstance(newdata, (int, float)):
-        raise OptionError(f"newdata must be a data frame; got {newdata!r}. For a chance of failure write delta=.")
+        raise OptionError(f"newdata must be a data frame; got {newdata!r}. Use delta= for the probability of failure.")
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
     margin_bounds = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
     bounds = list(margin_bounds.bounds)
-    notes = [f"{100 * (1 - delta):g} % bounds, each by itself, over the draw of independent rows."]
+    notes = [f"Each bound holds with probability {100 * (1 - delta):g}% for independent rows."]
     if newdata is not None:
         p = fit.new_predictions(newdata, weights)
         if not np.array_equal(p.weights, np.rint(p.weights)):
-            raise OptionError("weights of newdata must be whole numbers of rows for a limit to hold.")
+            raise OptionError("weights of newdata must be whole numbers for bounds; they are not. Leave weights= out.")
         bounds += [replace(bound, name=f"{bound.name} (new data)") for bound in _limits(fit, p, delta)]
         if are_own(fit.design, newdata):
             notes.append(
-                "The rows of newdata are among those of the fit: their bounds do not hold. Give others, or cv=5."
+                "The rows of newdata are rows of the fit, so their bounds do not hold. Use other rows, or cv=5."
             )
     if cv is not None:
         limits = fold_limits(fit, cv, delta, seed)
         bounds += [replace(bound, name=f"{bound.name} ({cv}-fold cv)") for bound in limits]
-        no_proof = "that the fit to all rows is no worse is expected, not proven"
-        notes.append(f"{cv}-fold cv: of the fits to all rows but a fold; {no_proof}.")
+        notes.append(f"{cv}-fold cv: bounds for the fits without a fold; the fit to all rows is usually no worse.")
     columns = ["value", "trivial", "vacuous", "training", "margin", "delta", "source"]
     rows = [[getattr(bound, column) for column in columns] for bound in bounds]
     frame = pd.DataFrame(rows, columns=columns, index=pd.Index([bound.name for bound in bounds], name="error"))
     if vacuous := [bound.name for bound in bounds if bound.vacuous]:
-        notes.append(f"Vacuous, above the largest value possible, and so without information: {', '.join(vacuous)}.")
+        notes.append(f"Vacuous (not below the largest possible value): {', '.join(vacuous)}.")
     frame = frame.rename(columns={"training": "observed"})
     return NotedFrame.of(frame, (*margin_bounds.notes, *(notes if bounds else ())))
 
 
 def _usual_deltas(rho: FloatArray) -> FloatArray:
-    """0 and a quarter, half, once and twice the median size of the margins, to one significant digit."""
+    """0, and 1/4, 1/2, 1 and 2 times the median size of the margins, to one significant digit."""
     finite = np.abs(rho[np.isfinite(rho)])
     middle = float(np.median(finite)) if finite.size else 0.0
     return np.unique([float(f"{factor * middle:.0e}") for factor in (0.0, 0.25, 0.5, 1.0, 2.0)])
@@ -279,9 +278,9 @@ def reliability_curves(
     level: float = 0.95,
     weights: Any = None,
 ) -> pd.DataFrame:
-    """Reliability curves: predicted probabilities beside what happened, in bins of about equal weight."""
+    """Reliability curves: predicted probabilities and observed shares in bins of about equal weight."""
     if "prob" not in fit.prediction_types:
-        raise OptionError(f"{fit.method!r} has no probabilities: fit with calibrate=True.")
+        raise OptionError(f"reliability() needs probabilities; {fit.method!r} has none. Fit with calibrate=True.")
     one_of("by", by, ("split", "level"))
     whole("bins", bins, 1)
     fraction("level", level)
@@ -300,7 +299,7 @@ def reliability_curves(
         piece.insert(1, "bin", np.arange(1, len(piece) + 1))
         pieces.append(piece)
     frame = pd.concat(pieces, ignore_index=True)
-    chosen = getattr(fit, "own_covariance", None)  # clusters may be those of standard errors alone
+    chosen = getattr(fit, "own_covariance", None)  # clusters may belong to standard errors only
     dependent = fit.design.survey is not None or (fit.design.sample if chosen is None else chosen).cluster is not None
     if newdata is None and dependent:
         frame[["lower", "upper"]] = np.nan
@@ -326,7 +325,7 @@ def _judged(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[FloatArray, 
 def reliability(
     probabilities: FloatArray, happened: BoolArray, weights: FloatArray, bins: int, level: float
 ) -> pd.DataFrame:
-    """Mean prediction and observed share in bins of about equal weight, rows of the same prediction together.
+    """Mean prediction and observed share in bins of about equal weight; equal predictions share a bin.
 
     Parameters
     ----------
@@ -334,15 +333,15 @@ def reliability(
     happened : (N,)
     weights : (N,) case weights, > 0
     bins : int
-        The largest number of bins; ties leave fewer.
+        Largest number of bins; ties give fewer.
     level : float in (0, 1)
         Confidence level of the limits (`wilson_limits`).
 
     Returns
     -------
     pandas.DataFrame
-        One row for each bin: predicted (mean probability), observed (share of the rows with the event), lower, upper
-        (confidence limits of that share), weight (of the rows).
+        One row for each bin: predicted (mean probability), observed (share of rows with the event), its limits lower
+        and upper, and weight.
 
     Examples
     --------
@@ -364,7 +363,7 @@ def reliability(
 
 
 def wilson_limits(share: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Score limits of a probability from the share of n rows (Wilson 1927), two-sided.
+    """Two-sided score limits of a probability, from the share among n rows (Wilson 1927).
 
     Examples
     --------
@@ -374,6 +373,6 @@ def wilson_limits(share: FloatArray, n: FloatArray, level: float) -> tuple[Float
     z2 = float(ndtri(0.5 + 0.5 * level)) ** 2
     centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
     half = np.sqrt(z2 * (share * (1.0 - share) / n + z2 / (4.0 * n * n))) / (1.0 + z2 / n)
-    # Where the share is 0 or 1 so is that limit, exactly.
+    # At a share of 0 or 1 the limit is exactly 0 or 1.
     lower = np.where(share <= 0.0, 0.0, np.maximum(centre - half, 0.0))
     return lower, np.where(share >= 1.0, 1.0, np.minimum(centre + half, 1.0))

@@ -64,7 +64,7 @@ def test_doubtful_calls(fit):
                 ask(cv=cv)
 
     weighted = ordfit("y ~ x", _draw(rng, 60).assign(w=2), weights="w")
-    with pytest.raises(OptionError, match=r"every row by itself.*repeat"):
+    with pytest.raises(OptionError, match=r"rows without case weights.*repeat"):
         weighted.bounds(cv=3)
     clustered = ordfit("y ~ x", _draw(rng, 60).assign(c=np.arange(60) // 2), cluster="c")
     with pytest.raises(OptionError, match=r"bounds\(cv=\) needs independent rows"):
@@ -148,7 +148,7 @@ def test_rows_of_the_fit_are_told_from_new_ones():
 def test_what_bounds_are_over_and_what_is_not_proven_is_printed():
     fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm")
     text = " ".join(str(fit.bounds(cv=4, delta=0.1)).split())
-    assert "90 % bounds, each by itself, over the draw of independent rows." in text
-    no_proof = "that the fit to all rows is no worse is expected, not proven."
+    assert "Each bound holds with probability 90% for independent rows." in text
+    no_proof = "the fit to all rows is usually no worse."
     assert f"4-fold cv: of the fits to all rows but a fold; {no_proof}" in text
     assert "not proven" not in str(fit.bounds())

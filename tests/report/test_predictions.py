@@ -246,7 +246,7 @@ def test_an_infinite_mean_has_no_standard_error(fit, asked):
     assert np.isinf(table.loc["log-loss", label])
     assert np.isnan(table.loc["log-loss", f"{label} se"])
     assert np.isfinite(table.loc["absolute error", f"{label} se"])
-    note = f"log-loss ({label}) is infinite, without a standard error: an observed level had probability 0."
+    note = f"log-loss ({label}) is infinite, as an observed level had probability 0."
     assert note in " ".join(str(table).split())
 
 
