@@ -73,7 +73,7 @@ def ordfit(
         Standard errors of likelihood methods: "model" (observed information), "HC0", "HC1" (sandwich), or
         {"cluster": "judge"}, the same as cluster="judge". For few clusters "CR2" beside cluster=, or
         {"cluster": "judge", "type": "CR2"}.
-    cost : str, (K, K) array or frame, (N, K) array or frame, or list of K column names, optional
+    cost : str, (K, K) array or frame, or (N, K) array or frame, optional
         What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
         price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
         levels in their order.
@@ -269,19 +269,17 @@ def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
     """(costs of every row, cost of all rows): at most one of them is not None."""
     if cost is None or isinstance(cost, str):
         return None, cost
-    if isinstance(cost, (list, tuple)) and all(isinstance(name, str) for name in cost):
-        return list(cost), None
     shape = shape_of(cost) if isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame)) else ()
     if shape is None or len(shape) != 2:
         got = "lists of different lengths" if shape is None else f"shape {shape}"
-        raise OptionError(f"cost must be a name, a K x K table, an N x K table or a list of K column names; got {got}.")
+        do = "Take columns of prices from the data, as in cost=data[['a', 'b', 'c']]"
+        raise OptionError(f"cost must be a name, a K x K table or an N x K table; got {got}. {do}.")
     table: AnyArray = np.asarray(cost)
     if table.shape[0] == table.shape[1]:
         if table.shape[0] == len(data):
             raise OptionError(
                 f"cost has {len(data)} rows, as many as the data, and as many columns: it may be a K x K table or the "
-                "rows' own prices. Name the columns of the latter, or give a K x K table to the method itself, as "
-                "in method=REDSVM(cost=table)."
+                "rows' own prices. Give a K x K table to the method itself, as in method=REDSVM(cost=table)."
             )
         return None, table
     return cost, None

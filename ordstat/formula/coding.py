@@ -46,24 +46,14 @@ def polynomial(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     return (q * np.sign(np.diag(r)))[:, 1:], tuple(names[: k - 1])
 
 
-def _of_formulaic(name: str, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
-    from formulaic.transforms import contrasts
-
-    kind = getattr(contrasts, f"{name}Contrasts")()
-    suffix = kind.get_factor_format(levels, reduced_rank=True).removeprefix("{name}")
-    columns = kind.get_coding_column_names(levels, reduced_rank=True)
-    matrix = kind.get_coding_matrix(levels, reduced_rank=True)
-    return matrix.to_numpy(dtype=float), tuple(suffix.format(field=column) for column in columns)
+def helmert(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+    """Level against the mean of those before it [R: contr.helmert]."""
+    k = len(levels)
+    matrix = np.diag(np.arange(k, dtype=float)) - np.triu(np.ones((k, k)), 1)
+    return matrix[:, 1:], tuple(f"[H.{level}]" for level in levels[1:])
 
 
-KINDS: dict[str, Contrasts] = {
-    "treatment": treatment,
-    "sum": deviation,
-    "helmert": partial(_of_formulaic, "Helmert"),  # level against the mean of those before it
-    "poly": polynomial,
-    "sdif": partial(_of_formulaic, "Diff"),  # level against the one before it [R: MASS::contr.sdif]
-    "sas": partial(_of_formulaic, "SAS"),  # indicators of all levels but the last
-}
+KINDS: dict[str, Contrasts] = {"treatment": treatment, "sum": deviation, "helmert": helmert, "poly": polynomial}
 
 
 def explicit(given: AnyArray, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
@@ -81,7 +71,7 @@ def contrast(given: Any, base: Any = None) -> Contrasts:
     name = given.lower().removeprefix("contr.")
     kind = canonical(name, KINDS)
     if kind is None:
-        raise FormulaError(f"{given!r} is no known contrast; {suggest(name, KINDS)}")
+        raise FormulaError(f"{given!r} is not a known contrast; {suggest(name, KINDS)} Or give a matrix.")
     if base is not None and kind != "treatment":
         raise FormulaError(f"A base level must go with treatment contrasts; got {given!r}.")
     return KINDS[kind] if base is None else partial(treatment, base=base)

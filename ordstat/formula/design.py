@@ -31,7 +31,6 @@ from .inputs import (
     check_costs,
     check_levels,
     cluster_codes,
-    cost_columns,
     cost_matrix,
     is_arithmetic,
     numbers,
@@ -81,7 +80,7 @@ class Recipe:
     weights, offset, cluster : column name or N values, optional
         Case weights (rows of weight 0 are left out), a known part of the score, groups of dependent rows. A Series must
         have the index of the data.
-    costs : list of K column names, or (N, K) values, optional
+    costs : (N, K) values, optional
         A row's own price of each predicted rank.
     design : SurveyDesign, optional
         How rows were drawn, in place of `weights` and `cluster`.
@@ -92,8 +91,8 @@ class Recipe:
     cov : dict of group to covariance of its levels, optional
         Labelled data frames; see `random_terms.py`.
     contrasts : mapping of factor to contrast, optional
-        "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "sdif", "sas", R's names, or a
-        (K, m) matrix. That of a column outside the formula is kept for an update.
+        "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", R's names, or a (K, m)
+        matrix. That of a column outside the formula is kept for an update.
     constraints : mapping or list of str, optional
         Signs and orders of coefficients; see `constrained`.
     na_action : {"omit", "raise", "keep"}
@@ -414,7 +413,7 @@ def make(recipe: Recipe, data: Any) -> Design:
         missing,
         given,
         model,
-        costs=None if recipe.costs is None else cost_matrix(recipe.costs, frame, rows, whole.index),
+        costs=None if recipe.costs is None else cost_matrix(recipe.costs, rows, whole.index),
         survey=survey if survey is None or rows is None else survey.take(rows),
         na_action=recipe.na_action,
     )
@@ -596,7 +595,7 @@ def _unused_note(labels: Collection[Any], of: str) -> list[str]:
 def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
     """The formulas, and the levels that the left side declares."""
     surveyed = () if recipe.design is None else recipe.design.columns
-    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed, *(cost_columns(recipe.costs) or ()))
+    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)
 
     def free(text: str, response: str = "") -> tuple[str, ...]:
         """The columns that a dot stands for."""
@@ -709,7 +708,6 @@ def _model(
         states=interpreter.states,
         columns=tuple([name for name in used if name not in grouping]),
         declared={name: factor for name, factor in declared.items() if name not in grouping},
-        cost_names=cost_columns(recipe.costs),
         array_offset=recipe.offset is not None and not isinstance(recipe.offset, str),
         random=random,
     )

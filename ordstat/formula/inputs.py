@@ -240,28 +240,15 @@ def cluster_codes(values: AnyArray | Factor) -> IntArray:
     return codes.astype(np.intp)
 
 
-def cost_columns(costs: Any) -> tuple[str, ...] | None:
-    """The names, if cost= is a list of column names."""
-    if isinstance(costs, str) or not isinstance(costs, Sequence) or not costs:
-        return None
-    return tuple(costs) if all(isinstance(name, str) for name in costs) else None
-
-
-def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, index: pd.Index) -> FloatArray:
+def cost_matrix(costs: Any, rows: BoolArray | None, index: pd.Index) -> FloatArray:
     """(N, K) costs of the rows in the subset, NaN where missing; `index` is that of all rows."""
-    if (names := cost_columns(costs)) is not None:
-        columns = [read(find_column(frame, name, "cost=")).value for name in names]
-        if any(isinstance(column, Factor) for column in columns):
-            raise DataError("cost= must name columns of numbers.")
-        return np.column_stack([np.asarray(column, dtype=float) for column in columns])
-    if isinstance(costs, str):
-        raise DataError(f"cost= must be a list of columns, one per level; got the single name {costs!r}.")
     if isinstance(costs, pd.DataFrame) and not costs.index.equals(index):
         raise DataError("cost= is a frame whose index is not that of the data: reindex it, or give cost.to_numpy().")
     try:
         matrix = np.asarray(costs, dtype=float)
     except (ValueError, TypeError, OverflowError) as error:
-        raise DataError(f"cost= must hold numbers in rows of one length: {error}.") from error
+        hint = "Give columns as data[['a', 'b', 'c']]"
+        raise DataError(f"cost= must hold numbers in rows of one length: {error}. {hint}.") from error
     if matrix.ndim != 2 or matrix.shape[0] != len(index):
         raise DataError(f"cost= must have {len(index)} rows, one per row of the data; got shape {matrix.shape}.")
     return matrix if rows is None else matrix[rows]

@@ -30,7 +30,7 @@ from .columns import (
     with_gaps,
 )
 from .factors import CODED, Interpreter, Transform
-from .inputs import cost_matrix, known_codes
+from .inputs import known_codes
 from .parse import Expression, Part, Term, dotted_name, quoted, unquoted
 from .random_terms import RandomTerm
 from .sample import RandomRows, Rows
@@ -72,7 +72,6 @@ class FormulaSpec:
         The factor columns, without rows.
     levels : tuple
         Labels of the response, lowest first.
-    cost_names : tuple of str or None
     random : tuple of RandomTerm
     array_offset : bool
         Whether the fit had an offset given as an array, which new data cannot supply.
@@ -89,7 +88,6 @@ class FormulaSpec:
     columns: tuple[Any, ...] = ()
     declared: Mapping[str, Factor] = field(default_factory=dict)
     levels: tuple[Any, ...] = ()
-    cost_names: tuple[str, ...] | None = None
     random: tuple[RandomTerm, ...] = ()
     array_offset: bool = False
     na_action: str = "omit"
@@ -231,14 +229,6 @@ class FormulaSpec:
         """(N,) codes of the response in new data, -1 where missing; DataError for a level the fit has not seen."""
         column = find_column(as_frame(data), self.response_name, "the response")
         return known_codes(read(column), self.response_name, self.levels)
-
-    def costs(self, data: Any, n_levels: int) -> FloatArray | None:
-        """(N, K) costs in new data; None unless the fit named one column per level, and the data have them."""
-        if self.cost_names is None or len(self.cost_names) != n_levels:
-            return None
-        frame = as_frame(data)
-        here = all(name in frame.columns for name in self.cost_names)
-        return cost_matrix(self.cost_names, frame, None, frame.index) if here else None
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns that are factors of the formula, alone or by C()."""
