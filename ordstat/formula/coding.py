@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import canonical, require_memory
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
@@ -207,14 +207,15 @@ def term_columns(
 class Assembled(NamedTuple):
     """A model matrix with its names, the columns of each term, its columns' sums of squares (D,).
 
-    `categories` (D,) are the numbers of categories without an order that columns are codes of, 0 for other columns.
+    `categories` (D,) are the numbers of categories without an order that columns are codes of, 0 for other columns;
+    None without such columns.
     """
 
     matrix: FloatArray
     names: tuple[str, ...]
     terms: dict[str, slice]
     squares: FloatArray
-    categories: list[int]
+    categories: IntArray | None
 
 
 def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:
@@ -235,7 +236,8 @@ def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[st
         unordered = len(full) == 1 and coding.whole and not coding.ordered and len(coding.levels) > 2
         categories += [len(coding.levels) if unordered else 0] * width
     matrix, squares = stack([array for _, array in columns], n)
-    return Assembled(matrix, tuple([name for name, _ in columns]), slices, squares, categories)
+    codes = np.array(categories, dtype=np.intp) if any(categories) else None
+    return Assembled(matrix, tuple([name for name, _ in columns]), slices, squares, codes)
 
 
 def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:

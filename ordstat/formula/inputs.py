@@ -52,7 +52,7 @@ class Response(NamedTuple):
     notes: list[str]
 
 
-def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> Response:
+def read_response(column: Column, name: str, levels: Any = None) -> Response:
     """Codes and labels of a response.
 
     Ordered categoricals keep their order; numbers and booleans sort; anything else needs `levels`.
@@ -63,6 +63,7 @@ def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> 
         For text or unordered categories without `levels`, values outside `levels`, a continuous response.
     """
     if levels is not None:
+        levels = check_levels(levels)
         return Response(name, known_codes(column, name, levels), levels, [])
     factor, notes = factor_of(column.value, name), list[str]()
     labels = factor.levels
@@ -254,9 +255,9 @@ def cost_matrix(costs: Any, rows: BoolArray | None, index: pd.Index) -> FloatArr
     return matrix if rows is None else matrix[rows]
 
 
-def check_costs(costs: FloatArray, declared: int, used: IntArray, index: pd.Index) -> FloatArray:
+def check_costs(costs: FloatArray, response: Response, used: IntArray, index: pd.Index) -> FloatArray:
     """Costs of the levels in use; one column per level, declared or used."""
-    if costs.shape[1] not in (declared, used.size):
+    if costs.shape[1] not in (len(response.declared), used.size):
         raise DataError(f"cost= must have one column per level of the response, {used.size}; got {costs.shape[1]}.")
     refuse(np.asarray(np.isinf(costs).any(axis=1)), index, "cost=", "infinite", ".")
     return costs if costs.shape[1] == used.size else costs[:, used]

@@ -336,12 +336,10 @@ class Encoding:
         codes = {name: recode(read(frame[name]).value, f.levels, str(name)) for name, f in self.factors.items()}
         return frame.assign(**{name: np.where(code < 0, np.nan, code) for name, code in codes.items()})
 
-    def counts(self, names: Any) -> list[int]:
-        """D numbers of categories without an order, 0 for other columns."""
-        unordered = {
-            str(name): len(f.levels) for name, f in self.factors.items() if not f.ordered and len(f.levels) > 2
-        }
-        return [unordered.get(name, 0) for name in names]
+    def counts(self, names: Sequence[str]) -> IntArray | None:
+        """(D,) numbers of categories without an order, 0 for other columns; None without such categories."""
+        sizes = {str(name): len(f.levels) for name, f in self.factors.items() if not f.ordered and len(f.levels) > 2}
+        return np.array([sizes.get(name, 0) for name in names], dtype=np.intp) if sizes else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -168,7 +168,7 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
         ("ns(x, knots='a')", FormulaError, "could not convert string to float"),
         ("poly(x, 25)", FormulaError, "degree must be a whole number from 1 to 24; got 25"),
         ("bs(x, boundary_knots=c(1, 2))", DataError, "Use ns"),
-        ("C(g, Foo)", FormulaError, "'Foo' is no known contrast"),
+        ("C(g, Foo)", FormulaError, "'Foo' is not a known contrast"),
         ("C(g, Treatment('zz'))", FormulaError, "base level 'zz'"),
         ("I(g + 1)", FormulaError, "'g' is not numeric"),
         ("I(g == 'zz')", FormulaError, "one of its levels"),

@@ -29,9 +29,9 @@ LONELY = {
     for fpc in (False, True)
 }
 REPLICATES = {
-    f"{type} {'mse' if mse else 'mean'}": {"weights": "w", "type": type, "mse": mse}
+    f"{type} {'mse' if mse else 'mean'}": {"weights": "w", "mse": mse}
+    | ({"scale": np.full(24, 5 / 6)} if type == "JKn" else {"type": type})
     | ({"rho": 0.3} if type == "Fay" else {})
-    | ({"rscales": np.full(24, 5 / 6)} if type == "JKn" else {})
     for type in ("BRR", "Fay", "JK1", "JKn", "bootstrap")
     for mse in (False, True)
 }
@@ -79,8 +79,7 @@ def test_missing_values_and_weights_of_zero_leave_a_domain_too():
 
 @pytest.mark.parametrize("case", REPLICATES)
 def test_replicate_weights(case):
-    given = REPLICATES[case]
-    design = SurveyDesign(**given, replicates=replicate_weights(given["type"]))
+    design = SurveyDesign(**REPLICATES[case], replicates=replicate_weights(case.split()[0]))
     check(ordfit(FORMULA, data(), design=design), case, "logit")
 
 
