@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,15 +126,23 @@ class Spline:
 
 
 def fit_spline(
-    x: FloatArray, df: Any, knots: Any, degree: int, intercept: bool, boundary_knots: Any, natural: bool
+    x: FloatArray,
+    df: Any = None,
+    knots: Any = None,
+    *,
+    degree: int = 3,
+    intercept: Any = False,
+    boundary_knots: Any = None,
+    natural: bool = False,
 ) -> Spline:
-    """The knots of ns() if `natural`, else bs(); `df` counts the columns."""
+    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df` counts the columns."""
     if boundary_knots is not None and np.shape(boundary_knots) != (2,):
         raise FormulaError(f"boundary_knots must be [low, high]; got {boundary_knots!r}.")
     low, high = (x.min(), x.max()) if boundary_knots is None else sorted(boundary_knots)
     if not low < high:
         raise _constant(x)
-    least = int(intercept) + (1 if natural else whole("degree", degree, 1, 9))
+    whole("degree", degree, *((3, 3) if natural else (1, 9)))
+    least = int(intercept) + (1 if natural else degree)
     if knots is None:
         most = min(int(np.unique(x).size) + 1, MAX_KNOTS)
         count = 0 if df is None else whole("df", df, least, most) - least
@@ -145,25 +153,6 @@ def fit_spline(
             raise FormulaError(f"knots must lie inside ({low:g}, {high:g}), at most {MAX_KNOTS}; got {len(inner):,}.")
     boundary = float(low), float(high)
     return Spline(knots=tuple(inner), boundary=boundary, degree=degree, intercept=bool(intercept), natural=natural)
-
-
-def fit_bs(
-    x: FloatArray,
-    df: Any = None,
-    knots: Any = None,
-    degree: int = 3,
-    intercept: Any = False,
-    boundary_knots: Any = None,
-) -> Spline:
-    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None)."""
-    return fit_spline(x, df, knots, degree, intercept, boundary_knots, natural=False)
-
-
-def fit_ns(
-    x: FloatArray, df: Any = None, knots: Any = None, intercept: Any = False, boundary_knots: Any = None
-) -> Spline:
-    """ns(x, df=None, knots=None, intercept=False, boundary_knots=None)."""
-    return fit_spline(x, df, knots, 3, intercept, boundary_knots, natural=True)
 
 
 def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
@@ -180,7 +169,8 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
 
 #: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
-    "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_bs, "ns": fit_ns,
+    "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_spline,
+    "ns": partial(fit_spline, natural=True),
 }  # fmt: skip
 
 

@@ -137,22 +137,16 @@ def read_items(
 
     Numbers have the levels that any of the columns has; other columns must have the same levels.
     """
-    given = None if levels is None else check_levels(levels)
-    columns = {name: read(find_column(frame, name, "rows=")) for name in names}
-    items = [read_response(column, name, given) for name, column in columns.items()]
-    shared = items[0].declared
-    if other := next((item for item in items if item.declared != shared), None):
-        every = {label for item in items for label in item.declared}
-        if not all(isinstance(label, (int, float)) for label in every):
-            had = f"{names[0]!r} has {shown_labels(shared)}, {other.name!r} has {shown_labels(other.declared)}"
-            raise DataError(
-                f"The columns of rows= must have the same levels; {had}. Give levels=[...] for all of them."
-            )
-        shared = tuple(sorted(every))
-        items = [read_response(column, name, shared) for name, column in columns.items()]
-    if len(shared) < 2:
-        raise DataError(f"rows={list(names)!r} has only the level {shown_labels(shared)}: give levels=[...].")
-    return shared, np.column_stack([item.codes for item in items]), [note for item in items for note in item.notes]
+    columns = [find_column(frame, name, "rows=") for name in names]
+    kinds = {column.dtype for column in columns if isinstance(column.dtype, pd.CategoricalDtype)}
+    if levels is None and kinds and len({*kinds, *(column.dtype for column in columns)}) > 1:
+        raise DataError(
+            f"The columns {shown_labels(names)} must have the same levels. Give levels=[...] for all of them."
+        )
+    item = read_response(read(pd.concat(columns, ignore_index=True)), names[0], levels)
+    if len(item.declared) < 2:
+        raise DataError(f"rows={list(names)!r} has only the level {shown_labels(item.declared)}: give levels=[...].")
+    return item.declared, item.codes.reshape(len(names), -1).T, item.notes
 
 
 # Arguments beside the formula
