@@ -21,7 +21,6 @@ from .columns import (
     Value,
     as_frame,
     read,
-    refuse,
     row_name,
     shown_labels,
     suggest,
@@ -433,7 +432,7 @@ def from_arrays(
     encoding: Encoding | None = None,
     keep_levels: bool = False,
 ) -> Design:
-    """A design of numeric columns.
+    """A design of numeric columns, which scikit-learn has checked: they are finite, and as many as the labels.
 
     Parameters
     ----------
@@ -458,18 +457,7 @@ def from_arrays(
     (array([0, 1, 0]), ('x1', 'x2', 'x3'))
     """
     matrix, index, columns = numeric_matrix(X, None)
-    with np.errstate(invalid="ignore", over="ignore"):
-        finite = np.isfinite(matrix.sum())  # one sum in place of a look at every value
-    wrong: Any = [] if finite else np.argwhere(np.isinf(matrix) if gaps else ~np.isfinite(matrix))
-    if len(wrong):
-        row, column = (int(k) for k in wrong[0])
-        must = "finite or missing (NaN)" if gaps else "finite"
-        where = f"{row_name(index, row)}, column {column}"
-        raise DataError(f"X is {matrix[row, column]:g} in {where}; all values must be {must}.")
-    response = inputs.read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y", None)
-    if response.codes.size != len(matrix):
-        raise DataError(f"y must have a value for each of the {len(matrix)} rows of X; got {response.codes.size}.")
-    refuse(response.codes < 0, index, "y", "missing", ": leave them out.")
+    response = inputs.read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y")
     if weights is not None:
         weights = inputs.weights_of(read(inputs.values_of(np.asarray(weights), "weights", index)), None, index)
     kept = _kept(index, response, {}, weights, keep_levels=keep_levels)

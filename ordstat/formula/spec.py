@@ -174,8 +174,6 @@ class FormulaSpec:
             raise DataError("The fit had offset= given as an array. Fit with offset= a column name instead.")
         frame = as_frame(data)
         complete = np.ones(len(frame), dtype=bool)
-        if (X := self._plain_matrix(frame)) is not None:
-            return NewRows(rows=Rows(X=X), complete=complete, index=frame.index)
         absent = [name for name in self.columns if name not in frame.columns]
         if absent:
             needs = shown_labels(self.columns, 60)
@@ -202,28 +200,6 @@ class FormulaSpec:
             terms = [term.columns(values, self.codings, c) for term, c in zip(self.random, codes, strict=True)]
             rows = replace(rows, random=RandomRows(tuple(terms)))
         return NewRows(rows=rows, complete=complete, index=frame.index)
-
-    @cached_property
-    def _plain(self) -> list[str]:
-        """The columns of a model whose terms are single columns of numbers; empty for any other model."""
-        part = self.location
-        names = [dotted_name(term.factors[0].tree) for term in part.terms if len(term.factors) == 1]
-        other = part.offsets or part.random or self.nominal or self.scale
-        if other or len(names) < len(part.terms) or any(coding.levels for coding in self.codings.values()):
-            return []
-        return [] if None in names else [str(name) for name in names]
-
-    def _plain_matrix(self, frame: pd.DataFrame) -> FloatArray | None:
-        """(N, D) of columns of finite numbers, taken together; None if the longer way is needed."""
-        if not self._plain or not all(name in frame.columns for name in self._plain):
-            return None
-        chosen = frame[self._plain]
-        numbers = all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in chosen.dtypes)
-        if chosen.shape[1] != len(self._plain) or not numbers:
-            return None
-        matrix = np.ascontiguousarray(chosen.to_numpy(dtype=float, copy=True))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return matrix if np.isfinite(matrix.sum()) else None
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 where missing; DataError for a level the fit has not seen."""
