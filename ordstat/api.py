@@ -13,7 +13,7 @@ from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
 from .formula.design import Design, build
-from .formula.inputs import check_cost_labels, shape_of
+from .formula.inputs import check_cost_labels, look_sampled, shape_of
 from .formula.survey import SurveyDesign
 from .likelihood.parameters import chosen_covariance
 from .method import Method, missing_refused
@@ -177,16 +177,21 @@ def ordfit(
 
 
 def _warn_of_fractions(results: Any) -> None:
-    """DataWarning if standard errors treat fractional weights as numbers of rows."""
+    """DataWarning if standard errors treat weights as numbers of rows that may not be such."""
     if not results.method.likelihood or results.covariance not in ("model", "HC0", "HC1"):
         return
     weights = results.design.sample.weights
-    if weights is None or np.array_equal(weights, np.rint(weights)):
+    if weights is None:
         return
+    if np.array_equal(weights, np.rint(weights)):
+        doubt = f"these stand for {weights.sum():g} rows in place of {weights.size}. Are they sampling weights?"
+        if not look_sampled(results.design.sample):
+            return
+    else:
+        doubt = "these are not whole numbers: standard errors change with their scale."
     warn(
-        "weights= are numbers of equal rows, and these are not whole: standard errors change with their scale. For "
-        "sampling weights give design=SurveyDesign(weights=...), with strata= and clusters= where there are some; for "
-        "other weights vcov={'cluster': ...} by rows or groups.",
+        f"weights= are counts of equal rows, and {doubt} For sampling weights give design=SurveyDesign(weights=...), "
+        "with strata= and clusters= where there are some; for other weights vcov={'cluster': ...} by rows or groups.",
         DataWarning,
     )
 

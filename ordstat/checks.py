@@ -381,7 +381,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),
     },
     "function": {
-        "cbind": "Put one row per level and its count into the data (pandas.melt), and give the counts as weights=.",
         "relevel": "Write C(x, Treatment('level')) for another base level.",
         "cut": "Make the groups a column of the data, by pandas.cut.",
         **dict.fromkeys(("rcs", "cr", "cs", "cc"), "Write ns(x, df=4), a natural cubic spline."),

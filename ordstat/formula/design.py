@@ -16,10 +16,13 @@ from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import (
+    SET_MISSING,
     Column,
     Columns,
     Value,
     as_frame,
+    disordered,
+    doubtful,
     read,
     row_name,
     shown_labels,
@@ -377,6 +380,8 @@ def make(recipe: Recipe, data: Any) -> Design:
     values, missing, used = spec.evaluate(spec.factors | spec.offsets | spec.groups, interpreter)
     labelled = columns.column(spec.response_name, "the response")
     response = inputs.read_response(labelled, spec.response_name, levels if recipe.levels is None else recipe.levels)
+    if levels is None and recipe.levels is None and all(isinstance(label, str) for label in response.declared):
+        response.notes.extend(disordered(f"Response {response.name}", [*response.declared]))
     given: dict[str, Column] = {}
     asked = {role: getattr(recipe, role) for role in ("weights", "offset", "cluster")}
     asked["weights"] = recipe.weights if recipe.design is None else recipe.design.weights
@@ -622,15 +627,15 @@ def _model(
     notes, codings, n = kept.notes, dict[str, Coding](), kept.y.size
     if not all(part.intercept for part in spec.parts):
         notes.append("A formula removes the intercept; it stays, as the thresholds are the intercepts.")
-    predictors = {name for factor in spec.factors.values() for name in factor.names}
-    notes += columns.doubtful([name for name in used if name in predictors])
+    needed = frozenset().union(*(expression.names for expression in (spec.factors | spec.offsets).values()))
+    doubts = [doubt for name in used if name in needed for doubt in doubtful(f"Column {name}", columns.column(name))]
+    notes += [f"{'; '.join(doubts)}{SET_MISSING}."] if doubts else []
     contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, columns.frame)
     values = {key: kept.take(value) for key, value in given.items()}
     for key, factor in spec.factors.items():
         codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), recipe.as_categories)
         notes += _unused_note(unused, factor.label)
     # New data may lack columns that make groups alone.
-    needed = predictors.union(*(offset.names for offset in spec.offsets.values()))
     grouping = {name for group in spec.groups.values() for name in group.names} - needed
     declared = {name: factor for name, factor in columns.declared().items() if name not in grouping}
     needed_columns = tuple([name for name in used if name not in grouping])

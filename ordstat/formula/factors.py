@@ -18,7 +18,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import advice, did_you_mean, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
-from .columns import Columns, Factor, Value, factor_of, shown_labels, suggest
+from .columns import Columns, Factor, Value, factor_of, suggest
 from .parse import (
     CONSTANTS,
     Expression,
@@ -342,7 +342,8 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
 def numeric(value: Any, node: ast.AST) -> Any:
     """Numbers for arithmetic: conditions count as 0 and 1, factors and text are refused."""
     if isinstance(value, Factor):
-        raise FormulaError(f"{said(node)} is not numeric: its levels are {shown_labels(value.levels)}.")
+        shown = f"{said(node)} is not numeric: it is a factor of {len(value.levels)} levels"
+        raise FormulaError(f"{shown}, such as {value.levels[0]!r}. Use it alone, or convert it with pd.to_numeric.")
     if isinstance(value, (str, tuple, type(None))):
         raise FormulaError(f"{value!r} stands where a number is needed.")
     return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "biu" else value

@@ -13,23 +13,27 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import brief
 from ..exceptions import DataError, OptionError
 from .columns import (
+    SET_MISSING,
     Column,
     Columns,
     Factor,
-    doubtful_response,
+    doubtful,
     factor_of,
     find_column,
     matched,
     plain,
     read,
     refuse,
+    scale_order,
     shown_labels,
 )
 from .factors import Interpreter
 from .parse import parse_expression
-from .sample import HEAVIEST, LIGHTEST, extreme
+from .sample import HEAVIEST, LIGHTEST, Sample, extreme
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
+#: Rows and mean weights from which weights that are counts are doubtful.
+_SOME, _FAR = 50, 5.0
 #: A text that is a number.
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
@@ -78,7 +82,10 @@ def read_response(column: Column, name: str, levels: Any = None) -> Response:
         notes = [f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks."]
     codes = factor.codes.astype(np.intp)
     codes = codes if column.missing is None else np.where(column.missing, -1, codes)
-    return Response(name, codes, labels, [*notes, *doubtful_response(labels, name)])
+    what = f"Response {name}"
+    for doubt in doubtful(what, column, labels):
+        notes.append(f"{doubt}{SET_MISSING}; if not, levels=[...] with all levels in order says so.")
+    return Response(name, codes, labels, notes)
 
 
 def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
@@ -90,7 +97,7 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if len(labels) < 2:
         return _too_few(name, labels)
     digits = all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels)
-    shown = shown_labels(sorted(labels, key=float) if digits else labels)
+    shown = shown_labels(sorted(labels, key=float) if digits else scale_order(map(str, labels)) or labels)
     what = f"is text that reads as numbers: {shown}" if digits else f"has labels without an order: {shown}"
     column, categories = f"data[{name!r}]", f"categories=[{shown}], ordered=True"
     do = f"pd.to_numeric({column})" if digits else f"pd.Categorical({column}, {categories})"
@@ -225,6 +232,20 @@ def weights_of(column: Column, given: Any, index: pd.Index) -> FloatArray:
     rest = f": a weight must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean."
     refuse(extreme(weights), index, "weights=", weights, rest, named)
     return weights
+
+
+def look_sampled(sample: Sample) -> bool:
+    """Whether weights add up to far more than the rows, and rows are not cells of a table.
+
+    A table has several outcomes of a pattern of the columns, and few rows of each.
+    """
+    rows, n = sample.rows, sample.n
+    if n < _SOME or sample.case_weights.sum() < _FAR * n:
+        return False
+    parts = [part for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale) if part is not None]
+    frame = pd.DataFrame(np.hstack(parts))
+    patterns, cells = (int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y)))
+    return not 1.5 * patterns <= n <= 100.0 * cells
 
 
 def cluster_codes(values: AnyArray | Factor) -> IntArray:

@@ -305,7 +305,7 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[tuple[str, Any],
     if not tilde or not left.strip():
         meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
         raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
-    response = parse_response(left)
+    response = parse_response(left, right)
     part = _parse_part(right, tuple(name for name in columns if name != response[0]))
     if part.random and uses_dot(text):
         raise FormulaError(f"The formula {shown(text)} has a dot, which would include the groups: name the columns.")
@@ -370,7 +370,7 @@ def _closing(text: str, start: int) -> int:
     raise FormulaError(f"Cannot read the formula {shown(text)}: a parenthesis is not closed.")
 
 
-def parse_response(text: str) -> tuple[str, Any]:
+def parse_response(text: str, right: str) -> tuple[str, Any]:
     """Column and declared levels (or None) of y, factor(y), ordered(y, levels=["lo", "hi"]), C(y) or I(y)."""
     if text.strip() in ("class", "pass"):  # keywords of Python that name many a response
         return text.strip(), None
@@ -384,6 +384,12 @@ def parse_response(text: str) -> tuple[str, Any]:
     if (name := dotted_name(node)) is not None:
         return name, levels
     hint = advice("function", function or "") or " Make it a column of the data first."
+    if function == "cbind":
+        names = [source(part) for part in node.args]
+        hint = (
+            f" Give the counts as weights: long = data.melt([c for c in data if c not in {names}], {names}, 'level', "
+            f"'count') and then ordfit(\"level ~ {right.strip()}\", long, weights='count', levels={names})."
+        )
     raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
 
 

@@ -79,7 +79,7 @@ def test_shares_of_the_weights_are_what_counts(name, unit):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Standard errors of a likelihood fit do change with the unit; tests/survey has the warning.
-        warnings.filterwarnings("ignore", "weights= are numbers of equal rows")
+        warnings.filterwarnings("ignore", "weights= are counts of equal rows")
         fit = problem.fit(_weighted(problem, unit), weights="w")
         _assert_same(problem, fit, _counted(name))
 

@@ -137,7 +137,7 @@ def test_independent_levels(formula: str) -> None:
         ({"g": kinship(5)}, DataError, "must have a row and a column for every level of 'g': .*animal 05"),
         ({"g": kinship(6).assign(**{"animal 01": 0.0})}, OptionError, "must be symmetric"),
         ({"g": -kinship(6)}, OptionError, "must be positive definite"),
-        ({"g": pd.concat([kinship(6), kinship(6)])}, OptionError, "must name every level once; got 12 rows of 6 levels"),
+        ({"g": pd.concat([kinship(6), kinship(6)])}, OptionError, "every level once; got 12 rows of 6 levels"),
     ],
 )
 def test_covariances_in_words(cov: object, error: type[Exception], words: str) -> None:
