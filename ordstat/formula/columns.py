@@ -395,7 +395,7 @@ def _beyond(codes: list[int], low: float, high: float, positive: bool = False) -
     for place, code in enumerate(codes):
         gap = code - high
         far = gap > max(high - low, 3.0) and (low < high or abs(code) > 9)
-        if far or (positive and gap > 1 and low < high <= 0):
+        if far or (positive and gap > 1 and low < high <= 0 < code):
             return codes[place:], high
         high = float(code)
     return [], high

@@ -163,7 +163,7 @@ def test_heavy_rows_are_not_listed():
         fit.conformal(0.9)
 
 
-@pytest.mark.filterwarnings("ignore:weights= are numbers:ordstat.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore:weights= are counts:ordstat.exceptions.DataWarning")
 def test_light_rows_beside_heavy_ones():
     """Rows of 1e-9 break the separation of rows of 1e9: the estimates are those of heavy rows with an error each."""
     problem = Problem.of("logit")
