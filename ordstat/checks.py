@@ -387,7 +387,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "s": "Write ns(x, df=5) or bs(x, df=5), with penalty= for a ridge penalty.",
         "Q": "Put backticks around the name.",
         "as.factor": "Write factor(x).",
-        "as.ordered": "Write ordered(y, levels=[...]), or give levels=.",
+        "as.ordered": "Give levels=[...], lowest first.",
         "as.numeric": "Make the numbers a column of the data.",
         "is.na": "Rows with missing values are left out by themselves.",
         "ifelse": "Write I(x > 0), or make the result a column of the data by numpy.where.",

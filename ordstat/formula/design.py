@@ -374,13 +374,13 @@ def make(recipe: Recipe, data: Any) -> Design:
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
     frame = whole if rows is None else whole[rows]
-    spec, levels = _formulas(recipe, frame)
+    spec = _formulas(recipe, frame)
     columns = Columns(frame)
     interpreter = Interpreter(columns, {})
     values, missing, used = spec.evaluate(spec.factors | spec.offsets | spec.groups, interpreter)
     labelled = columns.column(spec.response_name, "the response")
-    response = inputs.read_response(labelled, spec.response_name, levels if recipe.levels is None else recipe.levels)
-    if levels is None and recipe.levels is None and all(isinstance(label, str) for label in response.declared):
+    response = inputs.read_response(labelled, spec.response_name, recipe.levels)
+    if recipe.levels is None and all(isinstance(label, str) for label in response.declared):
         response.notes.extend(disordered(f"Response {response.name}", [*response.declared]))
     given: dict[str, Column] = {}
     asked = {role: getattr(recipe, role) for role in ("weights", "offset", "cluster")}
@@ -556,8 +556,8 @@ def _unused_note(labels: Collection[Any], of: str) -> list[str]:
     return [f"Levels of {of} without rows were left out: {shown_labels(labels)}."] if labels else []
 
 
-def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
-    """The formulas, and the levels that the left side declares."""
+def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
+    """The formulas, not yet evaluated."""
     surveyed = () if recipe.design is None else recipe.design.columns
     named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)
 
@@ -568,7 +568,7 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
         taken = {name for name in named if isinstance(name, str)} | {response}
         return tuple(str(name) for name in frame.columns if str(name) not in taken)
 
-    (response, levels), location = parse_formula(recipe.formula, free(recipe.formula))
+    response, location = parse_formula(recipe.formula, free(recipe.formula))
     if isinstance(recipe.offset, str):
         read_offset = parse_expression if inputs.is_arithmetic(recipe.offset, Columns(frame)) else column_expression
         location = replace(location, offsets=(*location.offsets, read_offset(recipe.offset)))
@@ -597,7 +597,7 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
     key = column_expression(response).key
     if key in spec.factors or key in spec.groups:
         raise FormulaError(f"The response {response!r} stands on the right of the formula too; take it out.")
-    return spec, levels
+    return spec
 
 
 def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.DataFrame) -> dict[str, Contrasts]:

@@ -212,25 +212,31 @@ class Interpreter:
         return value, tuple(self.used), missing
 
     def _value(self, node: ast.expr) -> Any:
-        handler = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if handler is None:
-            raise refusal(node)
-        return handler(node)
-
-    def _constant(self, node: ast.Constant) -> Any:
-        if isinstance(node.value, (bool, str)):
-            return node.value
-        if isinstance(node.value, (int, float)) and abs(node.value) <= LARGEST:
-            return np.float64(node.value)
+        match node:
+            case ast.Constant(value=bool() | str()):
+                return node.value
+            case ast.Constant(value=int() | float() as number) if abs(number) <= LARGEST:
+                return np.float64(number)
+            case ast.Name():
+                return self._lookup(str(dotted_name(node)))
+            case ast.Attribute() if str(dotted_name(node)) in self.columns:
+                return self._lookup(str(dotted_name(node)))
+            case ast.UnaryOp(op=ast.Invert() | ast.Not()):
+                return ~condition(self._value(node.operand), node)
+            case ast.UnaryOp():
+                operand = numeric(self._value(node.operand), node)
+                return -operand if isinstance(node.op, ast.USub) else operand
+            case ast.BinOp() if type(node.op) in _OPERATORS:
+                left, right = (numeric(self._value(side), side) for side in (node.left, node.right))
+                return _OPERATORS[type(node.op)](left, right)
+            case ast.BoolOp():
+                values = [condition(self._value(part), part) for part in node.values]
+                return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, values)
+            case ast.Compare():
+                return self._compare(node)
+            case ast.Call():
+                return self._call(node)
         raise refusal(node)
-
-    def _name(self, node: ast.Name | ast.Attribute) -> Any:
-        name = dotted_name(node)
-        if name is None or (isinstance(node, ast.Attribute) and name not in self.columns):
-            raise refusal(node)
-        return self._lookup(name)
-
-    _attribute = _name
 
     def _lookup(self, name: str) -> Any:
         if name in self.columns:
@@ -240,23 +246,6 @@ class Interpreter:
             return CONSTANTS[name]
         suggestion = suggest(name, map(str, self.columns.frame.columns))
         raise DataError(f"The data have no column {name!r}, needed by the formula; {suggestion}")
-
-    def _unaryop(self, node: ast.UnaryOp) -> Any:
-        operand = self._value(node.operand)
-        if isinstance(node.op, (ast.Invert, ast.Not)):
-            return ~condition(operand, node)
-        number = numeric(operand, node)
-        return -number if isinstance(node.op, ast.USub) else number
-
-    def _binop(self, node: ast.BinOp) -> Any:
-        if type(node.op) not in _OPERATORS:
-            raise refusal(node)
-        left, right = (numeric(self._value(side), side) for side in (node.left, node.right))
-        return _OPERATORS[type(node.op)](left, right)
-
-    def _boolop(self, node: ast.BoolOp) -> Any:
-        values = [condition(self._value(part), part) for part in node.values]
-        return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, values)
 
     def _compare(self, node: ast.Compare) -> Any:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
@@ -437,10 +426,9 @@ def read_relations(text: str, names: Mapping[str, int], size: int, signs: Sequen
         patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
     anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
     code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
-    pieces = [piece.strip() for piece in re.split(r"[,\n]", code) if piece.strip()]
-    if not pieces:
+    if not code.strip(", \n"):
         raise OptionError(f"the text of a relation must not be empty; got {text!r}.")
-    return [_relation(piece, names, size, signs) for piece in pieces]
+    return [_relation(piece.strip(), names, size, signs) for piece in re.split(r"[,\n]", code) if piece.strip()]
 
 
 def _relation(code: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> Relation:
