@@ -276,10 +276,10 @@ class Columns:
             self._columns[name] = column
         return self._columns[name]
 
-    def declared(self) -> dict[str, Factor]:
-        """The factor columns read so far, without their rows."""
-        values = {name: column.value for name, column in self._columns.items()}
-        return {name: replace(f, codes=f.codes[:0]) for name, f in values.items() if isinstance(f, Factor)}
+    def declared(self, names: Iterable[str]) -> dict[str, Factor]:
+        """Those of these columns that are factors, without their rows."""
+        values = zip(names, map(self.column, names), strict=True)
+        return {name: replace(f, codes=f.codes[:0]) for name, (f, _) in values if isinstance(f, Factor)}
 
 
 # Data that are probably not what they seem

@@ -395,7 +395,8 @@ def make(recipe: Recipe, data: Any) -> Design:
     if costs is not None:
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
     kept = _kept(frame.index, response, missing, weights, recipe.na_action)
-    part, fields = _model(recipe, replace(spec, states=interpreter.states), values, columns, used, kept)
+    spec = replace(spec, states=interpreter.states, levels=kept.levels.values)
+    part, fields = _model(recipe, spec, values, columns, used, kept)
     if offset is not None:
         part = replace(part, offset=kept.take(offset) if part.offset is None else part.offset + kept.take(offset))
     cluster = inputs.cluster_codes(kept.take(given["cluster"].value)) if "cluster" in given else None
@@ -628,18 +629,15 @@ def _model(
     if not all(part.intercept for part in spec.parts):
         notes.append("A formula removes the intercept; it stays, as the thresholds are the intercepts.")
     needed = frozenset().union(*(expression.names for expression in (spec.factors | spec.offsets).values()))
-    doubts = [doubt for name in used if name in needed for doubt in doubtful(f"Column {name}", columns.column(name))]
+    predictors = [name for name in used if name in needed]  # new data may lack columns that make groups alone
+    doubts = [doubt for name in predictors for doubt in doubtful(f"Column {name}", columns.column(name))]
     notes += [f"{'; '.join(doubts)}{SET_MISSING}."] if doubts else []
     contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, columns.frame)
     values = {key: kept.take(value) for key, value in given.items()}
     for key, factor in spec.factors.items():
         codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), recipe.as_categories)
         notes += _unused_note(unused, factor.label)
-    # New data may lack columns that make groups alone.
-    grouping = {name for group in spec.groups.values() for name in group.names} - needed
-    declared = {name: factor for name, factor in columns.declared().items() if name not in grouping}
-    needed_columns = tuple([name for name in used if name not in grouping])
-    spec = replace(spec, codings=codings, columns=needed_columns, declared=declared, levels=kept.levels.values)
+    spec = replace(spec, codings=codings, columns=tuple(predictors), declared=columns.declared(predictors))
     rows, matrices = spec.matrices(values, n)
     for matrix in matrices:
         _check_squares(matrix)
