@@ -127,9 +127,9 @@ class Recipe:
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula."""
-        names = sorted(field.name for field in fields(self))
-        if unknown := [name for name in changes if name not in names]:
-            raise OptionError(f"update must have arguments among {', '.join(names)}; got {', '.join(unknown)}.")
+        names = {argument.name for argument in fields(self)}
+        if unknown := ", ".join(changes.keys() - names):
+            raise OptionError(f"update must have arguments among {', '.join(sorted(names))}; got {unknown}.")
         given = {name: value for name, value in changes.items() if value is not None}
         if "formula" in given:
             given["formula"] = updated_formula(self.formula, given["formula"])
@@ -577,16 +577,13 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     for role in sides:
         if (text := getattr(recipe, role)) is None:
             continue
-        if not isinstance(text, str):
-            raise FormulaError(f"{role}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}.")
         side = sides[role] = parse_one_sided(text, free(text, response), role)
         if side.random or (role == "nominal" and side.offsets):
             what = "random term" if side.random else "offset()"
             raise FormulaError(f"{role}= must have no {what}: put it in the formula.")
     if location.random and recipe.design is not None:
         raise OptionError(
-            "design= must be left out if the formula has random effects. Give the groups as clusters of the design in "
-            "place of a random term."
+            "design= must be left out if the formula has random effects. Give the groups as its clusters."
         )
     spec = FormulaSpec(
         location=location,
@@ -699,11 +696,9 @@ def constrained(design: Design, constraints: Any) -> Design:
     texts = [constraints] if isinstance(constraints, str) else constraints
     if isinstance(constraints, Mapping):
         for column, sign in constraints.items():
-            if column not in names:
-                hint = did_you_mean(column, names) if isinstance(column, str) else ""
-                raise OptionError(f"{_CONSTRAINTS}; got {column!r}. The columns are {', '.join(names)}.{hint}")
-            if not isinstance(sign, str) or sign not in _SIGNS:
-                raise OptionError(f"{_CONSTRAINTS}; got the sign {sign!r}.")
+            if column not in names or str(sign) not in _SIGNS:
+                there = f"The columns are {', '.join(names)}.{did_you_mean(str(column), names)}"
+                raise OptionError(f"{_CONSTRAINTS}; got {column!r}: {sign!r}. {there}")
         texts = [f"{column} {_SIGNS[sign]} 0" for column, sign in constraints.items()]
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")

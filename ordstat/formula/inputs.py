@@ -76,9 +76,7 @@ def read_response(column: Column, name: str, levels: Any = None) -> Response:
     if isinstance(column.value, np.ndarray) and any(isinstance(label, float) for label in labels):
         if len(labels) > _FEW:
             continuous = f"looks continuous ({len(labels)} distinct values such as {labels[0]!r})"
-            raise DataError(
-                f"The response {name!r} {continuous}: cut it into classes with pd.cut, or give levels=[...]."
-            )
+            raise DataError(f"The response {name!r} {continuous}: cut it with pd.cut, or give levels=[...].")
         notes = [f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks."]
     codes = factor.codes.astype(np.intp)
     codes = codes if column.missing is None else np.where(column.missing, -1, codes)
@@ -122,10 +120,9 @@ def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     codes, outside = matched(factor_of(column.value, name), levels)
     codes = codes.astype(np.intp) if column.missing is None else np.where(column.missing, -1, codes)
     if outside:
-        raise DataError(
-            f"The response {name!r} has values outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}, "
-            f"in {int((codes == -2).sum())} rows. Add them to levels=, or set them to missing to leave these rows out."
-        )
+        what = f"outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}, in {int((codes == -2).sum())} rows"
+        cure = "Add them to levels=, or set them to missing to leave these rows out"
+        raise DataError(f"The response {name!r} has values {what}. {cure}.")
     return codes
 
 

@@ -303,10 +303,8 @@ class Encoding:
         if not self.factors:
             if kinds := not_numeric(X):
                 shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
-                raise DataError(
-                    f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), "
-                    "or use ordfit with a formula, or method='ordboost', which take categories."
-                )
+                cure = "Encode them, or use ordfit with a formula, or method='ordboost', which take categories"
+                raise DataError(f"X has columns that are not numeric: {shown}. {cure}.")
             return X
         frame = as_frame(X)
         codes = {name: recode(read(frame[name]).value, f.levels, str(name)) for name, f in self.factors.items()}

@@ -104,11 +104,9 @@ class Linearised:
     def check(self) -> None:
         """DataError if the rows give no variance."""
         if self.lonely == "fail" and self.alone.any():
-            first, count = self.names[int(np.argmax(self.alone))], int(self.alone.sum())
-            raise DataError(
-                f"strata= has one PSU alone in stratum {first!r} ({count} such strata), which has no variance. Merge "
-                "strata, or set lonely= to 'remove', 'certainty', 'adjust' or 'average'."
-            )
+            first = f"{self.names[int(np.argmax(self.alone))]!r} ({int(self.alone.sum())} such strata)"
+            cure = f"Merge strata, or set lonely= to one of {', '.join(LONELY[1:])}"
+            raise DataError(f"strata= has one PSU alone in stratum {first}, which has no variance. {cure}.")
         if self.df < 1:
             raise DataError(f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}.")
         varying = (self.left > 0.0) & ((self.drawn > 1) | (self.lonely == "adjust"))
