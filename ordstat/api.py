@@ -13,7 +13,7 @@ from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
 from .formula.design import Design, build
-from .formula.inputs import check_cost_labels, shape_of
+from .formula.inputs import check_cost_labels, look_sampled, shape_of
 from .formula.survey import SurveyDesign
 from .likelihood.parameters import chosen_covariance
 from .method import Method, missing_refused
@@ -73,7 +73,7 @@ def ordfit(
         Standard errors of likelihood methods: "model" (observed information), "HC0", "HC1" (sandwich), or
         {"cluster": "judge"}, the same as cluster="judge". For few clusters "CR2" beside cluster=, or
         {"cluster": "judge", "type": "CR2"}.
-    cost : str, (K, K) array or frame, (N, K) array or frame, or list of K column names, optional
+    cost : str, (K, K) array or frame, or (N, K) array or frame, optional
         What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
         price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
         levels in their order.
@@ -177,16 +177,21 @@ def ordfit(
 
 
 def _warn_of_fractions(results: Any) -> None:
-    """DataWarning if standard errors treat fractional weights as numbers of rows."""
+    """DataWarning if standard errors treat weights as numbers of rows that may not be such."""
     if not results.method.likelihood or results.covariance not in ("model", "HC0", "HC1"):
         return
     weights = results.design.sample.weights
-    if weights is None or np.array_equal(weights, np.rint(weights)):
+    if weights is None:
         return
+    if np.array_equal(weights, np.rint(weights)):
+        doubt = f"these stand for {weights.sum():g} rows in place of {weights.size}. Are they sampling weights?"
+        if not look_sampled(results.design.sample):
+            return
+    else:
+        doubt = "these are not whole numbers: standard errors change with their scale."
     warn(
-        "weights= are numbers of equal rows, and these are not whole: standard errors change with their scale. For "
-        "sampling weights give design=SurveyDesign(weights=...), with strata= and clusters= where there are some; for "
-        "other weights vcov={'cluster': ...} by rows or groups.",
+        f"weights= are counts of equal rows, and {doubt} For sampling weights give design=SurveyDesign(weights=...), "
+        "with strata= and clusters= where there are some; for other weights vcov={'cluster': ...} by rows or groups.",
         DataWarning,
     )
 
@@ -269,19 +274,17 @@ def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
     """(costs of every row, cost of all rows): at most one of them is not None."""
     if cost is None or isinstance(cost, str):
         return None, cost
-    if isinstance(cost, (list, tuple)) and all(isinstance(name, str) for name in cost):
-        return list(cost), None
     shape = shape_of(cost) if isinstance(cost, (list, tuple, np.ndarray, pd.DataFrame)) else ()
     if shape is None or len(shape) != 2:
         got = "lists of different lengths" if shape is None else f"shape {shape}"
-        raise OptionError(f"cost must be a name, a K x K table, an N x K table or a list of K column names; got {got}.")
+        do = "Take columns of prices from the data, as in cost=data[['a', 'b', 'c']]"
+        raise OptionError(f"cost must be a name, a K x K table or an N x K table; got {got}. {do}.")
     table: AnyArray = np.asarray(cost)
     if table.shape[0] == table.shape[1]:
         if table.shape[0] == len(data):
             raise OptionError(
                 f"cost has {len(data)} rows, as many as the data, and as many columns: it may be a K x K table or the "
-                "rows' own prices. Name the columns of the latter, or give a K x K table to the method itself, as "
-                "in method=REDSVM(cost=table)."
+                "rows' own prices. Give a K x K table to the method itself, as in method=REDSVM(cost=table)."
             )
         return None, table
     return cost, None

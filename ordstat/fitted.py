@@ -384,9 +384,8 @@ class FittedRanker:
         target = target.among(codes >= 0)
         given = None if weights is None else case_weights(newdata, weights, target.complete)
         self._check_target(target.weighted(given), "rows of newdata")
-        costs = self.design.spec.costs(newdata, self.design.sample.n_levels)
-        y, own = codes[target.complete], None if costs is None else costs[target.complete]
-        return target, Sample(rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given, costs=own)
+        y = codes[target.complete]
+        return target, Sample(rows=target.rows, y=y, n_levels=self.design.sample.n_levels, weights=given)
 
     def judged_sample(self, newdata: Any, weights: Any = None, name: str = "newdata") -> tuple[Target, Sample]:
         """`new_sample`, which must have a row.

@@ -97,10 +97,7 @@ def test_an_estimator_keeps_what_it_was_given():
         ("contr.sum", "sum"),
         ("contr.helmert", "helmert"),
         ("contr.poly", "poly"),
-        ("contr.SAS", "sas"),
-        ("contr.sdif", "sdif"),
         ("Contr.Sum", "sum"),
-        ("SAS", "sas"),
         ("Treatment", "treatment"),
     ],
 )
@@ -120,7 +117,7 @@ def test_unknown_names_are_still_refused():
         CumulativeLink(link="logistic")
     with pytest.raises(OptionError, match=r"threshold must be one of 'flexible', .*; got 'sym'"):
         CumulativeLink(threshold="sym")
-    with pytest.raises(FormulaError, match=r"'contr.summ' is no known contrast; did you mean 'sum'"):
+    with pytest.raises(FormulaError, match=r"'contr.summ' is not a known contrast; did you mean 'sum'"):
         contrast("contr.summ")
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import canonical, require_memory
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
@@ -46,24 +46,14 @@ def polynomial(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
     return (q * np.sign(np.diag(r)))[:, 1:], tuple(names[: k - 1])
 
 
-def _of_formulaic(name: str, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
-    from formulaic.transforms import contrasts
-
-    kind = getattr(contrasts, f"{name}Contrasts")()
-    suffix = kind.get_factor_format(levels, reduced_rank=True).removeprefix("{name}")
-    columns = kind.get_coding_column_names(levels, reduced_rank=True)
-    matrix = kind.get_coding_matrix(levels, reduced_rank=True)
-    return matrix.to_numpy(dtype=float), tuple(suffix.format(field=column) for column in columns)
+def helmert(levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
+    """Level against the mean of those before it [R: contr.helmert]."""
+    k = len(levels)
+    matrix = np.diag(np.arange(k, dtype=float)) - np.triu(np.ones((k, k)), 1)
+    return matrix[:, 1:], tuple(f"[H.{level}]" for level in levels[1:])
 
 
-KINDS: dict[str, Contrasts] = {
-    "treatment": treatment,
-    "sum": deviation,
-    "helmert": partial(_of_formulaic, "Helmert"),  # level against the mean of those before it
-    "poly": polynomial,
-    "sdif": partial(_of_formulaic, "Diff"),  # level against the one before it [R: MASS::contr.sdif]
-    "sas": partial(_of_formulaic, "SAS"),  # indicators of all levels but the last
-}
+KINDS: dict[str, Contrasts] = {"treatment": treatment, "sum": deviation, "helmert": helmert, "poly": polynomial}
 
 
 def explicit(given: AnyArray, levels: tuple[Any, ...]) -> tuple[FloatArray, tuple[str, ...]]:
@@ -81,7 +71,7 @@ def contrast(given: Any, base: Any = None) -> Contrasts:
     name = given.lower().removeprefix("contr.")
     kind = canonical(name, KINDS)
     if kind is None:
-        raise FormulaError(f"{given!r} is no known contrast; {suggest(name, KINDS)}")
+        raise FormulaError(f"{given!r} is not a known contrast; {suggest(name, KINDS)} Or give a matrix.")
     if base is not None and kind != "treatment":
         raise FormulaError(f"A base level must go with treatment contrasts; got {given!r}.")
     return KINDS[kind] if base is None else partial(treatment, base=base)
@@ -217,14 +207,15 @@ def term_columns(
 class Assembled(NamedTuple):
     """A model matrix with its names, the columns of each term, its columns' sums of squares (D,).
 
-    `categories` (D,) are the numbers of categories without an order that columns are codes of, 0 for other columns.
+    `categories` (D,) are the numbers of categories without an order that columns are codes of, 0 for other columns;
+    None without such columns.
     """
 
     matrix: FloatArray
     names: tuple[str, ...]
     terms: dict[str, slice]
     squares: FloatArray
-    categories: list[int]
+    categories: IntArray | None
 
 
 def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[str, Coding], n: int) -> Assembled:
@@ -245,7 +236,8 @@ def assemble(part: Part | None, values: Mapping[str, Value], codings: Mapping[st
         unordered = len(full) == 1 and coding.whole and not coding.ordered and len(coding.levels) > 2
         categories += [len(coding.levels) if unordered else 0] * width
     matrix, squares = stack([array for _, array in columns], n)
-    return Assembled(matrix, tuple([name for name, _ in columns]), slices, squares, categories)
+    codes = np.array(categories, dtype=np.intp) if any(categories) else None
+    return Assembled(matrix, tuple([name for name, _ in columns]), slices, squares, codes)
 
 
 def _check_size(terms: Sequence[Term], widths: Sequence[int], n: int) -> None:

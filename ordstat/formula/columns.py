@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -275,16 +276,13 @@ class Columns:
             self._columns[name] = column
         return self._columns[name]
 
-    def declared(self) -> dict[str, Factor]:
-        """The factor columns read so far, without their rows."""
-        values = {name: column.value for name, column in self._columns.items()}
-        return {name: replace(f, codes=f.codes[:0]) for name, f in values.items() if isinstance(f, Factor)}
+    def declared(self, names: Iterable[str]) -> dict[str, Factor]:
+        """Those of these columns that are factors, without their rows."""
+        values = zip(names, map(self.column, names), strict=True)
+        return {name: replace(f, codes=f.codes[:0]) for name, (f, _) in values if isinstance(f, Factor)}
 
-    def doubtful(self, names: Iterable[str]) -> list[str]:
-        """A note on each of these columns that holds codes of missing answers."""
-        notes = (_doubtful(name, self._columns[name]) for name in names)
-        return [note for note in notes if note]
 
+# Data that are probably not what they seem
 
 #: Codes of missing answers in surveys; those below 0 too.
 _CODES = (7, 8, 9, 66, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 7777, 8888, *range(9996, 10000))
@@ -298,53 +296,77 @@ _NO_ANSWER = re.compile(
 )
 _LEADING = re.compile(r"^\s*[<>≤≥$€£]*\s*([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+)(\.\d+)?\s*([kKmM]\b)?")
 _FACTORS = {"k": 1e3, "m": 1e6}
+#: Words of answers from the lowest to the highest, with those that mean the same; {} stands for each of the pairs.
+_SCALES = (
+    "never<rarely|seldom|hardly ever<sometimes|occasionally<often|frequently|usually|most of the time<always",
+    "none|not at all|no<a little|slight|mild|very low|minor<low|small|little<some|somewhat|medium|moderate|moderately"
+    "<a lot|high|large|severe|strong|major<very high|very large|very severe|extremely|extreme",
+    "terrible|very bad|very poor<bad|poor<fair|average|acceptable<good<very good<excellent",
+    "too little<about right<too much",
+    "strongly {1}|very {1}|{1} strongly<{1}<somewhat {1}|slightly {1}<neither|neutral|undecided|neither {0} nor {1}"
+    "<somewhat {0}|slightly {0}<{0}<strongly {0}|very {0}|{0} strongly",
+)
+_PAIRS = ("agree", "disagree"), ("satisfied", "dissatisfied"), ("likely", "unlikely"), ("important", "unimportant")
 
 
-def _several(word: str, labels: Sequence[Any]) -> str:
-    return f"the {word}{'s' * (len(labels) > 1)} {shown_labels(labels)}"
+def scale_order(labels: Iterable[str]) -> list[str]:
+    """The labels from the lowest to the highest if all are words of one known scale; else an empty list.
+
+    Examples
+    --------
+    >>> scale_order(["high", "low", "medium"])
+    ['low', 'medium', 'high']
+    """
+    words = {label: " ".join(label.lower().split()) for label in labels}
+    for scale, pair in product(_SCALES, _PAIRS):
+        steps = [step.split("|") for step in scale.format(*pair).split("<")]
+        ranks = {word: rank for rank, step in enumerate(steps) for word in step}
+        if ranks.keys() >= {*words.values()}:
+            return sorted(words, key=lambda label: ranks[words[label]])
+    return []
 
 
-def doubtful_response(labels: tuple[Any, ...], name: str) -> list[str]:
-    """Notes on the labels of a response, in their order, whose levels were not given by `levels=`."""
-    texts = [label for label in labels if isinstance(label, str)]
-    if labels and all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in labels):
-        codes, scale = codes_apart(np.array(labels, dtype=float))
-        return codes and [
-            f"Response {name} has {_several('level', codes)}, away from {scale}: if that is a code for a missing "
-            "answer, leave such rows out, or set it to missing; if not, levels=[...] with all levels in order says so."
-        ]
-    notes = []
-    if silent := [text for text in texts if _NO_ANSWER.search(text)]:
-        notes.append(
-            f"Response {name} has {_several('level', silent)}, which may not belong to the scale. If so, set it to "
-            "missing, or leave such rows out."
-        )
+#: What to do about doubtful values.
+SET_MISSING = ": if that is not an answer, set it to missing (NaN), or leave these rows out"
+
+
+def doubtful(what: str, column: Column, labels: tuple[Any, ...] = ()) -> list[str]:
+    """Which values of a column may be codes of missing answers, in words; `labels` are those of a response in order."""
+    value = column.value
+    if isinstance(value, Factor):
+        texts = enumerate(value.levels)
+        silent = {code: text for code, text in texts if isinstance(text, str) and _NO_ANSWER.search(text)}
+        if silent and (rows := np.isin(value.codes, [*silent])).any():
+            return [f"{what} has {_several('level', [*silent.values()], rows)}"]
+        if not labels or not all(isinstance(label, (int, float)) for label in labels):
+            return []
+        value = np.array(labels, dtype=float)[value.codes[value.codes >= 0]]
+    elif value.dtype.kind not in "iuf":
+        return []
+    elif column.missing is not None:
+        value = value[~column.missing]
+    codes, others = codes_apart(value)
+    word = "level" if labels else "value"
+    return codes and [f"{what} has {_several(word, codes, np.isin(value, codes))}, far from the others ({others})"]
+
+
+def _several(word: str, labels: Sequence[Any], rows: BoolArray) -> str:
+    count = int(rows.sum())
+    return f"the {word}{'s' * (len(labels) > 1)} {shown_labels(labels)} in {count} row{'s' * (count > 1)}"
+
+
+def disordered(what: str, texts: list[str]) -> list[str]:
+    """A note on levels of text in an order that their numbers, or their words, do not have."""
     matches = [match for text in texts if (match := _LEADING.match(text))]  # such as "1,000-4,999" or "$25k"
     numbers = [float(m[1].replace(",", "") + (m[2] or "")) * _FACTORS.get((m[3] or "").lower(), 1.0) for m in matches]
-    if len(numbers) == len(labels) and sorted(numbers) not in (numbers, numbers[::-1]):
-        notes.append(
-            f"Response {name} has levels whose numbers are not in order: {shown_labels(texts, 12)}. "
-            "Put the categories in order, or give levels=[...], lowest first."
-        )
-    return notes
-
-
-def _doubtful(name: str, column: Column) -> str:
-    value, rest = column.value, "set such values to missing (NaN), or leave these rows out"
-    if not isinstance(value, Factor):
-        if value.dtype.kind not in "iuf":
-            return ""
-        seen = value if column.missing is None else value[~column.missing]
-        codes, others = codes_apart(seen)
-        if not codes:
-            return ""
-        what = f"{_several('value', codes)} in {_rows(np.isin(seen, codes))}"
-        why = f"far from the others ({others}): if that is a code for a missing answer, {rest}"
-        return f"Column {name} has {what}, {why}."
-    silent = {k: level for k, level in enumerate(value.levels) if isinstance(level, str) and _NO_ANSWER.search(level)}
-    rows = np.isin(value.codes, [*silent])
-    what = f"{_several('level', [*silent.values()])} in {_rows(rows)}"
-    return f"Column {name} has {what}: if that is not an answer, {rest}." if rows.any() else ""
+    words = [text for text in texts if not _NO_ANSWER.search(text)]
+    right = scale_order(words) if len(words) > 2 and words == sorted(words) else []
+    if right and words not in (right, right[::-1]):
+        return [f"{what} has its levels in the order of the alphabet. Give levels={right}, lowest first."]
+    if not texts or len(numbers) < len(texts) or sorted(numbers) in (numbers, numbers[::-1]):
+        return []
+    cure = "Put the categories in order, or give levels=[...], lowest first"
+    return [f"{what} has levels whose numbers are not in order: {shown_labels(texts, 12)}. {cure}."]
 
 
 def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
@@ -373,11 +395,7 @@ def _beyond(codes: list[int], low: float, high: float, positive: bool = False) -
     for place, code in enumerate(codes):
         gap = code - high
         far = gap > max(high - low, 3.0) and (low < high or abs(code) > 9)
-        if far or (positive and gap > 1 and low < high <= 0):
+        if far or (positive and gap > 1 and low < high <= 0 < code):
             return codes[place:], high
         high = float(code)
     return [], high
-
-
-def _rows(rows: BoolArray) -> str:
-    return f"{int(rows.sum())} row{'s' * (int(rows.sum()) > 1)}"

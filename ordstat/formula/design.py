@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
+from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import (
+    SET_MISSING,
     Column,
     Columns,
     Value,
     as_frame,
+    disordered,
+    doubtful,
     read,
-    refuse,
     row_name,
     shown_labels,
     suggest,
     take,
 )
 from .factors import Interpreter, contrast_of, read_relations
-from .inputs import (
-    Response,
-    check_costs,
-    check_levels,
-    cluster_codes,
-    cost_columns,
-    cost_matrix,
-    is_arithmetic,
-    numbers,
-    read_response,
-    subset_mask,
-    used_levels,
-    values_of,
-    vector,
-    weights_of,
-)
 from .parse import (
-    Part,
     column_expression,
     parse_expression,
     parse_formula,
@@ -53,7 +40,7 @@ from .parse import (
     uses_dot,
 )
 from .random_terms import RandomTerm, fit_random_terms
-from .sample import Rows, Sample
+from .sample import RandomColumns, RandomRows, Rows, Sample
 from .spec import ArraySpec, Encoding, FormulaSpec, numeric_matrix
 from .survey import Survey, SurveyDesign, survey_of
 
@@ -81,7 +68,7 @@ class Recipe:
     weights, offset, cluster : column name or N values, optional
         Case weights (rows of weight 0 are left out), a known part of the score, groups of dependent rows. A Series must
         have the index of the data.
-    costs : list of K column names, or (N, K) values, optional
+    costs : (N, K) values, optional
         A row's own price of each predicted rank.
     design : SurveyDesign, optional
         How rows were drawn, in place of `weights` and `cluster`.
@@ -92,8 +79,8 @@ class Recipe:
     cov : dict of group to covariance of its levels, optional
         Labelled data frames; see `random_terms.py`.
     contrasts : mapping of factor to contrast, optional
-        "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", "sdif", "sas", R's names, or a
-        (K, m) matrix. That of a column outside the formula is kept for an update.
+        "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", R's names, or a (K, m)
+        matrix. That of a column outside the formula is kept for an update.
     constraints : mapping or list of str, optional
         Signs and orders of coefficients; see `constrained`.
     na_action : {"omit", "raise", "keep"}
@@ -140,9 +127,9 @@ class Recipe:
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
         """With some arguments changed; None leaves an argument as it is, and a dot stands for the old formula."""
-        names = sorted(field.name for field in fields(self))
-        if unknown := [name for name in changes if name not in names]:
-            raise OptionError(f"update must have arguments among {', '.join(names)}; got {', '.join(unknown)}.")
+        names = {argument.name for argument in fields(self)}
+        if unknown := ", ".join(changes.keys() - names):
+            raise OptionError(f"update must have arguments among {', '.join(sorted(names))}; got {unknown}.")
         given = {name: value for name, value in changes.items() if value is not None}
         if "formula" in given:
             given["formula"] = updated_formula(self.formula, given["formula"])
@@ -284,13 +271,13 @@ class Design:
         if self.recipe is None:
             raise DataError("The fit was made from arrays, without a formula: fit again with the arrays to use.")
         recipe = self.recipe.updated(changes)
-        if data is None:
-            data = self.data
-            if data is None:
-                raise DataError("The data of the fit are not at hand: pass data=, here or to load(path, data=...).")
-            if (changed := _difference(self, make(self.recipe, data))) is not None:
-                raise DataError(f"The data have changed since the fit ({changed}): fit again, or pass data=.")
-        return make(recipe, data)
+        if data is not None:
+            return make(recipe, data)
+        if self.data is None:
+            raise DataError("The data of the fit are not at hand: pass data=, here or to load(path, data=...).")
+        if changed := self._changed(self.data):
+            raise DataError(f"The data have changed since the fit ({changed}): fit again, or pass data=.")
+        return make(recipe, self.data)
 
     def coded(self, as_categories: bool) -> Design:
         """The same with factors as columns of codes, or of contrasts."""
@@ -304,37 +291,39 @@ class Design:
             raise DataError("data= must be left out: the fit was made from arrays, without a formula.")
         if not isinstance(self.recipe, Recipe):  # a forged file may hold anything
             raise DataError(f"A design must be made from a Recipe; got {type(self.recipe).__name__}.")
-        if (changed := _difference(self, make(self.recipe, data))) is not None:
+        if changed := self._changed(data):
             raise DataError(f"data= must be the data of the fit, all rows in their order; they differ: {changed}.")
         return replace(self, data=data)
 
+    def _changed(self, data: Any) -> str:
+        """What differs in the design of some data, in words; empty if nothing does."""
+        assert self.recipe is not None
+        rebuilt = make(self.recipe, data)
+        if self.levels.values != rebuilt.levels.values:
+            return "the levels of the response"
+        if self.sample.n != rebuilt.sample.n:
+            return f"{self.sample.n} rows were used, now there are {rebuilt.sample.n}"
+        pairs = zip_longest(_arrays(self.sample), _arrays(rebuilt.sample), fillvalue=("", np.empty(0)))
+        for (name, old), (other, new) in pairs:
+            if old is not new and (name != other or not np.array_equal(old, new, equal_nan=True)):
+                return f"the {_HELD.get(name, name)}"
+        return ""
 
-def _difference(stored: Design, rebuilt: Design) -> str | None:
-    """What differs between two designs, in words."""
-    old, new = stored.sample, rebuilt.sample
-    if stored.levels.values != rebuilt.levels.values:
-        return "the levels of the response"
-    if old.n != new.n:
-        return f"{old.n} rows were used, now there are {new.n}"
-    pairs = [
-        ("the response", old.y, new.y),
-        ("the columns of the formula", old.X, new.X),
-        ("the nominal columns", old.rows.nominal, new.rows.nominal),
-        ("the scale columns", old.rows.scale, new.rows.scale),
-        ("the offset", old.rows.offset, new.rows.offset),
-        ("the offset of the scale", old.rows.scale_offset, new.rows.scale_offset),
-        ("the weights", old.weights, new.weights),
-        ("the clusters", old.cluster, new.cluster),
-    ]
-    if old.rows.random is not None and new.rows.random is not None:
-        for before, now in zip(old.rows.random.terms, new.rows.random.terms, strict=True):
-            pairs += [("the groups", getattr(before, name), getattr(now, name)) for name in ("z", "codes", "root")]
-    for what, first, second in pairs:
-        if first is second:
-            continue
-        if first is None or second is None or not np.array_equal(first, second, equal_nan=True):
-            return what
-    return None
+
+def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:
+    """The arrays of a sample with the names of their fields."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, (Sample, Rows, RandomRows, RandomColumns)):
+        for item in fields(value):
+            yield from _arrays(getattr(value, item.name), item.name)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _arrays(item, name)
+
+
+#: What the arrays of a sample hold, beside those that the user knows by the names of their fields.
+_HELD = {"X": "columns of the formula", "y": "response", "z": "groups", "codes": "groups", "root": "groups"}
 
 
 def build(formula: str, data: Any, **arguments: Any) -> Design:
@@ -380,47 +369,64 @@ def make(recipe: Recipe, data: Any) -> Design:
     """The design of a recipe and some data."""
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     whole = as_frame(data)
-    if recipe.design is not None:
-        if not isinstance(recipe.design, SurveyDesign):
-            raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {recipe.design!r}.")
-        for name, inside in (("weights", "weights"), ("cluster", "clusters")):
-            if getattr(recipe, name) is not None:
-                raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
-    survey = None if recipe.design is None else survey_of(recipe.design, whole)
-    rows = None if recipe.subset is None else subset_mask(recipe.subset, whole)
+    survey = None if recipe.design is None else _survey(recipe, whole)
+    rows = None if recipe.subset is None else inputs.subset_mask(recipe.subset, whole)
     if rows is not None and not rows.any():
         raise DataError(f"subset= leaves none of the {len(whole)} rows.")
     frame = whole if rows is None else whole[rows]
-    spec, levels = _formulas(recipe, frame)
+    spec = _formulas(recipe, frame)
     columns = Columns(frame)
     interpreter = Interpreter(columns, {})
     values, missing, used = spec.evaluate(spec.factors | spec.offsets | spec.groups, interpreter)
-    contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, frame)
-    levels = levels if recipe.levels is None else recipe.levels
-    response = columns.column(spec.response_name, "the response")
-    given: dict[str, tuple[Any, Column]] = {}
-    for role in ("weights", "offset", "cluster"):
-        asked = getattr(recipe if recipe.design is None or role != "weights" else recipe.design, role)
-        if asked is not None and (role != "offset" or not isinstance(asked, str)):  # a named offset is in the formula
-            given[role] = asked, vector(asked, role, columns, rows, whole.index)
-
-    def model(take_rows: Callable[[Any], Any], n: int, kept: Levels) -> tuple[Rows, dict[str, Any]]:
-        complete = {key: take_rows(value) for key, value in values.items()}
-        return _model(recipe, replace(spec, levels=kept.values), complete, interpreter, used, contrasts, n)
-
-    design = _design(
-        frame.index,
-        read_response(response, spec.response_name, None if levels is None else check_levels(levels)),
-        missing,
-        given,
-        model,
-        costs=None if recipe.costs is None else cost_matrix(recipe.costs, frame, rows, whole.index),
-        survey=survey if survey is None or rows is None else survey.take(rows),
-        na_action=recipe.na_action,
+    labelled = columns.column(spec.response_name, "the response")
+    response = inputs.read_response(labelled, spec.response_name, recipe.levels)
+    if recipe.levels is None and all(isinstance(label, str) for label in response.declared):
+        response.notes.extend(disordered(f"Response {response.name}", [*response.declared]))
+    given: dict[str, Column] = {}
+    asked = {role: getattr(recipe, role) for role in ("weights", "offset", "cluster")}
+    asked["weights"] = recipe.weights if recipe.design is None else recipe.design.weights
+    for role, value in asked.items():
+        if value is not None and (role != "offset" or not isinstance(value, str)):  # a named offset is in the formula
+            column = given[role] = inputs.vector(value, role, columns, rows, whole.index)
+            missing |= {} if column.missing is None else {value if isinstance(value, str) else role: column.missing}
+    weights = inputs.weights_of(given["weights"], asked["weights"], frame.index) if "weights" in given else None
+    offset = inputs.numbers(given["offset"], "offset", frame.index) if "offset" in given else None
+    costs = None if recipe.costs is None else inputs.cost_matrix(recipe.costs, rows, whole.index)
+    if costs is not None:
+        missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
+    kept = _kept(frame.index, response, missing, weights, recipe.na_action)
+    spec = replace(spec, states=interpreter.states, levels=kept.levels.values)
+    part, fields = _model(recipe, spec, values, columns, used, kept)
+    if offset is not None:
+        part = replace(part, offset=kept.take(offset) if part.offset is None else part.offset + kept.take(offset))
+    cluster = inputs.cluster_codes(kept.take(given["cluster"].value)) if "cluster" in given else None
+    weights = kept.take(weights)
+    if survey is not None and weights is not None:
+        survey = (survey if rows is None else survey.take(rows)).take(slice(None) if kept.mask is None else kept.mask)
+        survey.check()
+        cluster, weights = survey.cluster, np.asarray(weights / weights.mean())  # only their ratios matter
+    sample = Sample(
+        rows=part,
+        y=kept.y,
+        n_levels=kept.used.size,
+        weights=weights,
+        costs=None if costs is None else kept.take(inputs.check_costs(costs, response, kept.used, frame.index)),
+        cluster=cluster,
+        categories=fields.pop("categories"),
     )
-    design = replace(design, data=data, recipe=recipe)
+    design = kept.design(sample, survey=survey, data=data, recipe=recipe, formula=recipe.formula, **fields)
     design = design if recipe.constraints is None else constrained(design, recipe.constraints)
     return design if recipe.interactions is None else grouped(design, recipe.interactions)
+
+
+def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
+    """The survey of all rows, which has weights and clusters of its own."""
+    if not isinstance(recipe.design, SurveyDesign):
+        raise OptionError(f"design must be a SurveyDesign(weights=..., ...); got {recipe.design!r}.")
+    for name, inside in (("weights", "weights"), ("cluster", "clusters")):
+        if getattr(recipe, name) is not None:
+            raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
+    return survey_of(recipe.design, frame)
 
 
 def from_arrays(
@@ -432,7 +438,7 @@ def from_arrays(
     encoding: Encoding | None = None,
     keep_levels: bool = False,
 ) -> Design:
-    """A design of numeric columns.
+    """A design of numeric columns, which scikit-learn has checked: they are finite, and as many as the labels.
 
     Parameters
     ----------
@@ -457,146 +463,104 @@ def from_arrays(
     (array([0, 1, 0]), ('x1', 'x2', 'x3'))
     """
     matrix, index, columns = numeric_matrix(X, None)
-    with np.errstate(invalid="ignore", over="ignore"):
-        finite = np.isfinite(matrix.sum())  # one sum in place of a look at every value
-    wrong: Any = [] if finite else np.argwhere(np.isinf(matrix) if gaps else ~np.isfinite(matrix))
-    if len(wrong):
-        row, column = (int(k) for k in wrong[0])
-        must = "finite or missing (NaN)" if gaps else "finite"
-        where = f"{row_name(index, row)}, column {column}"
-        raise DataError(f"X is {matrix[row, column]:g} in {where}; all values must be {must}.")
-    labels = read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y", None)
-    if labels.codes.size != len(matrix):
-        raise DataError(f"y must have a value for each of the {len(matrix)} rows of X; got {labels.codes.size}.")
-    refuse(labels.codes < 0, index, "y", "missing", ": leave them out.")
-    given = {} if weights is None else {"weights": (None, read(values_of(np.asarray(weights), "weights", index)))}
+    response = inputs.read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y")
+    if weights is not None:
+        weights = inputs.weights_of(read(inputs.values_of(np.asarray(weights), "weights", index)), None, index)
+    kept = _kept(index, response, {}, weights, keep_levels=keep_levels)
     encoding = encoding or Encoding({})
     names = tuple(str(name) for name in columns or [f"x{j + 1}" for j in range(matrix.shape[1])])
-
-    def model(take_rows: Callable[[Any], Any], n: int, kept: Levels) -> tuple[Rows, dict[str, Any]]:
-        return Rows(X=take_rows(matrix)), {
-            "names": names,
-            "terms": {name: slice(j, j + 1) for j, name in enumerate(names)},
-            "formula": f"y ~ {' + '.join(names) if len(names) <= 10 else '.'}",
-            "categories": encoding.counts(names),
-            "notes": [],
-            "spec": ArraySpec.of(
-                names,
-                columns=columns or (),
-                levels=kept.values,
-                na_action="keep" if gaps else "omit",
-                encoding=encoding,
-            ),
-        }
-
-    return _design(index, labels, {}, given, model, keep_levels=keep_levels)
+    sample = Sample(
+        rows=Rows(X=kept.take(matrix)),
+        y=kept.y,
+        n_levels=kept.used.size,
+        weights=kept.take(weights),
+        categories=encoding.counts(names),
+    )
+    na_action = "keep" if gaps else "omit"
+    spec = ArraySpec.of(names, columns=columns or (), levels=kept.levels.values, na_action=na_action, encoding=encoding)
+    formula = f"y ~ {' + '.join(names) if len(names) <= 10 else '.'}"
+    terms = {name: slice(j, j + 1) for j, name in enumerate(names)}
+    return kept.design(sample, names=names, terms=terms, formula=formula, spec=spec)
 
 
-def _design(
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """The complete rows of positive weight, with the fields of a design that they settle.
+
+    Attributes
+    ----------
+    mask : (N,) or None
+        None if all rows are kept.
+    y : (n,) codes of the levels in use
+    used : (K,) codes of these among the declared ones
+    levels, index, n_given, dropped, notes, response
+        As in `Design`.
+    """
+
+    mask: BoolArray | None
+    y: IntArray
+    used: IntArray
+    levels: Levels
+    index: pd.Index
+    n_given: int
+    dropped: dict[str, int]
+    notes: list[str]
+    response: str
+
+    def take(self, value: Any) -> Any:
+        """The kept rows of a value."""
+        return value if self.mask is None or value is None else take(value, self.mask)
+
+    def design(self, sample: Sample, **fields: Any) -> Design:
+        """The design of these rows."""
+        settled = {name: value for name, value in vars(self).items() if name not in ("mask", "y", "used")}
+        return Design(sample=sample, **settled | fields | {"notes": tuple(self.notes)})
+
+
+def _kept(
     index: pd.Index,
-    response: Response,
+    response: inputs.Response,
     missing: Mapping[str, BoolArray],
-    given: Mapping[str, tuple[Any, Column]],
-    model: Callable[[Callable[[Any], Any], int, Levels], tuple[Rows, dict[str, Any]]],
-    *,
-    costs: FloatArray | None = None,
-    survey: Survey | None = None,
+    weights: FloatArray | None,
     na_action: str = "omit",
     keep_levels: bool = False,
-) -> Design:
-    """The design of the complete rows of positive weight.
-
-    Parameters
-    ----------
-    index : pandas.Index
-        Of all rows, as are the response, the masks `missing`, the costs, the survey and the arguments `given`: by role
-        what was asked for, and its column.
-    model : callable(take, n, levels)
-        Makes the n rows, and the other fields of the design; `take` takes those rows of a value.
-    keep_levels : bool
-        Keep declared levels without rows.
-    """
-    weights = weights_of(given["weights"][1], given["weights"][0], index) if "weights" in given else None
-    offset = numbers(given["offset"][1], "offset", index) if "offset" in given else None
-    masks = {response.name: response.codes < 0, **missing}
-    for role, (asked, column) in given.items():
-        if column.missing is not None:
-            masks[asked if isinstance(asked, str) else role] = column.missing
-    if costs is not None:
-        masks["costs"] = np.asarray(np.isnan(costs).any(axis=1))
-    masks = {name: mask for name, mask in masks.items() if mask.any()}
-    kept = np.ones(len(index), dtype=bool)
-    for mask in masks.values():
-        kept &= ~mask
-    counts, notes = _counts(masks), list[str]()
+) -> _Kept:
+    """Which rows are used, `keep_levels` with the declared levels that have none; the masks `missing` are by name."""
+    masks = {name: mask for name, mask in {response.name: response.codes < 0, **missing}.items() if mask.any()}
+    lost = np.any([*masks.values()], axis=0) if masks else np.zeros(len(index), dtype=bool)
+    dropped, notes = {name: int(mask.sum()) for name, mask in masks.items()}, list[str]()
     if masks:
-        rows_missing = f"{int((~kept).sum())} of {len(index)} rows"
+        what = f"{int(lost.sum())} of {len(index)} rows"
+        counts = ", ".join(f"{name} ({count})" for name, count in dropped.items())
         if na_action == "raise":
-            first = row_name(index, int(np.argmin(kept)))
-            what = f"{rows_missing} have missing values: {counts}; first {first}"
+            what = f"{what} have missing values: {counts}; first {row_name(index, int(np.argmax(lost)))}"
             raise DataError(f"{what}. Fill or drop them, or use na_action='omit'.")
-        notes = [f"{rows_missing} left out for missing values: {counts}."]
+        notes = [f"{what} left out for missing values: {counts}."]
     if weights is not None and (zero := weights == 0).any():
-        masks[ZERO_WEIGHT] = zero
-        kept &= ~zero
-    if not kept.any():
-        why = f"; left out for {_counts(masks)}".replace(ZERO_WEIGHT, "weights= of 0") if masks else ""
-        raise DataError(f"No row of the {len(index)} given can be used{why}.")
-
-    def take_rows(value: Any) -> Any:
-        return take(value, kept) if masks and value is not None else value
-
-    codes, declared = take_rows(response.codes), response.declared
-    used = np.arange(len(declared)) if keep_levels else used_levels(codes, declared, response.name)
+        dropped[ZERO_WEIGHT] = int(zero.sum())
+        lost = lost | zero
+    if lost.all():
+        why = ", ".join(f"{name} ({count})" for name, count in dropped.items()).replace(ZERO_WEIGHT, "weights= of 0")
+        raise DataError(f"No row of the {len(index)} given can be used{why and '; left out for '}{why}.")
+    mask = ~lost if dropped else None
+    codes, index_kept = (response.codes, index) if mask is None else (response.codes[mask], index[mask])
+    declared = response.declared
+    used = np.arange(len(declared)) if keep_levels else inputs.used_levels(codes, declared, response.name)
     unused = np.setdiff1d(np.arange(len(declared)), used)
     levels = Levels(values=tuple([declared[k] for k in used]), unused=tuple([declared[k] for k in unused]))
-    rows, fields = model(take_rows, codes.size, levels)
-    if offset is not None:
-        offset = take_rows(offset)
-        rows = replace(rows, offset=offset if rows.offset is None else rows.offset + offset)
-    cluster = cluster_codes(take_rows(given["cluster"][1].value)) if "cluster" in given else None
-    weights = take_rows(weights)
-    if survey is not None:
-        survey = survey.take(kept)
-        survey.check()
-        assert weights is not None
-        cluster, weights = survey.cluster, np.asarray(weights / weights.mean())  # only their ratios matter
-    categories = fields.pop("categories")
-    sample = Sample(
-        rows=rows,
-        y=np.searchsorted(used, codes),
-        n_levels=used.size,
-        weights=weights,
-        costs=None if costs is None else take_rows(check_costs(costs, len(declared), used, index)),
-        cluster=cluster,
-        categories=np.array(categories, dtype=np.intp) if any(categories) else None,
-    )
-    notes += [*response.notes, *_unused_note(levels.unused, "the response"), *fields.pop("notes")]
-    return Design(
-        sample=sample,
-        levels=levels,
-        response=response.name,
-        index=take_rows(index),
-        n_given=len(index),
-        dropped={name: int(mask.sum()) for name, mask in masks.items()},
-        survey=survey,
-        notes=tuple(notes),
-        **fields,
-    )
-
-
-def _counts(masks: Mapping[str, BoolArray]) -> str:
-    return ", ".join(f"{name} ({int(mask.sum())})" for name, mask in masks.items())
+    notes += [*response.notes, *_unused_note(levels.unused, "the response")]
+    y = np.searchsorted(used, codes)
+    return _Kept(mask, y, used, levels, index_kept, len(index), dropped, notes, response.name)
 
 
 def _unused_note(labels: Collection[Any], of: str) -> list[str]:
     return [f"Levels of {of} without rows were left out: {shown_labels(labels)}."] if labels else []
 
 
-def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
-    """The formulas, and the levels that the left side declares."""
+def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
+    """The formulas, not yet evaluated."""
     surveyed = () if recipe.design is None else recipe.design.columns
-    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed, *(cost_columns(recipe.costs) or ()))
+    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)
 
     def free(text: str, response: str = "") -> tuple[str, ...]:
         """The columns that a dot stands for."""
@@ -605,36 +569,33 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> tuple[FormulaSpec, Any]:
         taken = {name for name in named if isinstance(name, str)} | {response}
         return tuple(str(name) for name in frame.columns if str(name) not in taken)
 
-    (response, levels), location = parse_formula(recipe.formula, free(recipe.formula))
+    response, location = parse_formula(recipe.formula, free(recipe.formula))
     if isinstance(recipe.offset, str):
-        read_offset = parse_expression if is_arithmetic(recipe.offset, Columns(frame)) else column_expression
+        read_offset = parse_expression if inputs.is_arithmetic(recipe.offset, Columns(frame)) else column_expression
         location = replace(location, offsets=(*location.offsets, read_offset(recipe.offset)))
-    sides: dict[str, Part | None] = {"nominal": None, "scale": None}
+    sides: dict[str, Any] = {"nominal": None, "scale": None}
     for role in sides:
         if (text := getattr(recipe, role)) is None:
             continue
-        if not isinstance(text, str):
-            raise FormulaError(f"{role}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}.")
         side = sides[role] = parse_one_sided(text, free(text, response), role)
         if side.random or (role == "nominal" and side.offsets):
             what = "random term" if side.random else "offset()"
             raise FormulaError(f"{role}= must have no {what}: put it in the formula.")
     if location.random and recipe.design is not None:
         raise OptionError(
-            "design= must be left out if the formula has random effects. Give the groups as clusters of the design in "
-            "place of a random term."
+            "design= must be left out if the formula has random effects. Give the groups as its clusters."
         )
     spec = FormulaSpec(
         location=location,
         response_name=response,
         na_action=recipe.na_action,
-        nominal=sides["nominal"],
-        scale=sides["scale"],
+        array_offset=recipe.offset is not None and not isinstance(recipe.offset, str),
+        **sides,
     )
     key = column_expression(response).key
     if key in spec.factors or key in spec.groups:
         raise FormulaError(f"The response {response!r} stands on the right of the formula too; take it out.")
-    return spec, levels
+    return spec
 
 
 def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.DataFrame) -> dict[str, Contrasts]:
@@ -655,33 +616,25 @@ def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.D
 
 
 def _model(
-    recipe: Recipe,
-    spec: FormulaSpec,
-    values: Mapping[str, Value],
-    interpreter: Interpreter,
-    used: Collection[str],
-    contrasts: Mapping[str, Contrasts],
-    n: int,
+    recipe: Recipe, spec: FormulaSpec, given: Mapping[str, Value], columns: Columns, used: Collection[str], kept: _Kept
 ) -> tuple[Rows, dict[str, Any]]:
-    """The n complete rows, and the fields of a design that describe their columns.
+    """The complete rows, and the fields of a design that describe their columns; notes join those of `kept`.
 
-    `used` are the columns in `values`, which are complete.
+    `given` are the values of all rows, made of the columns `used`.
     """
-    codings: dict[str, Coding] = {}
-    notes = list[str]()
-    for part in spec.parts:
-        if not part.intercept:
-            notes = ["A formula removes the intercept; it stays, as the thresholds are the intercepts."]
-    predictors, needed = set[str](), set[str]()
-    for factor in spec.factors.values():
-        predictors |= factor.names
-    for offset in spec.offsets.values():
-        needed |= offset.names
-    notes += interpreter.columns.doubtful([name for name in used if name in predictors])
+    notes, codings, n = kept.notes, dict[str, Coding](), kept.y.size
+    if not all(part.intercept for part in spec.parts):
+        notes.append("A formula removes the intercept; it stays, as the thresholds are the intercepts.")
+    needed = frozenset().union(*(expression.names for expression in (spec.factors | spec.offsets).values()))
+    predictors = [name for name in used if name in needed]  # new data may lack columns that make groups alone
+    doubts = [doubt for name in predictors for doubt in doubtful(f"Column {name}", columns.column(name))]
+    notes += [f"{'; '.join(doubts)}{SET_MISSING}."] if doubts else []
+    contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, columns.frame)
+    values = {key: kept.take(value) for key, value in given.items()}
     for key, factor in spec.factors.items():
         codings[key], unused = fit_coding(factor, values[key], contrasts.get(key), recipe.as_categories)
         notes += _unused_note(unused, factor.label)
-    spec = replace(spec, codings=codings)
+    spec = replace(spec, codings=codings, columns=tuple(predictors), declared=columns.declared(predictors))
     rows, matrices = spec.matrices(values, n)
     for matrix in matrices:
         _check_squares(matrix)
@@ -691,32 +644,16 @@ def _model(
     empty = [location.names[j] for j in np.flatnonzero(np.isnan(location.squares)) if np.isnan(rows.X[:, j]).all()]
     if empty:
         notes.append(f"Columns without a value in the rows used: {shown_labels(empty)}.")
-    random: tuple[RandomTerm, ...] = ()
     if spec.location.random or recipe.cov is not None:
         random, random_rows, random_notes = fit_random_terms(spec.location.random, values, codings, n, recipe.cov)
-        rows, notes = replace(rows, random=random_rows), notes + random_notes
-        notes += [
-            f"{term.text} stands beside fixed effects of {term.group.label}, which leave its intercept no variance: "
-            "take one of them out."
-            for term in spec.location.random
-            if term.columns.intercept and term.group.label in categorical
-        ]
-    needed |= predictors  # new data may lack columns that make groups alone
-    grouping = {name for group in spec.groups.values() for name in group.names} - needed
-    declared = interpreter.columns.declared()
-    spec = replace(
-        spec,
-        states=interpreter.states,
-        columns=tuple([name for name in used if name not in grouping]),
-        declared={name: factor for name, factor in declared.items() if name not in grouping},
-        cost_names=cost_columns(recipe.costs),
-        array_offset=recipe.offset is not None and not isinstance(recipe.offset, str),
-        random=random,
-    )
+        spec, rows = replace(spec, random=random), replace(rows, random=random_rows)
+        notes += random_notes
+        for term in spec.location.random:
+            if term.columns.intercept and term.group.label in categorical:
+                fixed = f"{term.text} stands beside fixed effects of {term.group.label}"
+                notes.append(f"{fixed}, which leave its intercept no variance: take one of them out.")
     return rows, {
-        "notes": notes,
         "categories": location.categories,
-        "formula": recipe.formula,
         "names": location.names,
         "nominal_names": nominal.names,
         "scale_names": scale.names,
@@ -724,7 +661,7 @@ def _model(
         "nominal_terms": nominal.terms,
         "scale_terms": scale.terms,
         "categorical": categorical,
-        "random": random,
+        "random": spec.random,
         "spec": spec,
     }
 
@@ -758,8 +695,10 @@ def constrained(design: Design, constraints: Any) -> Design:
     names = {name: place for place, name in enumerate(design.names)}
     texts = [constraints] if isinstance(constraints, str) else constraints
     if isinstance(constraints, Mapping):
-        if unknown := [sign for sign in constraints.values() if sign not in _SIGNS]:
-            raise OptionError(f"{_CONSTRAINTS}; got the sign {unknown[0]!r}.")
+        for column, sign in constraints.items():
+            if column not in names or str(sign) not in _SIGNS:
+                there = f"The columns are {', '.join(names)}.{did_you_mean(str(column), names)}"
+                raise OptionError(f"{_CONSTRAINTS}; got {column!r}: {sign!r}. {there}")
         texts = [f"{column} {_SIGNS[sign]} 0" for column, sign in constraints.items()]
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")
@@ -767,9 +706,8 @@ def constrained(design: Design, constraints: Any) -> Design:
     for relation in [r for text in texts for r in read_relations(text, names, len(names), ("<=", ">="))]:
         problem = f"constraint {relation.text!r} must"
         if relation.value != 0.0:
-            raise OptionError(
-                f"{problem} compare coefficients with each other or with 0; got the constant {relation.value:g}."
-            )
+            must = "compare coefficients with each other or with 0"
+            raise OptionError(f"{problem} {must}; got the constant {relation.value:g}.")
         unordered = () if design.sample.categories is None else design.sample.categories * (relation.row != 0)
         if np.any(unordered):
             name = design.names[int(np.argmax(unordered))]
@@ -792,18 +730,15 @@ def grouped(design: Design, interactions: Any) -> Design:
     OptionError
         Groups of another kind, an unknown column, or a term of variables without a common group.
     """
-    variables = design.spec.variables()
+    variables, several = design.spec.variables(), (list, tuple, set, frozenset)
     names = sorted(frozenset().union(*variables.values()))
-    several = (list, tuple, set, frozenset)
-    if not isinstance(interactions, (list, tuple)) or not interactions:
+    groups: list[Any] = [*interactions] if isinstance(interactions, (list, tuple)) else []
+    if not groups or not all(isinstance(group, several) and group for group in groups):
         raise OptionError(f"{_GROUPS}; got {interactions!r}.")
-    for group in interactions:
-        if not isinstance(group, several) or not group:
-            raise OptionError(f"{_GROUPS}; got the group {group!r}.")
-        if unknown := [name for name in group if name not in names]:
-            no_column = f"interactions= names {unknown[0]!r}, which is no column of the formula"
-            raise OptionError(f"{no_column} ({shown_labels(names)}).{did_you_mean(unknown[0], names)}")
-    groups = [frozenset(group) for group in interactions]
+    if unknown := [name for group in groups for name in group if name not in names]:
+        no_column = f"interactions= names {unknown[0]!r}, which is no column of the formula"
+        raise OptionError(f"{no_column} ({shown_labels(names)}).{did_you_mean(unknown[0], names)}")
+    groups = [frozenset(group) for group in groups]
     groups += [rest] if (rest := frozenset(names).difference(*groups)) else []
     for term, inside in variables.items():
         if not any(inside <= group for group in groups):

@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import advice, did_you_mean, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
-from .columns import Columns, Factor, Value, factor_of, shown_labels, suggest
+from .columns import Columns, Factor, Value, factor_of, suggest
 from .parse import (
     CONSTANTS,
     Expression,
@@ -126,15 +126,23 @@ class Spline:
 
 
 def fit_spline(
-    x: FloatArray, df: Any, knots: Any, degree: int, intercept: bool, boundary_knots: Any, natural: bool
+    x: FloatArray,
+    df: Any = None,
+    knots: Any = None,
+    *,
+    degree: int = 3,
+    intercept: Any = False,
+    boundary_knots: Any = None,
+    natural: bool = False,
 ) -> Spline:
-    """The knots of ns() if `natural`, else bs(); `df` counts the columns."""
+    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df` counts the columns."""
     if boundary_knots is not None and np.shape(boundary_knots) != (2,):
         raise FormulaError(f"boundary_knots must be [low, high]; got {boundary_knots!r}.")
     low, high = (x.min(), x.max()) if boundary_knots is None else sorted(boundary_knots)
     if not low < high:
         raise _constant(x)
-    least = int(intercept) + (1 if natural else whole("degree", degree, 1, 9))
+    whole("degree", degree, *((3, 3) if natural else (1, 9)))
+    least = int(intercept) + (1 if natural else degree)
     if knots is None:
         most = min(int(np.unique(x).size) + 1, MAX_KNOTS)
         count = 0 if df is None else whole("df", df, least, most) - least
@@ -145,25 +153,6 @@ def fit_spline(
             raise FormulaError(f"knots must lie inside ({low:g}, {high:g}), at most {MAX_KNOTS}; got {len(inner):,}.")
     boundary = float(low), float(high)
     return Spline(knots=tuple(inner), boundary=boundary, degree=degree, intercept=bool(intercept), natural=natural)
-
-
-def fit_bs(
-    x: FloatArray,
-    df: Any = None,
-    knots: Any = None,
-    degree: int = 3,
-    intercept: Any = False,
-    boundary_knots: Any = None,
-) -> Spline:
-    """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None)."""
-    return fit_spline(x, df, knots, degree, intercept, boundary_knots, natural=False)
-
-
-def fit_ns(
-    x: FloatArray, df: Any = None, knots: Any = None, intercept: Any = False, boundary_knots: Any = None
-) -> Spline:
-    """ns(x, df=None, knots=None, intercept=False, boundary_knots=None)."""
-    return fit_spline(x, df, knots, 3, intercept, boundary_knots, natural=True)
 
 
 def _logarithm(x: FloatArray, base: float | None = None) -> FloatArray:
@@ -180,7 +169,8 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
 
 #: Functions fitted to a column of numbers: name to a fitting function of (x, options) -> Transform.
 FITTED: dict[str, Callable[..., Transform]] = {
-    "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_bs, "ns": fit_ns,
+    "scale": fit_scale, "center": lambda x: fit_scale(x, scale=False), "poly": fit_poly, "bs": fit_spline,
+    "ns": partial(fit_spline, natural=True),
 }  # fmt: skip
 
 
@@ -222,25 +212,31 @@ class Interpreter:
         return value, tuple(self.used), missing
 
     def _value(self, node: ast.expr) -> Any:
-        handler = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if handler is None:
-            raise refusal(node)
-        return handler(node)
-
-    def _constant(self, node: ast.Constant) -> Any:
-        if isinstance(node.value, (bool, str)):
-            return node.value
-        if isinstance(node.value, (int, float)) and abs(node.value) <= LARGEST:
-            return np.float64(node.value)
+        match node:
+            case ast.Constant(value=bool() | str()):
+                return node.value
+            case ast.Constant(value=int() | float() as number) if abs(number) <= LARGEST:
+                return np.float64(number)
+            case ast.Name():
+                return self._lookup(str(dotted_name(node)))
+            case ast.Attribute() if str(dotted_name(node)) in self.columns:
+                return self._lookup(str(dotted_name(node)))
+            case ast.UnaryOp(op=ast.Invert() | ast.Not()):
+                return ~condition(self._value(node.operand), node)
+            case ast.UnaryOp():
+                operand = numeric(self._value(node.operand), node)
+                return -operand if isinstance(node.op, ast.USub) else operand
+            case ast.BinOp() if type(node.op) in _OPERATORS:
+                left, right = (numeric(self._value(side), side) for side in (node.left, node.right))
+                return _OPERATORS[type(node.op)](left, right)
+            case ast.BoolOp():
+                values = [condition(self._value(part), part) for part in node.values]
+                return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, values)
+            case ast.Compare():
+                return self._compare(node)
+            case ast.Call():
+                return self._call(node)
         raise refusal(node)
-
-    def _name(self, node: ast.Name | ast.Attribute) -> Any:
-        name = dotted_name(node)
-        if name is None or (isinstance(node, ast.Attribute) and name not in self.columns):
-            raise refusal(node)
-        return self._lookup(name)
-
-    _attribute = _name
 
     def _lookup(self, name: str) -> Any:
         if name in self.columns:
@@ -250,23 +246,6 @@ class Interpreter:
             return CONSTANTS[name]
         suggestion = suggest(name, map(str, self.columns.frame.columns))
         raise DataError(f"The data have no column {name!r}, needed by the formula; {suggestion}")
-
-    def _unaryop(self, node: ast.UnaryOp) -> Any:
-        operand = self._value(node.operand)
-        if isinstance(node.op, (ast.Invert, ast.Not)):
-            return ~condition(operand, node)
-        number = numeric(operand, node)
-        return -number if isinstance(node.op, ast.USub) else number
-
-    def _binop(self, node: ast.BinOp) -> Any:
-        if type(node.op) not in _OPERATORS:
-            raise refusal(node)
-        left, right = (numeric(self._value(side), side) for side in (node.left, node.right))
-        return _OPERATORS[type(node.op)](left, right)
-
-    def _boolop(self, node: ast.BoolOp) -> Any:
-        values = [condition(self._value(part), part) for part in node.values]
-        return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, values)
 
     def _compare(self, node: ast.Compare) -> Any:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
@@ -352,7 +331,8 @@ def bound(function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywo
 def numeric(value: Any, node: ast.AST) -> Any:
     """Numbers for arithmetic: conditions count as 0 and 1, factors and text are refused."""
     if isinstance(value, Factor):
-        raise FormulaError(f"{said(node)} is not numeric: its levels are {shown_labels(value.levels)}.")
+        shown = f"{said(node)} is not numeric: it is a factor of {len(value.levels)} levels"
+        raise FormulaError(f"{shown}, such as {value.levels[0]!r}. Use it alone, or convert it with pd.to_numeric.")
     if isinstance(value, (str, tuple, type(None))):
         raise FormulaError(f"{value!r} stands where a number is needed.")
     return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "biu" else value
@@ -446,10 +426,9 @@ def read_relations(text: str, names: Mapping[str, int], size: int, signs: Sequen
         patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
     anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
     code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
-    pieces = [piece.strip() for piece in re.split(r"[,\n]", code) if piece.strip()]
-    if not pieces:
+    if not code.strip(", \n"):
         raise OptionError(f"the text of a relation must not be empty; got {text!r}.")
-    return [_relation(piece, names, size, signs) for piece in pieces]
+    return [_relation(piece.strip(), names, size, signs) for piece in re.split(r"[,\n]", code) if piece.strip()]
 
 
 def _relation(code: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> Relation:

@@ -13,23 +13,27 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import brief
 from ..exceptions import DataError, OptionError
 from .columns import (
+    SET_MISSING,
     Column,
     Columns,
     Factor,
-    doubtful_response,
+    doubtful,
     factor_of,
     find_column,
     matched,
     plain,
     read,
     refuse,
+    scale_order,
     shown_labels,
 )
 from .factors import Interpreter
 from .parse import parse_expression
-from .sample import HEAVIEST, LIGHTEST, extreme
+from .sample import HEAVIEST, LIGHTEST, Sample, extreme
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
+#: Rows and mean weights from which weights that are counts are doubtful.
+_SOME, _FAR = 50, 5.0
 #: A text that is a number.
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
@@ -52,7 +56,7 @@ class Response(NamedTuple):
     notes: list[str]
 
 
-def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> Response:
+def read_response(column: Column, name: str, levels: Any = None) -> Response:
     """Codes and labels of a response.
 
     Ordered categoricals keep their order; numbers and booleans sort; anything else needs `levels`.
@@ -63,6 +67,7 @@ def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> 
         For text or unordered categories without `levels`, values outside `levels`, a continuous response.
     """
     if levels is not None:
+        levels = check_levels(levels)
         return Response(name, known_codes(column, name, levels), levels, [])
     factor, notes = factor_of(column.value, name), list[str]()
     labels = factor.levels
@@ -71,13 +76,14 @@ def read_response(column: Column, name: str, levels: tuple[Any, ...] | None) -> 
     if isinstance(column.value, np.ndarray) and any(isinstance(label, float) for label in labels):
         if len(labels) > _FEW:
             continuous = f"looks continuous ({len(labels)} distinct values such as {labels[0]!r})"
-            raise DataError(
-                f"The response {name!r} {continuous}: cut it into classes with pd.cut, or give levels=[...]."
-            )
+            raise DataError(f"The response {name!r} {continuous}: cut it with pd.cut, or give levels=[...].")
         notes = [f"Response {name} holds {len(labels)} values that are not whole numbers; they are taken as ranks."]
     codes = factor.codes.astype(np.intp)
     codes = codes if column.missing is None else np.where(column.missing, -1, codes)
-    return Response(name, codes, labels, [*notes, *doubtful_response(labels, name)])
+    what = f"Response {name}"
+    for doubt in doubtful(what, column, labels):
+        notes.append(f"{doubt}{SET_MISSING}; if not, levels=[...] with all levels in order says so.")
+    return Response(name, codes, labels, notes)
 
 
 def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
@@ -89,7 +95,7 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if len(labels) < 2:
         return _too_few(name, labels)
     digits = all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels)
-    shown = shown_labels(sorted(labels, key=float) if digits else labels)
+    shown = shown_labels(sorted(labels, key=float) if digits else scale_order(map(str, labels)) or labels)
     what = f"is text that reads as numbers: {shown}" if digits else f"has labels without an order: {shown}"
     column, categories = f"data[{name!r}]", f"categories=[{shown}], ordered=True"
     do = f"pd.to_numeric({column})" if digits else f"pd.Categorical({column}, {categories})"
@@ -114,10 +120,9 @@ def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     codes, outside = matched(factor_of(column.value, name), levels)
     codes = codes.astype(np.intp) if column.missing is None else np.where(column.missing, -1, codes)
     if outside:
-        raise DataError(
-            f"The response {name!r} has values outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}, "
-            f"in {int((codes == -2).sum())} rows. Add them to levels=, or set them to missing to leave these rows out."
-        )
+        what = f"outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}, in {int((codes == -2).sum())} rows"
+        cure = "Add them to levels=, or set them to missing to leave these rows out"
+        raise DataError(f"The response {name!r} has values {what}. {cure}.")
     return codes
 
 
@@ -136,22 +141,16 @@ def read_items(
 
     Numbers have the levels that any of the columns has; other columns must have the same levels.
     """
-    given = None if levels is None else check_levels(levels)
-    columns = {name: read(find_column(frame, name, "rows=")) for name in names}
-    items = [read_response(column, name, given) for name, column in columns.items()]
-    shared = items[0].declared
-    if other := next((item for item in items if item.declared != shared), None):
-        every = {label for item in items for label in item.declared}
-        if not all(isinstance(label, (int, float)) for label in every):
-            had = f"{names[0]!r} has {shown_labels(shared)}, {other.name!r} has {shown_labels(other.declared)}"
-            raise DataError(
-                f"The columns of rows= must have the same levels; {had}. Give levels=[...] for all of them."
-            )
-        shared = tuple(sorted(every))
-        items = [read_response(column, name, shared) for name, column in columns.items()]
-    if len(shared) < 2:
-        raise DataError(f"rows={list(names)!r} has only the level {shown_labels(shared)}: give levels=[...].")
-    return shared, np.column_stack([item.codes for item in items]), [note for item in items for note in item.notes]
+    columns = [find_column(frame, name, "rows=") for name in names]
+    kinds = {column.dtype for column in columns if isinstance(column.dtype, pd.CategoricalDtype)}
+    if levels is None and kinds and len({*kinds, *(column.dtype for column in columns)}) > 1:
+        raise DataError(
+            f"The columns {shown_labels(names)} must have the same levels. Give levels=[...] for all of them."
+        )
+    item = read_response(read(pd.concat(columns, ignore_index=True)), names[0], levels)
+    if len(item.declared) < 2:
+        raise DataError(f"rows={list(names)!r} has only the level {shown_labels(item.declared)}: give levels=[...].")
+    return item.declared, item.codes.reshape(len(names), -1).T, item.notes
 
 
 # Arguments beside the formula
@@ -232,6 +231,20 @@ def weights_of(column: Column, given: Any, index: pd.Index) -> FloatArray:
     return weights
 
 
+def look_sampled(sample: Sample) -> bool:
+    """Whether weights add up to far more than the rows, and rows are not cells of a table.
+
+    A table has several outcomes of a pattern of the columns, and few rows of each.
+    """
+    rows, n = sample.rows, sample.n
+    if n < _SOME or sample.case_weights.sum() < _FAR * n:
+        return False
+    parts = [part for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale) if part is not None]
+    frame = pd.DataFrame(np.hstack(parts))
+    patterns, cells = (int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y)))
+    return not 1.5 * patterns <= n <= 100.0 * cells
+
+
 def cluster_codes(values: AnyArray | Factor) -> IntArray:
     """Codes 0..G-1 of clusters without missing rows, at least two of them."""
     labels, codes = np.unique(values.codes if isinstance(values, Factor) else values, return_inverse=True)
@@ -240,36 +253,23 @@ def cluster_codes(values: AnyArray | Factor) -> IntArray:
     return codes.astype(np.intp)
 
 
-def cost_columns(costs: Any) -> tuple[str, ...] | None:
-    """The names, if cost= is a list of column names."""
-    if isinstance(costs, str) or not isinstance(costs, Sequence) or not costs:
-        return None
-    return tuple(costs) if all(isinstance(name, str) for name in costs) else None
-
-
-def cost_matrix(costs: Any, frame: pd.DataFrame, rows: BoolArray | None, index: pd.Index) -> FloatArray:
+def cost_matrix(costs: Any, rows: BoolArray | None, index: pd.Index) -> FloatArray:
     """(N, K) costs of the rows in the subset, NaN where missing; `index` is that of all rows."""
-    if (names := cost_columns(costs)) is not None:
-        columns = [read(find_column(frame, name, "cost=")).value for name in names]
-        if any(isinstance(column, Factor) for column in columns):
-            raise DataError("cost= must name columns of numbers.")
-        return np.column_stack([np.asarray(column, dtype=float) for column in columns])
-    if isinstance(costs, str):
-        raise DataError(f"cost= must be a list of columns, one per level; got the single name {costs!r}.")
     if isinstance(costs, pd.DataFrame) and not costs.index.equals(index):
         raise DataError("cost= is a frame whose index is not that of the data: reindex it, or give cost.to_numpy().")
     try:
         matrix = np.asarray(costs, dtype=float)
     except (ValueError, TypeError, OverflowError) as error:
-        raise DataError(f"cost= must hold numbers in rows of one length: {error}.") from error
+        hint = "Give columns as data[['a', 'b', 'c']]"
+        raise DataError(f"cost= must hold numbers in rows of one length: {error}. {hint}.") from error
     if matrix.ndim != 2 or matrix.shape[0] != len(index):
         raise DataError(f"cost= must have {len(index)} rows, one per row of the data; got shape {matrix.shape}.")
     return matrix if rows is None else matrix[rows]
 
 
-def check_costs(costs: FloatArray, declared: int, used: IntArray, index: pd.Index) -> FloatArray:
+def check_costs(costs: FloatArray, response: Response, used: IntArray, index: pd.Index) -> FloatArray:
     """Costs of the levels in use; one column per level, declared or used."""
-    if costs.shape[1] not in (declared, used.size):
+    if costs.shape[1] not in (len(response.declared), used.size):
         raise DataError(f"cost= must have one column per level of the response, {used.size}; got {costs.shape[1]}.")
     refuse(np.asarray(np.isinf(costs).any(axis=1)), index, "cost=", "infinite", ".")
     return costs if costs.shape[1] == used.size else costs[:, used]

@@ -299,14 +299,14 @@ class Token(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[tuple[str, Any], Part]:
+def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Part]:
     """The response (see `parse_response`) and the location part; `columns` stand for a dot on the right."""
     left, tilde, right = split_formula(text)
     if not tilde or not left.strip():
         meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
         raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
-    response = parse_response(left)
-    part = _parse_part(right, tuple(name for name in columns if name != response[0]))
+    response = parse_response(left, right)
+    part = _parse_part(right, tuple(name for name in columns if name != response))
     if part.random and uses_dot(text):
         raise FormulaError(f"The formula {shown(text)} has a dot, which would include the groups: name the columns.")
     return response, part
@@ -370,20 +370,25 @@ def _closing(text: str, start: int) -> int:
     raise FormulaError(f"Cannot read the formula {shown(text)}: a parenthesis is not closed.")
 
 
-def parse_response(text: str) -> tuple[str, Any]:
-    """Column and declared levels (or None) of y, factor(y), ordered(y, levels=["lo", "hi"]), C(y) or I(y)."""
+def parse_response(text: str, right: str) -> str:
+    """The column of y, factor(y), ordered(y), C(y) or I(y)."""
     if text.strip() in ("class", "pass"):  # keywords of Python that name many a response
-        return text.strip(), None
+        return text.strip()
     expression = parse_expression(text)
     node: Any = expression.tree
-    function, levels = dotted_name(getattr(node, "func", node)), None
-    if isinstance(node, ast.Call) and function in ("factor", "ordered", "C", "I") and len(node.args) == 1:
-        given = {keyword.arg: literal(keyword.value) for keyword in node.keywords}
-        levels = given.pop("levels", None)
-        node = node if set(given) - {"ordered"} else node.args[0]
+    function = dotted_name(getattr(node, "func", node)) or ""
+    if function in ("factor", "ordered", "C", "I") and isinstance(node, ast.Call) and len(node.args) == 1:
+        if node.keywords:
+            raise FormulaError(f"{said(node)}: give the levels of the response as levels=[...], beside the formula.")
+        node = node.args[0]
     if (name := dotted_name(node)) is not None:
-        return name, levels
-    hint = advice("function", function or "") or " Make it a column of the data first."
+        return name
+    hint = advice("function", function) or " Make it a column of the data first."
+    if function == "cbind":
+        names = [source(part) for part in node.args]
+        melted = f"long = data.melt([c for c in data if c not in {names}], {names}, 'level', 'count')"
+        call = f"ordfit(\"level ~ {right.strip()}\", long, weights='count', levels={names})"
+        hint = f" Give the counts as weights: {melted} and then {call}."
     raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
 
 
@@ -479,7 +484,7 @@ class _Reader:
                 sign, right = {"+": "-", "-": "+"}[sign], {0: None}
             else:
                 right = self._crossed()
-            self._count(len(right))
+            self._limited({}, len(right))
             if sign == "+":
                 terms.update(right)
                 self._limited(terms)
@@ -493,7 +498,7 @@ class _Reader:
         left = self._interaction()
         while operator := self._take("*", "/"):
             right = self._interaction()
-            self._count(len(left))
+            self._limited({}, len(left))
             outer = left if operator == "*" else {reduce(or_, left): None} if left else {}
             joined = self._product(outer, right)
             left = self._limited(left | right | joined if operator == "*" else left | joined)
@@ -578,22 +583,21 @@ class _Reader:
         return {1 << place: None}
 
     def _product(self, left: Terms, right: Terms) -> Terms:
-        self._count(len(left) * len(right))
+        self._limited({}, len(left) * len(right))
         out: Terms = {}
         for term in left:
             out.update(dict.fromkeys([term | other for other in right]))
             self._limited(out)
         return out
 
-    def _limited(self, terms: Terms) -> Terms:
-        if len(terms) - (0 in terms) > MAX_TERMS:
-            raise too_large(self.text, f"gives more than {MAX_TERMS:,} terms")
-        return terms
-
-    def _count(self, steps: int) -> None:
+    def _limited(self, terms: Terms, steps: int = 0) -> Terms:
+        """The terms, which took some more steps; FormulaError beyond a limit."""
         self.steps += steps
         if self.steps > MAX_STEPS:
             raise too_large(self.text, f"takes more than {MAX_STEPS:,} sums and products of terms to work out")
+        if len(terms) - (0 in terms) > MAX_TERMS:
+            raise too_large(self.text, f"gives more than {MAX_TERMS:,} terms")
+        return terms
 
     def _misplaced(self) -> FormulaError:
         """The error for a token that cannot stand where it does, with what may have been meant."""

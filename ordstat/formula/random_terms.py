@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..checks import require_memory
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Coding, Named, full_codings, stack, term_columns
 from .columns import Value, as_frame, factor_of, find_column, matched, shown_labels
@@ -19,8 +20,6 @@ from .sample import RandomColumns, RandomRows
 
 #: Name of the column of ones, as R has it.
 INTERCEPT = "(Intercept)"
-#: Largest number of rows times groups whose covariance is given.
-MOST_NUMBERS = 50_000_000
 #: Asymmetry, and smallest eigenvalue beside the largest, that rounding explains.
 _ROUNDING = 1e-10
 
@@ -207,26 +206,19 @@ def _root(term: RandomTerm, K: pd.DataFrame, n: int) -> FloatArray:
     """(G, G) lower triangular L with L L' = K at the levels of a group, in their order."""
     if term.names != (INTERCEPT,):
         raise OptionError(f"cov= must go with a term of one intercept, such as (1 | {term.group}); got {term.text}.")
-    if n * term.cells.size > MOST_NUMBERS:
-        size = f"{n:,} rows and {term.cells.size:,} groups"
-        raise OptionError(f"cov= must have at most {MOST_NUMBERS:,} rows times groups; got {size} of {term.group!r}.")
+    require_memory(f"cov= of {n:,} rows and {term.cells.size:,} groups", 16.0 * n * term.cells.size, "Join groups.")
     name, labels = f"cov[{term.group!r}]", term.groups
-    for axis, index in (("rows", K.index), ("columns", K.columns)):
-        if not index.is_unique:
-            twice = shown_labels([*index[index.duplicated()].unique()], 3)
-            raise OptionError(f"{name} must name every level once; its {axis} have {twice} twice.")
-        if missing := [label for label in labels if label not in index]:
-            lack = f"its {axis} lack {shown_labels(missing, 3)}"
-            raise DataError(f"{name} must have a row and a column for every level of {term.group!r}; {lack}.")
     try:
         values = K.loc[labels, labels].to_numpy(dtype=np.float64)
+    except KeyError as error:
+        raise DataError(f"{name} must have a row and a column for every level of {term.group!r}: {error}.") from None
     except (TypeError, ValueError) as error:
         raise OptionError(f"{name} must be numbers; {error}.") from None
-    asymmetry = np.abs(values - values.T).max()
-    if not asymmetry <= _ROUNDING * np.abs(values).max() < np.inf:
+    if values.shape != (len(labels), len(labels)):
+        raise OptionError(f"{name} must name every level once; got {values.shape[0]} rows of {len(labels)} levels.")
+    if not np.abs(values - values.T).max() <= _ROUNDING * np.abs(values).max() < np.inf:
         raise OptionError(f"{name} must be symmetric and finite, a covariance of the levels.")
     eigenvalues = np.linalg.eigvalsh(values)
     if eigenvalues[0] <= _ROUNDING * eigenvalues[-1]:
-        what = f"its smallest eigenvalue is {eigenvalues[0]:.3g}"
-        raise OptionError(f"{name} must be positive definite at the {len(labels)} levels; {what}.")
+        raise OptionError(f"{name} must be positive definite; its smallest eigenvalue is {eigenvalues[0]:.3g}.")
     return np.asarray(np.linalg.cholesky(0.5 * (values + values.T)))

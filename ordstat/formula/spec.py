@@ -30,7 +30,7 @@ from .columns import (
     with_gaps,
 )
 from .factors import CODED, Interpreter, Transform
-from .inputs import cost_matrix, known_codes
+from .inputs import known_codes
 from .parse import Expression, Part, Term, dotted_name, quoted, unquoted
 from .random_terms import RandomTerm
 from .sample import RandomRows, Rows
@@ -72,7 +72,6 @@ class FormulaSpec:
         The factor columns, without rows.
     levels : tuple
         Labels of the response, lowest first.
-    cost_names : tuple of str or None
     random : tuple of RandomTerm
     array_offset : bool
         Whether the fit had an offset given as an array, which new data cannot supply.
@@ -89,7 +88,6 @@ class FormulaSpec:
     columns: tuple[Any, ...] = ()
     declared: Mapping[str, Factor] = field(default_factory=dict)
     levels: tuple[Any, ...] = ()
-    cost_names: tuple[str, ...] | None = None
     random: tuple[RandomTerm, ...] = ()
     array_offset: bool = False
     na_action: str = "omit"
@@ -176,8 +174,6 @@ class FormulaSpec:
             raise DataError("The fit had offset= given as an array. Fit with offset= a column name instead.")
         frame = as_frame(data)
         complete = np.ones(len(frame), dtype=bool)
-        if (X := self._plain_matrix(frame)) is not None:
-            return NewRows(rows=Rows(X=X), complete=complete, index=frame.index)
         absent = [name for name in self.columns if name not in frame.columns]
         if absent:
             needs = shown_labels(self.columns, 60)
@@ -205,40 +201,10 @@ class FormulaSpec:
             rows = replace(rows, random=RandomRows(tuple(terms)))
         return NewRows(rows=rows, complete=complete, index=frame.index)
 
-    @cached_property
-    def _plain(self) -> list[str]:
-        """The columns of a model whose terms are single columns of numbers; empty for any other model."""
-        part = self.location
-        names = [dotted_name(term.factors[0].tree) for term in part.terms if len(term.factors) == 1]
-        other = part.offsets or part.random or self.nominal or self.scale
-        if other or len(names) < len(part.terms) or any(coding.levels for coding in self.codings.values()):
-            return []
-        return [] if None in names else [str(name) for name in names]
-
-    def _plain_matrix(self, frame: pd.DataFrame) -> FloatArray | None:
-        """(N, D) of columns of finite numbers, taken together; None if the longer way is needed."""
-        if not self._plain or not all(name in frame.columns for name in self._plain):
-            return None
-        chosen = frame[self._plain]
-        numbers = all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in chosen.dtypes)
-        if chosen.shape[1] != len(self._plain) or not numbers:
-            return None
-        matrix = np.ascontiguousarray(chosen.to_numpy(dtype=float, copy=True))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return matrix if np.isfinite(matrix.sum()) else None
-
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 where missing; DataError for a level the fit has not seen."""
         column = find_column(as_frame(data), self.response_name, "the response")
         return known_codes(read(column), self.response_name, self.levels)
-
-    def costs(self, data: Any, n_levels: int) -> FloatArray | None:
-        """(N, K) costs in new data; None unless the fit named one column per level, and the data have them."""
-        if self.cost_names is None or len(self.cost_names) != n_levels:
-            return None
-        frame = as_frame(data)
-        here = all(name in frame.columns for name in self.cost_names)
-        return cost_matrix(self.cost_names, frame, None, frame.index) if here else None
 
     def categories(self) -> dict[str, tuple[Any, ...]]:
         """Levels of the columns that are factors of the formula, alone or by C()."""
@@ -337,21 +303,17 @@ class Encoding:
         if not self.factors:
             if kinds := not_numeric(X):
                 shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
-                raise DataError(
-                    f"X has columns that are not numeric: {shown}. Encode them (such as OneHotEncoder in a Pipeline), "
-                    "or use ordfit with a formula, or method='ordboost', which take categories."
-                )
+                cure = "Encode them, or use ordfit with a formula, or method='ordboost', which take categories"
+                raise DataError(f"X has columns that are not numeric: {shown}. {cure}.")
             return X
         frame = as_frame(X)
         codes = {name: recode(read(frame[name]).value, f.levels, str(name)) for name, f in self.factors.items()}
         return frame.assign(**{name: np.where(code < 0, np.nan, code) for name, code in codes.items()})
 
-    def counts(self, names: Any) -> list[int]:
-        """D numbers of categories without an order, 0 for other columns."""
-        unordered = {
-            str(name): len(f.levels) for name, f in self.factors.items() if not f.ordered and len(f.levels) > 2
-        }
-        return [unordered.get(name, 0) for name in names]
+    def counts(self, names: Sequence[str]) -> IntArray | None:
+        """(D,) numbers of categories without an order, 0 for other columns; None without such categories."""
+        sizes = {str(name): len(f.levels) for name, f in self.factors.items() if not f.ordered and len(f.levels) > 2}
+        return np.array([sizes.get(name, 0) for name in names], dtype=np.intp) if sizes else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

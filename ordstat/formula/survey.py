@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import flag, fraction, number, one_of
+from ..checks import flag, fraction, one_of
 from ..exceptions import DataError, OptionError
 from .columns import Column, Columns, Factor, find_column, refuse
 from .inputs import numbers, vector
@@ -98,17 +98,15 @@ class Linearised:
             return None
         return np.asarray((np.cumsum(self.units) - 1)[self.psu], dtype=np.intp)
 
-    def take(self, rows: BoolArray) -> Linearised:
+    def take(self, rows: BoolArray | slice) -> Linearised:
         return replace(self, psu=self.psu[rows])
 
     def check(self) -> None:
         """DataError if the rows give no variance."""
         if self.lonely == "fail" and self.alone.any():
-            first, count = self.names[int(np.argmax(self.alone))], int(self.alone.sum())
-            raise DataError(
-                f"strata= has one PSU alone in stratum {first!r} ({count} such strata), which has no variance. Merge "
-                "strata, or set lonely= to 'remove', 'certainty', 'adjust' or 'average'."
-            )
+            first = f"{self.names[int(np.argmax(self.alone))]!r} ({int(self.alone.sum())} such strata)"
+            cure = f"Merge strata, or set lonely= to one of {', '.join(LONELY[1:])}"
+            raise DataError(f"strata= has one PSU alone in stratum {first}, which has no variance. {cure}.")
         if self.df < 1:
             raise DataError(f"design= must leave a degree of freedom, more PSUs than strata; got {self.words}.")
         varying = (self.left > 0.0) & ((self.drawn > 1) | (self.lonely == "adjust"))
@@ -145,13 +143,14 @@ class Replicates:
     factor : (R,) what each squared difference is multiplied by
     mse : bool
         Differences from the estimates, rather than from the mean of the replicates.
-    type : str
+    kind : str
+        Their type, for the summary.
     """
 
     weights: FloatArray
     factor: FloatArray
     mse: bool
-    type: str
+    kind: str
 
     @cached_property
     def df(self) -> int:
@@ -161,7 +160,7 @@ class Replicates:
 
     @property
     def words(self) -> str:
-        return f"{self.factor.size} replicate weights ({self.type}), {self.df} df"
+        return f"{self.factor.size} replicate weights ({self.kind}), {self.df} df"
 
     @property
     def errors(self) -> str:
@@ -172,7 +171,7 @@ class Replicates:
         """Unknown."""
         return None
 
-    def take(self, rows: BoolArray) -> Replicates:
+    def take(self, rows: BoolArray | slice) -> Replicates:
         return replace(self, weights=self.weights[rows])
 
     def check(self) -> None:
@@ -189,8 +188,13 @@ class Replicates:
 
 #: How rows were drawn.
 Survey = Linearised | Replicates
-#: Kinds of replicate weights.
-TYPES = ("BRR", "Fay", "JK1", "JKn", "bootstrap")
+#: Factors of the squared differences of n replicates by kind, of all of them.
+FACTORS: dict[str, Callable[[int, float], float]] = {
+    "BRR": lambda n, rho: 1.0 / n,
+    "Fay": lambda n, rho: 1.0 / (n * (1.0 - rho) ** 2),
+    "JK1": lambda n, rho: (n - 1.0) / n,
+    "bootstrap": lambda n, rho: 1.0 / (n - 1.0),
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,10 +223,11 @@ class SurveyDesign:
         Whether labels of PSUs start anew in every stratum.
     replicates : list of str, (N, R) array or frame, optional
         Columns of replicate weights, each a weight for the whole sample (R: combined.weights=TRUE).
-    type : {"BRR", "Fay", "JK1", "JKn", "bootstrap"}, with `replicates`
-    scale, rscales : float and (R,) numbers, optional
-        Factors of the squared differences, all and each. By default 1/R for "BRR", 1/(R (1 - rho)^2) for "Fay",
-        (R - 1)/R for "JK1", 1/(R - 1) for "bootstrap"; "JKn" needs `rscales`, (n_h - 1)/n_h of the stratum of each.
+    type : {"BRR", "Fay", "JK1", "bootstrap"}, with `replicates`
+        Squared differences are multiplied by 1/R, 1/(R (1 - rho)^2), (R - 1)/R and 1/(R - 1).
+    scale : float or (R,) numbers, in place of `type`
+        What squared differences are multiplied by [R: scale * rscales]; for a stratified jackknife (JKn) the
+        (n_h - 1)/n_h of the stratum of each replicate.
     rho : float in (0, 1), with type "Fay"
     mse : bool
         Squared differences from the estimates, rather than from the mean of the replicates.
@@ -261,8 +266,7 @@ class SurveyDesign:
     nest: bool = False
     replicates: Any = None
     type: str | None = None
-    scale: float | None = None
-    rscales: Any = None
+    scale: Any = None
     rho: float | None = None
     mse: bool = False
 
@@ -270,31 +274,25 @@ class SurveyDesign:
         one_of("lonely", self.lonely, LONELY, of=self)
         flag("nest", self.nest)
         flag("mse", self.mse)
-        replicated, rho = self.replicates is not None, self.rho
-        if replicated:
-            one_of("type", self.type, TYPES, of=self)
+        replicated, scaled, rho = self.replicates is not None, self.scale is not None, self.rho
         why = "must be left out: replicate weights stand for the design" if replicated else "goes with replicates="
-        others = _OF_STRATA if replicated else _OF_REPLICATES
+        others = ("strata", "clusters", "fpc", "nest") if replicated else ("type", "scale", "rho", "mse")
         given = [name for name in others if getattr(self, name) is not None and getattr(self, name) is not False]
         checks = {
             "weights of SurveyDesign must be a column or values; got None": self.weights is None,
             "nest of SurveyDesign goes with clusters=": self.nest and self.clusters is None,
             f"{' and '.join(given)} of SurveyDesign {why}": given,
             f"rho of SurveyDesign goes with type='Fay' alone; got {rho!r}": (self.type == "Fay") != (rho is not None),
-            f"scale of SurveyDesign is fixed by type={self.type!r}: leave it out": (
-                self.scale is not None and self.type in ("BRR", "Fay")
-            ),
-            "rscales of SurveyDesign must be given with type='JKn': (n_h - 1)/n_h of the stratum of each replicate": (
-                self.type == "JKn" and self.rscales is None
-            ),
+            "scale of SurveyDesign stands in place of type=: leave one of them out": scaled and self.type is not None,
+            "type='JKn' of SurveyDesign must be scale=, each replicate's (n_h - 1)/n_h": self.type == "JKn",
         }
         for message, wrong in checks.items():
             if wrong:
                 raise OptionError(f"{message}.")
+        if replicated and not scaled:
+            one_of("type", self.type, FACTORS, of=self)
         if rho is not None:
             fraction("rho", rho, of=self)
-        if self.scale is not None:
-            number("scale", self.scale, above=0.0, of=self)
 
     @property
     def columns(self) -> list[str]:
@@ -302,10 +300,6 @@ class SurveyDesign:
         several = self.replicates if _are_names(self.replicates) else ()
         given = (self.weights, self.strata, self.clusters, self.fpc, *several)
         return [name for name in given if isinstance(name, str)]
-
-
-_OF_STRATA = ("strata", "clusters", "fpc", "nest")
-_OF_REPLICATES = ("type", "scale", "rscales", "rho", "mse")
 
 
 def _are_names(given: Any) -> bool:
@@ -371,17 +365,14 @@ def _fractions(given: FloatArray, stratum: IntArray, names: Sequence[str], drawn
     if (varies := values[stratum] != given).any():
         name = names[int(stratum[int(np.argmax(varies))])]
         raise DataError(f"fpc= of SurveyDesign must be one number in each stratum; it varies in {name!r}.")
-    sizes = bool((values > 1.0).any())
-    if (values == 1.0).all() or (values < (1.0 if sizes else 0.0)).any():
-        raise DataError(
-            "fpc= of SurveyDesign must be numbers of PSUs in the population, all of them 1 or more, or shares of them, "
-            f"from 0 to 1 and not all 1; got values from {values.min():g} to {values.max():g}."
-        )
-    shares = drawn / values if sizes else values
-    if (shares > 1.0).any():
-        k = int(np.argmax(shares > 1.0))
-        where = f"{values[k]:g} in stratum {names[k]!r}, of which {drawn[k]} PSUs were drawn"
-        raise DataError(f"fpc= of SurveyDesign is {where}: give the number of PSUs in the population.")
+    with np.errstate(divide="ignore"):
+        shares = drawn / values if (values > 1.0).any() else values
+    wrong = (shares < 0.0) | (shares > 1.0) | (values == 1.0).all()
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        got = f"{values[k]:g} in stratum {names[k]!r}, of which {drawn[k]} PSUs were drawn"
+        must = "numbers of PSUs in the population, or shares of them from 0 to 1 and not all 1"
+        raise DataError(f"fpc= of SurveyDesign must be {must}; got {got}.")
     return shares
 
 
@@ -398,13 +389,10 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
     bad = np.asarray(~(np.isfinite(weights) & (weights >= 0.0)).all(axis=1))
     refuse(bad, frame.index, "replicates= of SurveyDesign", "missing, infinite or negative", ".")
     n = weights.shape[1]
-    scales = {"BRR": 1.0 / n, "Fay": 1.0 / (n * (1.0 - (asked.rho or 0.0)) ** 2), "JK1": (n - 1.0) / n}
-    scale = (scales | {"bootstrap": 1.0 / (n - 1.0), "JKn": 1.0})[str(asked.type)]
-    factors = np.ones(n) if asked.rscales is None else _numbers(asked.rscales)
-    if factors.shape not in ((), (n,)) or not (np.isfinite(factors).all() and (factors >= 0.0).all() and factors.any()):
-        raise OptionError(f"rscales of SurveyDesign must be {n} numbers >= 0, one a replicate; got {asked.rscales!r}.")
-    factor = np.broadcast_to(factors, n) * (scale if asked.scale is None else asked.scale)
-    return Replicates(weights=weights, factor=factor, mse=asked.mse, type=str(asked.type))
+    factor = _numbers(asked.scale if asked.type is None else FACTORS[asked.type](n, asked.rho or 0.0))
+    if factor.shape not in ((), (n,)) or not (np.isfinite(factor).all() and (factor >= 0.0).all() and factor.any()):
+        raise OptionError(f"scale of SurveyDesign must be a number above 0, or {n} numbers; got {asked.scale!r}.")
+    return Replicates(weights=weights, factor=np.broadcast_to(factor, n), mse=asked.mse, kind=asked.type or "scaled")
 
 
 def _numbers(values: Any) -> FloatArray:

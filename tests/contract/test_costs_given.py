@@ -59,16 +59,15 @@ def test_a_name_that_stands_for_a_cost_takes_no_other(wine, method):
         ordfit(FORMULA, wine, method, cost=np.ones((72, 5)))
 
 
-def test_prices_in_the_columns_of_new_data_are_used(wine, matrix):
+def test_rows_of_new_data_have_no_prices(wine, matrix):
     names = [f"c{k}" for k in range(5)]
     priced = wine.join(pd.DataFrame(matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=names))
-    fit = ordfit(FORMULA, priced.iloc[:50], "redsvm", cost=names)
-    new = priced.iloc[50:].copy()
-    new[names] *= 2.0
-    codes = fit.predict(new).astype(int) - 1
-    paid = new[names].to_numpy()[np.arange(len(new)), codes].mean()
-    assert fit.errors(new).loc["cost", "new data"] == pytest.approx(paid)
-    assert np.isnan(fit.errors(new.drop(columns="c3")).loc["cost", "new data"])
+    fit = ordfit(FORMULA, priced.iloc[:50], "redsvm", cost=priced[names].iloc[:50].to_numpy())
+    assert np.isnan(fit.errors(priced.iloc[50:]).loc["cost", "new data"])
+    with pytest.raises(
+        OptionError, match=r"columns of prices .* cost=data\[\['a', 'b', 'c'\]\]"
+    ):
+        ordfit(FORMULA, priced, "redsvm", cost=names)
 
 
 @pytest.mark.parametrize("method", ["redsvm", "svor-imc", "csovo"])

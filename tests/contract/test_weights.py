@@ -79,7 +79,7 @@ def test_shares_of_the_weights_are_what_counts(name, unit):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Standard errors of a likelihood fit do change with the unit; tests/survey has the warning.
-        warnings.filterwarnings("ignore", "weights= are numbers of equal rows")
+        warnings.filterwarnings("ignore", "weights= are counts of equal rows")
         fit = problem.fit(_weighted(problem, unit), weights="w")
         _assert_same(problem, fit, _counted(name))
 
@@ -163,7 +163,7 @@ def test_heavy_rows_are_not_listed():
         fit.conformal(0.9)
 
 
-@pytest.mark.filterwarnings("ignore:weights= are numbers:ordstat.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore:weights= are counts:ordstat.exceptions.DataWarning")
 def test_light_rows_beside_heavy_ones():
     """Rows of 1e-9 break the separation of rows of 1e9: the estimates are those of heavy rows with an error each."""
     problem = Problem.of("logit")

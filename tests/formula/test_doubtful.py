@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import DataWarning, ordfit
-from ordstat.formula.columns import doubtful_response
+from ordstat import DataWarning, datasets, ordfit
+from ordstat.formula.columns import disordered
 from ordstat.formula.design import build
 
 RNG = np.random.default_rng(0)
@@ -31,22 +31,22 @@ def _filled(values):
 @pytest.mark.parametrize(
     ("labels", "named"),
     [
-        ([1, 2, 3, 4, 9], "the level 9, away from 1 to 4"),
-        ([1, 2, 3, 4, 99], "the level 99, away from 1 to 4"),
-        ([1, 2, 3, 97, 98, 99], "the levels 97, 98, 99, away from 1 to 3"),
-        ([-1, 1, 2, 3], "the level -1, away from 1 to 3"),
-        ([-9, -8, 1, 2, 3, 8], "the levels -9, -8, 8, away from 1 to 3"),
-        ([1, 99], "the level 99, away from 1:"),
-        ([10, 20, 30, 99], "the level 99, away from 10 to 30"),
-        ([0, 10, 20, 30, 99], "the level 99, away from 0 to 30"),
-        ([2, 4, 6, 99], "the level 99, away from 2 to 6"),
-        ([-99, 10, 20, 30, 98, 99], "the levels -99, 98, 99, away from 10 to 30"),
+        ([1, 2, 3, 4, 9], ("the level 9 in", "far from the others (1 to 4)")),
+        ([1, 2, 3, 4, 99], ("the level 99 in", "far from the others (1 to 4)")),
+        ([1, 2, 3, 97, 98, 99], ("the levels 97, 98, 99 in", "far from the others (1 to 3)")),
+        ([-1, 1, 2, 3], ("the level -1 in", "far from the others (1 to 3)")),
+        ([-9, -8, 1, 2, 3, 8], ("the levels -9, -8, 8 in", "far from the others (1 to 3)")),
+        ([1, 99], ("the level 99 in 120 rows", "far from the others (1)")),
+        ([10, 20, 30, 99], ("the level 99 in", "far from the others (10 to 30)")),
+        ([0, 10, 20, 30, 99], ("the level 99 in", "far from the others (0 to 30)")),
+        ([2, 4, 6, 99], ("the level 99 in", "far from the others (2 to 6)")),
+        ([-99, 10, 20, 30, 98, 99], ("the levels -99, 98, 99 in", "far from the others (10 to 30)")),
     ],
 )
-def test_codes_among_whole_numbers(labels: list[int], named: str) -> None:
-    (note,) = notes(labels)
-    assert note.startswith("Response y has ")
-    assert named in note
+def test_codes_among_whole_numbers(labels: list[int], named: tuple[str, str]) -> None:
+    for y in (labels, pd.Categorical(labels, ordered=True)):
+        (note,) = notes(y)
+        assert note.startswith(f"Response y has {named[0]}") and named[1] in note
     assert notes(labels, levels=labels) == ()
 
 
@@ -74,8 +74,8 @@ def test_scales_that_are_in_order(labels: list[int]) -> None:
 
 @pytest.mark.parametrize("text", ["Don't know", "don’t know", "DK", "Refused", "No answer", "n/a", "Not applicable"])
 def test_answers_that_are_no_place_on_the_scale(text: str) -> None:
-    (note,) = doubtful_response(("little", "some", text), "y")
-    assert text in note
+    (note,) = notes(pd.Categorical(["little", "some", text], ["little", "some", text], ordered=True))
+    assert f"Response y has the level {text!r} in 80 rows" in note
 
 
 def test_levels_whose_numbers_are_not_in_order() -> None:
@@ -83,7 +83,7 @@ def test_levels_whose_numbers_are_not_in_order() -> None:
     right = pd.Categorical(["1-4", "5-9", "10+"], ["1-4", "5-9", "10+"], ordered=True)
     assert "numbers are not in order: '1-4', '10+', '5-9'" in notes(wrong)[0]
     assert notes(right) == ()
-    assert not doubtful_response(("3 good", "2 fair", "1 bad"), "y")
+    assert not disordered("y", ["3 good", "2 fair", "1 bad"])
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,52 @@ def test_levels_whose_numbers_are_not_in_order() -> None:
     ],
 )
 def test_levels_whose_numbers_are_in_order_as_people_write_them(texts: tuple[str, ...]) -> None:
-    assert not doubtful_response(texts, "income")
+    assert not disordered("income", [*texts])
     if "under 5" not in texts:
-        assert "not in order" in doubtful_response((texts[0], texts[2], texts[1], *texts[3:]), "income")[0]
+        assert "not in order" in disordered("income", [texts[0], texts[2], texts[1], *texts[3:]])[0]
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        ["low", "medium", "high"],
+        ["Disagree", "Neither", "Agree"],
+        ["Strongly disagree", "Disagree", "Agree", "Strongly agree"],
+        ["never", "sometimes", "always"],
+        ["Poor", "Fair", "Good"],
+        ["Too Little", "About Right", "Too Much"],
+        ["very dissatisfied", "dissatisfied", "satisfied", "very satisfied"],
+    ],
+)
+def test_words_of_a_scale_in_the_order_of_the_alphabet(right: list[str]) -> None:
+    wrong = pd.Categorical(right, sorted(right), ordered=True)
+    (note,) = notes(wrong)
+    assert note == f"Response y has its levels in the order of the alphabet. Give levels={right}, lowest first."
+    assert not notes(wrong, levels=right) and not notes(wrong, levels=sorted(right))
+    assert not notes(pd.Categorical(right, right, ordered=True))
+    assert not notes(pd.Categorical(right, right[::-1], ordered=True))
+
+
+@pytest.mark.parametrize("words", [["mild", "moderate", "severe"], ["large", "medium", "small"], ["agree", "disagree"]])
+def test_scales_that_the_alphabet_has_in_order(words: list[str]) -> None:
+    assert not notes(pd.Categorical(words, words, ordered=True))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_sampling_weights_are_told_from_counts_of_a_table(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    data = datasets.load("anes96")
+    data["w"] = np.rint(100 * np.exp(rng.normal(0, 0.7, len(data))))
+    with pytest.warns(DataWarning, match=r"counts of equal rows, .* in place of 944. Are they sampling weights\?"):
+        ordfit("PID ~ selfLR + age + educ", data, weights="w")
+    data["y"], data["sex"] = rng.integers(0, 3, len(data)), rng.integers(0, 2, len(data))
+    with pytest.warns(DataWarning, match="Are they sampling weights"):
+        ordfit("y ~ sex", data, weights="w")
+
+
+@pytest.mark.parametrize("formula", ["Sat ~ 1", "Sat ~ Cont", "Sat ~ Infl * Type * Cont"])
+def test_counts_of_a_table(formula: str) -> None:
+    ordfit(formula, datasets.load("housing"), weights="Freq")
 
 
 def _survey(seed: int) -> pd.DataFrame:
@@ -117,9 +160,16 @@ def test_codes_of_missing_answers_among_the_numbers_of_a_predictor(seed, column,
     places = np.random.default_rng(seed).choice(np.arange(2, N), 21, replace=False)
     for code, rows in zip(codes, np.array_split(places, len(codes)), strict=True):
         data.loc[rows, column] = code
-    for term in (column, f"log({column} + 100)"):
+    data["g"] = np.arange(N) % 9
+    sides = ({"nominal": f"~ {column}"}, {"scale": f"~ I({column} / 100)"})
+    for term, more in (
+        (column, {}),
+        (f"log({column} + 100)", {}),
+        (f"g + offset({column} / 1e4)", {}),
+        *zip("gg", sides, strict=True),
+    ):
         with pytest.warns(DataWarning) as warned:
-            ordfit(f"y ~ {term}", data)
+            ordfit(f"y ~ {term}", data, **more)
         (message,) = [str(one.message) for one in warned]
         values = f"the value{'s' * (len(codes) > 1)} {', '.join(map(str, codes))} in 21 rows"
         assert f"Column {column} has {values}, far from the others ({others})" in message

@@ -17,7 +17,7 @@ def test_terms_are_those_of_formulaic(text):
 
     expected = Formula(text)
     response, part = parse_formula(text, ())
-    assert [str(term) for term in expected.lhs] == [response[0]]
+    assert [str(term) for term in expected.lhs] == [response]
     assert [str(term) for term in Formula(text, _ordering="none").rhs] == ["1", *(term.label for term in part.terms)]
     assert part.intercept and not part.offsets
     assert not uses_dot(text)

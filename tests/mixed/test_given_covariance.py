@@ -134,14 +134,10 @@ def test_independent_levels(formula: str) -> None:
             "cov= names the group 'sire', which the formula has not: its groups are 'g'",
         ),
         (kinship(6), OptionError, "cov must be a dict of groups and their covariances.*got DataFrame"),
-        (
-            {"g": kinship(5)},
-            DataError,
-            "must have a row and a column for every level of 'g'; its rows lack 'animal 05'",
-        ),
+        ({"g": kinship(5)}, DataError, "must have a row and a column for every level of 'g': .*animal 05"),
         ({"g": kinship(6).assign(**{"animal 01": 0.0})}, OptionError, "must be symmetric"),
-        ({"g": -kinship(6)}, OptionError, "must be positive definite at the 6 levels"),
-        ({"g": pd.concat([kinship(6), kinship(6)])}, OptionError, "its rows have 'animal 00', .* twice"),
+        ({"g": -kinship(6)}, OptionError, "must be positive definite"),
+        ({"g": pd.concat([kinship(6), kinship(6)])}, OptionError, "every level once; got 12 rows of 6 levels"),
     ],
 )
 def test_covariances_in_words(cov: object, error: type[Exception], words: str) -> None:

@@ -156,7 +156,7 @@ def test_chart(levels, by):
         ("q0", {"by": "q0"}, "by must be the name of one column beside those of rows="),
         ("q0", {"by": ["place", "w"]}, "by must be the name of one column"),
         ("q0", {"by": "number"}, "must have from 1 to 50 groups; it has 200. Cut numbers into classes"),
-        (["q0", "two"], {}, r"must have the same levels; 'q0' has 'Strongly disagree', .*'two' has 'no', 'yes'"),
+        (["q0", "two"], {}, "must have the same levels"),
         ("one", {}, r"has only the level 3: give levels="),
         ("q0", {"levels": LEVELS[:4]}, "has values outside the levels"),
         ("q0", {"weights": "nothing"}, "The data have no column 'nothing', needed for weights="),

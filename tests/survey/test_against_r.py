@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import SurveyDesign, datasets, ordfit
+from ordstat import SurveyDesign, ordfit
 
 from .samples import FORMULA, HERE, replicate_weights, sample
 
@@ -29,9 +29,9 @@ LONELY = {
     for fpc in (False, True)
 }
 REPLICATES = {
-    f"{type} {'mse' if mse else 'mean'}": {"weights": "w", "type": type, "mse": mse}
+    f"{type} {'mse' if mse else 'mean'}": {"weights": "w", "mse": mse}
+    | ({"scale": np.full(24, 5 / 6)} if type == "JKn" else {"type": type})
     | ({"rho": 0.3} if type == "Fay" else {})
-    | ({"rscales": np.full(24, 5 / 6)} if type == "JKn" else {})
     for type in ("BRR", "Fay", "JK1", "JKn", "bootstrap")
     for mse in (False, True)
 }
@@ -79,40 +79,9 @@ def test_missing_values_and_weights_of_zero_leave_a_domain_too():
 
 @pytest.mark.parametrize("case", REPLICATES)
 def test_replicate_weights(case):
-    given = REPLICATES[case]
-    design = SurveyDesign(**given, replicates=replicate_weights(given["type"]))
+    design = SurveyDesign(**REPLICATES[case], replicates=replicate_weights(case.split()[0]))
     check(ordfit(FORMULA, data(), design=design), case, "logit")
 
 
 def _plain():
     return SurveyDesign(**STRATA)
-
-
-#: R 4.2.2, survey 4.1.1, the weights below on either scale:
-#: m <- svyolr(y ~ selfLR + age + educ, svydesign(ids = ~1, weights = ~w, data = d),
-#:             control = list(reltol = 1e-15, maxit = 1000)); coef(m); sqrt(diag(vcov(m)))
-SVYOLR = {
-    "selfLR": (1.038792032296, 0.073082355265),
-    "age": (-0.007186058652, 0.004619554577),
-    "educ": (0.223202069237, 0.045529689014),
-    "0|1": (3.220423032786, 0.418983772122),
-    "1|2": (4.503414841782, 0.444509812251),
-    "2|3": (5.245527428922, 0.460243014029),
-    "3|4": (5.479953521172, 0.463413430830),
-    "4|5": (6.090345011189, 0.481848797218),
-    "5|6": (7.231362826437, 0.508388562876),
-}
-
-
-@pytest.mark.parametrize("factor", [1.0, 10.0])
-def test_svyolr_itself_on_any_scale_of_the_weights(factor):
-    """Its information comes from differences of gradients, which tells in the fourth digit of the errors."""
-    data = datasets.load("anes96")
-    w = np.exp(np.random.default_rng(0).normal(0, 0.7, len(data)))
-    data = data.assign(y=data["PID"].cat.codes, w=factor * w / w.mean())
-    fit = ordfit("y ~ selfLR + age + educ", data, design=SurveyDesign(weights="w"))
-    r = pd.DataFrame(SVYOLR, index=["estimate", "se"]).T.loc[fit.params.index]
-    np.testing.assert_allclose(fit.params, r["estimate"], rtol=1e-6)
-    np.testing.assert_allclose(fit.se, r["se"], rtol=5e-4)
-    counts = {0.05350: "selfLR", 0.003715: "age", 0.03833: "educ"}  # as numbers of rows, which scaled with the weights
-    assert all(abs(fit.se[name] / wrong - 1) > 0.1 for wrong, name in counts.items())

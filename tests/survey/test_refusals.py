@@ -19,10 +19,10 @@ from .samples import FORMULA, replicate_weights, sample
         ({"type": "BRR"}, "type of SurveyDesign goes with replicates="),
         ({"replicates": ["a", "b"], "type": "BRR", "strata": "s"}, "strata of SurveyDesign must be left out"),
         ({"replicates": ["a", "b"]}, "type of SurveyDesign must be one of 'BRR'"),
+        ({"replicates": ["a", "b"], "type": "JKn"}, r"must be scale=, each replicate's \(n_h - 1\)/n_h"),
         ({"replicates": ["a", "b"], "type": "Fay"}, "rho of SurveyDesign goes with type='Fay'"),
         ({"replicates": ["a", "b"], "type": "Fay", "rho": 1.0}, "rho of SurveyDesign must be"),
-        ({"replicates": ["a", "b"], "type": "BRR", "scale": 0.5}, "scale of SurveyDesign is fixed"),
-        ({"replicates": ["a", "b"], "type": "JKn"}, "rscales of SurveyDesign must be given"),
+        ({"replicates": ["a", "b"], "type": "BRR", "scale": 0.5}, "scale of SurveyDesign stands in place of type="),
     ],
 )
 def test_fields(fields, message):
@@ -38,7 +38,7 @@ def test_fields(fields, message):
         ({"strata": "s1", "clusters": "s"}, "PSU '1', which is in another stratum too, in row 50"),
         ({"strata": "s", "clusters": "psu", "fpc": "two"}, "2 in stratum '0', of which 6 PSUs were drawn"),
         ({"strata": "s", "clusters": "psu", "fpc": "age"}, "one number in each stratum; it varies in '0'"),
-        ({"strata": "s", "clusters": "psu", "fpc": "mixed"}, "all of them 1 or more, or shares"),
+        ({"strata": "s", "clusters": "psu", "fpc": "mixed"}, "got 0.5 in stratum '0', of which 6 PSUs were drawn"),
         ({"strata": "gaps"}, "strata= of SurveyDesign is missing in row 3"),
         ({"strata": "s", "clusters": "s", "lonely": "remove"}, "must leave a degree of freedom"),
         ({"clusters": [1, 2]}, "944 values, one per row"),
@@ -88,10 +88,10 @@ def test_a_separated_replicate_is_refused_by_the_fit(seed):
         ordfit("y ~ x", {"x": x, "y": y}, design=design)
 
 
-@pytest.mark.parametrize("rscales", ["a", [[1.0], [2.0, 3.0]], -1.0, [1.0, 2.0]])
-def test_rscales_are_numbers(rscales):
-    design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), type="JKn", rscales=rscales)
-    with pytest.raises(OptionError, match="rscales of SurveyDesign must be 24 numbers >= 0, one a replicate; got"):
+@pytest.mark.parametrize("scale", ["a", [[1.0], [2.0, 3.0]], -1.0, 0, [1.0, 2.0]])
+def test_scales_are_numbers(scale):
+    design = SurveyDesign(weights="w", replicates=replicate_weights("JKn"), scale=scale)
+    with pytest.raises(OptionError, match="scale of SurveyDesign must be a number above 0, or 24 numbers; got"):
         ordfit(FORMULA, sample(), design=design)
 
 
@@ -141,9 +141,7 @@ def test_a_census_is_told_from_a_mistaken_population():
     assert (errors(strata="stratum", clusters="psu", fpc=drawn + (WINE["stratum"] == 0)) > 0.0).all()
     with pytest.raises(DataError, match="from 0 to 1 and not all 1"):
         errors(strata="stratum", clusters="psu", fpc=np.ones(N))
-    with pytest.raises(
-        DataError, match=r"all of them 1 or more, or shares .* from 0 to 1 and not all 1; got values from -1 to -1"
-    ):
+    with pytest.raises(DataError, match=r"shares of them from 0 to 1 and not all 1; got -1 in stratum '0'"):
         errors(strata="stratum", clusters="psu", fpc=-np.ones(N))
     certain = np.where(WINE["stratum"] == 0, 1.0, 0.5)  # one stratum taken as a whole
     assert (errors(strata="stratum", clusters="psu", fpc=certain) < errors(strata="stratum", clusters="psu")).all()

@@ -34,8 +34,8 @@ def test_a_ridge_weighs_as_much_in_a_replicate_as_in_the_fit(type):
     X = SOME[EFFECTS].to_numpy(float)
     spread = np.sqrt(w @ (X - w @ X / len(w)) ** 2 / len(w))
     found = [ridge_estimates(column * len(w) / column.sum(), 60.0, spread) for column in replicates.T]
-    factors = {"scale": 1.0, "rscales": [5 / 6] * 8} if type == "JKn" else {}
-    design = SurveyDesign(weights="w", replicates=replicates, type=type, mse=True, **factors)
+    factors = {"scale": [5 / 6] * 8} if type == "JKn" else {"type": type}
+    design = SurveyDesign(weights="w", replicates=replicates, mse=True, **factors)
     fit = ordfit("pid ~ selfLR + age", SOME, design=design, penalty=60.0)
     squares = (np.array(found) - fit.coef.to_numpy()) ** 2
     expected = np.sqrt(squares.sum(axis=0) * (5 / 6 if type == "JKn" else 1 / 8))

@@ -94,8 +94,9 @@ def test_pairs_selection_and_cross_validation_obey():
 @pytest.mark.parametrize(
     ("constraints", "options", "words"),
     [
-        ({"a": "up"}, {"kernel": "linear"}, "got the sign 'up'"),
+        ({"a": "up"}, {"kernel": "linear"}, "got 'a': 'up'"),
         ({"z": "+"}, {"kernel": "linear"}, r"got 'z'.* a, b, c"),
+        ({0: "+"}, {"kernel": "linear"}, r"constraints must be such as .*; got 0: '.'. The columns are a, b, c"),
         (["a < b"], {"kernel": "linear"}, r"'a < b': expected '<=' or '>=', got '<'"),
         (["a >= 1"], {"kernel": "linear"}, "each other or with 0; got the constant 1"),
         (["a <= a"], {"kernel": "linear"}, "does not depend on any parameter"),
