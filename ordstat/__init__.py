@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .boosting.weak import DecisionStump, NormalisedSigmoid, RCDPerceptron
     from .comparison import compare
     from .estimator import OrdinalClassifier
-    from .imputation import ordfit_mi
+    from .inference.imputation import ordfit_mi
     from .inference.pooling import pool
     from .inference.power import power_ordinal, sample_size_ordinal
     from .judging.costs import macro_cost
@@ -84,7 +84,7 @@ _MODULES = {
     "compare": "comparison",
     "describe_ordinal": "report.describe",
     "load": "persistence",
-    "ordfit_mi": "imputation",
+    "ordfit_mi": "inference.imputation",
     "pool": "inference.pooling",
     "table": "report.table",
 }
