@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from inspect import getdoc
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -21,7 +22,6 @@ from .judging.errors import ErrorTable, Predictions, error_table
 from .judging.evaluation import evaluate
 from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
 from .method import Method
-from .report.cells import count
 from .report.render import Report
 from .report.warnings import Alert, alerts
 
@@ -40,9 +40,38 @@ OF_LIKELIHOOD = frozenset((
 
 #: Names of this class and of those that derive from it that `dir()` lists: the others serve the package.
 LISTED = frozenset((
-    "aic", "bic", "bound", "call", "certificate", "coef", "deviance", "formula", "levels", "loglik", "method",
-    "mistake_bound", "nobs", "p_values", "params", "rounds", "se", "support", "thresholds", "vcov",
+    "aic", "bic", "bound", "certificate", "coef", "loglik", "mistake_bound", "nobs", "rounds", "se", "support",
+    "thresholds", "vcov",
 ))  # fmt: skip
+#: What `help(fit)` says of a fit, by question; names that stand nowhere come last.
+QUESTIONS = {
+    "Estimates": "coef thresholds se vcov with_vcov confint profile tidy glance loglik aic bic nobs certificate",
+    "Predictions": "predict augment errors confusion reliability conformal margins bounds",
+    "Effects": "marginal_effects emmeans emtrends joint_tests importance shapley",
+    "Tests": "anova drop1 add1 step test nominal_test scale_test score_test brant",
+    "Checks": "residuals influence gof discrimination bootstrap simulate power",
+    "Show, keep, change": "summary plot report save update",
+}
+
+
+class Overview:
+    """The docstring of a class of results; of a fit, which `help(fit)` shows, a line for each of its names."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __get__(self, fit: Any, owner: type) -> str | None:
+        if fit is None:
+            return self.text
+        left = [name for name in dir(fit) if not name.startswith("_")]
+        lines = ["What this fit answers; help(fit.predict) tells all about one name, help(type(fit)) about every one."]
+        for question, names in (QUESTIONS | {"More": " ".join(left)}).items():
+            shown = [name for name in names.split() if name in left]
+            left = [name for name in left if name not in shown]
+            lines += ["", question] * bool(shown)
+            for name in shown:
+                lines.append(f"  {name:<17}{(getdoc(getattr(owner, name)) or '').partition(chr(10))[0]}")
+        return "\n".join(lines)
 
 
 def who_has(name: str) -> str:
@@ -172,12 +201,9 @@ class FittedRanker:
     #: Names that other packages have for attributes; they answer, and are not listed.
     other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
-    def __repr__(self) -> str:
-        d = self.design
-        return (
-            f"<{type(self).__name__}: {d.formula}, {self.method!r}, n = {count(self.nobs)}, "
-            f"{d.sample.n_levels} levels; .summary() tells more>"
-        )
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = cast(Any, Overview(cls.__doc__))
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what was computed from them is computed again."""
@@ -186,7 +212,7 @@ class FittedRanker:
     def __dir__(self) -> list[str]:
         """What users need: methods of the results, and `LISTED`; the other names answer too."""
         classes = [kind for kind in type(self).__mro__ if kind.__name__.startswith("Fitted")]
-        inner = set().union(*map(vars, classes), (f.name for f in fields(self))) - LISTED
+        inner = {"conf_int", "error_columns"}.union(*map(vars, classes), (f.name for f in fields(self))) - LISTED
         return [name for name in super().__dir__() if name.startswith("_") or name not in inner]
 
     if not TYPE_CHECKING:
