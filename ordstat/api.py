@@ -260,8 +260,6 @@ def refit(
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
     """(clusters of the design, covariance to ask of the results): {"cluster": ...} is the long form of cluster=."""
-    if isinstance(vcov, str) and vcov == "robust":
-        raise OptionError("vcov='robust' is vcov='HC1' here; give that.")
     if vcov is None or isinstance(vcov, str):
         return cluster, vcov
     if not isinstance(vcov, Mapping) or set(vcov) - {"type"} != {"cluster"}:

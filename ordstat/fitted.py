@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import getdoc
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
-from .checks import advice
+from .checks import ATTRIBUTES, advice
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Geometry, Trace
 from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
@@ -32,10 +32,9 @@ if TYPE_CHECKING:
 OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
 OF_LIKELIHOOD = frozenset((
     "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
-    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof",
-    "discrimination", "convergence", "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse",
-    "tvalues", "pvalues", "conf_int", "cov_params", "llf", "emtrends", "joint_tests", "marginal_effects",
-    "power",
+    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "simulate",
+    "emmeans", "emtrends", "joint_tests", "marginal_effects", "loglik", "aic", "bic", "deviance", "z_values",
+    "p_values", "conf_int", "power",
 ))  # fmt: skip
 
 #: Names of this class and of those that derive from it that `dir()` lists: the others serve the package.
@@ -163,6 +162,13 @@ def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
     return pd.DataFrame(data, index=index)
 
 
+class Estimates(pd.Series):  # type: ignore[type-arg,unused-ignore]
+    """Estimates by name; `fit.coef()`, as in R and PyFixest, is `fit.coef`."""
+
+    def __call__(self) -> Estimates:
+        return self
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedRanker:
     """A fitted ranker with the names of its data.
@@ -198,8 +204,6 @@ class FittedRanker:
     no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
     #: A note on the errors of the training rows.
     training_note: ClassVar[str] = ""
-    #: Names that other packages have for attributes; they answer, and are not listed.
-    other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -221,8 +225,8 @@ class FittedRanker:
             """Say which methods have what this one has not; a property that refused says so again."""
             if hasattr(type(self), name):
                 return type(self).__getattribute__(self, name)
-            if name in self.other_names:
-                return self.other_names[name](self)
+            if ATTRIBUTES.get(name, "").isidentifier():
+                return getattr(self, ATTRIBUTES[name])
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
             meant = advice("attribute", name)

@@ -233,7 +233,7 @@ _DIGITS = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Convergence(Certificate, Reported):
+class Convergence(Reported, Certificate):
     """How far a fit is from its optimum, and how exactly every estimate is known: `LikelihoodResults.certificate`.
 
     Attributes

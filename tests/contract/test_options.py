@@ -290,7 +290,7 @@ def test_costs_that_differ_nowhere_are_refused(problem):
 )
 def test_what_a_fit_has_not_says_who_has_it(name, missing, who):
     for kind, names in ((MarginResults, OF_THRESHOLDS), (LikelihoodResults, OF_LIKELIHOOD)):
-        assert [known for known in names if not hasattr(kind, known) and known not in kind.other_names] == []
+        assert [known for known in names if not hasattr(kind, known)] == []
     fit = Problem.of(name).fitted
     for attribute in missing:
         assert not hasattr(fit, attribute)
