@@ -96,7 +96,6 @@ LABELS = [
     pd.MultiIndex.from_product([range(9), list("abcdefgh")], names=["judge", None]),
     pd.Index([None, np.nan, pd.NA, pd.NaT, 2.5, *range(67)], dtype=object),
     pd.CategoricalIndex(list("ab") * 36),
-    pd.period_range("2020-01", periods=72, freq="M"),
     pd.interval_range(pd.Timestamp("2020-01-01"), periods=72, closed="both"),
     pd.Index(range(72), dtype="Int64"),
 ]
@@ -155,6 +154,8 @@ class Weighted(KNeighborsClassifier):
     [
         (lambda: ordfit(MEAN, wine(), "redsvm", kernel=_kernel), "function .*_kernel.* into a file"),
         (lambda: ordfit("rating ~ x", wine(), Reduction(base=Weighted())), "Weighted"),
+        (lambda: ordfit("rating ~ x", wine(), "red-hgb"), "HistGradientBoosting.*pickle"),
+        (lambda: ordfit(MEAN, wine().set_axis(pd.period_range("2020-01", periods=72, freq="M"))), "Period"),
     ],
 )
 def test_code_of_others_is_refused(make, message, tmp_path):
