@@ -15,11 +15,12 @@ import pandas as pd
 from ._typing import BoolArray, FloatArray, IntArray
 from .checks import ATTRIBUTES, advice
 from .exceptions import DataError, OptionError, UnavailableError
-from .fit import Certificate, Fit, GapRule, Geometry, Trace
+from .fit import Certificate, Fit, GapRule, Trace
 from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
 from .judging.costs import sample_costs
 from .judging.errors import ErrorTable, Predictions, error_table
 from .judging.evaluation import evaluate
+from .judging.geometry import Geometry
 from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
 from .method import Method
 from .report.render import Report

@@ -39,7 +39,7 @@ KNOWN = {
     "fit -> svm.kernels", "inference.imputation -> api",
     "judging.evaluation -> prediction.probabilities", "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
-    "method -> reduction.classifiers", "method -> svm.kernels",
+    "judging.geometry -> svm.kernels", "method -> reduction.classifiers",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links",
     "plots.residuals -> likelihood.family",
     "reduction.nominal -> prediction.probabilities",

@@ -18,7 +18,7 @@ from ..likelihood.family import Cumulative
 from ..likelihood.links import LINKS
 from ..likelihood.predictor import Predictor
 from ..likelihood.problem import Problem
-from ..newton import Loss, minimum
+from ..reduction.convex import Loss, minimum
 from ..reduction.encoding import position
 
 #: The cumulative logit family.

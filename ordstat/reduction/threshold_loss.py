@@ -11,12 +11,13 @@ from scipy.special import expit
 from .._typing import FloatArray, Progress
 from ..checks import number, whole
 from ..exceptions import DataError
-from ..fit import BallGeometry, Certificate, Fit, LinearPotential, ThresholdRule, Trace
+from ..fit import Certificate, Fit, LinearPotential, ThresholdRule, Trace
 from ..formula.sample import SCALED, DistinctRows, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, split_weights
-from ..method import LIN, Method, Needs, ball, cost_option, option, scaling_option
-from ..newton import Loss, Minimum, minimum, summed
+from ..judging.geometry import BallGeometry, ball
+from ..method import LIN, Method, Needs, cost_option, option, scaling_option
 from ..svm.kernels import Linear
+from .convex import Loss, Minimum, minimum, summed
 from .encoding import Extended, LogisticRule, ReductionFit, alike, extend, training_bound
 from .reduction import ThresholdLossResults
 
