@@ -463,17 +463,10 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
 
 def _write(file: IO[bytes], text: bytes, arrays: Sequence[AnyArray]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_member(TREE), text)
+        archive.writestr(TREE, text)
         for place, array in enumerate(arrays):
-            with archive.open(_member(f"{place}.npy"), "w", force_zip64=True) as into:
+            with archive.open(f"{place}.npy", "w", force_zip64=True) as into:
                 np.lib.format.write_array(into, array, allow_pickle=False)
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    """An entry of a fixed date, so that the same fit gives the same bytes."""
-    member = zipfile.ZipInfo(name)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    return member
 
 
 def check_name(path: Any) -> None:

@@ -284,14 +284,6 @@ def test_random_state_fixes_the_answer(X, codes, make):
     np.testing.assert_array_equal(*chosen)
 
 
-def test_default_seed_is_that_of_ordfit(X, codes):
-    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=codes)
-    fit = ordfit("y ~ a + b", frame, "redsvm", C="cv", folds=3)
-    np.testing.assert_array_equal(
-        OrdinalClassifier("redsvm", C="cv", folds=3).fit(X, codes).thresholds_, fit.thresholds
-    )
-
-
 # Inside scikit-learn's tools
 
 
@@ -370,13 +362,6 @@ def test_only_probability_models_have_probabilities(X, codes):
     with pytest.raises(AttributeError, match="predict_proba"):
         svm.predict_proba(X)
     assert not hasattr(OrdinalClassifier(REDSVM()), "predict_proba")
-
-
-def test_coefficients_where_the_potential_is_linear(X, codes):
-    assert hasattr(OrdinalClassifier().fit(X, codes), "coef_")
-    assert OrdinalClassifier("redsvm", kernel="linear").fit(X, codes).coef_.shape == (2,)
-    assert not hasattr(OrdinalClassifier("redsvm").fit(X, codes), "coef_")
-    assert not hasattr(OrdinalClassifier(), "coef_")
 
 
 def test_two_classes_equal_logistic_regression(X, codes):

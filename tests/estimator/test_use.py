@@ -176,7 +176,6 @@ def test_text_and_categories_become_indicators(method, tmp_path):
     numbers = np.column_stack([X[:, 0], g == "v", g == "w", c == 3]).astype(float)
     model, plain = OrdinalClassifier(method).fit(frame, y), OrdinalClassifier(method).fit(numbers, y)
     assert model.results_.design.names == ("a", "my g[T.v]", "my g[T.w]", "c[T.3]")
-    assert model.feature_names_in_.tolist() == ["a", "my g", "c"]
     backwards = np.arange(len(y))[::-1]
     np.testing.assert_array_equal(model.predict(frame.iloc[backwards]), plain.predict(numbers)[backwards])
     np.testing.assert_allclose(model.decision_function(frame[:9]), plain.decision_function(numbers[:9]), atol=1e-8)

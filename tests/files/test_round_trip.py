@@ -1,7 +1,6 @@
 """What comes back of a file is what went into it."""
 
 import os
-import pickle
 import warnings
 
 import numpy as np
@@ -125,17 +124,6 @@ def test_intervals(edges, through):
     again = through(fit)
     assert again.levels == fit.levels == tuple(data["band"].cat.categories)
     assert_same_predictions(fit, again, data)
-
-
-def test_the_same_fit_gives_the_same_bytes(tmp_path):
-    for name in ("a", "b"):
-        ordfit(MEAN, wine()).save(tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_a_loaded_fit_goes_through_pickle_and_files(through):
-    fit = through(through(fitted("polynomials")))
-    assert pickle.loads(pickle.dumps(fit)).predict().equals(fit.predict())
 
 
 def _kernel(X, Z):
