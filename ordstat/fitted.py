@@ -16,7 +16,9 @@ from ._typing import BoolArray, FloatArray, IntArray
 from .checks import ATTRIBUTES, advice
 from .exceptions import DataError, OptionError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
-from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
+from .formula.columns import Columns, as_frame, refuse
+from .formula.inputs import vector, weights_of
+from .formula.sample import Rows, Sample
 from .judging.costs import sample_costs
 from .judging.errors import ErrorTable, Predictions, error_table
 from .judging.evaluation import evaluate
@@ -150,17 +152,8 @@ def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
     """A pandas copy of the user's data on `index`; None numbers the rows of data that have no index."""
     if isinstance(data, pd.DataFrame):
         return data.copy()
-    if not isinstance(data, dict):
-        import narwhals as nw
-
-        try:
-            data = nw.from_native(data, eager_only=True).to_dict(as_series=False)
-        except TypeError:
-            raise DataError(
-                "data must be a data frame, a pyarrow Table or a mapping of column name to values; got "
-                f"{type(data).__name__}."
-            ) from None
-    return pd.DataFrame(data, index=index)
+    frame = as_frame(data).copy()
+    return frame if index is None else frame.set_axis(index)
 
 
 class Estimates(pd.Series):  # type: ignore[type-arg,unused-ignore]
@@ -581,21 +574,11 @@ def check_weights_go_with(data: Any, weights: Any, name: str = "newdata") -> Non
 
 def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
     """(n,) weights of the complete rows of new data."""
-    column = newdata[weights] if isinstance(weights, str) else weights
-    if isinstance(column, pd.Series) and isinstance(newdata, pd.DataFrame) and not column.index.equals(newdata.index):
-        raise DataError(
-            "weights is a Series whose index is not that of newdata: reindex it, or give weights.to_numpy() to match "
-            "rows by position."
-        )
-    values = np.asarray(column, dtype=np.float64)
-    if values.shape != complete.shape:
-        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
-    kept = values[complete]
-    if not (np.isfinite(kept).all() and (kept >= 0).all() and kept.sum() > 0):
-        raise DataError("weights of newdata must be finite, not negative, and not all zero.")
-    if extreme(kept).any():
-        raise DataError(
-            f"weights of newdata must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}, as numbers of rows are; got "
-            f"{kept[extreme(kept)][0]:g}. Divide them by their mean."
-        )
-    return kept
+    frame = as_frame(newdata)
+    column = vector(weights, "weights", Columns(frame), None, frame.index)
+    values = weights_of(column, weights, frame.index)
+    if column.missing is not None:
+        refuse(column.missing & complete, frame.index, "weights=", "missing", ". Give every row a weight.")
+    if not values[complete].any():
+        raise DataError("weights= must be positive in some row of newdata that has all values; it is not.")
+    return np.asarray(values[complete])

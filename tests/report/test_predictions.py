@@ -112,7 +112,7 @@ def test_confusion(results, wine):
 
 @pytest.mark.parametrize(
     ("weights", "match"),
-    [([1.0], "one entry per row"), (-np.ones(72), "not negative"), (np.full(72, np.nan), "finite")],
+    [([1.0], "72 values, one per row"), (-np.ones(72), "0 or more"), (np.full(72, np.nan), "weights= is missing in")],
 )
 def test_weights_that_cannot_be(wine_margin, wine, weights, match):
     with pytest.raises(DataError, match=match):
