@@ -136,16 +136,6 @@ class Method:
         return self.own_folds and self.needs.cluster
 
     @property
-    def draws(self) -> bool:
-        """Whether the fit is a random draw: another seed, another fit."""
-        return False
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one, where a fit has probabilities of its own."""
-        return True
-
-    @property
     def incremental(self) -> bool:
         """Whether it learns further batches of rows (`partial_fit`)."""
         return False

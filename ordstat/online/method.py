@@ -83,11 +83,6 @@ class OnlineMethod(Method):
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
 
     @property
-    def draws(self) -> bool:
-        """Whether the fit is a random draw."""
-        return self.presentation != "order"
-
-    @property
     def incremental(self) -> bool:
         """Whether it learns further batches: not where hypotheses or rows are chosen by the whole of a sample."""
         return self.keep != "pocket" and self.presentation != "cost"

@@ -328,22 +328,11 @@ class Blend(Method):
     )
 
     @property
-    def draws(self) -> bool:
-        """Whether a member's fit is a random draw, or members are weighted by random folds."""
-        chosen = self._chosen(len(_USUAL))
-        return self.average == "stacked" or self.members is None or any(method.draws for method in chosen)
-
-    @property
     def own_folds(self) -> bool:
         """Whether the weights, a member, or the calibration of a member needs folds."""
         return self.average == "stacked" or any(
             method.own_folds or "prob" not in method.results_class.predicts for method in self._chosen(len(_USUAL))
         )
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
 
     def methods(self, sample: Sample) -> tuple[Method, ...]:
         """The members for a sample."""

@@ -194,16 +194,6 @@ class RPSForest(Method):
         "Meteorology, 8, 985-987.",
     )
 
-    @property
-    def draws(self) -> bool:
-        """True: columns and cuts are drawn."""
-        return True
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
-
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ForestFit:
         """Fit to arrays.
 

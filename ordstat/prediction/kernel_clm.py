@@ -399,16 +399,6 @@ class KernelCumulativeLink(Method):
         """Whether the columns of X are values of the kernel at the training rows."""
         return self.similarity.pairwise
 
-    @property
-    def draws(self) -> bool:
-        """Whether landmarks are drawn; landmarks=None draws them among more than 1000 rows alone."""
-        return isinstance(self.landmarks, int)
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
-
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
         """Fit to arrays.
 

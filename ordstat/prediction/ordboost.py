@@ -344,17 +344,6 @@ class OrdinalBoosting(Method):
     )
 
     @property
-    def draws(self) -> bool:
-        """True: rows, columns and folds are drawn."""
-        drawn = self.subsample < 1 or self.column_share != 1
-        return drawn or self.selects or self.linear_start
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
-
-    @property
     def selects(self) -> bool:
         """Whether cross-validation chooses the rounds or the depth."""
         return self.rounds == "cv" or not is_whole(self.depth)

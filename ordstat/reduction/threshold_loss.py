@@ -186,11 +186,6 @@ class ThresholdLossMethod(Method):
     #: Largest gradient that counts as 0, as a share of the total weight.
     tolerance: ClassVar[float] = 1e-7
 
-    @property
-    def modal(self) -> bool:
-        """False: ranks are counted."""
-        return False
-
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
         """The optimum on rows X (M, D), not scaled yet."""
         raise TypeError(f"{type(self).__name__} defines no potential")
@@ -338,11 +333,6 @@ class OrdinalNetwork(ThresholdLossMethod):
         "Journal of Machine Learning Research, 8, 1393-1429.",
         LIN,
     )
-
-    @property
-    def draws(self) -> bool:
-        """True: the start is random."""
-        return True
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
         """The network, then its thresholds once more, in order."""

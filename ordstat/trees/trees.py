@@ -95,6 +95,11 @@ class TreeMethod(Method):
         return DecisionTree(leaves, self.prune, self.max_depth, self.min_weight)
 
     @property
+    def draws(self) -> bool:
+        """Whether each round has a sample of the rows."""
+        return False
+
+    @property
     def kind(self) -> str:
         """Whether a tree predicts all ranks ("nominal"), or answers for one split ("ordinal")."""
         raise TypeError(f"{type(self).__name__} defines no kind of trees")
@@ -339,6 +344,10 @@ class OrdinalBagging(TreeMethod):
         TUTZ,
         "Breiman, L. (1996). Bagging predictors. Machine Learning, 24, 123-140.",
     )
+
+    @property
+    def draws(self) -> bool:
+        return True
 
     @property
     def draws(self) -> bool:
