@@ -350,10 +350,6 @@ class OrdinalBagging(TreeMethod):
         return True
 
     @property
-    def draws(self) -> bool:
-        return True
-
-    @property
     def kind(self) -> str:
         return self.response
 
