@@ -51,7 +51,6 @@ def _rows(name: str) -> list[dict[str, object]]:
             "se": compared.table.loc[labels[method], "absolute error se"],
             "published": published,
             "worse than redsvm": differences["worse"].get(labels[method]),
-            "rank": compared.table.loc[labels[method], "rank"],
         }
         for method, published in PUBLISHED[name].items()
     ]

@@ -163,7 +163,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "nominal_test": lambda fit: fit.nominal_test(),
     "score_test": lambda fit: fit.score_test(),
     "brant": lambda fit: fit.brant(),
-    "effects": lambda fit: fit.effects().select_dtypes("number"),
+    "effects": lambda fit: fit.marginal_effects().frame.select_dtypes("number"),
     "emmeans": lambda fit: fit.emmeans("g").frame.select_dtypes("number"),
     "residuals": lambda fit: fit.residuals(),
     "influence": lambda fit: fit.influence().dfbeta,

@@ -38,7 +38,7 @@ ARGUMENTS: dict[str, Any] = {
     "bootstrap": lambda fit, data: fit.bootstrap(3, seed=1),
     "emmeans": lambda fit, data: fit.emmeans("g"),
     "errors": lambda fit, data: (fit.errors(data), fit.errors(cv=3)),
-    "effects": lambda fit, data: fit.effects("x1"),
+    "effects": lambda fit, data: fit.marginal_effects("x1").frame,
     "marginal_effects": lambda fit, data: fit.marginal_effects("x1", by="g").contrasts(),
     "more": lambda fit, data: fit.more(2),
     "partial_fit": lambda fit, data: fit.partial_fit(data),

@@ -4,6 +4,35 @@
 >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
 >>> round(fit.loglik, 4)
 -86.4919
+
+Fit         ordfit(formula, data, method)      a model or ranker; `help(fit)` lists what it answers
+            ordfit_mi, pool                    imputed data sets, by Rubin's rules
+            SurveyDesign                       weights, strata and clusters of a survey
+            OrdinalClassifier                  every method for scikit-learn's pipelines and searches
+Compare     compare                            methods or fits on the same folds
+            table                              fits side by side, for a paper
+Before      describe_ordinal                   counts, medians, ridits and a Likert chart
+            power_ordinal, sample_size_ordinal the size of a comparison of two groups
+Keep        fit.save, load                     files without code
+Data        datasets.load, datasets.herbrich   sets to try things on
+Costs       macro_cost                         a cost that counts rare levels as much as common ones
+
+A method is a name, ordfit(..., method="redsvm", C=10), or a value, ordfit(..., method=REDSVM(C=10)).
+`help("ordstat.REDSVM")` describes the options of a value; in a shell `ordstat methods` lists all names.
+
+Likelihood  CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cauchit"), AdjacentCategory ("acat")
+Machines    REDSVM, SVORIMC, SVOREXC, RankBoundarySVM, with the kernels Linear, Polynomial, Gaussian, Laplacian,
+            Stump, Perceptron, Precomputed
+Prediction  Blend, OrdinalBoosting ("ordboost"), RPSForest, KernelCumulativeLink ("kernel-clm")
+Boosting    ORBoost, RankBoost, AdaBoostOR, ORStump, AdaBoost, SeedBoost, with the learners DecisionStump,
+            DecisionTree, NormalisedSigmoid, RCDPerceptron
+Trees       OrdinalTree ("cart"), OrdinalBagging, OrdinalAdaBoost, NominalAdaBoost, FixedSplitBoosting, C45
+Online      PRank, CuSumRank, KernelPRank, KernelCuSumRank
+Classifiers Reduction, NominalClassifier, OneVersusAll, OneVersusOne, CostTransform, ThresholdLogisticRegression,
+            OrdinalNetwork
+
+Errors are FormulaError, DataError and OptionError, all of them OrdstatError and ValueError; warnings are
+ConvergenceWarning, SeparationWarning and DataWarning, all of them OrdstatWarning.
 """
 
 from __future__ import annotations
@@ -13,67 +42,21 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets
 from .api import ordfit
-from .exceptions import (
-    ConvergenceWarning,
-    DataError,
-    DataWarning,
-    FormulaError,
-    OptionError,
-    OrdstatError,
-    OrdstatWarning,
-    SeparationWarning,
-)
-from .formula.survey import SurveyDesign
 from .registry import METHODS
 
 if TYPE_CHECKING:
-    from .boosting.boosting import AdaBoost, ORBoost, RankBoost, SeedBoost
-    from .boosting.orstump import AdaBoostOR, ORStump
-    from .boosting.weak import DecisionStump, NormalisedSigmoid, RCDPerceptron
     from .comparison import compare
-    from .estimator import OrdinalClassifier
-    from .imputation import ordfit_mi
-    from .inference.pooling import pool
-    from .inference.power import power_ordinal, sample_size_ordinal
-    from .judging.costs import macro_cost
-    from .likelihood.clm import AdjacentCategory, CumulativeLink
-    from .online.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
     from .persistence import load
-    from .prediction.blend import Blend
-    from .prediction.forest import RPSForest
-    from .prediction.kernel_clm import KernelCumulativeLink
-    from .prediction.ordboost import OrdinalBoosting
-    from .reduction.nominal import NominalClassifier
-    from .reduction.reduction import Reduction
-    from .reduction.threshold_loss import OrdinalNetwork, ThresholdLogisticRegression
-    from .reduction.voting import CostTransform, OneVersusAll, OneVersusOne
-    from .report.describe import describe_ordinal
-    from .report.table import table
-    from .svm.kernels import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Precomputed, Stump
-    from .svm.redsvm import REDSVM, SVOREXC, SVORIMC, RankBoundarySVM
-    from .trees.c45 import C45
-    from .trees.tree import DecisionTree
-    from .trees.trees import FixedSplitBoosting, NominalAdaBoost, OrdinalAdaBoost, OrdinalBagging, OrdinalTree
 
-__all__ = [
-    "C45", "REDSVM", "SVOREXC", "SVORIMC", "AdaBoost", "AdaBoostOR", "AdjacentCategory", "Blend",
-    "ConvergenceWarning", "CostTransform", "CuSumRank", "CumulativeLink", "DataError", "DataWarning",
-    "DecisionStump", "DecisionTree", "FixedSplitBoosting", "FormulaError", "Gaussian",
-    "KernelCuSumRank", "KernelCumulativeLink", "KernelPRank", "Laplacian", "Linear", "NominalAdaBoost",
-    "NominalClassifier", "NormalisedSigmoid", "ORBoost", "ORStump", "OneVersusAll", "OneVersusOne",
-    "OptionError", "OrdinalAdaBoost", "OrdinalBagging", "OrdinalBoosting", "OrdinalClassifier",
-    "OrdinalNetwork", "OrdinalTree", "OrdstatError", "OrdstatWarning", "PRank", "Perceptron", "Polynomial",
-    "Precomputed", "RCDPerceptron", "RPSForest", "RankBoost", "RankBoundarySVM", "Reduction", "SeedBoost",
-    "SeparationWarning", "Stump", "SurveyDesign", "ThresholdLogisticRegression", "compare", "datasets",
-    "describe_ordinal", "load", "macro_cost", "ordfit", "ordfit_mi", "pool", "power_ordinal",
-    "sample_size_ordinal", "table",
-]  # fmt: skip
+#: The functions of the package; classes and the rarer functions are imported by name.
+__all__ = ["compare", "datasets", "load", "ordfit"]
 
 #: Modules of the names that are imported when they are used: a script pays for the methods it fits.
 _MODULES = {
     **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
+    **dict.fromkeys(("FormulaError", "DataError", "OptionError", "OrdstatError", "OrdstatWarning"), "exceptions"),
+    **dict.fromkeys(("ConvergenceWarning", "DataWarning", "SeparationWarning"), "exceptions"),
     **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.power"),
-    "macro_cost": "judging.costs",
     **dict.fromkeys(("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "svm.kernels"
@@ -81,10 +64,12 @@ _MODULES = {
     "C45": "trees.c45",
     "DecisionTree": "trees.tree",
     "OrdinalClassifier": "estimator",
+    "SurveyDesign": "formula.survey",
     "compare": "comparison",
     "describe_ordinal": "report.describe",
     "load": "persistence",
-    "ordfit_mi": "imputation",
+    "macro_cost": "judging.costs",
+    "ordfit_mi": "inference.imputation",
     "pool": "inference.pooling",
     "table": "report.table",
 }
@@ -104,4 +89,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return ["__version__", *sorted({*__all__, *_MODULES})]

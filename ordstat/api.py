@@ -109,7 +109,18 @@ def ordfit(
     callback : callable(step, total, message), optional
         Called during long work; without it a bar is shown in a terminal where tqdm is installed.
     **options
-        Hyper-parameters of the method, such as C=1.0 or kernel="perceptron".
+        Options of the method. Those of "clm", "acat" and the links:
+
+        - link: "logit" (default), "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or "log-gamma"
+        - threshold: "flexible" (default), "symmetric", "symmetric2" or "equidistant"
+        - penalty: a number (ridge) or "jeffreys" (bias reduction; finite estimates under separation)
+        - crossing: "warn" (default) or "raise" where thresholds with nominal effects are out of order
+        - quadrature: random effects by Laplace's approximation (1, default) or by this number of nodes
+        - random_penalty: "gamma" keeps standard deviations of random effects off 0
+        - start, max_iter, tol: where Newton's method begins, its steps, and the gradient at which it ends
+
+        `help(ordstat.CumulativeLink)` tells more of them, `help(ordstat.REDSVM)` lists those of "redsvm" (C, kernel,
+        ...), and `ordstat methods NAME` in a shell those of any method.
 
     Returns
     -------
@@ -254,8 +265,6 @@ def refit(
 
 def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
     """(clusters of the design, covariance to ask of the results): {"cluster": ...} is the long form of cluster=."""
-    if isinstance(vcov, str) and vcov == "robust":
-        raise OptionError("vcov='robust' is vcov='HC1' here; give that.")
     if vcov is None or isinstance(vcov, str):
         return cluster, vcov
     if not isinstance(vcov, Mapping) or set(vcov) - {"type"} != {"cluster"}:

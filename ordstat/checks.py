@@ -349,16 +349,32 @@ def reporter(callback: Progress | None) -> Progress | None:
 
 #: Names that mean one of ours, of methods, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
-    "polr": "logit", "lrm": "logit", "orm": "logit", "clmm": "logit", "ologit": "logit", "oprobit": "probit",
-    "orderedlogit": "logit", "orderedprobit": "probit", "ordinallogit": "logit", "ordinalprobit": "probit",
-    "svm": "redsvm", "rbf": "gaussian", "poly": "polynomial",
-    "probs": "prob", "response": "prob", "classes": "class", "lp": "score", "linear.predictor": "linear_predictor",
+    **dict.fromkeys(("polr", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
+    **dict.fromkeys(("oprobit", "orderedprobit", "ordinalprobit"), "probit"), "clm2": "clm", "svm": "redsvm",
+    "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob", "classes": "class", "lp": "score",
+    "linear.predictor": "linear_predictor",
 }  # fmt: skip
 
-#: Names and attributes that are not quite ours: which comes nearest.
+#: Names that are not quite ours: which comes nearest.
 NEAREST: Mapping[str, str] = {
-    "ordinal": "clm", "vglm": "acat", "xgboost": "ordboost", "lightgbm": "ordboost", "mae": "absolute error",
-    "auto": "blend", "accuracy": "classification error", "logistic": "logit",
+    **dict.fromkeys(("cratio", "sratio", "stereotype", "vglm"), "acat"),
+    **dict.fromkeys(("gologit", "gologit2", "logistic", "ordinal"), "logit"),
+    "xgboost": "ordboost", "lightgbm": "ordboost", "mae": "absolute error", "auto": "blend",
+    "accuracy": "classification error",
+}  # fmt: skip
+
+#: Attributes of fits: what they are here. A name answers, anything else is advice.
+ATTRIBUTES: Mapping[str, str] = {
+    "bse": "se", "tvalues": "z_values", "pvalues": "p_values", "cov_params": "vcov", "llf": "loglik",
+    "ame": "marginal_effects", "summary2": "summary",
+    **dict.fromkeys(("or_", "odds_ratios", "odds_ratio"), ".tidy(exponentiate=True)"),
+    **dict.fromkeys(("fittedvalues", "fitted"), ".predict(type='prob')"),
+    **dict.fromkeys(("mcfadden", "nagelkerke", "prsquared", "llnull", "llr", "llr_pvalue"), ".glance()"),
+    **dict.fromkeys(("varcorr", "ranef"), "a random term such as (1 | group) in the formula"),
+    "logLik": ".loglik", "zeta": ".thresholds", "resid": ".residuals()", "VarCorr": ".varcorr()",
+    "coefficients": ".coef", "effects": ".marginal_effects('x').frame", "get_margeff": ".marginal_effects('x')",
+    "convergence": ".certificate", "delta_errors": ".margins(delta=0.1)", "poTest": ".score_test(), or .brant()",
+    "predict_proba": ".predict(newdata, type='prob')", "feature_importances_": ".importance()",
 }  # fmt: skip
 
 _FORMULA = "Random effects stand in the formula, as in 'y ~ x + (1 | g)'."
@@ -366,11 +382,13 @@ _LINK = "It is a link: give link={!r}."
 _WEIGHTS = "Case weights are weights=."
 #: Options of ordfit, names given as a method, functions of formulas, other functions: what to write here.
 HINTS: Mapping[str, Mapping[str, str]] = {
+    "attribute": ATTRIBUTES,
     "option": {
         "hess": "Standard errors are always there: leave it out.",
         **dict.fromkeys(("safe", "context"), "Formulas never run code: make the result a column of the data."),
         "family": "The distribution is named by link=, the model by method=.",
-        "robust": "Robust standard errors are vcov='HC1'.",
+        "robust": "Write vcov='HC1'.",
+        **dict.fromkeys(("odds", "eform", "exp"), "Write exponentiate=True."),
         "random": _FORMULA,
         "groups": _FORMULA,
         "freq": _WEIGHTS,
@@ -379,6 +397,9 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     "method": {
         **dict.fromkeys(("aranda-ordaz", "arandaordaz"), _LINK.format("aranda-ordaz")),
         **dict.fromkeys(("log-gamma", "loggamma"), _LINK.format("log-gamma")),
+        **dict.fromkeys(("cratio", "sratio"), "Continuation-ratio models are not available; 'acat' is nearest."),
+        "stereotype": "Stereotype models are not available; 'acat' has their equally spaced scores.",
+        **dict.fromkeys(("gologit", "gologit2"), "Give nominal='~ x' for effects that differ by threshold."),
     },
     "function": {
         "relevel": "Write C(x, Treatment('level')) for another base level.",
@@ -396,20 +417,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     "package": {
         **dict.fromkeys(("clm", "clmm", "polr", "lrm", "orm", "vglm", "ologit"), "Use ordfit(formula, data)."),
         "orderedmodel": "Use ordfit(formula, data).",
-    },
-    "attribute": {
-        "odds_ratios": ".tidy(exponentiate=True)",
-        "logLik": ".loglik",
-        "fittedvalues": ".predict(type='prob')",
-        "zeta": ".thresholds",
-        "resid": ".residuals()",
-        "VarCorr": ".varcorr()",
-        **dict.fromkeys(("varcorr", "ranef"), "a random term such as (1 | group) in the formula"),
-        "get_margeff": ".effects('x')",
-        "predict_proba": ".predict(newdata, type='prob')",
-        "feature_importances_": ".importance()",
-        "poTest": ".score_test(), or .brant()",
-        **dict.fromkeys(("mcfadden", "nagelkerke", "prsquared", "llnull", "llr", "llr_pvalue"), ".glance()"),
     },
 }
 

@@ -31,17 +31,17 @@ class UsageError(OrdstatError):
 # Files of data
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_ENDINGS = (*_SEPARATORS, ".parquet")
+_ENDINGS = " or ".join(_SEPARATORS)
 #: Cells that are missing values; None and null may be names of levels.
 _MISSING = ["", "NA", "NaN", "nan"]
 
 
-def _check_ending(path: str) -> str:
-    """The ending of the name of a file of data; UsageError for another kind of file."""
+def _separator(path: str) -> str:
+    """The separator of a file of data by its name; UsageError for another kind of file."""
     ending = Path(path).suffix.lower()
-    if ending not in _ENDINGS:
-        raise UsageError(f"a file of data must end in {', '.join(_ENDINGS)}; got {path!r}. Convert it with pandas.")
-    return ending
+    if ending not in _SEPARATORS:
+        raise UsageError(f"a file of data must end in {_ENDINGS}; got {path!r}. Convert it with pandas.")
+    return _SEPARATORS[ending]
 
 
 def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
@@ -50,9 +50,9 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : str
-        A name that ends in .csv, .tsv or .parquet.
+        A name that ends in .csv or .tsv.
     separator : str, optional
-        Between the columns of a text file.
+        Between the columns, if it is not that of the ending.
 
     Raises
     ------
@@ -61,17 +61,15 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
     DataError
         The file does not exist, cannot be read or has no rows.
     """
-    ending = _check_ending(path)
+    usual = _separator(path)
     if not Path(path).is_file():
         raise DataError(f"there is no file {path!r}.")
     try:
-        frame = pd.read_parquet(path) if ending == ".parquet" else _read_text(path, separator or _SEPARATORS[ending])
-    except ImportError as error:
-        raise DataError(f"reading {path!r} needs pyarrow: pip install pyarrow.") from error
+        frame = _read_text(path, separator or usual)
     except UNREADABLE as error:
         if isinstance(error, OrdstatError):
             raise
-        raise DataError(f"{path!r} cannot be read as {ending}: {error}") from error
+        raise DataError(f"{path!r} cannot be read as {Path(path).suffix}: {error}") from error
     if frame.empty:
         raise DataError(f"{path!r} has no rows.")
     return frame
@@ -89,21 +87,14 @@ def _read_text(path: str, separator: str) -> pd.DataFrame:
 
 
 def write_table(frame: pd.DataFrame, path: str) -> None:
-    """Write a data frame to a file that ends in .csv, .tsv or .parquet."""
-    ending = _check_ending(path)
-    try:
-        if ending == ".parquet":
-            write_file(path, lambda file: frame.to_parquet(file, index=False))
-        else:
-            write_file(path, frame.to_csv(sep=_SEPARATORS[ending], index=False).encode())
-    except ImportError as error:
-        raise DataError(f"writing {path!r} needs pyarrow: pip install pyarrow.") from error
+    """Write a data frame to a file that ends in .csv or .tsv."""
+    write_file(path, frame.to_csv(sep=_separator(path), index=False).encode())
 
 
 def _add_data(parser: ArgumentParser) -> None:
-    missing = "empty cells, NA, NaN and nan of text files are missing values"
-    parser.add_argument("data", help=f"a file that ends in {', '.join(_ENDINGS)}; {missing}")
-    parser.add_argument("--separator", metavar="TEXT", help="between the columns of a text file")
+    missing = "empty cells, NA, NaN and nan are missing values"
+    parser.add_argument("data", help=f"a file that ends in {_ENDINGS}; {missing}")
+    parser.add_argument("--separator", metavar="TEXT", help="between the columns")
 
 
 def value_of(text: str) -> Any:
@@ -219,7 +210,7 @@ def _predict_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", help="a file of `ordstat fit --save`, or of fit.save() in Python")
     _add_data(parser)
     parser.add_argument("--type", default="class", metavar="TYPE", help="what to predict (class)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="a file that ends in .csv, .tsv or .parquet")
+    parser.add_argument("-o", "--output", metavar="FILE", help=f"a file that ends in {_ENDINGS}")
 
 
 def predict_command(given: Namespace) -> None:
@@ -283,7 +274,7 @@ def _method_line(name: str) -> str:
 
 def _datasets_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="a data set, for its first rows; a list of all if left out")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write it to a file that ends in .csv, .tsv or .parquet")
+    parser.add_argument("-o", "--output", metavar="FILE", help=f"write it to a file that ends in {_ENDINGS}")
 
 
 def datasets_command(given: Namespace) -> None:

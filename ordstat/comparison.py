@@ -12,7 +12,7 @@ import pandas as pd
 
 from ._typing import FloatArray, Progress
 from .api import split_cost
-from .checks import generator, jobs, labelled, reporter, whole
+from .checks import check_names, generator, jobs, labelled, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
@@ -26,6 +26,8 @@ from .registry import METHODS, option_names, resolve, spelled
 from .report.cells import count, counted
 from .results import OrdinalResults
 
+#: Arguments of `ordfit` that `compare` takes beside a formula.
+_OF_DATA = ("nominal", "scale", "weights", "offset", "cluster", "levels", "subset", "contrasts", "na_action")
 #: How methods are given.
 EXAMPLE = 'methods=["logit", ("redsvm", {"C": 10})]'
 
@@ -124,28 +126,26 @@ def _check_fit(label: str, fit: Any) -> None:
 def _check_same_rows(first: str, one: OrdinalResults, second: str, other: OrdinalResults) -> None:
     """DataError where two fits are not of the same rows, response and weights."""
     a, b = one.design, other.design
-    if a.levels.values != b.levels.values or a.response != b.response:
-        raise DataError(f"fits must have the same response; those of {first} and {second} differ.")
-    if not a.index.equals(b.index):
-        raise DataError(
-            f"fits must be of the same rows; {first} has {a.sample.n} and {second} has {b.sample.n}. Fit both to data "
-            "without missing values in any of their columns."
-        )
+    alike = {"response": (a.response, a.levels.values) == (b.response, b.levels.values)}
+    alike["rows"] = a.index.equals(b.index)
     for what, name in {"values of the response": "y", "weights": "case_weights", "costs of rows": "costs"}.items():
-        if not np.array_equal(getattr(a.sample, name), getattr(b.sample, name)):
-            raise DataError(f"fits must have the same {what}; those of {first} and {second} differ.")
+        alike[what] = np.array_equal(getattr(a.sample, name), getattr(b.sample, name))
+    for what in [what for what, same in alike.items() if not same][:1]:
+        raise DataError(
+            f"fits must have the same {what}; those of {first} ({counted(a.sample.n, 'row')}) and {second} "
+            f"({b.sample.n}) differ. Fit both to the same data, without missing values in any of their columns."
+        )
 
 
 def check(contestant: Contestant) -> None:
     """Refuse what cannot work in any fold, before the first one."""
-    method = contestant.method
+    method, sample = contestant.method, contestant.sample
     if method.pairwise:
         raise OptionError(
             f"{contestant.label}: kernel='precomputed' has columns for all rows, and cross-validation fits to parts of "
             "them. Use a named kernel or a function."
         )
     try:
-        sample = contestant.sample
         method.check(sample if method.keeps_clusters else replace(sample, cluster=None))
     except (OptionError, DataError) as problem:
         raise type(problem)(f"{contestant.label} cannot be compared on these data: {problem}") from problem
@@ -159,18 +159,10 @@ def compare(
     cv: int = 10,
     repeats: int = 1,
     cost: Any = None,
-    nominal: str | None = None,
-    scale: str | None = None,
-    weights: Any = None,
-    offset: Any = None,
-    cluster: Any = None,
-    levels: Sequence[Any] | None = None,
-    subset: Any = None,
-    contrasts: Mapping[str, str] | None = None,
-    na_action: str = "omit",
     n_jobs: int = 1,
     seed: int | np.random.Generator = 0,
     callback: Progress | None = None,
+    **options: Any,
 ) -> Comparison:
     """Compare methods, or fits already made, by cross-validation on the same folds.
 
@@ -192,14 +184,14 @@ def compare(
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are judged by it, but those that
         name another (`"ova"`, `REDSVM(cost="squared")`), which a note lists. Fits keep theirs unless `cost` is given.
-    nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action
-        As in `ordfit`.
     n_jobs : int
         Processes; -1 for all processors. The result is the same for any.
     seed : int or numpy.random.Generator
         Of the folds and of whatever methods draw.
     callback : callable(step, total, message), optional
         Called after every fit; without it a bar is shown in a terminal where tqdm is installed.
+    **options
+        nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action: as in `ordfit`.
 
     Returns
     -------
@@ -209,7 +201,7 @@ def compare(
     Raises
     ------
     OptionError, DataError, FormulaError
-        For what cannot be compared. A DataWarning names a method that fails in some folds, which then has no ranks.
+        For what cannot be compared. A DataWarning names a method that fails in some folds, which then has no means.
 
     Notes
     -----
@@ -229,21 +221,18 @@ def compare(
     (19, 1)
     """
     row_costs, given = split_cost(cost, () if data is None else data)
-    options: dict[str, Any] = {"weights": weights, "offset": offset, "cluster": cluster, "nominal": nominal}
-    options |= {"scale": scale, "levels": levels, "subset": subset, "contrasts": contrasts}
+    check_names(options, _OF_DATA, "compare", "argument")
     if isinstance(formula, str):
         if len(more) > (methods is None):
             raise OptionError(f"methods must be one list; got {more!r} and methods={methods!r}. Give {EXAMPLE}.")
-        design = build(formula, data, **options, costs=row_costs, na_action=na_action)
+        design = build(formula, data, costs=row_costs, **options)
         if isinstance(cost, pd.DataFrame):
             check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=row_costs is not None)
         judge = "absolute" if given is None else given
         contestants, kept = from_methods(design, more[0] if more else methods, judge)
     else:
-        asked = {"methods": methods, "na_action": None if na_action == "omit" else na_action}
-        for name, value in (options | asked).items():
-            if value is not None:
-                raise OptionError(f"{name} must go with a formula and data; fits have their own. Leave it out.")
+        for name in [*options, *(() if methods is None else ("methods",))]:
+            raise OptionError(f"{name} must go with a formula and data; fits have their own. Leave it out.")
         contestants, kept = from_fits([formula, *(() if data is None else (data,)), *more], given)
     cv, repeats, cost = whole("cv", cv, 2), whole("repeats", repeats, 1), "absolute" if given is None else given
     n_jobs, callback, rng = jobs(n_jobs), reporter(callback), generator(seed)

@@ -22,7 +22,8 @@ from .api import fit_design
 from .checks import check_names, generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
-from .formula.design import constrained, from_arrays
+from .formula.columns import as_frame
+from .formula.design import Design, build, constrained, from_arrays
 from .formula.sample import Rows, Sample
 from .formula.spec import Encoding
 from .likelihood.fit import LikelihoodFit
@@ -31,6 +32,7 @@ from .method import Method
 from .online.results import Stream
 from .reduction.encoding import ModalRule, in_order
 from .registry import defaults_of, resolve
+from .report.cells import counted
 
 #: Infinite thresholds and certain answers give infinite sizes; they are cut here.
 _LARGEST = 1e150
@@ -93,9 +95,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Any ordinal method as a scikit-learn classifier.
 
     It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle; `decision_function` serves calibration and
-    tuned thresholds, `coef_` and `feature_importances_` the selection of columns. X is numeric: encode text first, or
-    use `ordfit`, which takes a formula. Sparse matrices are refused. Only "ordboost" takes missing values, and text and
-    categoricals in a frame.
+    tuned thresholds, `coef_` and `feature_importances_` the selection of columns. Columns of text and categories in a
+    frame become indicators "column[T.level]" of every level but the first; "ordboost" takes them as they are, and it
+    alone takes missing values. Sparse matrices are refused.
 
     Parameters
     ----------
@@ -259,7 +261,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         DataError
-            For columns of text, labels outside `levels`, or fewer than two classes.
+            For missing values, columns that are neither numbers nor categories, labels outside `levels`, or fewer than
+            two classes.
         OptionError
             For an unknown method or option, or a value outside its range.
 
@@ -274,19 +277,24 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         method.check_constraints(self.constraints)
-        encoding = Encoding.of(X) if method.needs.categories else Encoding({})
-        gaps = self._takes_gaps()
-        X, y, order = validated(self, encoding(X), y, memory="C", gaps=gaps, classes=classes)
+        encoding = Encoding.of(X)
+        given, gaps = X, self._takes_gaps()
+        X, y, order = validated(self, encoding(X), y, memory="C", classes=classes)
+        _require_values(self._named(X), gaps)
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         if classes is None:
             _check_classes(y if weights is None else y[weights > 0], method)
-        labels = pd.Series(ranked(y, order))
-        named = self._named(X)
-        design = from_arrays(
-            named, labels, weights=weights, gaps=gaps, encoding=encoding, keep_levels=classes is not None
-        )
+        labels = ranked(y, order)
+        if encoding.factors and not method.needs.categories:
+            design = _coded(as_frame(given), labels, weights)
+        else:
+            named, kept = self._named(X), classes is not None
+            design = from_arrays(
+                named, pd.Series(labels), weights=weights, gaps=gaps, encoding=encoding, keep_levels=kept
+            )
         if self.constraints is not None:
             design = constrained(design, self.constraints)
+        self._encoding = encoding
         self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
         self.levels_ = pd.Index(design.levels.values, dtype=object).to_numpy().astype(y.dtype)
         self.classes_ = np.sort(self.levels_)
@@ -322,7 +330,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if not hasattr(self, "_held"):
             method = cast(Any, resolve(self.method, self._options)).one_pass()
-            return self._fit(method, X, y, sample_weight, classes)
+            return self._fit(method, Encoding({})(X), y, sample_weight, classes)
         X, y = validate_data(self, Encoding({})(X), y, reset=False, dtype=np.float64, order="C")
         codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
         if codes.min() < 0:
@@ -440,10 +448,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any) -> tuple[Any, Any]:
         """The results, and X as they take it."""
         check_is_fitted(self)
-        encoding = self.results_.design.spec.encoding
-        allowed = "allow-nan" if self._takes_gaps() else True
-        checked = validate_data(self, encoding(X), reset=False, dtype=np.float64, order="C", ensure_all_finite=allowed)
-        return self.results_, X if encoding.factors else self._named(checked)
+        encoded = self._encoding(X)
+        checked = validate_data(self, encoded, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        _require_values(self._named(checked), self._takes_gaps())
+        return self.results_, X if self._encoding.factors else self._named(checked)
 
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
@@ -470,6 +478,26 @@ _DEFAULTS = signature(OrdinalClassifier).parameters
 def _fields_of(method: Any) -> dict[str, Any]:
     """The options of a method given as a value."""
     return {f.name: getattr(method, f.name) for f in fields(method)} if isinstance(method, Method) else {}
+
+
+def _coded(frame: pd.DataFrame, labels: pd.Categorical, weights: Any) -> Design:
+    """The design of all columns as terms of a formula, where categories become indicators of all levels but one."""
+    response = "y"
+    while response in frame:
+        response += "_"
+    terms = " + ".join(f"`{name}`" for name in frame)
+    return build(f"{response} ~ {terms}", frame.assign(**{response: labels}), weights=weights)
+
+
+def _require_values(X: FloatArray | pd.DataFrame, gaps: bool) -> None:
+    """DataError, which names the columns, for missing values where a method does not take them."""
+    missing = {} if gaps else pd.DataFrame(X).isna().sum().to_dict()
+    if any(missing.values()):
+        shown = ", ".join(f"{name!r} ({counted(rows, 'row')})" for name, rows in missing.items() if rows)
+        raise DataError(
+            f"X must have no missing values (NaN); they are in columns {shown}. Fill them in (such as SimpleImputer in "
+            "a Pipeline), leave these rows out, or use method='ordboost', which takes them."
+        )
 
 
 def _has_params(value: Any) -> bool:
@@ -546,15 +574,14 @@ def _listed(levels: Any) -> list[Any]:
 
 
 def validated(
-    model: Any, X: Any, y: Any, *, memory: str | None = None, gaps: bool = False, classes: Any = None
+    model: Any, X: Any, y: Any, *, memory: str | None = None, classes: Any = None
 ) -> tuple[FloatArray, AnyArray, list[Any]]:
     """X and y as arrays, and the labels in order: by `levels` of the model, else their own order, else sorted.
 
-    With `gaps` values of X may be missing; `classes` are all labels, where y need not hold each of them.
+    `classes` are all labels, where y need not hold each of them. Values of X may be missing.
     """
     order = _declared_order(y) if model.levels is None else _listed(model.levels)
-    finite = "allow-nan" if gaps else True
-    X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite=finite)
+    X, y = validate_data(model, X, y, dtype=np.float64, order=memory, ensure_all_finite="allow-nan")
     if order is None:
         check_classification_targets(y)
         order = _sorted_order(y if classes is None else np.asarray(classes))

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from inspect import getdoc
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 
 from ._typing import BoolArray, FloatArray, IntArray
-from .checks import advice
+from .checks import ATTRIBUTES, advice
 from .exceptions import DataError, OptionError, UnavailableError
-from .fit import Certificate, Fit, GapRule, Geometry, Trace
-from .formula.sample import HEAVIEST, LIGHTEST, Rows, Sample, extreme
+from .fit import Certificate, Fit, GapRule, Trace
+from .formula.columns import Columns, as_frame, refuse
+from .formula.inputs import vector, weights_of
+from .formula.sample import Rows, Sample
 from .judging.costs import sample_costs
 from .judging.errors import ErrorTable, Predictions, error_table
 from .judging.evaluation import evaluate
+from .judging.geometry import Geometry
 from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
 from .method import Method
-from .report.cells import count
 from .report.render import Report
 from .report.warnings import Alert, alerts
 
@@ -32,17 +35,45 @@ if TYPE_CHECKING:
 OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
 OF_LIKELIHOOD = frozenset((
     "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
-    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof",
-    "discrimination", "convergence", "simulate", "effects", "emmeans", "loglik", "aic", "bic", "deviance", "bse",
-    "tvalues", "pvalues", "conf_int", "cov_params", "llf", "emtrends", "joint_tests", "marginal_effects",
-    "power",
+    "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "simulate",
+    "emmeans", "emtrends", "joint_tests", "marginal_effects", "loglik", "aic", "bic", "deviance", "z_values",
+    "p_values", "conf_int", "power",
 ))  # fmt: skip
 
 #: Names of this class and of those that derive from it that `dir()` lists: the others serve the package.
 LISTED = frozenset((
-    "aic", "bic", "bound", "call", "certificate", "coef", "deviance", "formula", "levels", "loglik", "method",
-    "mistake_bound", "nobs", "p_values", "params", "rounds", "se", "support", "thresholds", "vcov",
+    "aic", "bic", "bound", "certificate", "coef", "loglik", "mistake_bound", "nobs", "rounds", "se", "support",
+    "thresholds", "vcov",
 ))  # fmt: skip
+#: What `help(fit)` says of a fit, by question; names that stand nowhere come last.
+QUESTIONS = {
+    "Estimates": "coef thresholds se vcov with_vcov confint profile tidy glance loglik aic bic nobs certificate",
+    "Predictions": "predict augment errors confusion reliability conformal margins bounds",
+    "Effects": "marginal_effects emmeans emtrends joint_tests importance shapley",
+    "Tests": "anova drop1 add1 step test nominal_test scale_test score_test brant",
+    "Checks": "residuals influence gof discrimination bootstrap simulate power",
+    "Show, keep, change": "summary plot report save update",
+}
+
+
+class Overview:
+    """The docstring of a class of results; of a fit, which `help(fit)` shows, a line for each of its names."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __get__(self, fit: Any, owner: type) -> str | None:
+        if fit is None:
+            return self.text
+        left = [name for name in dir(fit) if not name.startswith("_")]
+        lines = ["What this fit answers; help(fit.predict) tells all about one name, help(type(fit)) about every one."]
+        for question, names in (QUESTIONS | {"More": " ".join(left)}).items():
+            shown = [name for name in names.split() if name in left]
+            left = [name for name in left if name not in shown]
+            lines += ["", question] * bool(shown)
+            for name in shown:
+                lines.append(f"  {name:<17}{(getdoc(getattr(owner, name)) or '').partition(chr(10))[0]}")
+        return "\n".join(lines)
 
 
 def who_has(name: str) -> str:
@@ -121,17 +152,15 @@ def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
     """A pandas copy of the user's data on `index`; None numbers the rows of data that have no index."""
     if isinstance(data, pd.DataFrame):
         return data.copy()
-    if not isinstance(data, dict):
-        import narwhals as nw
+    frame = as_frame(data).copy()
+    return frame if index is None else frame.set_axis(index)
 
-        try:
-            data = nw.from_native(data, eager_only=True).to_dict(as_series=False)
-        except TypeError:
-            raise DataError(
-                "data must be a data frame, a pyarrow Table or a mapping of column name to values; got "
-                f"{type(data).__name__}."
-            ) from None
-    return pd.DataFrame(data, index=index)
+
+class Estimates(pd.Series):  # type: ignore[type-arg,unused-ignore]
+    """Estimates by name; `fit.coef()`, as in R and PyFixest, is `fit.coef`."""
+
+    def __call__(self) -> Estimates:
+        return self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,15 +198,10 @@ class FittedRanker:
     no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
     #: A note on the errors of the training rows.
     training_note: ClassVar[str] = ""
-    #: Names that other packages have for attributes; they answer, and are not listed.
-    other_names: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
-    def __repr__(self) -> str:
-        d = self.design
-        return (
-            f"<{type(self).__name__}: {d.formula}, {self.method!r}, n = {count(self.nobs)}, "
-            f"{d.sample.n_levels} levels; .summary() tells more>"
-        )
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = cast(Any, Overview(cls.__doc__))
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what was computed from them is computed again."""
@@ -186,7 +210,7 @@ class FittedRanker:
     def __dir__(self) -> list[str]:
         """What users need: methods of the results, and `LISTED`; the other names answer too."""
         classes = [kind for kind in type(self).__mro__ if kind.__name__.startswith("Fitted")]
-        inner = set().union(*map(vars, classes), (f.name for f in fields(self))) - LISTED
+        inner = {"conf_int", "error_columns"}.union(*map(vars, classes), (f.name for f in fields(self))) - LISTED
         return [name for name in super().__dir__() if name.startswith("_") or name not in inner]
 
     if not TYPE_CHECKING:
@@ -195,8 +219,8 @@ class FittedRanker:
             """Say which methods have what this one has not; a property that refused says so again."""
             if hasattr(type(self), name):
                 return type(self).__getattribute__(self, name)
-            if name in self.other_names:
-                return self.other_names[name](self)
+            if ATTRIBUTES.get(name, "").isidentifier():
+                return getattr(self, ATTRIBUTES[name])
             if not name.startswith("_") and (others := who_has(name)):
                 raise UnavailableError(f"{self.method!r} has no .{name}: {others}.")
             meant = advice("attribute", name)
@@ -549,21 +573,11 @@ def check_weights_go_with(data: Any, weights: Any, name: str = "newdata") -> Non
 
 def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
     """(n,) weights of the complete rows of new data."""
-    column = newdata[weights] if isinstance(weights, str) else weights
-    if isinstance(column, pd.Series) and isinstance(newdata, pd.DataFrame) and not column.index.equals(newdata.index):
-        raise DataError(
-            "weights is a Series whose index is not that of newdata: reindex it, or give weights.to_numpy() to match "
-            "rows by position."
-        )
-    values = np.asarray(column, dtype=np.float64)
-    if values.shape != complete.shape:
-        raise DataError(f"weights must have one entry per row of newdata ({complete.size}); got shape {values.shape}.")
-    kept = values[complete]
-    if not (np.isfinite(kept).all() and (kept >= 0).all() and kept.sum() > 0):
-        raise DataError("weights of newdata must be finite, not negative, and not all zero.")
-    if extreme(kept).any():
-        raise DataError(
-            f"weights of newdata must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}, as numbers of rows are; got "
-            f"{kept[extreme(kept)][0]:g}. Divide them by their mean."
-        )
-    return kept
+    frame = as_frame(newdata)
+    column = vector(weights, "weights", Columns(frame), None, frame.index)
+    values = weights_of(column, weights, frame.index)
+    if column.missing is not None:
+        refuse(column.missing & complete, frame.index, "weights=", "missing", ". Give every row a weight.")
+    if not values[complete].any():
+        raise DataError("weights= must be positive in some row of newdata that has all values; it is not.")
+    return np.asarray(values[complete])

@@ -11,12 +11,12 @@ import numpy as np
 from ._typing import FloatArray, Progress
 from .checks import brief, jobs, one_of, require_memory
 from .exceptions import DataError, OptionError
-from .fit import BallGeometry, Fit, Geometry, HullGeometry
+from .fit import Fit
 from .formula.sample import SCALINGS, Sample, has_gaps
 from .judging.costs import CostMatrix, require_v_shaped, sample_costs
+from .judging.geometry import Geometry
 from .judging.margins import MarginBounds
 from .reduction.classifiers import written
-from .svm.kernels import Kernel
 
 # Bytes of a row at a level: its cost, answer, probability and margin, in a few copies.
 _CELL_BYTES = 48.0
@@ -136,16 +136,6 @@ class Method:
         return self.own_folds and self.needs.cluster
 
     @property
-    def draws(self) -> bool:
-        """Whether the fit is a random draw: another seed, another fit."""
-        return False
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one, where a fit has probabilities of its own."""
-        return True
-
-    @property
     def incremental(self) -> bool:
         """Whether it learns further batches of rows (`partial_fit`)."""
         return False
@@ -224,38 +214,6 @@ def _code(value: Any) -> str:
     if hasattr(value, "get_params"):
         return written(value)
     return f"float('{value}')" if isinstance(value, float) and np.isinf(value) else repr(value)
-
-
-def ball(kernel: Kernel, Z: FloatArray, scaling: str | None, squared_norm: float, theta: FloatArray) -> BallGeometry:
-    """Norms in the feature space of the scaled columns Z (N, D) of the training rows.
-
-    The radius is that of the box [-1, 1]^D where scaling="range", or of a kernel that is bounded everywhere; otherwise
-    it is the largest length among the training rows, which is not fixed before seeing data, and bounds that use it hold
-    only for rows no longer than that.
-    """
-    lengths = kernel.diagonal(Z)
-    largest = kernel.radius(Z.shape[1], 1.0 if scaling == "range" else np.inf)
-    if not np.isfinite(largest):
-        largest = float(lengths.max())
-    radius = float(np.sqrt(largest + 1.0))
-    return BallGeometry(norm=float(np.sqrt(squared_norm)), squared_lengths=lengths, theta=theta, radius=radius)
-
-
-def hull(
-    round_weights: FloatArray, theta: FloatArray, log_size: float, squared_lengths: FloatArray | None
-) -> HullGeometry:
-    """The hull of a class of `exp(log_size)` label vectors, or of real-valued hypotheses, with K-1 thresholds."""
-    both = np.log([2.0, 2.0 * theta.size])
-    if squared_lengths is None:
-        with np.errstate(invalid="ignore"):  # NaN where the class is of unknown size
-            both = np.logaddexp(log_size, both)
-    return HullGeometry(
-        norm=float(np.abs(round_weights).sum()),
-        theta=theta,
-        log_size=float(both[0]),
-        log_size_own=float(both[1]),
-        squared_lengths=squared_lengths,
-    )
 
 
 LIN = "Lin, H.-T. (2008). From Ordinal Ranking to Binary Classification. PhD thesis, Caltech."

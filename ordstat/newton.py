@@ -1,4 +1,4 @@
-"""Newton's method for log-likelihoods and losses, with halving, damping and thresholds in order.
+"""Newton's method for log-likelihoods and losses, with halving and damping.
 
 Step: J step = score, J = negative Hessian. Where J is not positive definite (cauchit, scale effects, separated data)
 its diagonal is raised until it is. The step is halved while it leaves the domain or lowers the log-likelihood. The
@@ -19,16 +19,14 @@ banded and V = T^-1 C the Schur complement S = B - C'V carries everything: O(K q
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs
 
-from ._typing import FloatArray, IntArray
+from ._typing import FloatArray
 from .exceptions import DataError
-from .formula.sample import CACHED, row_blocks
 
 #: Derivatives as long as this overflow where they are multiplied.
 _LARGEST = 1e150
@@ -431,132 +429,3 @@ def _uphill(
             return x + step, trial
         step = 0.5 * step
     return None
-
-
-class Loss(NamedTuple):
-    """A convex function at a point with its gradient and Hessian."""
-
-    value: float
-    gradient: FloatArray
-    hessian: FloatArray
-
-
-#: From margins (n, Q), which may be overwritten, and weights (n, Q) to the loss, minus its derivative by each margin
-#: (n, Q), and its curvature (n, Q).
-Cells = Callable[[FloatArray, FloatArray], tuple[float, FloatArray, FloatArray]]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Minimum:
-    """Where the minimisation of a convex function stopped.
-
-    Attributes
-    ----------
-    coef : (D,)
-    theta : (Q,)
-    objective : (T,) at the start and after every step
-    gradient : float
-        Largest component of the gradient, tied thresholds being one parameter.
-    """
-
-    coef: FloatArray
-    theta: FloatArray
-    objective: FloatArray
-    gradient: float
-
-
-def summed(
-    cells: Cells, X: FloatArray, labels: FloatArray, weights: FloatArray, offset: FloatArray, v: FloatArray
-) -> Loss:
-    """sum_nk W_nk loss(Y_nk (x_n'w + o_n - theta_k)) at v = (w, theta), without penalties."""
-    D = X.shape[1]
-    value, gradient, H = 0.0, np.zeros_like(v), np.zeros((v.size, v.size))
-    for rows in row_blocks(len(labels), labels.shape[1], CACHED):
-        x, Y = X[rows], labels[rows]
-        margins = (x @ v[:D] + offset[rows])[:, None] - v[D:]
-        margins *= Y
-        loss, signal, curvature = cells(margins, weights[rows])
-        value += loss
-        signal *= Y
-        gradient[:D] -= x.T @ signal.sum(axis=1)
-        gradient[D:] += signal.sum(axis=0)
-        H[:D, :D] += (x * curvature.sum(axis=1)[:, None]).T @ x
-        H[:D, D:] -= x.T @ curvature
-        H[D:, D:] += np.diag(curvature.sum(axis=0))
-    H[D:, :D] = H[:D, D:].T
-    return Loss(value, gradient, H)
-
-
-#: Newton steps of `minimum`.
-_MOST_STEPS = 200
-
-
-def minimum(
-    evaluate: Callable[[FloatArray], Loss],
-    v: FloatArray,
-    n_thresholds: int = 0,
-    *,
-    ordered: bool = False,
-    slack: float = 0.0,
-    flat: float = 0.0,
-    rounding: float = 0.0,
-) -> Minimum:
-    """The minimum of a convex function of v = (w, theta) from a start, with theta_1 <= ... <= theta_Q if `ordered`.
-
-    Thresholds that would be out of order are tied, and untied where the multipliers of their order have the wrong sign.
-
-    Parameters
-    ----------
-    evaluate : callable
-    v : (D + Q,)
-    n_thresholds : int
-        Q.
-    ordered : bool
-    slack : float
-        A multiplier of the order must be this far below zero for its tie to be cut.
-    flat : float
-        Largest component of the gradient where the iteration ends.
-    rounding : float
-        Newton's decrement, as a share of the value, where it ends.
-    """
-    D = v.size - n_thresholds
-    group, path = np.arange(n_thresholds), list[float]()
-    while True:
-        tie = np.eye(v.size)[:, : D + int(group.max(initial=-1)) + 1]
-        tie[D:, D:] = group[:, None] == np.arange(tie.shape[1] - D)
-
-        def tied(z: FloatArray, information: Blocks | None = None, tie: FloatArray = tie) -> Evaluation:
-            loss = evaluate(tie @ z)
-            return Evaluation(-loss.value, -tie.T @ loss.gradient, Blocks.of_dense(tie.T @ loss.hessian @ tie))
-
-        start = np.asarray(np.linalg.lstsq(tie, v, rcond=None)[0], dtype=np.float64)  # means of tied thresholds
-        optimum = maximise(tied, start, tol=flat, max_iter=_MOST_STEPS, total_weight=1.0, rounding=rounding)
-        v = tie @ optimum.x
-        path += (-optimum.logliks).tolist()
-        regrouped = _regrouped(v[D:], evaluate(v).gradient[D:], group, slack) if ordered else None
-        if regrouped is None or len(path) > _MOST_STEPS:
-            break
-        group = regrouped
-    largest, theta = float(np.abs(optimum.at.score).max(initial=0.0)), v[D:]
-    rising = np.maximum.accumulate(theta)
-    if np.allclose(theta, rising, rtol=1e-13, atol=1e-13):  # equal but for rounding
-        theta = rising
-    return Minimum(coef=v[:D], theta=theta, objective=np.array(path), gradient=largest)
-
-
-def _regrouped(theta: FloatArray, gradient: FloatArray, group: IntArray, slack: float) -> IntArray | None:
-    """Groups joined where the next threshold lies below, or that with the worst multiplier cut; None where neither is.
-
-    The multiplier of theta_k <= theta_{k+1} is minus the sum of the gradients (Q,) of its group up to k.
-    """
-    if (np.diff(theta) < 0.0).any():
-        apart = (np.diff(group) > 0) & (np.diff(theta) >= 0.0)
-        return np.concatenate([[0], np.cumsum(apart)]).astype(np.intp)
-    tied = np.flatnonzero(np.diff(group) == 0)
-    sums = np.cumsum(gradient)
-    before = np.concatenate([[0.0], sums])[np.searchsorted(group, group)]
-    multipliers = (before - sums)[tied]
-    if not tied.size or multipliers.min() >= -slack:
-        return None
-    cut = tied[int(np.argmin(multipliers))]
-    return np.asarray(group + (np.arange(group.size) > cut))

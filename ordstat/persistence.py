@@ -135,7 +135,6 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "NA": (type(pd.NA), lambda x: [], lambda: pd.NA),
     "NaT": (type(pd.NaT), lambda x: [], lambda: pd.NaT),
     "time": (pd.Timestamp, lambda t: [t.isoformat(), t.unit, t.tz and str(t.tz)], _time),
-    "period": (pd.Period, lambda p: [p.ordinal, p.freqstr], lambda n, freq: pd.Period(ordinal=n, freq=freq)),
     "interval": (pd.Interval, lambda i: [i.left, i.right, i.closed], pd.Interval),
     "categorical": (pd.Categorical, lambda c: [c.codes, c.categories, c.ordered], pd.Categorical.from_codes),
     "column": (ExtensionArray, lambda a: [str(a.dtype), *a.astype(object)], lambda dtype, *a: pd.array(a, dtype=dtype)),
@@ -285,19 +284,15 @@ def _whole(fit: Any) -> Iterable[bool]:
         yield at.estimates.shape == (size,)
 
 
-#: Modules of the classes that a file may hold.
+#: Models of scikit-learn that a file may hold, by their modules.
 _MODULES = {
     "linear_model": "LogisticRegression RidgeClassifier",
     "svm": "LinearSVC",
     "naive_bayes": "GaussianNB BernoulliNB",
     "tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor",
     "tree._tree": "Tree",
-    "ensemble": "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor "
-    "HistGradientBoostingClassifier",
-    "ensemble._hist_gradient_boosting.binning": "_BinMapper",
-    "ensemble._hist_gradient_boosting.predictor": "TreePredictor",
-    "preprocessing": "LabelEncoder LabelBinarizer",
-    "_loss.loss": "HalfBinomialLoss HalfMultinomialLoss",
+    "ensemble": "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor",
+    "preprocessing": "LabelBinarizer",
 }
 _CLASSES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
@@ -316,15 +311,12 @@ def model_parts(value: Any) -> list[Any] | None:
         state = value.__getstate__()
         sizes = [value.n_features, np.array(value.n_classes, dtype=np.intp), state["max_depth"]]
         return [name, _series(), [*sizes, state["nodes"], state["values"]]]
-    if name.endswith("Loss"):
-        return [name, _series(), {} if name == "HalfBinomialLoss" else {"n_classes": int(value.n_classes)}]
-    return [name, _series(), vars(value) | {"_feature_subsample_rng": None} if name[:4] == "Hist" else vars(value)]
+    return [name, _series(), vars(value)]
 
 
 def as_model(name: str, written: str, state: Any) -> Any:
     """The object of its parts; DataError if it is of another version, or its trees are not trees."""
-    if written != _series():
-        here = _series()
+    if written != (here := _series()):
         raise DataError(f"it holds models of scikit-learn {written}, not {here}. Install {written}, or fit again.")
     if name not in _CLASSES:
         raise DataError(f"it holds a model of class {name!r}, and a file may not.")
@@ -336,22 +328,15 @@ def as_model(name: str, written: str, state: Any) -> Any:
         made = kind(n_features, n_classes, n_classes.size)
         made.__setstate__({"max_depth": depth, "node_count": nodes.size, "nodes": nodes, "values": values})
         return made
-    if name.endswith("Loss"):
-        return kind(**state)
     allowed = {key for base in kind.__mro__ for key in signature(base.__init__).parameters}
     for key in state:
         if hasattr(kind, key) or not (key in allowed or "_" in (key[0], key[-1])):
             raise DataError(f"its {name} has an attribute {key!r} that the class does not have.")
-    made, width = object.__new__(kind), state.get("n_features_in_", np.inf if name == "TreePredictor" else 0)
+    made = object.__new__(kind)
     vars(made).update(state)
     trees = [own.tree_ for own in state.get("estimators_", ())] + [state[key] for key in ("tree_",) if key in state]
-    if any(tree.n_features != width for tree in trees):
+    if any(tree.n_features != state.get("n_features_in_", 0) for tree in trees):
         raise DataError("its trees have other columns than their models.")
-    predictors = [own for group in state.get("_predictors", []) for own in group]
-    for nodes in [own.nodes for own in predictors] + ([made.nodes] if name == "TreePredictor" else []):
-        if nodes["is_categorical"].any():
-            raise DataError("its trees have categories.")
-        check_walk(nodes["left"], nodes["right"], nodes["is_leaf"] != 0, nodes["feature_idx"], width)
     return made
 
 
@@ -478,17 +463,10 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
 
 def _write(file: IO[bytes], text: bytes, arrays: Sequence[AnyArray]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_member(TREE), text)
+        archive.writestr(TREE, text)
         for place, array in enumerate(arrays):
-            with archive.open(_member(f"{place}.npy"), "w", force_zip64=True) as into:
+            with archive.open(f"{place}.npy", "w", force_zip64=True) as into:
                 np.lib.format.write_array(into, array, allow_pickle=False)
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    """An entry of a fixed date, so that the same fit gives the same bytes."""
-    member = zipfile.ZipInfo(name)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    return member
 
 
 def check_name(path: Any) -> None:

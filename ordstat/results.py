@@ -16,8 +16,6 @@ from .report.render import Summary, as_html, as_text
 from .report.sections import figures, printed, shown_part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ._typing import Progress
     from .formula.design import Design
     from .judging.conformal import ConformalIntervals
@@ -351,39 +349,26 @@ class OrdinalResults(FittedRanker):
 
         return confusion_matrix(self, newdata, weights=weights)
 
-    def margins(self) -> pd.DataFrame:
-        """Left and right margin of every row of the fit, raw and normalised.
+    def margins(self, delta: Any = None, *, normalised: bool | None = None) -> pd.DataFrame:
+        """Left and right margin of every row of the fit, raw and normalised; with `delta` the errors at a margin.
 
         The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on the right side of the threshold,
         infinite at the end levels. Normalised means divided by the size of the coefficients and the thresholds
         together: for a kernel machine sqrt(|v|^2 + sum (theta_k - b)^2), b the offset of H in feature space.
 
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-        >>> fit.margins().round(2).head(2)
-           left  right  normalised_left  normalised_right
-        0   1.0    1.0             0.23              0.23
-        1  -1.0    3.0            -0.23              0.69
-        """
-        return self.margin_frame(None)
-
-    def delta_errors(self, deltas: Sequence[float] | None = None, *, normalised: bool | None = None) -> pd.DataFrame:
-        """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006).
-
         Parameters
         ----------
-        deltas : sequence of float >= 0, optional
-            Margins; 0 and four around the median margin if not given.
+        delta : float >= 0 or sequence of these, optional
+            Margins Delta at which to give the training errors E_C, E_B and E_A of Lin & Li (2006).
         normalised : bool, optional
             Whether Delta is in units of the normalised margin; True where the potential has a norm.
 
         Returns
         -------
         pandas.DataFrame
-            Columns classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean
-            of the two ends), absolute (mean number of margins <= Delta); the index is Delta.
+            One row per row of the fit: left, right, normalised_left, normalised_right. With `delta` one row per Delta:
+            classification (share of rows with a margin <= Delta to an end of their interval), boundary (mean of the
+            two ends), absolute (mean number of margins <= Delta).
 
         Raises
         ------
@@ -394,12 +379,16 @@ class OrdinalResults(FittedRanker):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="redsvm")
-        >>> fit.delta_errors([0.0, 0.1])["classification"].round(3).to_dict()
+        >>> fit.margins().round(2).head(2)
+           left  right  normalised_left  normalised_right
+        0   1.0    1.0             0.23              0.23
+        1  -1.0    3.0            -0.23              0.69
+        >>> fit.margins(delta=[0.0, 0.1])["classification"].round(3).to_dict()
         {0.0: 0.556, 0.1: 0.653}
         """
         from .judging.tables import errors_at_margin
 
-        return errors_at_margin(self, deltas, normalised=normalised)
+        return self.margin_frame(None) if delta is None else errors_at_margin(self, delta, normalised=normalised)
 
     def bounds(
         self,
@@ -654,8 +643,7 @@ class OrdinalResults(FittedRanker):
         )
 
     def report(self, path: Any = None, *, pictures: bool = True) -> Any:
-        """Write a page about the fit: question, data, summary, diagnosis in plain words, pictures, what to cite,
-        versions.
+        """Write a page about the fit: question, data, summary, diagnosis in plain words, pictures, references.
 
         Parameters
         ----------
@@ -727,7 +715,7 @@ class OrdinalResults(FittedRanker):
 
         return save(self, path)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return as_text(printed(self))
 
     def _repr_html_(self) -> str:

@@ -21,7 +21,7 @@ LEVELS = (
     {"fit", "fitted", "formula", "judging", "method", "newton", "persistence", "plots", "report",
      "results"},
     {"boosting", "effects", "inference", "likelihood", "mixed", "online", "prediction", "reduction", "svm", "trees"},
-    {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "imputation", "registry"},
+    {"__init__", "__main__", "api", "cli", "comparison", "datasets", "estimator", "registry"},
 )  # fmt: skip
 #: Families that a family builds on; `likelihood/results.py` also imports the topics that are its methods.
 FAMILIES = {
@@ -36,10 +36,10 @@ FAMILIES = {
 }
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
-    "fit -> svm.kernels", 
+    "fit -> svm.kernels", "inference.imputation -> api",
     "judging.evaluation -> prediction.probabilities", "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
-    "method -> reduction.classifiers", "method -> svm.kernels",
+    "judging.geometry -> svm.kernels", "method -> reduction.classifiers",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links",
     "plots.residuals -> likelihood.family",
     "reduction.nominal -> prediction.probabilities",

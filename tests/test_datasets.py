@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from benchmarks.reproduce import breiman
 from ordstat import OptionError, datasets
 
 N = 40_000
@@ -16,9 +17,9 @@ SIGMAS = 5.0  # of the sampling error; a wrong definition is off by dozens
 GENERATORS = {
     "herbrich": (datasets.herbrich, 2, [1, 2, 3, 4, 5]),
     "quadratic_bands": (datasets.quadratic_bands, 2, [1, 2, 3, 4]),
-    "twonorm": (datasets.twonorm, 20, [-1, 1]),
-    "threenorm": (datasets.threenorm, 20, [-1, 1]),
-    "ringnorm": (datasets.ringnorm, 20, [-1, 1]),
+    "twonorm": (breiman.twonorm, 20, [-1, 1]),
+    "threenorm": (breiman.threenorm, 20, [-1, 1]),
+    "ringnorm": (breiman.ringnorm, 20, [-1, 1]),
 }
 BREIMAN = ["twonorm", "threenorm", "ringnorm"]
 

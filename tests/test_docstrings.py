@@ -26,7 +26,7 @@ def _is_own(value: Any, module: Any) -> bool:
     return inspect.isfunction(value) and value.__module__ == module.__name__
 
 
-PUBLIC = {name: getattr(ordstat, name) for name in ordstat.__all__ if name != "datasets"}
+PUBLIC = {name: getattr(ordstat, name) for name in dir(ordstat) if name not in ("datasets", "__version__")}
 PUBLIC |= {f"datasets.{name}": value for name, value in vars(datasets).items() if _is_own(value, datasets)}
 PUBLIC = {name: value for name, value in PUBLIC.items() if not name.rpartition(".")[2].startswith("_")}
 SHOWN = {n: v for n, v in PUBLIC.items() if not (inspect.isclass(v) and issubclass(v, (Exception, Warning)))}

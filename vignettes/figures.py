@@ -18,7 +18,7 @@ def main() -> None:
     pictures = {
         "parallel": plot.parallel(),
         "profiles": plot.profiles()[0],
-        "effects": plot.effects("temp"),
+        "effects": plot.marginal_effects("temp").frame,
         "latent": plot.latent(),
     }
     FOLDER.mkdir(exist_ok=True)

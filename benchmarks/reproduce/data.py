@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 from scipy.ndimage import gaussian_filter
 
-from ordstat import datasets
+from benchmarks.reproduce.breiman import ringnorm, threenorm, twonorm
 from ordstat._typing import FloatArray
 from ordstat.formula.sample import Rows, Sample
 
 FOLDER = Path(os.environ.get("ORDSTAT_BENCHMARKS", Path(__file__).parents[3] / "shared" / "benchmarks"))
 #: Columns that are no features.
 _NO_FEATURES = ("y", "rank", "rank_tied", "target", "part", "freq")
-_GENERATED = {"twonorm": datasets.twonorm, "threenorm": datasets.threenorm, "ringnorm": datasets.ringnorm}
+_GENERATED = {"twonorm": twonorm, "threenorm": threenorm, "ringnorm": ringnorm}
 #: Share of training labels that are flipped in the sets called "...-n".
 _NOISE = 0.1
 #: Images a Gaussian of this width, in pixels, is run over, as Schölkopf (1997) does.

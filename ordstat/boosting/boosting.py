@@ -11,10 +11,11 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
 from ..checks import one_of, whole
-from ..fit import Certificate, Fit, GapRule, Geometry, Potential, ThresholdRule, Trace, count_above
+from ..fit import Certificate, Fit, GapRule, Potential, ThresholdRule, Trace, count_above
 from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows
 from ..judging.costs import CostField, least_cost_thresholds, mean_excess, require_differences
-from ..method import FREUND, LIN, LIN_LI, Method, Needs, cost_option, hull, option
+from ..judging.geometry import Geometry, hull
+from ..method import FREUND, LIN, LIN_LI, Method, Needs, cost_option, option
 from ..reduction.classifiers import CLASSIFIERS, parse_classifier, parse_learner
 from ..reduction.learners import BinaryLearner, EnsembleFit, InRounds, Raised, Rounds, Scorer, StumpSum, WeakLearner
 from .results import EnsembleResults

@@ -12,9 +12,10 @@ import numpy as np
 from .._typing import FloatArray, IntArray, Progress
 from ..compiled.weak import best_column
 from ..exceptions import OptionError
-from ..fit import Certificate, Fit, HullGeometry, MarginFit, Rule, ThresholdRule, Trace
+from ..fit import Certificate, Fit, MarginFit, Rule, ThresholdRule, Trace
 from ..formula.sample import DistinctRows, Rows, Sample, distinct_rows, fit_scaling
 from ..judging.costs import CostField, best_cuts, least_cost_thresholds, mean_excess, require_differences
+from ..judging.geometry import HullGeometry
 from ..judging.rankers import MarginResults
 from ..method import LIN, Method, Needs, cost_option
 from ..reduction.learners import MedianRule, MemberSum, RankStumpVotes, Weak, answers

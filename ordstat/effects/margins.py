@@ -322,11 +322,3 @@ def _note(everyone: Population, at: Any, by: Any) -> str:
         shown = ", ".join(f"{name} = {shown_value(row[name].iloc[0])}" for name in everyone.variables)
         return f"At the {at}s of numbers, most frequent levels of factors{groups or f' ({shown})'}."
     return f"Averaged over the {len(everyone.frame):,} rows{groups}{' with values set as shown' if at else ''}."
-
-
-def average_effects(
-    r: FittedLikelihood, variable: str | Sequence[str] | None = None, *, values: Any = None, **options: Any
-) -> NotedFrame:
-    """The table of `marginal_effects`, with `values` for `change`."""
-    effects = marginal_effects(r, variable, change=values, **options)
-    return NotedFrame.of(effects.frame, effects.table_notes)

@@ -461,7 +461,7 @@ def refit_table(
     if test is not None:
         columns |= {"lrt": lrt, "p_value": np.where(not_nested, np.nan, chi2_tail(lrt, df))}
     table = NotedFrame(columns, index=list(models))
-    unfinished = [] if r.certificate.reached or base.separated else [NONE]
+    unfinished = [] if r.fit.certificate.reached or base.separated else [NONE]
     notes = {
         _SEPARATED: [name for name, model in models.items() if model.separated],
         _WITHOUT_MAXIMUM: unfinished + [name for name, model in fits.items() if np.isnan(model.loglik)],

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import generator, one_of
+from ..fit import Certificate
 from ..formula.sample import Sample, row_blocks
 from ..likelihood.family import RowTerms, lambda_terms
 from ..likelihood.fit import LikelihoodFit
@@ -232,8 +233,8 @@ _DIGITS = {"gradient": ".1e", "error": ".1e", "decimals": "int", "digits": "int"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Convergence(Reported):
-    """The table of `LikelihoodResults.convergence`.
+class Convergence(Reported, Certificate):
+    """How far a fit is from its optimum, and how exactly every estimate is known: `LikelihoodResults.certificate`.
 
     Attributes
     ----------
@@ -285,6 +286,7 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
     if np.isfinite(covariance).all():
         eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)
     return Convergence(
+        **vars(fit.certificate),
         table=NotedFrame.of(frame, title="How exactly estimates are known", formats=_DIGITS),
         eigenvalues=eigenvalues,
         condition=float(

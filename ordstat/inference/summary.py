@@ -61,7 +61,7 @@ SHORT = {
 def likelihood_figures(r: FittedLikelihood) -> pd.DataFrame:
     """One row of figures of the whole fit."""
     tests = {} if r.fit.marginal is not None else test_figures(r)
-    return one_row(_figures(r, tests) | error_figures(r) | {"converged": r.certificate.reached})
+    return one_row(_figures(r, tests) | error_figures(r) | {"converged": r.fit.certificate.reached})
 
 
 def _figures(r: FittedLikelihood, tests: Mapping[str, Any] | None = None) -> dict[str, Any]:

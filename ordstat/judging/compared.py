@@ -187,14 +187,10 @@ class Comparison(Reported):
     def table(self) -> pd.DataFrame:
         """One row a method, the best first.
 
-        Mean rank over the folds, then every measure with its standard error (column "... se", corrected for the
+        Every measure with its standard error (column "... se", corrected for the
         training rows that folds share), then the mean seconds of a fit. NaN of a method that failed in a fold.
         """
-        index = pd.Index(self.labels, name="method")
-        values = pd.DataFrame(self._of(self.measure), index=index).dropna(axis=1, how="all").dropna()
-        ranks = values.rank(ascending=self.measure not in LARGER_IS_BETTER)
-        weights = self.weights[values.columns.to_numpy(dtype=np.intp)]
-        frame = pd.DataFrame({"rank": ranks @ weights / weights.sum()}, index=index)
+        frame = pd.DataFrame(index=pd.Index(self.labels, name="method"))
         for measure in self._shown:
             means = [self._resampled(values) for values in self._of(measure)]
             frame[measure] = [resampled.mean for resampled in means]
@@ -307,17 +303,17 @@ class Comparison(Reported):
 
     def report(self) -> Report:
         """What is printed: means, differences from the best, ranks and seconds."""
-        frame = self.table[[self.measure, f"{self.measure} se", "rank", "seconds"]]
+        frame = self.table[[self.measure, f"{self.measure} se", "seconds"]]
         differences = self.differences()[["difference", "p_value", "same", "worse"]]
-        frame = frame.set_axis(["mean", "SE", "rank", "seconds"], axis=1)
+        frame = frame.set_axis(["mean", "SE", "seconds"], axis=1)
         frame = frame.join(differences.set_axis(["diff.", "p", "P(same)", "P(worse)"], axis=1))
         short = [shortened_middle(str(name), _LONGEST) for name in frame.index]
         if len(set(short)) == len(short):
             frame.index = pd.Index(short, name="method")
-        formats = {"p": "p3", "P(same)": ".2f", "P(worse)": ".2f", "rank": ".2f", "seconds": ".2g"}
+        formats = {"p": "p3", "P(same)": ".2f", "P(worse)": ".2f", "seconds": ".2g"}
         note = (
             f"diff., p: from {shortened_middle(self.best, 2 * _LONGEST)}, corrected resampled t test. P(same), "
-            "P(worse): within 0.01 of it, worse by more (Bayesian). rank: mean over folds. Other measures: .table."
+            "P(worse): within 0.01 of it, worse by more (Bayesian). Other measures: .table."
         )
         title = self.measure[:1].upper() + self.measure[1:]
         table = Table(title=title, frame=frame, formats=dict.fromkeys(frame, ".3f") | formats, note=note)
@@ -380,8 +376,7 @@ class Comparison(Reported):
 def failure_notes(failed: pd.DataFrame, J: int) -> list[str]:
     """Notes on the methods that failed in a fold."""
     return [
-        f"{label} failed in {len(rows)} of {counted(J, 'fold')} and has no means and ranks (.failed): "
-        f"{rows['message'].iloc[0]}"
+        f"{label} failed in {len(rows)} of {counted(J, 'fold')} and has no means (.failed): {rows['message'].iloc[0]}"
         for label, rows in failed.groupby("method", sort=False)
     ]
 

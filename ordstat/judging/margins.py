@@ -12,9 +12,9 @@ import pandas as pd
 from scipy.special import entr, ndtr, rel_entr
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..fit import BallGeometry, Geometry, HullGeometry
 from ..formula.sample import Sample
 from .costs import is_convex, split_weights, v_break
+from .geometry import BallGeometry, Geometry, HullGeometry
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -198,9 +198,7 @@ def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = N
 # Margins
 
 
-def errors_at_margin(
-    fit: FittedRanker, deltas: Sequence[float] | None = None, *, normalised: bool | None = None
-) -> pd.DataFrame:
+def errors_at_margin(fit: FittedRanker, deltas: Any = None, *, normalised: bool | None = None) -> pd.DataFrame:
     """Training errors at margin Delta: E_C, E_B and E_A of Lin & Li (2006)."""
     use = fit.geometry is not None if normalised is None else normalised
     if use and fit.geometry is None:
@@ -218,7 +216,7 @@ def _checked(deltas: Any) -> FloatArray:
     except (TypeError, ValueError):
         margins = np.full(1, np.nan)
     if margins.ndim != 1 or not (margins >= 0.0).all():
-        raise OptionError(f"deltas must be numbers of 0 or more; got {deltas!r}.")
+        raise OptionError(f"delta must be a number or several, 0 or more; got {deltas!r}.")
     return margins
 
 

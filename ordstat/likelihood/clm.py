@@ -11,9 +11,10 @@ import numpy as np
 from .._typing import Progress
 from ..checks import number, one_of, one_spelled, whole
 from ..exceptions import DataError, OptionError
-from ..fit import BallGeometry, Certificate, Geometry, Trace
+from ..fit import Certificate, Trace
 from ..formula.sample import CACHED, Sample, row_blocks
 from ..judging.costs import CostField
+from ..judging.geometry import BallGeometry, Geometry
 from ..method import AGRESTI, Method, Needs, cost_option, option
 from ..mixed.method import MOST_NODES, RANDOM_PENALTIES, ForNewGroups, check_random, with_random_effects
 from ..mixed.results import MixedResults

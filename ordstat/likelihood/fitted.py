@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
-from ..fitted import FittedRanker, Target
+from ..fitted import Estimates, FittedRanker, Target
 from ..formula.sample import Rows, Sample
 from ..report.render import Table
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
@@ -142,7 +142,7 @@ class FittedLikelihood(FittedRanker):
     @property
     def coef(self) -> pd.Series:
         """Nominal, location and scale effects; NaN where aliased, infinite (or NaN) where the response is separated."""
-        return self.params.iloc[self.parameters.of("nominal", "location", "scale")]
+        return Estimates(self.params.iloc[self.parameters.of("nominal", "location", "scale")])
 
     @cached_property
     def coefficient_columns(self) -> dict[str, FloatArray]:

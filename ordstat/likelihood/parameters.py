@@ -205,6 +205,7 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
 
 
 def _named_covariance(choice: Any, design: Design) -> Covariance:
+    choice = "HC1" if isinstance(choice, str) and choice == "robust" else choice
     if design.survey is not None:
         if choice == "survey":
             return own_covariance(design)

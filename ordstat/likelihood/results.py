@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,22 +28,6 @@ if TYPE_CHECKING:
     from ..plots.accessor import LikelihoodPlots
     from ..report.frames import NotedFrame
     from ..report.render import Report, Summary
-
-
-def conf_int(r: FittedLikelihood, alpha: float = 0.05) -> pd.DataFrame:
-    """statsmodels' name of confint(level=1 - alpha)."""
-    return confidence_limits(r, level=1.0 - alpha)
-
-
-#: statsmodels' names of what a likelihood fit has under others.
-STATSMODELS: Mapping[str, Callable[[Any], Any]] = {
-    "bse": lambda r: r.se,
-    "tvalues": lambda r: r.z_values,
-    "pvalues": lambda r: r.p_values,
-    "conf_int": lambda r: MethodType(conf_int, r),
-    "cov_params": lambda r: r.vcov,
-    "llf": lambda r: r.loglik,
-}
 
 
 class LikelihoodResults(FittedLikelihood, OrdinalResults):
@@ -199,6 +182,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         [[1.51, 3.595]]
         """
         return confidence_limits(self, parm, level, type)
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """statsmodels' name of confint(level=1 - alpha)."""
+        return self.confint(level=1.0 - alpha)
 
     def profile(
         self, parm: str | int | Sequence[str | int] | None = None, *, level: float = 0.99, points: int = 21
@@ -367,74 +354,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             self, newdata, type, se=se, interval=interval, level=level, vcov=vcov, cost=cost, re=re
         )
 
-    def effects(
-        self,
-        variable: str | Sequence[str] | None = None,
-        *,
-        scale: str = "prob",
-        contrast: str = "reference",
-        values: Sequence[Any] | None = None,
-        at: Mapping[str, Any] | None = None,
-        by: str | Sequence[str] | None = None,
-        newdata: Any = None,
-        weights: Any = None,
-        data: Any = None,
-        level: float = 0.95,
-        vcov: Any = None,
-        re: str | None = None,
-    ) -> pd.DataFrame:
-        """Average effects of variables of the formula as a plain table: that of `marginal_effects`.
-
-        Parameters
-        ----------
-        variable : str or sequence of str, optional
-            Columns of the data; all variables of the right-hand sides if not given.
-        scale, contrast, by, newdata, weights, data, level, vcov, re
-            As in `marginal_effects`.
-        values : sequence, optional
-            Values to compare, of a number too ([20, 60]), in place of all levels or the slope.
-        at : mapping, optional
-            Other variables to hold at a value in all rows.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns term, contrast ("warm - cold"; "dY/dX" for a slope), those of `at` and `by`, level or threshold
-            where the scale has them, estimate, std_error (delta method), statistic, p_value, lower, upper. Errors are
-            NaN, with a DataWarning, where the data say nothing about a combination of levels.
-
-        Raises
-        ------
-        OptionError
-            Another scale or contrast, a name that is no variable of the formula, or `values` of several variables.
-        DataError
-            The data of the fit are not at hand or have changed.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.effects("temp").set_index("level")["estimate"].round(4).tolist()
-        [-0.1174, -0.3465, 0.0852, 0.2223, 0.1564]
-        """
-        from ..effects.margins import average_effects
-
-        return average_effects(
-            self,
-            variable,
-            scale=scale,
-            contrast=contrast,
-            values=values,
-            at=at,
-            by=by,
-            newdata=newdata,
-            weights=weights,
-            data=data,
-            level=level,
-            vcov=vcov,
-            re=re,
-        )
-
     def marginal_effects(
         self,
         variables: str | Sequence[str] | None = None,
@@ -569,7 +488,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             means is one of location alone (R gives its contrasts in units of scale 1). Thresholds with nominal
             effects are those of each row (R averages them over the grid, and such effects do not show). "prob",
             "cum_prob", "exc_prob", "mean" (the expected rank, 1..K; also "mean_class"), "log_odds", "odds": as in
-            `effects`.
+            `marginal_effects`.
         at : mapping, optional
             Values of variables of the grid: {"age": [30, 50]}.
         weights : {"equal", "proportional", "outer", "cells", "flat"}
@@ -1329,26 +1248,26 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return discrimination_series(self)
 
-    def convergence(self) -> Convergence:
-        """How exactly every estimate is known: gradient, error left, correct decimals and digits, eigenvalues.
+    @property
+    def certificate(self) -> Convergence:
+        """How far the fit is from its optimum, with the correct decimals of every estimate.
 
         Returns
         -------
         Convergence
-            With `table`, `eigenvalues`, `condition`, `message` and `warnings`.
+            `name`, `value` and `tolerance` of the certificate; `table` with the gradient, the error left and the
+            correct decimals and digits of every estimate; `eigenvalues`, `condition`, `message` and `warnings`.
 
         Examples
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> bool((fit.convergence().table["decimals"] >= 8).all())
+        >>> bool((fit.certificate.table["decimals"] >= 8).all())
         True
         """
         from ..inference.residuals import convergence_of
 
         return convergence_of(self)
-
-    other_names = STATSMODELS
 
     @property
     def plot(self) -> LikelihoodPlots:

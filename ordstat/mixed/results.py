@@ -46,7 +46,6 @@ REFUSED = {
     "power": (_ROWS, "simulate() from the fit, and fit to the draws"),
     "bounds": (_ROWS, "errors(cv=)"),
     "margins": _MARGINS,
-    "delta_errors": _MARGINS,
 }
 
 #: Variance of the latent distributions; that of the cauchit is infinite.

@@ -12,10 +12,11 @@ import numpy as np
 from .._typing import FloatArray, IntArray, Progress
 from ..checks import number, one_of, whole
 from ..exceptions import DataError, OptionError
-from ..fit import Certificate, Fit, Geometry, ScoreRule, ThresholdRule, Trace
+from ..fit import Certificate, Fit, ScoreRule, ThresholdRule, Trace
 from ..formula.sample import SCALED, Sample, Scaling, fit_scaling, require_finite_squares
 from ..judging.costs import CostField, require_differences
-from ..method import Method, Needs, ball, cost_option, option, scaling_option
+from ..judging.geometry import Geometry, ball
+from ..method import Method, Needs, cost_option, option, scaling_option
 from ..svm.kernels import Kernel, Linear
 from .perceptron import (
     LARGEST,
@@ -80,11 +81,6 @@ class OnlineMethod(Method):
     projects: ClassVar[bool]
     #: What `keep` may be.
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
-
-    @property
-    def draws(self) -> bool:
-        """Whether the fit is a random draw."""
-        return self.presentation != "order"
 
     @property
     def incremental(self) -> bool:

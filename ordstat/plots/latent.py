@@ -11,6 +11,7 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import whole
 from ..exceptions import DataError, OptionError
+from ..judging.tables import errors_at_margin
 from . import style
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def draw_margins(
     results: Any, data: pd.DataFrame, ax: Axes | None, delta: float | None, normalised: bool | None
 ) -> Axes:
     use = _normalise(results, normalised)
-    errors = results.delta_errors(None if delta is None else [delta], normalised=use)
+    errors: Any = errors_at_margin(results, delta, normalised=use)
     ax = style.axes(ax, height=2.6)
     tallest = data["share"].max()
     for place, side in ((1, "left"), (0, "right")):

@@ -321,12 +321,6 @@ class Blend(ProbabilityMethod):
     )
 
     @property
-    def draws(self) -> bool:
-        """Whether the fit of a member, or the folds for the weights, are random."""
-        chosen = self._chosen(len(_USUAL))
-        return self.average == "stacked" or self.members is None or any(method.draws for method in chosen)
-
-    @property
     def own_folds(self) -> bool:
         """Whether the weights, a member, or the calibration of a member needs folds."""
         return self.average == "stacked" or any(

@@ -192,11 +192,6 @@ class RPSForest(ProbabilityMethod):
         "Meteorology, 8, 985-987.",
     )
 
-    @property
-    def draws(self) -> bool:
-        """True: columns and cuts are drawn."""
-        return True
-
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> ForestFit:
         """Fit to arrays.
 

@@ -370,11 +370,6 @@ class KernelCumulativeLink(ProbabilityMethod):
         """The kernels to choose from."""
         return usual_kernels(n_columns) if self.kernel is None else (parse_kernel(self.kernel),)
 
-    @property
-    def draws(self) -> bool:
-        """Whether landmarks are drawn (landmarks=None draws them only with more than 1000 rows)."""
-        return isinstance(self.landmarks, int)
-
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> KernelFit:
         """Fit to arrays.
 

@@ -334,12 +334,6 @@ class OrdinalBoosting(ProbabilityMethod):
     )
 
     @property
-    def draws(self) -> bool:
-        """Whether rows, columns or folds are drawn at random."""
-        drawn = self.subsample < 1 or self.column_share != 1
-        return drawn or self.selects or self.linear_start
-
-    @property
     def selects(self) -> bool:
         """Whether cross-validation chooses the rounds or the depth."""
         return self.rounds == "cv" or not is_whole(self.depth)

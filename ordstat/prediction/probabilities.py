@@ -19,7 +19,7 @@ from ..likelihood.links import LINKS
 from ..likelihood.predictor import Predictor
 from ..likelihood.problem import Problem
 from ..method import Method
-from ..newton import Loss, minimum
+from ..reduction.convex import Loss, minimum
 from ..reduction.encoding import position
 
 

@@ -19,7 +19,7 @@ from ..prediction.probabilities import CumulativeRule, ranked_score
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
 from ..threads import one_openmp_thread
-from .classifiers import NOMINAL, copied, is_classifier, is_drawn, refusing, takes_weights, unconverged, written
+from .classifiers import NOMINAL, copied, is_classifier, refusing, takes_weights, unconverged, written
 
 
 class NominalResults(ProbabilityResults):
@@ -149,16 +149,6 @@ class NominalClassifier(Method):
     def model(self) -> Any:
         """The classifier that `base` stands for."""
         return NOMINAL[self.base]() if isinstance(self.base, str) else self.base
-
-    @property
-    def draws(self) -> bool:
-        """Whether the classifier is given a seed that may matter."""
-        return self.base != "logistic" and is_drawn(self.model)
-
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.cost == "classification"
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays.

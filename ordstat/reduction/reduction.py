@@ -189,11 +189,6 @@ class Reduction(Method):
         if not isinstance(self.base, str) or self.base != "logistic":  # scikit-learn is imported late
             parse_base(self.base, self)
 
-    @property
-    def modal(self) -> bool:
-        """Whether the predicted rank is the most probable one."""
-        return self.decision == "mode"
-
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
         super().check(sample)

@@ -11,12 +11,13 @@ from scipy.special import expit
 from .._typing import FloatArray, Progress
 from ..checks import number, whole
 from ..exceptions import DataError
-from ..fit import BallGeometry, Certificate, Fit, LinearPotential, ThresholdRule, Trace
+from ..fit import Certificate, Fit, LinearPotential, ThresholdRule, Trace
 from ..formula.sample import SCALED, DistinctRows, Rows, Sample, Scaling, distinct_rows, fit_scaling
 from ..judging.costs import CostField, split_weights
-from ..method import LIN, Method, Needs, ball, cost_option, option, scaling_option
-from ..newton import Loss, Minimum, minimum, summed
+from ..judging.geometry import BallGeometry, ball
+from ..method import LIN, Method, Needs, cost_option, option, scaling_option
 from ..svm.kernels import Linear
+from .convex import Loss, Minimum, minimum, summed
 from .encoding import Extended, LogisticRule, ReductionFit, alike, extend, training_bound
 from .reduction import ThresholdLossResults
 
@@ -185,11 +186,6 @@ class ThresholdLossMethod(Method):
     #: Largest gradient that counts as 0, as a share of the total weight.
     tolerance: ClassVar[float] = 1e-7
 
-    @property
-    def modal(self) -> bool:
-        """False: ranks are counted."""
-        return False
-
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
         """The optimum on rows X (M, D), not scaled yet."""
         raise TypeError(f"{type(self).__name__} defines no potential")
@@ -337,11 +333,6 @@ class OrdinalNetwork(ThresholdLossMethod):
         "Journal of Machine Learning Research, 8, 1393-1429.",
         LIN,
     )
-
-    @property
-    def draws(self) -> bool:
-        """True: the start is random."""
-        return True
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
         """The network, then its thresholds once more, in order."""

@@ -440,11 +440,6 @@ class CostTransform(VotingMethod):
     mode: str = option("expand", one_of, ("expand", "relabel"))
     papers: ClassVar[tuple[str, ...]] = (LIN,)
 
-    @property
-    def draws(self) -> bool:
-        """Whether the fit is a random draw."""
-        return self.mode == "relabel"
-
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         if self.mode == "relabel":
             return labelled_pairs(drawn_labels(sample.X, costs, sample.case_weights, rng))

@@ -12,7 +12,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.svm import pairs_below
 from ..exceptions import DataError
 from ..judging.costs import least_cost_thresholds, merged
-from ..newton import Loss, minimum
+from ..reduction.convex import Loss, minimum
 from ..threads import one_blas_thread
 from .dual import Outcome, Route, Solution, better
 from .gram import Gram, LinearGram, cvxpy, solve_with_clarabel

@@ -13,10 +13,8 @@ from .._typing import FloatArray, IntArray, Progress
 from ..checks import number, one_of
 from ..exceptions import OptionError
 from ..fit import (
-    BallGeometry,
     Certificate,
     Fit,
-    Geometry,
     KernelExpansion,
     LinearPotential,
     MarginFit,
@@ -27,10 +25,11 @@ from ..fit import (
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.evaluation import require_folds
+from ..judging.geometry import BallGeometry, Geometry, ball
 from ..judging.margins import MarginBounds, preference_bounds
 from ..judging.rankers import MarginResults
 from ..judging.selection import CrossValidated
-from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, ball, cost_option, option
+from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, cost_option, option
 from ..reduction.encoding import extend
 from .cross_validation import path_judge
 from .dual import ExtendedDual, Outcome, Route, Solution

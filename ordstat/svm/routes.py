@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import DataError
-from ..newton import Loss, minimum, summed
+from ..reduction.convex import Loss, minimum, summed
 from ..threads import one_blas_thread
 from .dual import (
     DualSolution,

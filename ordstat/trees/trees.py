@@ -94,6 +94,11 @@ class TreeMethod(Method):
         return DecisionTree(leaves, self.prune, self.max_depth, self.min_weight)
 
     @property
+    def draws(self) -> bool:
+        """Whether each round has a sample of the rows."""
+        return False
+
+    @property
     def kind(self) -> str:
         """Whether a tree predicts all levels ("nominal"), or belongs to one threshold ("ordinal")."""
         return str(getattr(self, "response", "ordinal"))

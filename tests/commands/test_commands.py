@@ -123,32 +123,16 @@ def test_equal_headings_are_refused(folder, capsys):
 # Files of other programs
 
 
-def test_levels_of_parquet_files(folder, labelled):
-    name = "wine.parquet"
-    labelled.to_parquet(name)
-    assert main(["fit", name, FORMULA, "--save", "m"]) == 0
-    fit = ordstat.load("m")
-    assert fit.levels == tuple(LABELS.values())
-    np.testing.assert_allclose(fit.coef, ordfit(FORMULA, datasets.load("wine")).coef, rtol=1e-9)
-    assert main(["predict", "m", name, "-o", "out.parquet"]) == 0
-    assert pd.read_parquet("out.parquet")["class"].iloc[0] == "mild"
-
-
 @pytest.mark.filterwarnings("ignore")
-def test_damaged_files_are_read_or_refused(folder, labelled):
-    path, rng, refused = folder / "damaged.parquet", np.random.default_rng(0), 0
-    labelled.to_parquet(path)
+def test_damaged_files_are_read_or_refused(folder):
+    path, rng = folder / "wine.csv", np.random.default_rng(0)
     good = path.read_bytes()
     for _ in range(20):
         bad = bytearray(good[: rng.integers(1, len(good) + 1)])
-        bad[rng.integers(len(bad))] = rng.integers(256)
+        bad[rng.integers(len(bad))] = rng.integers(128, 256)
         path.write_bytes(bytes(bad))
-        try:
+        with pytest.raises(DataError, match=r"cannot be read as|has no rows"):
             read_table(str(path))
-        except DataError as error:
-            refused += 1
-            assert "cannot be read as" in str(error) or "has no rows" in str(error)
-    assert refused >= 5
 
 
 def test_text_files(folder, labelled, capsys):
@@ -181,7 +165,6 @@ WRONG = {
         "letters": (["fit", "latin.csv", FORMULA], "'latin.csv' cannot be read as .csv: 'utf-8' codec"),
         "empty": (["fit", "empty.csv", FORMULA], "'empty.csv' cannot be read as .csv: No columns"),
         "no rows": (["fit", "head.csv", FORMULA], "'head.csv' has no rows"),
-        "no Parquet": (["fit", "binary.parquet", FORMULA], "'binary.parquet' cannot be read as .parquet"),
     },
     2: {
         "a method": (["fit", "wine.csv", FORMULA, "--method", "redvm"], "Did you mean 'redsvm'"),
@@ -193,7 +176,7 @@ WRONG = {
         "no formula": (["fit", "wine.csv"], "required: formula (see ordstat fit --help)"),
         "an argument": (["fit", "wine.csv", FORMULA, "--metod", "x"], "arguments: --metod x (see ordstat --help)"),
         "an option": (["fit", "wine.csv", FORMULA, "--option", "C"], "--option must be NAME=VALUE, such as C=10"),
-        "Stata": (["fit", "study.dta", FORMULA], "Convert it with pandas"),
+        "Parquet": (["fit", "study.parquet", FORMULA], "must end in .csv or .tsv; got 'study.parquet'. Convert it"),
         "an extension": (["fit", "wine.xls", FORMULA], "must end in .csv"),
         "a folder of a page": (["fit", "wine.csv", FORMULA, "--report", "no/m.html"], "Make 'no' first"),
         "an ending of a page": (["fit", "wine.csv", FORMULA, "--report", "m.pdf"], "ends in .html"),
@@ -205,8 +188,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("code", "name"), [(code, name) for code, cases in WRONG.items() for name in cases])
 def test_errors_are_one_line_and_a_code(code, name, folder, capsys):
-    for file in ("binary.csv", "binary.parquet"):
-        (folder / file).write_bytes(b"\xff\xfe\x00\x93" * 100)
+    (folder / "binary.csv").write_bytes(b"\xff\xfe\x00\x93" * 100)
     (folder / "latin.csv").write_bytes("temp\nheiß\n".encode("latin-1"))
     (folder / "empty.csv").touch()
     (folder / "one.csv").write_text("y,x\na,1\na,2\n")

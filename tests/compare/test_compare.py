@@ -69,12 +69,6 @@ def test_table_and_differences(three):
     assert told["worse"] == pytest.approx(posterior.sf(0.01)) and told["better"] == pytest.approx(posterior.cdf(-0.01))
 
 
-def test_mean_ranks(three):
-    values = np.array([fold_values(three, label, "absolute error") for label in three.labels])
-    by_hand = stats.rankdata(values, axis=0) @ three.weights / three.weights.sum()
-    np.testing.assert_allclose(three.table.loc[list(three.labels), "rank"], by_hand)
-
-
 def test_where_larger_is_better(three):
     told = three.differences("quadratic kappa")
     assert (told["difference"] <= 0).all() and (told["worse"] >= told["better"]).all()
@@ -210,15 +204,15 @@ class Picky(LogisticRegression):
         return super().fit(X / 100.0, y, sample_weight)
 
 
-def test_a_failing_method_is_told_and_has_no_ranks():
+def test_a_failing_method_is_told_and_has_no_means():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"y": rng.permutation(np.repeat([1, 2, 3], 20)), "x": np.r_[99.0, rng.normal(size=59)]})
     method = Reduction(base=Picky(), scaling=None)
     picky = str(method)
-    with pytest.warns(DataWarning, match=r"failed in 1 of 5 folds and has no means and ranks .*row of 99"):
+    with pytest.warns(DataWarning, match=r"failed in 1 of 5 folds and has no means .*row of 99"):
         found = compare("y ~ x", data, [method, "logit"], cv=5)
     assert found.table.index.tolist() == ["logit", picky]
-    assert found.table.loc[picky, ["rank", "absolute error"]].isna().all() and found.table.loc["logit", "rank"] == 1.0
+    assert np.isnan(found.table.loc[picky, "absolute error"]) and found.best == "logit"
     assert found.failed["method"].tolist() == [picky] and np.isfinite(fold_values(found, picky, "cost")).sum() == 4
     assert "failed in 1 of 5" in repr(found)
     with pytest.raises(OptionError, match="against must be a method without failures"):
@@ -255,7 +249,7 @@ def test_mixed_fits_have_the_folds_of_their_errors():
 
 def test_one_method_is_cross_validated():
     found = compare(FORMULA, WINE, "logit", cv=4)
-    assert found.table["rank"].tolist() == [1.0] and found.differences().empty
+    assert found.best == "logit" and found.differences().empty
     assert "logit" in repr(found) and "Differences" in repr(found.differences())
 
 
@@ -351,14 +345,6 @@ def test_means_are_over_folds_where_all_have_a_value():
     assert "3 degrees of freedom" in repr(told)
 
 
-def test_ranks_are_over_folds_where_all_have_a_value():
-    found = replace(negative_in_one_fold(), measure="log-loss")
-    there = np.isfinite(fold_values(found, "logit", "log-loss"))
-    values = np.array([fold_values(found, label, "log-loss")[there] for label in found.labels])
-    by_hand = np.average(stats.rankdata(values, axis=0), axis=1, weights=found.weights[there])
-    np.testing.assert_allclose(found.table.loc[list(found.labels), "rank"], by_hand)
-
-
 def test_infinite_losses():
     """Infinity less infinity is unknown, also in the mean over the other folds."""
     found = compare(FORMULA, WINE, ["logit", "probit", "acat"], cv=3)
@@ -371,21 +357,6 @@ def test_infinite_losses():
         f"log-loss of {label} is infinite in 1 of 3 folds: an observed level had probability 0."
         for label in ("logit", "probit")
     ]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"weights": np.ones(72)},
-        {"scale": "~ temp"},
-        {"na_action": "fail"},
-    ],
-    ids=lambda given: next(iter(given)),
-)
-def test_fits_take_no_word_of_data(given):
-    name = next(iter(given))
-    with pytest.raises(OptionError, match=f"^{name} must go with a formula and data; fits have their own"):
-        compare(fit(), fit(method="probit"), cv=3, **given)
 
 
 def fit(formula=FORMULA, data=WINE, **options):
@@ -411,7 +382,9 @@ def fit(formula=FORMULA, data=WINE, **options):
         (lambda: compare(WINE, FORMULA, ["logit"]), "formula, data and methods=, or fits"),
         (lambda: compare(fit(), fit()), "is there 2 times, and labels must differ"),
         (lambda: compare(fit(), methods=["logit"]), "methods must go with a formula and data"),
-        (lambda: compare(fit(), fit(data=WINE[1:], method="probit")), "of the same rows; .* has 72 and .* has 71"),
+        (lambda: compare(fit(), fit(method="probit"), scale="~ temp"), "scale must go with .* fits have their own"),
+        (lambda: compare(FORMULA, WINE, ["logit"], wheights="w"), "no argument 'wheights'. Did you mean 'weights'"),
+        (lambda: compare(fit(), fit(data=WINE[1:], method="probit")), r"the same rows; .*\(72 rows.* \(71\) differ"),
         (lambda: compare(fit(), fit("contact ~ temp", levels=["no", "yes"])), "must have the same response"),
         (lambda: compare(fit(), fit(method="probit", weights=np.arange(1, 73))), "must have the same weights"),
         (

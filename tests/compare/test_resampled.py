@@ -29,14 +29,6 @@ def test_without_shared_rows_it_is_the_t_test():
     assert found.limits(0.9) == pytest.approx(tuple(by_scipy.confidence_interval(0.9)), rel=1e-10)
 
 
-def test_correction():
-    """The t test with its statistic divided by sqrt(1 + J n_test / n_train)."""
-    found = Resampled.of(DIFFERENCES, np.ones(10), ratio=1 / 9)
-    statistic = stats.ttest_1samp(DIFFERENCES, 0.0).statistic / np.sqrt(1.0 + 10 / 9)
-    assert found.statistic == pytest.approx(statistic, rel=1e-12)
-    assert found.p_value == pytest.approx(2 * stats.t.sf(statistic, 9), rel=1e-10)
-
-
 @pytest.mark.parametrize("rope", [0.0, 0.01, 0.03])
 def test_posterior_is_that_of_correlated_normal_differences(rope):
     """Differences N(mu, sigma^2) correlated by rho = 1/k, priors flat in mu and log sigma, integrated on a grid.

@@ -11,7 +11,7 @@ import pandas as pd
 from light_options import LIGHT
 
 from ordstat import ordfit
-from ordstat.registry import METHODS, resolve
+from ordstat.registry import METHODS
 
 FORMULA = "y ~ x1 + x2 + g"
 N = 60
@@ -74,7 +74,18 @@ def fitted(name: str, formula: str = FORMULA, **options: Any) -> Any:
 
 
 #: Methods whose fit is a random draw.
-RANDOM = tuple(name for name in METHODS if resolve(name).draws)
+RANDOM = (
+    *("relabel", "prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum", "onn", "ordboost"),
+    *(
+        "rps-forest",
+        "blend",
+        "bagging",
+        "ordinal-bagging",
+        "nominal-adaboost",
+        "fixed-split-boosting",
+        "ordinal-adaboost",
+    ),
+)
 
 #: Trees on (x, k): of two equal cuts of k they take the first, which in the mirror is the other one.
 TREES_ON_K = ("red-c45", "red-tree", "red-hgb")

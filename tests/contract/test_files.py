@@ -37,6 +37,8 @@ def kept():
 @pytest.fixture
 def saved(problem, kept, tmp_path):
     """A fit and what a file gives back of it."""
+    if problem.name == "red-hgb":
+        pytest.skip("files hold no gradient boosting of scikit-learn")
     if problem.name not in kept:
         kept[problem.name] = _through_a_file(problem, tmp_path / "fit.ordstat")
     return kept[problem.name]

@@ -13,8 +13,3 @@ def test_constraints_of_a_method_without_any_are_not_read(constraints):
         ordfit("rating ~ temp", WINE, "clm", constraints=constraints)
     with pytest.raises(OptionError, match="CumulativeLink does not support constraints="):
         OrdinalClassifier("clm", constraints=constraints).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
-
-
-@pytest.mark.parametrize("none", [None, [], {}])
-def test_no_constraints_are_fine(none):
-    assert ordfit("rating ~ temp", WINE, "clm", constraints=none).nobs == 72

@@ -51,7 +51,7 @@ def test_what_is_no_number_of_rows_is_refused(name, weight):
 def test_weights_of_new_rows_are_numbers_of_rows_too(weight):
     frame = latent_frame(4)
     fit = ordfit("y ~ x1", frame, "logit")
-    with pytest.raises(DataError, match="weights of newdata must be 0 or from 1e-15 to 1e\\+15"):
+    with pytest.raises(DataError, match=r"a weight must be 0 or from 1e-15 to 1e\+15"):
         fit.reliability(frame.assign(w=weight), weights="w")
 
 

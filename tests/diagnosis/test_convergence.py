@@ -36,13 +36,13 @@ def test_errors_of_an_unfinished_fit(model: str, max_iter: int) -> None:
     """Stopped early, the error column is the distance to the optimum to first order, the gradient the likelihood's."""
     arguments = MODELS[model]
     early = unfinished(max_iter, **arguments)
-    best, found = fitted(**arguments), early.convergence()
+    best, found = fitted(**arguments), early.certificate
     distance = (early.params - best.params).abs()
     close = 3.0 * distance.max() ** 2 + 1e-9
     if max_iter == 3:
         assert (found.table["error"] - distance).abs().max() <= 0.1 * distance.max() + close
     assert found.warnings and "did not reach" in found.warnings[0] and "3 iterations" not in found.message[:5]
-    assert (found.table["gradient"].abs().max() > 1e-6) and (best.convergence().table["gradient"].abs().max() < 1e-6)
+    assert (found.table["gradient"].abs().max() > 1e-6) and (best.certificate.table["gradient"].abs().max() < 1e-6)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -60,13 +60,13 @@ def test_gradient_by_differences_of_the_likelihood(model: str) -> None:
     expected = [
         (loglik(f.coefficients + h * e) - loglik(f.coefficients - h * e)) / (2 * h) for e in np.eye(f.coefficients.size)
     ]
-    np.testing.assert_allclose(fit.convergence().table["gradient"], expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(fit.certificate.table["gradient"], expected, rtol=1e-5, atol=1e-5)
 
 
 def test_against_r() -> None:
     """Standard errors and Hessian of R's fit; its eigenvalues are those of the inverse covariance."""
     case = load_case("wine_logit")
-    found = ordfit("rating ~ temp + contact", load_data("wine")).convergence()
+    found = ordfit("rating ~ temp + contact", load_data("wine")).certificate
     np.testing.assert_allclose(found.table["std_error"], case.std_errors, rtol=1e-8)
     eigenvalues = np.linalg.eigvalsh(np.linalg.inv(case.matrix("vcov").to_numpy()))[::-1]
     np.testing.assert_allclose(found.eigenvalues, eigenvalues, rtol=1e-6)
@@ -80,7 +80,7 @@ def test_against_r() -> None:
 
 def test_condition_number_is_free_of_units() -> None:
     data = frame().assign(far=lambda d: 1e6 + 1e3 * d["x"])
-    near, far = (ordfit(f"y ~ {name} + f", data).convergence() for name in ("x", "far"))
+    near, far = (ordfit(f"y ~ {name} + f", data).certificate for name in ("x", "far"))
     assert near.condition == pytest.approx(far.condition, rel=1e-6)
     assert far.eigenvalues[0] / far.eigenvalues[-1] > 1e6 * near.eigenvalues[0] / near.eigenvalues[-1]
 
@@ -88,17 +88,17 @@ def test_condition_number_is_free_of_units() -> None:
 def test_aliased_and_separated_fits() -> None:
     with pytest.warns(UserWarning, match="aliased"):
         fit = ordfit("y ~ x + I(2 * x)", frame())
-    assert fit.convergence().table.iloc[-1].isna().all()
+    assert fit.certificate.table.iloc[-1].isna().all()
     data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3], "x": [0.0, 1, 2, 3, 4, 5]})
     with pytest.warns(SeparationWarning):
-        separated = ordfit("y ~ x", data).convergence()
+        separated = ordfit("y ~ x", data).certificate
     assert "separated" in separated.warnings[0]
 
 
 def test_penalised_fits_and_many_levels() -> None:
     """The gradient of the likelihood is no error of a penalised fit; long tables are shown in part."""
-    penalised = fitted(penalty=1.0).convergence().table
+    penalised = fitted(penalty=1.0).certificate.table
     assert penalised[["gradient", "error", "decimals"]].isna().all(axis=None) and (penalised["digits"] > 8).all()
     data = frame(n=80)
-    many = ordfit("x ~ z", data, levels=sorted(data["x"])).convergence()
+    many = ordfit("x ~ z", data, levels=sorted(data["x"])).certificate
     assert many.table["decimals"].min() >= 8 and len(repr(many).splitlines()) < 80

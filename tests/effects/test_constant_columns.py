@@ -32,9 +32,9 @@ def wine() -> pd.DataFrame:
     ],
 )
 def test_a_constant_column_has_no_effect_and_leaves_the_others_alone(scale, formula, sides) -> None:
-    without = ordfit("rating ~ temp + z", wine()).effects(scale=scale)
+    without = ordfit("rating ~ temp + z", wine()).marginal_effects(scale=scale).frame
     with pytest.warns(DataWarning, match="a column that others make up"):
-        table = ordfit(formula, wine(), **sides).effects(scale=scale)
+        table = ordfit(formula, wine(), **sides).marginal_effects(scale=scale).frame
     told = table["term"].isin(["temp", "z"])
     np.testing.assert_allclose(table.loc[told, STATISTICS], without[STATISTICS], rtol=1e-5, atol=1e-8)
     assert table.loc[~told, STATISTICS].isna().all(axis=None) and (~told).any()
@@ -43,7 +43,9 @@ def test_a_constant_column_has_no_effect_and_leaves_the_others_alone(scale, form
 @pytest.mark.parametrize("step", [1e-3, 1e-6])
 def test_a_column_that_is_constant_but_for_rounding_has_no_effect(step: float) -> None:
     """1e9 and a millionth: the fit takes it for a multiple of the intercept."""
-    table = ordfit("rating ~ temp + off", wine().assign(off=lambda d: 1e9 + step * d["z"])).effects("off")
+    table = (
+        ordfit("rating ~ temp + off", wine().assign(off=lambda d: 1e9 + step * d["z"])).marginal_effects("off").frame
+    )
     assert table[STATISTICS].isna().all(axis=None)
 
 
@@ -58,13 +60,15 @@ def logistic_slopes(fit, temp: str, z: float) -> np.ndarray:
 def test_slopes_where_a_number_is_the_same_in_all_rows() -> None:
     data = wine()
     fit = ordfit("rating ~ temp + z", data)
-    row = fit.effects("z", newdata=data.iloc[[1]])["estimate"]
+    row = fit.marginal_effects("z", newdata=data.iloc[[1]]).frame["estimate"]
     np.testing.assert_allclose(row, logistic_slopes(fit, data["temp"].iloc[1], data["z"].iloc[1]), rtol=1e-8)
     share = (data["temp"] == "warm").mean()
     fixed = (1 - share) * logistic_slopes(fit, "cold", 2.0) + share * logistic_slopes(fit, "warm", 2.0)
-    np.testing.assert_allclose(fit.effects("z", at={"z": 2.0})["estimate"], fixed, rtol=1e-8)
-    np.testing.assert_allclose(fit.effects("z", newdata=data.assign(z=2.0))["estimate"], fixed, rtol=1e-8)
-    for z, group in fit.effects("z", by="z").groupby("z"):
+    np.testing.assert_allclose(fit.marginal_effects("z", at={"z": 2.0}).frame["estimate"], fixed, rtol=1e-8)
+    np.testing.assert_allclose(
+        fit.marginal_effects("z", newdata=data.assign(z=2.0)).frame["estimate"], fixed, rtol=1e-8
+    )
+    for z, group in fit.marginal_effects("z", by="z").frame.groupby("z"):
         warm = (data.loc[data["z"] == z, "temp"] == "warm").mean()
         expected = (1 - warm) * logistic_slopes(fit, "cold", z) + warm * logistic_slopes(fit, "warm", z)
         np.testing.assert_allclose(group["estimate"], expected, rtol=1e-8)
@@ -78,27 +82,29 @@ def test_slopes_at_one_value_stay_inside_the_range_of_the_fit() -> None:
     fit = ordfit("y ~ log(x)", data)
     beta = fit.tidy()["estimate"].iloc[-1]
     for x in (data["x"].min(), data["x"].max()):
-        found = fit.effects("x", scale="latent", newdata=pd.DataFrame({"x": [x]}))
+        found = fit.marginal_effects("x", scale="latent", newdata=pd.DataFrame({"x": [x]})).frame
         np.testing.assert_allclose(found["estimate"], beta / x, rtol=1e-8)
     spline = ordfit("y ~ bs(x, df=5)", data)
     for at, h in ((data["x"].min(), 1e-5), (data["x"].max(), -1e-5)):
         near = pd.DataFrame({"x": at + h * np.arange(3.0)})
         mean = spline.predict(near, type="mean").to_numpy()
         one_sided = (-3 * mean[0] + 4 * mean[1] - mean[2]) / (2 * h)
-        found = spline.effects("x", scale="mean", newdata=near.iloc[[0]])["estimate"]
+        found = spline.marginal_effects("x", scale="mean", newdata=near.iloc[[0]]).frame["estimate"]
         np.testing.assert_allclose(found, one_sided, rtol=1e-4)
 
 
 def test_the_slope_of_a_constant_offset_is_known() -> None:
     fit = ordfit("rating ~ temp + offset(log(seven))", wine())
-    np.testing.assert_allclose(fit.effects("seven", scale="latent")["estimate"], 1 / 7, rtol=1e-9)
-    np.testing.assert_allclose(fit.effects("seven", scale="log_odds")["estimate"], 1 / 7, rtol=1e-9)
+    np.testing.assert_allclose(fit.marginal_effects("seven", scale="latent").frame["estimate"], 1 / 7, rtol=1e-9)
+    np.testing.assert_allclose(fit.marginal_effects("seven", scale="log_odds").frame["estimate"], 1 / 7, rtol=1e-9)
 
 
 def test_a_column_whose_name_is_a_number_has_effects() -> None:
     numbered = wine().rename(columns={"z": 0})
-    expected = ordfit("rating ~ temp + z", wine()).effects("z")[STATISTICS]
-    np.testing.assert_allclose(ordfit("rating ~ temp + `0`", numbered).effects("0")[STATISTICS], expected, rtol=1e-10)
+    expected = ordfit("rating ~ temp + z", wine()).marginal_effects("z").frame[STATISTICS]
+    np.testing.assert_allclose(
+        ordfit("rating ~ temp + `0`", numbered).marginal_effects("0").frame[STATISTICS], expected, rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("size", [1e-280, 1e-150, 1.0, 1e150, 1e280])

@@ -52,7 +52,7 @@ def test_the_fit_says_which_of_its_rows_cross():
         (lambda fit: fit.errors(DATA), "of 600 rows of newdata"),
         (lambda fit: fit.errors(cv=3), "of 600 held-out rows out of order"),
         (lambda fit: fit.emmeans("x", scale="prob", at={"x": [0.0, 4.0]}), "1 of 2 rows averaged over"),
-        (lambda fit: fit.effects("x"), "rows averaged over"),
+        (lambda fit: fit.marginal_effects("x").frame, "rows averaged over"),
         (lambda fit: fit.plot.stacked("x", draw=False), "rows averaged over"),
     ],
 )
@@ -97,8 +97,8 @@ def test_rows_without_weight_are_no_rows():
     fit = ordfit("y ~ x", data, nominal="~ g + h", crossing="raise")
     corner = pd.DataFrame({"g": ["b"], "h": ["v"], "x": [0.0], "y": [1]})
     new, weights = pd.concat([data.head(5), corner], ignore_index=True), [1, 1, 1, 1, 1, 0]
-    expected = fit.effects("x", scale="mean", newdata=data.head(5))
-    found = fit.effects("x", scale="mean", newdata=new, weights=weights)
+    expected = fit.marginal_effects("x", scale="mean", newdata=data.head(5)).frame
+    found = fit.marginal_effects("x", scale="mean", newdata=new, weights=weights).frame
     np.testing.assert_allclose(found["estimate"], expected["estimate"], rtol=1e-8)
     np.testing.assert_array_equal(fit.confusion(new, weights=weights), fit.confusion(data.head(5)))
     assert fit.emmeans("g", scale="prob", weights="flat").frame["estimate"].notna().all()
@@ -108,7 +108,7 @@ def test_rows_without_weight_are_no_rows():
         ordfit("y ~ x", both, nominal="~ g + h", weights="w", crossing="raise").params, fit.params, rtol=1e-6, atol=1e-8
     )
     for asked in (
-        lambda: fit.effects("x", newdata=new),
+        lambda: fit.marginal_effects("x", newdata=new).frame,
         lambda: fit.errors(new),
         lambda: fit.emmeans("g", scale="prob"),
         lambda: fit.emtrends("g", "x", scale="prob"),
@@ -121,5 +121,5 @@ def test_rows_without_weight_are_no_rows():
 def test_rows_are_named_once(scale):
     """Not at each of the five points of a slope."""
     with pytest.warns(DataWarning) as caught:
-        _fit().effects("x", scale=scale)
+        _fit().marginal_effects("x", scale=scale)
     assert len(caught) == 1

@@ -31,7 +31,7 @@ def test_against_r(what: tuple[str, str]) -> None:
     case, (kind, variable, scale) = what[0], what[1].split()
     fit = fitted(case)
     if kind == "effects":
-        table = fit.effects(variable, scale=scale)
+        table = fit.marginal_effects(variable, scale=scale).frame
     elif kind == "emmeans":
         table = fit.emmeans(variable, scale=scale).frame
     else:
@@ -46,7 +46,7 @@ def test_cumulative_probabilities_leave_out_the_one_that_is_certain() -> None:
     """P(response <= highest level) is 1: it has no effect, no error and no contrast."""
     fit = fitted("sim")
     means = fit.emmeans("f", scale="cum_prob")
-    for table in (fit.effects("x1", scale="cum_prob"), means.frame, means.contrasts()):
+    for table in (fit.marginal_effects("x1", scale="cum_prob").frame, means.frame, means.contrasts()):
         assert table["level"].unique().tolist() == list(fit.levels)[:-1]
         assert (table["std_error"] > 0).all()
     probabilities = fit.emmeans("f", scale="prob").frame.pivot(index="f", columns="level", values="estimate")
@@ -57,7 +57,7 @@ def test_cumulative_probabilities_leave_out_the_one_that_is_certain() -> None:
 
 def test_what_has_no_error_has_no_test() -> None:
     """The slope of an offset is known."""
-    row = ordfit("y ~ f + offset(x1)", data=load_data("sim500")).effects("x1", scale="latent").iloc[0]
+    row = ordfit("y ~ f + offset(x1)", data=load_data("sim500")).marginal_effects("x1", scale="latent").frame.iloc[0]
     np.testing.assert_allclose(row[["estimate", "lower", "upper"]].to_numpy(dtype=float), 1.0, rtol=1e-10)
     assert row["std_error"] == 0.0 and np.isnan(row["statistic"]) and np.isnan(row["p_value"])
 
@@ -92,14 +92,14 @@ def test_contrasts_and_slopes_are_those_of_predictions(spline, type: str) -> Non
             averaged(fit, data.assign(**{name: pd.Series(v, data.index).astype(data[name].dtype)}), type)
             for v in (low, high)
         ]
-        table = fit.effects(name, scale=type)
+        table = fit.marginal_effects(name, scale=type).frame
         found = table.loc[table["contrast"] == f"{high} - {low}", "estimate"]
         np.testing.assert_allclose(found, set_to[1] - set_to[0], atol=1e-13)
     h = 1e-5
     inner = data[(data["x1"] < data["x1"].max() - h) & (data["x1"] > data["x1"].min() + h)]
     for name, rows in (("age", data), ("x2", data), ("x1", inner)):
         slope = [averaged(fit, rows.assign(**{name: rows[name] + s}), type) for s in (-h, h)]
-        found = fit.effects(name, scale=type, newdata=rows, weights="w")["estimate"]
+        found = fit.marginal_effects(name, scale=type, newdata=rows, weights="w").frame["estimate"]
         np.testing.assert_allclose(found, (slope[1] - slope[0]) / (2 * h), atol=2e-9)
 
 
@@ -111,7 +111,7 @@ def test_bounds_of_a_spline_are_not_left(spline) -> None:
     h = np.array([-1e-6, 1e-6])
     values = [fit.predict(top.assign(x1=at + j * h), type="mean").to_numpy() for j in (0, 1, 2)]
     one_sided = (-3 * values[0] + 4 * values[1] - values[2]) / (2 * h)
-    found = fit.effects("x1", scale="mean", newdata=top)["estimate"]
+    found = fit.marginal_effects("x1", scale="mean", newdata=top).frame["estimate"]
     np.testing.assert_allclose(found, one_sided.mean(), rtol=1e-5)
 
 
@@ -127,7 +127,7 @@ def test_standard_errors_by_simulation() -> None:
     cum = norm.cdf(draws[:, None, :4] - (draws[:, 4:] @ X.T)[:, :, None])
     prob = np.diff(cum, axis=2, prepend=0.0, append=1.0)
     effect = prob[:, : len(data)].mean(axis=1) - prob[:, len(data) :].mean(axis=1)
-    np.testing.assert_allclose(fit.effects("temp")["std_error"], effect.std(axis=0), rtol=0.08)
+    np.testing.assert_allclose(fit.marginal_effects("temp").frame["std_error"], effect.std(axis=0), rtol=0.08)
 
 
 def test_wine_by_algebra() -> None:
@@ -135,10 +135,10 @@ def test_wine_by_algebra() -> None:
     fit = ordfit("rating ~ temp + contact", data=wine)
     b, se = fit.coef["temp[T.warm]"], fit.se["temp[T.warm]"]
     for scale in ("latent", "log_odds"):
-        table = fit.effects("temp", scale=scale)
+        table = fit.marginal_effects("temp", scale=scale).frame
         np.testing.assert_allclose(table["estimate"], b, rtol=1e-12)
         np.testing.assert_allclose(table["std_error"], se, rtol=1e-10)
-    odds = fit.effects("temp", scale="odds")
+    odds = fit.marginal_effects("temp", scale="odds").frame
     assert odds["contrast"].unique().tolist() == ["warm / cold"]
     np.testing.assert_allclose(
         odds[["estimate", "lower", "upper"]], np.exp([[b, *fit.confint().loc["temp[T.warm]"]]] * 4)
@@ -149,22 +149,27 @@ def test_wine_by_algebra() -> None:
     for temp, contact in means.index:
         expected = slopes @ [temp == "warm", contact == "yes"] - fit.thresholds.mean()
         assert means[temp, contact] == pytest.approx(expected, rel=1e-12)
-    prob = fit.effects("temp", scale="prob")
+    prob = fit.marginal_effects("temp", scale="prob").frame
     assert prob["estimate"].sum() == pytest.approx(0.0, abs=1e-14)
-    assert fit.effects("temp", scale="mean")["estimate"][0] == pytest.approx(prob["estimate"] @ np.arange(1, 6))
+    assert fit.marginal_effects("temp", scale="mean").frame["estimate"][0] == pytest.approx(
+        prob["estimate"] @ np.arange(1, 6)
+    )
 
 
 def test_robust_covariance_and_groups() -> None:
     wine = load_data("wine")
     fit = ordfit("rating ~ temp * contact", data=wine)
-    plain, robust = fit.effects("temp", scale="mean"), fit.effects("temp", scale="mean", vcov="HC0")
+    plain, robust = (
+        fit.marginal_effects("temp", scale="mean").frame,
+        fit.marginal_effects("temp", scale="mean", vcov="HC0").frame,
+    )
     assert plain["estimate"].equals(robust["estimate"]) and (plain["std_error"] != robust["std_error"]).all()
-    by = fit.effects("temp", scale="latent", by="contact")
+    by = fit.marginal_effects("temp", scale="latent", by="contact").frame
     cell = ["temp[T.warm]", "temp[T.warm]:contact[T.yes]"]
     np.testing.assert_allclose(by["estimate"], [fit.coef[cell[0]], fit.coef[cell].sum()])
     one = fit.vcov().loc[cell, cell].to_numpy().sum() ** 0.5
     np.testing.assert_allclose(by["std_error"], [fit.se[cell[0]], one])
-    fixed = fit.effects("temp", scale="latent", at={"contact": "yes"})
+    fixed = fit.marginal_effects("temp", scale="latent", at={"contact": "yes"}).frame
     np.testing.assert_allclose(fixed[["estimate", "std_error"]], by[["estimate", "std_error"]].iloc[[1]])
     inside = fit.emmeans("temp", by="contact").contrasts()
     np.testing.assert_allclose(inside["estimate"], by["estimate"])
@@ -175,7 +180,10 @@ def test_weights_are_repeated_rows() -> None:
     data = load_data("sim500").head(120)
     a = ordfit("y ~ x1 * f", data=data, weights="w")
     b = ordfit("y ~ x1 * f", data=data.loc[data.index.repeat(data["w"])].reset_index(drop=True))
-    for one, other in ((a.effects(), b.effects()), (a.emmeans("f").frame, b.emmeans("f").frame)):
+    for one, other in (
+        (a.marginal_effects().frame, b.marginal_effects().frame),
+        (a.emmeans("f").frame, b.emmeans("f").frame),
+    ):
         np.testing.assert_allclose(one["estimate"], other["estimate"], atol=1e-9)
         np.testing.assert_allclose(one["std_error"], other["std_error"], rtol=1e-6)
 
@@ -207,7 +215,10 @@ def test_what_the_data_cannot_say() -> None:
     assert means.frame.loc[gone, ["f", "e"]].to_numpy().tolist() == [["hi", "D"]]
     assert means.frame.loc[gone, "estimate"].isna().all()
     with pytest.warns(DataWarning, match="no standard error"):
-        assert fit.effects("f", scale="mean").set_index("contrast")["estimate"].isna().tolist() == [False, True]
+        assert fit.marginal_effects("f", scale="mean").frame.set_index("contrast")["estimate"].isna().tolist() == [
+            False,
+            True,
+        ]
 
 
 def test_separation_leaves_what_is_finite() -> None:
@@ -223,8 +234,8 @@ def test_separation_leaves_what_is_finite() -> None:
     for name in ("estimate", "std_error"):
         expected = alone.predict(rest, type="prob", se=True)[name]
         np.testing.assert_allclose(fit.predict(rest, type="prob", se=True)[name], expected, rtol=1e-6)
-    expected = alone.effects("x")["std_error"]
-    np.testing.assert_allclose(fit.effects("x", newdata=rest)["std_error"], expected, rtol=1e-6)
+    expected = alone.marginal_effects("x").frame["std_error"]
+    np.testing.assert_allclose(fit.marginal_effects("x", newdata=rest).frame["std_error"], expected, rtol=1e-6)
 
 
 def test_rows_that_share_an_index() -> None:
@@ -234,11 +245,11 @@ def test_rows_that_share_an_index() -> None:
     with pytest.warns(DataWarning, match="missing"):
         twice = ordfit("rating ~ temp", data=pd.concat([data, data]))
     once = ordfit("rating ~ temp", data=data.dropna())
-    a, b = twice.effects(scale="latent"), once.effects(scale="latent")
+    a, b = twice.marginal_effects(scale="latent").frame, once.marginal_effects(scale="latent").frame
     np.testing.assert_allclose(a["estimate"], b["estimate"], rtol=1e-8)
     np.testing.assert_allclose(a["std_error"], b["std_error"] / np.sqrt(2), rtol=1e-6)
     with pytest.raises(OptionError, match="no variable"):
-        ordfit("rating ~ 1", data=load_data("wine")).effects()
+        ordfit("rating ~ 1", data=load_data("wine")).marginal_effects()
 
 
 def test_a_fit_without_its_data() -> None:
@@ -246,17 +257,17 @@ def test_a_fit_without_its_data() -> None:
     fit = ordfit("rating ~ temp", data=wine)
     again = pickle.loads(pickle.dumps(fit))
     with pytest.raises(DataError, match="pass data="):
-        again.effects("temp")
-    pd.testing.assert_frame_equal(again.effects("temp", data=wine), fit.effects("temp"))
+        again.marginal_effects("temp")
+    pd.testing.assert_frame_equal(again.marginal_effects("temp", data=wine).frame, fit.marginal_effects("temp").frame)
     with pytest.raises(DataError, match="not what they were"):
-        again.effects("temp", data=wine.assign(temp=wine["temp"].to_numpy()[::-1]))
+        again.marginal_effects("temp", data=wine.assign(temp=wine["temp"].to_numpy()[::-1]))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda f: f.effects("temp", values=["cold"]), "two values"),
-        (lambda f: f.effects(values=[1, 2]), "one variable"),
+        (lambda f: f.marginal_effects("temp", change=["cold"]).frame, "two values"),
+        (lambda f: f.marginal_effects(change=[1, 2]).frame, "one variable"),
         (lambda f: f.emmeans("temp", by="temp"), "not in by="),
         (lambda f: f.emmeans("temp").contrasts(adjust="scheffé"), "adjust must be"),
         (lambda f: f.emmeans("temp", level=95), "level must be a number strictly"),

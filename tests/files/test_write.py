@@ -59,12 +59,6 @@ def test_the_mode_stays_and_old_parts_go(name, fit, tmp_path):
     assert sorted(os.listdir(tmp_path)) == [f".{name}.bbbbbbbb.part", name]
 
 
-def test_a_link_is_followed(fit, tmp_path):
-    (tmp_path / "link").symlink_to(tmp_path / "fit.ordstat")
-    fit.save(tmp_path / "link")
-    assert (tmp_path / "link").is_symlink() and load(tmp_path / "fit.ordstat").formula == MEAN
-
-
 def test_paths_that_cannot_be_written(fit, tmp_path):
     with pytest.raises(DataError, match=r"nowhere/fit.ordstat cannot be written: No such file or directory"):
         fit.save(tmp_path / "nowhere" / "fit.ordstat")

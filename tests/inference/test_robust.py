@@ -145,7 +145,7 @@ def test_diagnosis_knows_of_the_covariance(kind):
     fit = fitted(kind)
     reading = dict(readings(fit))["Proportional odds (equal effects at all thresholds)"]
     assert reading.startswith("Not tested: score_test() is not available")
-    np.testing.assert_allclose(fit.convergence().table["std_error"], fit.se)
+    np.testing.assert_allclose(fit.certificate.table["std_error"], fit.se)
     limits = fit.reliability()[["lower", "upper"]]
     assert limits.notna().all(axis=None) if kind.startswith("HC") else limits.isna().all(axis=None)
     assert fit.reliability(WINE)[["lower", "upper"]].notna().all(axis=None)

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from ordstat import ordfit
-from ordstat.fit import BallGeometry, count_above
+from ordstat.fit import count_above
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
+from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import margin_bounds, margins
 
 DELTA = 0.05

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ordstat.fit import BallGeometry, count_above
+from ordstat.fit import count_above
+from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import delta_errors, margins
 
 THETA = np.array([-1.0, 0.5, 2.0])

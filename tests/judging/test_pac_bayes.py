@@ -8,9 +8,10 @@ import pytest
 from scipy.special import ndtr
 
 from ordstat import ordfit
-from ordstat.fit import BallGeometry, count_above
+from ordstat.fit import count_above
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
+from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import (
     MARGINS,
     comparisons,

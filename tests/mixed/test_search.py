@@ -65,7 +65,7 @@ def test_digits_against_the_same_rows_in_another_order(model: str) -> None:
     formula, options = MODELS[model]
     fit = ordfit(formula, WINE, **options)
     other = ordfit(formula, WINE.sample(frac=1.0, random_state=3), **options)
-    table = fit.convergence().table
+    table = fit.certificate.table
     size = np.maximum(fit.params[table.index].abs(), fit.se[table.index])
     apart = (fit.params - other.params)[table.index].abs() / size
     told = np.minimum(fit.fit.digits, other.fit.digits)

@@ -90,7 +90,7 @@ def test_margins_are_coloured_by_side_of_zero(fits):
         right = bar.get_x() + bar.get_width() / 2.0 > 0.0
         wanted = style.RIGHT if right else style.WRONG
         assert tuple(bar.get_facecolor()) == pytest.approx(tuple(_rgba(wanted)))
-    share = fits["wine"].delta_errors([0.2])["classification"].iloc[0]
+    share = fits["wine"].margins([0.2])["classification"].iloc[0]
     assert f"{share:.0%}" in ax.get_title(loc="left")
 
 

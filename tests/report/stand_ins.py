@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordstat.fit import BallGeometry, Certificate, Trace
+from ordstat.fit import Certificate, Trace
 from ordstat.judging.costs import CostMatrix
+from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import MarginBounds
 from ordstat.likelihood.fit import LikelihoodFit
 

@@ -30,7 +30,7 @@ FITS = {
 SMALLER = {name: fit.update("~ . - contact") for name, fit in FITS.items()}
 #: What a call needs; a name that is not here is called without arguments.
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
-    "effects": [("temp",)], "emmeans": [("temp",)], "marginal_effects": [(), ("temp",)],
+    "emmeans": [("temp",)], "marginal_effects": [(), ("temp",)],
     "test": [("temp[T.warm] = 0",)],
     "emtrends": [("temp", "x")], "add1": [("~ . + temp:contact",)], "bootstrap": [(3,)], "simulate": [(2,)],
     "errors": [(), (WINE,)], "bounds": [(), (WINE,)], "staged_errors": [(WINE,)], "predict": [(WINE[:3],)],

@@ -112,7 +112,7 @@ def test_confusion(results, wine):
 
 @pytest.mark.parametrize(
     ("weights", "match"),
-    [([1.0], "one entry per row"), (-np.ones(72), "not negative"), (np.full(72, np.nan), "finite")],
+    [([1.0], "72 values, one per row"), (-np.ones(72), "0 or more"), (np.full(72, np.nan), "weights= is missing in")],
 )
 def test_weights_that_cannot_be(wine_margin, wine, weights, match):
     with pytest.raises(DataError, match=match):
@@ -124,15 +124,13 @@ def test_new_data_without_a_complete_row(results, new):
         results.errors(new.iloc[[1]])
 
 
-def test_margins_and_delta_errors(results):
+def test_margins_and_errors_at_them(results):
     m = results.margins()
     assert np.isinf(m["left"]).sum() == 5 and np.isinf(m["right"]).sum() == 7
-    table = results.delta_errors()
-    assert table.index[0] == 0.0 and len(table) == 5
-    raw = results.delta_errors([0.0, 0.25], normalised=False)
+    raw = results.margins([0.0, 0.25], normalised=False)
     share = ((m[["left", "right"]] <= 0.25).any(axis=1)).mean()
     assert raw.loc[0.25, "classification"] == pytest.approx(share)
-    assert raw.loc[0.0, "absolute"] == table.loc[0.0, "absolute"]
+    assert raw.loc[0.0, "absolute"] == results.margins(0.0).loc[0.0, "absolute"]
 
 
 def test_bounds(results, wine):

@@ -9,15 +9,15 @@ import pytest
 from ordstat import OptionError, datasets, ordfit
 
 EVERY = """
-alerts augment bounds calibrated call certificate check_parts check_rows conformal confusion delta_errors
+alerts augment bounds calibrated call certificate check_parts check_rows conformal confusion
 design errors fit fitter formula gaps geometry glance learner levels margin_bounds margins method
 no_bounds nobs own_cost plot predict prediction_types predicts probabilities_of reliability report summary
 threshold_names trace training training_errors training_margins update
 """
 OLD = {
     "clm": """
-        add1 aic anova bic bootstrap brant bse coef conf_int confint convergence cov_params covariance deviance
-        df_residual discrimination drop1 edf effects emmeans gof influence llf loglik nominal_test null_loglik
+        add1 aic anova bic bootstrap brant bse coef conf_int confint cov_params covariance deviance
+        df_residual discrimination drop1 edf emmeans gof influence llf loglik nominal_test null_loglik
         own_covariance p_values parameters params profile pvalues residuals robust scale_test score_test se simulate
         step test thresholds tidy tvalues vcov with_vcov z_values
     """,
@@ -36,7 +36,7 @@ OLD = {
 }
 #: A kernel has no coefficients, and votes have no margins: the names raise UnavailableError.
 REFUSED = {"redsvm": {"coef"}, "orboost-all": {"coef"}, "bagging": {"training_margins"}}
-MOST = 60
+MOST = 48
 STATSMODELS = ["bse", "tvalues", "pvalues", "conf_int", "cov_params", "llf"]
 
 
@@ -72,7 +72,13 @@ def test_statsmodels_names_are_other_names(fits):
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [("effects", "variable"), ("predict", "newdata"), ("conf_int", "alpha"), ("update", "formula"), ("gof", "test")],
+    [
+        ("marginal_effects", "variables"),
+        ("predict", "newdata"),
+        ("conf_int", "alpha"),
+        ("update", "formula"),
+        ("gof", "test"),
+    ],
 )
 def test_signature_and_help_are_those_of_the_topic(fits, name, first):
     method = getattr(fits["clm"], name)
@@ -88,7 +94,7 @@ def test_results_go_through_pickle(fits, method):
     assert copy.predict().equals(fit.predict()) and copy.glance().equals(fit.glance())
 
 
-@pytest.mark.parametrize("name", ["predict", "effects", "confint", "conf_int", "update"])
+@pytest.mark.parametrize("name", ["predict", "marginal_effects", "confint", "conf_int", "update"])
 def test_methods_go_through_pickle(fits, name):
     """As they do on the way to another process."""
     copy = pickle.loads(pickle.dumps(getattr(fits["clm"], name)))
@@ -103,7 +109,7 @@ def test_warnings_name_the_line_of_the_user():
         warnings.simplefilter("ignore")
         fit = ordfit("rating ~ temp", wine)
         means = fit.emmeans("temp", scale="prob")
-    asked = [lambda: fit.effects("temp"), lambda: fit.emmeans("temp", scale="prob"), means.contrasts]
+    asked = [lambda: fit.marginal_effects("temp").frame, lambda: fit.emmeans("temp", scale="prob"), means.contrasts]
     for ask in [*asked, lambda: fit.update(method="probit")]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -74,7 +74,7 @@ def test_errors_follow_the_predicted_ranks(results):
     assert errors["concordance"] == pytest.approx((4 + 3 / 2) / 8)
 
 
-@pytest.mark.parametrize("ask", [lambda r: r.margins(), lambda r: r.delta_errors(), lambda r: r.training_margins])
+@pytest.mark.parametrize("ask", [lambda r: r.margins(), lambda r: r.margins(delta=0.1), lambda r: r.training_margins])
 def test_a_rule_that_votes_has_no_margins(results, ask):
     with pytest.raises(OptionError, match=r"most votes.*no margins"):
         ask(results)

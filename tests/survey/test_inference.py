@@ -68,7 +68,7 @@ def test_t_values():
     np.testing.assert_allclose(FIT.confint()["upper"], FIT.params + q * FIT.se, rtol=1e-10)
     limits = FIT.predict(sample().head(3), type="score", se=True, interval="confidence")
     np.testing.assert_allclose(limits["upper"], limits["estimate"] + q * limits["std_error"], rtol=1e-10)
-    effect = FIT.effects("age", scale="latent").iloc[0]
+    effect = FIT.marginal_effects("age", scale="latent").frame.iloc[0]
     assert effect["p_value"] == pytest.approx(FIT.p_values["age"])
 
 

@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 from ordstat import datasets, ordfit
 from ordstat.compiled import svm
 from ordstat.exceptions import ConvergenceWarning, DataError
-from ordstat.fit import BallGeometry
 from ordstat.formula.sample import Rows
 from ordstat.judging.costs import CostMatrix
+from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import preference_bounds
 from ordstat.svm import pairs as pair_ascent
 from ordstat.svm.gram import DenseGram, LinearGram

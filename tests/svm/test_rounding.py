@@ -107,7 +107,7 @@ def test_columns_that_are_all_constant(method):
 def test_a_potential_of_size_zero_has_margins_of_zero():
     data = pd.DataFrame({"x": np.ones(6), "y": [1, 2, 3] * 2})
     fit = ordfit("y ~ x", data, "svor-exc")
-    errors = fit.delta_errors([0.0, 0.1])
+    errors = fit.margins([0.0, 0.1])
     assert errors["classification"].tolist() == [
         pytest.approx(fit.errors().loc["classification error", "training"]),
         1.0,

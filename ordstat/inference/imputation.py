@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from .api import ordfit
-from .checks import whole
-from .exceptions import DataError, DataWarning, OptionError, warn
-from .inference.pooling import PooledResults, pool, require_likelihood
+from ..api import ordfit
+from ..checks import whole
+from ..exceptions import DataError, DataWarning, OptionError, warn
+from .pooling import PooledResults, pool, require_likelihood
 
 if TYPE_CHECKING:
-    from .method import Method
+    from ..method import Method
 
 #: Imputations and skipped cycles of a sampler, as in statsmodels' MICE.
 _IMPUTATIONS, _BURNIN, _SKIP = 20, 10, 3
