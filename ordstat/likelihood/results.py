@@ -160,8 +160,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.with_vcov({"cluster": "judge"}).se.round(3)["temp[T.warm]"]
-        np.float64(0.354)
+        >>> fit.with_vcov({"cluster": "judge", "type": "CR2"}).se.round(3)["temp[T.warm]"]
+        np.float64(0.355)
         """
 
         return with_covariance(self, vcov)

@@ -9,7 +9,7 @@ WINE = datasets.load("wine")
 
 
 def test_beside_cluster_robust_errors_the_test_is_walds():
-    fit = ordfit("rating ~ temp + contact", WINE, cluster="judge")
+    fit = ordfit("rating ~ temp + contact", WINE, cluster="judge", vcov="cluster")
     found = fit.discrimination()
     assert not {"lr_chi2", "lr_p_value", "score_chi2"} & set(found.index)
     V, b = fit.vcov().to_numpy()[4:, 4:], fit.coef.to_numpy()

@@ -149,7 +149,7 @@ def test_cr2_joint_tests_are_by_hotelling(few: LikelihoodResults) -> None:
 
 def test_joint_tests_name_the_covariance_they_are_by() -> None:
     plain = ordfit("rating ~ temp * contact", datasets.load("wine"))
-    assert "means, cluster covariance." in flat(plain.joint_tests(vcov={"cluster": "judge"}))
+    assert "means, cluster covariance." in flat(plain.joint_tests(vcov={"cluster": "judge", "type": "CR1"}))
     numbers = ordfit("rating ~ temp * bottle", datasets.load("wine").assign(bottle=lambda d: d["bottle"].astype(int)))
     found = numbers.joint_tests(cov_keep="bottle", vcov={"cluster": "judge"})  # 7 contrasts of a slope are one
     assert found["df"].tolist() == [1, 1, 1] and found["p_value"].notna().all()
