@@ -14,7 +14,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import one_of
 from ..exceptions import DataWarning, warn
 from ..formula.sample import Rows
-from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_test, wald_test
+from ..inference.wald import by_estimated, degrees_of_freedom
 from ..likelihood.derivatives import QUANTITIES, Quantity, involved
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood, with_covariance
@@ -50,8 +50,6 @@ _SMALL = 1e-10
 CANCELLED = 1e-10
 #: Errors below this share of their estimate are rounding.
 _CERTAIN = 1e-12
-#: Joint tests leave out combinations with less than this share of the largest variance.
-_HARDLY = 1e-2
 
 
 def pairs_of(kind: str, values: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -269,21 +267,6 @@ class Averager:
             return "Satterthwaite's df"
         df = self.results.design_df
         return None if np.isinf(df) else f"{df:g} df"
-
-    def joint(self, average: Average) -> Joint:
-        """Wald test that all of one output are 0, (C,); those without an error are left out.
-
-        So are combinations that hardly vary beside the others: averages along a smooth curve have few parameters, and
-        the delta method is of the second order in the rest.
-        """
-        values, jacobian = average.values[average.known], average.jacobian[average.known]
-        spread = jacobian @ self.covariance @ jacobian.T
-        size = np.sqrt(np.where(np.diag(spread) > 0.0, np.diag(spread), 1.0))
-        shares, vectors = np.linalg.eigh(spread / np.outer(size, size))
-        L = vectors[:, shares > _HARDLY * shares.max(initial=0.0)].T / size
-        if self.predicted.n_phi:
-            return Joint(*wald_test(L @ jacobian, L @ values, self.covariance))
-        return joint_test(self.results, by_estimated(self.results, L @ jacobian), L @ values)
 
 
 def aliased_gaps(

@@ -13,21 +13,15 @@ import pandas as pd
 from ..checks import fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.wald import joint_frame
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from ..report.frames import NotedFrame
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population, tangent
-from .emmeans import Emmeans, groups_of, listing, shown_value
+from .emmeans import Emmeans, listing, shown_value
 from .grid import places_of
 
 _CHANGES = "a number, a pair of values, 'sd', 'iqr' or 'minmax'"
-#: What a joint test says, by its name.
-_HYPOTHESES = {
-    "zero": "all effects of a term are 0",
-    "equal": "the effects of a term are the same at all places",
-}
 
 
 @dataclass(frozen=True)
@@ -142,7 +136,7 @@ class Counterfactuals:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginalEffects(Emmeans):
-    """Marginal effects, and what their differences and joint tests need.
+    """Marginal effects, and what their differences need.
 
     The attributes are those of `Emmeans`; `cells` has a row for every term, contrast and place, and `by` is (term,
     contrast): effects are compared between places.
@@ -152,7 +146,7 @@ class MarginalEffects(Emmeans):
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
         covariance = self.averager.results.own_covariance.words
-        first = f"Effects on {self.quantity}; {100 * self.level:g} % limits, {self._distribution}."
+        first = f"Effects on {self.quantity}; {100 * self.level:g}% limits, {self._distribution}."
         return [first, *self.notes, f"Standard errors: delta method, {covariance}."]
 
     @property
@@ -176,7 +170,7 @@ class MarginalEffects(Emmeans):
         method, adjust
             As in `Emmeans.contrasts`: "pairwise" if not given, with Tukey's adjustment for three places or more.
         **options
-            `interaction`, `ref` and `reverse`, as there.
+            `interaction` and `ref`, as there.
 
         Returns
         -------
@@ -195,63 +189,12 @@ class MarginalEffects(Emmeans):
         >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
         >>> effects = fit.marginal_effects("temp", by="contact", scale="mean_class")
         >>> effects.contrasts().round(3)[["difference", "estimate", "p_value"]].values.tolist()
-        [['yes - no', 0.271, 0.489]]
+        [['no - yes', -0.271, 0.489]]
         """
-        self._check_places("contrasts")
-        return super().contrasts(method, adjust, **options)
-
-    def _check_places(self, what: str) -> None:
         compared = set(self.cells.columns) - set(self.by)
         if not compared or "row" in compared:
-            raise OptionError(f"{what} compare effects between places: ask for them with by= or at={{...}}.")
-
-    def joint_test(self, hypothesis: str = "zero") -> NotedFrame:
-        """Wald tests of all effects of each term on a level of the response (or on the expected rank) at once.
-
-        Parameters
-        ----------
-        hypothesis : {"zero", "equal"}
-            "zero": they are 0, in all contrasts and at all places. "equal": they are the same at
-            all places of `by` and `at`.
-
-        Returns
-        -------
-        NotedFrame
-            Columns term, level or threshold, df, chisq, p_value; under a survey design or a CR2 covariance df,
-            df_resid, F, p_value. There is no test of all levels together: where an effect is 0, those on the levels
-            depend on each other, and Wald's statistic has no chi-squared distribution. `test` is for parameters.
-            Effects at many values of a number have few degrees of freedom for the same reason: combinations that
-            hardly vary (a tenth of the largest deviation) are left out.
-
-        Raises
-        ------
-        OptionError
-            Another hypothesis, or "equal" with one place.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
-        >>> fit.marginal_effects(scale="mean_class").joint_test().round(2)[["term", "df", "chisq"]].values.tolist()
-        [['temp', 1, 32.73], ['contact', 1, 12.29]]
-        """
-        one_of("hypothesis", hypothesis, _HYPOTHESES)
-        if hypothesis == "equal":
-            self._check_places("joint_test('equal')")
-        labels = self.averager.labels
-        outputs = [dict(zip(labels, row, strict=True)) for row in zip(*labels.values(), strict=True)] or [{}]
-        front, tests = [], []
-        for term in dict.fromkeys(self.cells["term"]):
-            effects = [self.averages[members] for key, members in groups_of(self.cells, self.by) if key["term"] == term]
-            if hypothesis == "equal":
-                effects = [group[1:] - group[:1] for group in effects]
-            every = Average.stacked(effects)
-            for k, output in enumerate(outputs):
-                front.append({"term": term, **output})
-                tests.append(self.averager.joint(every[:, k]))
-        tested = joint_frame([row["term"] for row in front], tests).reset_index(drop=True)
-        table = pd.concat([pd.DataFrame(front), tested], axis="columns")
-        return NotedFrame.of(table, [f"Wald tests: {_HYPOTHESES[hypothesis]}; {self._words[1]}."])
+            raise OptionError("contrasts compare effects between places: ask for them with by= or at={...}.")
+        return super().contrasts(method, adjust, **options)
 
 
 def marginal_effects(

@@ -94,7 +94,7 @@ class Bootstrap:
         tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
         limits = [_quantiles(column, tails) for column in self.replicates.to_numpy().T]
         frame = pd.DataFrame(limits, index=self.estimate.index, columns=["lower", "upper"])
-        return NotedFrame.of(frame, self.notes, f"Bootstrap percentile limits, {100 * level:g} %")
+        return NotedFrame.of(frame, self.notes, f"Bootstrap percentile limits, {100 * level:g}%")
 
     @property
     def notes(self) -> list[str]:
@@ -124,9 +124,7 @@ class Bootstrap:
         frame = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
         frame = frame.join(self.confint(level))
         title = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
-        return NotedFrame.of(
-            frame, [f"Percentile limits, {100 * level:g} %.", *self.notes], title, {"bias": "estimate"}
-        )
+        return NotedFrame.of(frame, [f"Percentile limits, {100 * level:g}%.", *self.notes], title, {"bias": "estimate"})
 
     def __repr__(self) -> str:
         return repr(self._table())

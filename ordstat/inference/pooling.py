@@ -320,7 +320,7 @@ class PooledResults:
         estimate, error, df = (self._columns[name].to_numpy() for name in ("estimate", "std_error", "df"))
         limits = symmetric_limits(estimate, error, level, df)
         frame = pd.DataFrame(dict(zip(("lower", "upper"), limits, strict=True)), index=self.parameters.names)
-        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g} %")
+        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g}%")
 
     def test(self, hypotheses: str) -> pd.DataFrame:
         """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".

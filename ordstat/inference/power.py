@@ -78,7 +78,7 @@ class Plan:
             f"({self.groups[0]} and {self.groups[1]})\n"
             f"Two-sided test at {self.alpha:g}; Whitehead (1993)\n"
             f"Standard error of the log odds ratio {self.se:.3f}; "
-            f"{100 * self.efficiency:.0f} % of the information of an outcome without ties{caution * far}"
+            f"{100 * self.efficiency:.0f}% of the information of an outcome without ties{caution * far}"
         )
 
     def __float__(self) -> float:

@@ -199,7 +199,7 @@ def importance(
     table = pd.DataFrame(_limits(rises, level), index=pd.Index([str(name) for name in frame.columns], name="variable"))
     table = table.sort_values("importance", ascending=False, kind="stable")
     count_of_rows = count(float(sample.case_weights.sum()))
-    spread = f"; {100 * level:g} % limits are of these draws, not of other rows" if repeats > 1 else ""
+    spread = f"; {100 * level:g}% limits are of these draws, not of other rows" if repeats > 1 else ""
     where = f"the {count_of_rows} rows of the fit, which it has seen: newdata= gives others"
     notes = [
         f"{'Rise' if sign > 0 else 'Fall'} of the {measure}, mean of {counted(repeats, 'permutation')}{spread}.",

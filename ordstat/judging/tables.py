@@ -239,7 +239,7 @@ def error_bounds(
     _check_folds(fit, cv)
     margin_bounds = fit.margin_bounds if delta == 0.05 else fit.margin_bounds_at(delta)
     bounds = list(margin_bounds.bounds)
-    notes = [f"{100 * (1 - delta):g} % bounds, each by itself, over the draw of independent rows."]
+    notes = [f"{100 * (1 - delta):g}% bounds, each by itself, over the draw of independent rows."]
     if newdata is not None:
         p = fit.new_predictions(newdata, weights)
         if not np.array_equal(p.weights, np.rint(p.weights)):

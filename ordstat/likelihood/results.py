@@ -489,7 +489,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         -------
         MarginalEffects
             Prints as a table with notes. `.frame` is that table; `.contrasts()` compares the effects between the
-            values of `by` and `at`, and `.joint_test()` tests them together.
+            values of `by` and `at`.
 
         Raises
         ------
@@ -564,7 +564,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         by : str or sequence of str, optional
             Further variables; contrasts are taken within their levels.
         scale : str
-            "latent": the mean of the latent variable above the mean threshold, H - mean threshold, in units of its
+            "latent": the mean of the latent score (0 = average threshold), H - mean threshold, in units of its
             scale. Where the scale varies, the unit is its geometric mean over the grid, as in R: a difference of
             means is one of location alone (R gives its contrasts in units of scale 1). Thresholds with nominal
             effects are those of each row (R averages them over the grid, and such effects do not show). "prob",
@@ -612,7 +612,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> means.frame["estimate"].round(4).tolist()
         [-1.331, 1.1721]
         >>> means.contrasts()[["contrast", "estimate", "std_error"]].round(4).values.tolist()
-        [['warm - cold', 2.5031, 0.5287]]
+        [['cold - warm', -2.5031, 0.5287]]
         >>> judges = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
         >>> judges.emmeans("temp", scale="mean").frame["estimate"].round(4).tolist()
         [2.3528, 3.4839]
@@ -691,7 +691,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> slopes.frame["estimate"].round(4).tolist()
         [-0.0138, -0.0042]
         >>> slopes.contrasts().round(4)[["contrast", "estimate", "p_value"]].values.tolist()
-        [['Dole - Clinton', 0.0096, 0.1928]]
+        [['Clinton - Dole', -0.0096, 0.1928]]
         """
         from ..effects.emmeans import marginal_means
 

@@ -58,7 +58,7 @@ def test_the_text() -> None:
     assert repr(power_ordinal(P, 1.8, 200)).splitlines() == [
         "Power 0.628 for an odds ratio of 1.8 with 200 rows (100 and 100)",
         "Two-sided test at 0.05; Whitehead (1993)",
-        "Standard error of the log odds ratio 0.257; 92 % of the information of an outcome without ties",
+        "Standard error of the log odds ratio 0.257; 92% of the information of an outcome without ties",
     ]
 
 

@@ -148,7 +148,7 @@ def test_rows_of_the_fit_are_told_from_new_ones():
 def test_what_bounds_are_over_and_what_is_not_proven_is_printed():
     fit = ordfit("rating ~ temp + contact", datasets.load("wine"), "redsvm")
     text = " ".join(str(fit.bounds(cv=4, delta=0.1)).split())
-    assert "90 % bounds, each by itself, over the draw of independent rows." in text
+    assert "90% bounds, each by itself, over the draw of independent rows." in text
     no_proof = "that the fit to all rows is no worse is expected, not proven."
     assert f"4-fold cv: of the fits to all rows but a fold; {no_proof}" in text
     assert "not proven" not in str(fit.bounds())
