@@ -306,8 +306,7 @@ def simulated_power(
     whole("simulations", simulations, 1)
     given = mapping("effect", effect, "{'x1': 0.5}")
     stated = {name: number(f"effect of {name!r}", value) for name, value in given.items()}
-    text = _as_equations(r, hypothesis)
-    _, L, target = linear_hypotheses(r, text)
+    equations, L, target = linear_hypotheses(r, hypothesis)
     full_L = np.zeros((len(L), r.fit.aliased.size))
     full_L[:, ~r.fit.aliased] = L
     rule, rng, report = rule_at(r.fit, _stated(r, stated)), generator(seed), reporter(callback)
@@ -318,19 +317,7 @@ def simulated_power(
             report(done + 1, simulations, "simulated data sets")
     power, without = float(np.mean(p_values < alpha)), int(np.isnan(p_values).sum())
     error = sqrt(power * (1.0 - power) / simulations)
-    return SimulatedPower(power, error, text, size, alpha, simulations, without, r.formula, stated)
-
-
-def _as_equations(r: FittedLikelihood, hypothesis: str) -> str:
-    """Equations; of a term, that its coefficients are zero."""
-    if isinstance(hypothesis, str) and "=" in hypothesis:
-        return hypothesis
-    if not isinstance(hypothesis, str) or hypothesis not in r.design.terms:
-        raise OptionError(
-            f"hypothesis must be a term of the formula, or equations such as 'x1 = 0'; got {hypothesis!r}."
-            f"{did_you_mean(hypothesis, r.design.terms)}"
-        )
-    return ", ".join(f"{name} = 0" for name in r.design.names[r.design.terms[hypothesis]])
+    return SimulatedPower(power, error, ", ".join(equations), size, alpha, simulations, without, r.formula, stated)
 
 
 def _stated(r: FittedLikelihood, effect: Mapping[str, float]) -> FloatArray:

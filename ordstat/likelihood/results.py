@@ -814,21 +814,22 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         hypotheses : str or sequence of str
-            Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
-            Parameters by name, or by their term where it has one column.
+            Terms or parameters, whose coefficients are tested against 0: "temp", ["temp", "contact"]. Or equations
+            between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1", with
+            parameters by name, or by their term where it has one column.
         vcov : str or dict, optional
             As in `vcov`.
 
         Returns
         -------
         pandas.DataFrame
-            One row an equation, and "joint" where there are several: difference (left less right side), std_error,
-            df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
+            One row an equation, and "joint" where there are several (the test of a whole factor): difference (left
+            minus right side), std_error, df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
 
         Raises
         ------
         OptionError
-            An equation that cannot be read, or is not linear.
+            An equation that cannot be read, or is not linear; a name that the model does not have.
 
         Examples
         --------
