@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,9 @@ CANCELLED = 1e-10
 _CERTAIN = 1e-12
 
 
+_PARTS = attrgetter("values", "jacobian", "known")
+
+
 def pairs_of(kind: str, values: Sequence[Any]) -> list[tuple[Any, Any]]:
     """The (earlier, later) values that are compared."""
     if kind == "pairwise":
@@ -81,9 +85,7 @@ class Average:
     @classmethod
     def stacked(cls, parts: Sequence[Average]) -> Average:
         """The means of several, one after another."""
-        return cls(
-            *map(np.concatenate, zip(*((part.values, part.jacobian, part.known) for part in parts), strict=True))
-        )
+        return cls(*map(np.concatenate, zip(*map(_PARTS, parts), strict=True)))
 
     def __getitem__(self, index: Any) -> Average:
         return Average(self.values[index], self.jacobian[index], self.known[index])
@@ -152,7 +154,7 @@ class Averager:
 
     def report_crossed(self, designs: Sequence[Rows], weights: FloatArray | None) -> None:
         """Warn of rows with weight whose thresholds are out of order in one of some designs, or refuse them."""
-        if self.scale == "latent" or designs[0].nominal is None:
+        if self.scale == "latent" or self.results.design.sample.rows.nominal is None:
             return
         used = np.arange(designs[0].n) if weights is None else np.flatnonzero(weights)
         crossed = np.unique(np.concatenate([crossed_rows(self.predicted.rule, rows.take(used)) for rows in designs]))
@@ -229,7 +231,7 @@ class Averager:
 
     def table(self, average: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
-        average, df = self.settled(average), self.df(average.jacobian)
+        average, df = self.settled(average), degrees_of_freedom(self.results, average.jacobian)
         return self.estimates(average.values.ravel(), self.errors(average).ravel(), level, df.ravel())
 
     def estimates(self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray) -> pd.DataFrame:
@@ -255,10 +257,6 @@ class Averager:
         """(C, M) standard errors, NaN where unknown."""
         variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(axis=-1)
         return np.where(average.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
-
-    def df(self, jacobian: FloatArray) -> FloatArray:
-        """(...) degrees of freedom of the t-tests of combinations (..., F) of the parameters; infinite for z-tests."""
-        return degrees_of_freedom(self.results, jacobian)
 
     @property
     def df_words(self) -> str | None:
@@ -312,11 +310,10 @@ def _either(rows: Rows, tangent: Rows) -> Rows:
     return Rows(X=X, nominal=joined(rows.nominal, tangent.nominal), scale=joined(rows.scale, tangent.scale))
 
 
-def warn_of_unknown(unknown: Any) -> None:
-    """A DataWarning where standard errors are missing."""
-    if np.any(unknown):
-        warn(
-            "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that "
-            "the data do not have, on a column that others make up, or on a covariance that is not known.",
-            DataWarning,
-        )
+def warn_of_unknown() -> None:
+    """A DataWarning of missing standard errors."""
+    warn(
+        "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that the "
+        "data do not have, on a column that others determine, or on an unknown covariance.",
+        DataWarning,
+    )

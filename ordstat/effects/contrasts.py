@@ -347,19 +347,12 @@ _JOINT: dict[str, Callable[[Family], Adjusted]] = {
     "scheffe": _scheffe,
 }
 ADJUST = (*_JOINT, *STEPWISE)
-#: For the line below a table.
-NAMES = {
-    "tukey": "Tukey's",
-    "sidak": "Sidak's",
-    "bonferroni": "Bonferroni's",
-    "holm": "Holm's",
-    "hochberg": "Hochberg's",
-    "hommel": "Hommel's",
-    "fdr": "Benjamini and Hochberg's",
-    "fdr_by": "Benjamini and Yekutieli's",
-    "dunnett": "Dunnett's",
-    "scheffe": "Scheffe's",
-}
+
+
+def method_of(adjust: str) -> str:
+    """Whose adjustment it is, for the notes of a table."""
+    names = {"fdr": "Benjamini and Hochberg", "fdr_by": "Benjamini and Yekutieli"}
+    return f"{names.get(adjust, adjust.capitalize())}'s"
 
 
 def adjusted(adjust: str, family: Family) -> Adjusted:

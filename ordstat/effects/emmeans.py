@@ -14,7 +14,7 @@ from .._typing import FloatArray
 from ..checks import fraction, mapping, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.wald import Joint, by_estimated, joint_frame, joint_test
+from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from ..likelihood.standard_errors import infinite_parameters, limits_between
@@ -25,7 +25,6 @@ from .contrasts import (
     ALIASES,
     DEFAULT_ADJUST,
     DIRECTED,
-    NAMES,
     STEPWISE,
     WORDS,
     Contrasts,
@@ -33,6 +32,7 @@ from .contrasts import (
     adjusted,
     contrasts_of,
     interactions,
+    method_of,
     named_method,
     sums_of_means,
 )
@@ -112,11 +112,9 @@ class Emmeans:
     @property
     def _words(self) -> tuple[str, str]:
         """What a row of the table is, and of what."""
-        return (
-            ("mean", self.quantity)
-            if self.slope_of is None
-            else ("slope", f"slopes by {self.slope_of} of {self.quantity}")
-        )
+        if self.slope_of is None:
+            return "mean", self.quantity
+        return "slope", f"slopes by {self.slope_of} of {self.quantity}"
 
     @property
     def _printed_notes(self) -> list[str]:
@@ -151,7 +149,7 @@ class Emmeans:
         ends = self._ends()
         if ends is not None:
             estimate, error = (table[name].to_numpy() for name in ("estimate", "std_error"))
-            df = self.averager.df(self.averages.jacobian).ravel()
+            df = degrees_of_freedom(self.averager.results, self.averages.jacobian).ravel()
             table[["lower", "upper"]] = np.column_stack(limits_between(*ends, estimate, error, self.level, df))
         return self._labelled(self.cells, table)
 
@@ -224,7 +222,8 @@ class Emmeans:
         [0.677]
         """
         out = self._contrasted(method, adjust, interaction, ref)
-        warn_of_unknown(out["std_error"].isna())
+        if out["std_error"].isna().any():
+            warn_of_unknown()
         return out
 
     def _contrasted(
@@ -236,6 +235,8 @@ class Emmeans:
             method = named_method(method) if isinstance(method, str) else method
         elif method is not None:
             raise OptionError("interaction= takes the place of method: give one of them.")
+        if not set(self.cells.columns) - {*self.by, "row"}:
+            raise OptionError("contrasts compare effects between places: ask for them with by= or at={...}.")
         adjust = _adjustment(adjust, method)
         parts, sizes, sums = [], set(), []
         for key, members in groups_of(self.cells, self.by):
@@ -277,7 +278,8 @@ class Emmeans:
         compared = averager.settled(means.combined(L))
         errors, single = averager.errors(compared), np.nan_to_num(averager.errors(means))
         errors = np.where(errors <= CANCELLED * (np.abs(L) @ single), 0.0, errors)
-        df, levels = averager.df(compared.jacobian), np.full(errors.shape, self.level)
+        df = degrees_of_freedom(averager.results, compared.jacobian)
+        levels = np.full(errors.shape, self.level)
         values = compared.values.ravel()
         table = averager.estimates(values, errors.ravel(), self.level, df.ravel())
         z, p = (table[name].to_numpy(copy=True).reshape(errors.shape) for name in ("statistic", "p_value"))
@@ -321,7 +323,7 @@ def _adjustment_note(how: str, sizes: set[tuple[int, int]], level: float, by_t: 
     counts = [means if how == "tukey" else tests for tests, means in sizes if tests > (how == "tukey")]
     numbers = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
     family = f"{numbers} {'means' if how == 'tukey' else 'tests'}"
-    name = f"the multivariate {'t' if by_t else 'normal'} (mvt)" if how == "mvt" else NAMES[how]
+    name = f"the multivariate {'t' if by_t else 'normal'} (mvt)" if how == "mvt" else method_of(how)
     if how in STEPWISE:
         return f"p-values by {name} method, {limits} by Bonferroni's, for {family}."
     return f"p-values and {limits} by {name} method, for {family}."
@@ -388,7 +390,8 @@ def marginal_means(
             raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
     grid = grid_of(everyone, specs, at, cov_keep, cov_reduce)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
-    warn_of_unknown(~averager.settled(averages).known)
+    if not averager.settled(averages).known.all():
+        warn_of_unknown()
     return Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var)
 
 

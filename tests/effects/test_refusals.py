@@ -45,7 +45,7 @@ def voters() -> LikelihoodResults:
         (lambda f: f.joint_tests(cov_keep=2.5), r"^cov_keep must be a whole number"),
         (lambda f: f.effects("temp", by=3), r"^by names no column of the data: 3"),
         (lambda f: f.emmeans("temp").contrasts(interaction="zz"), r"^interaction must be one of 'pairwise'"),
-        (lambda f: f.power(["temp"]), r"^hypothesis must be a term of the formula, or equations"),
+        (lambda f: f.power("tmp"), r"^hypotheses must be equations .*, or terms"),
         (lambda f: f.power("temp", effect=[1]), r"^effect must be a mapping such as"),
         (lambda f: f.power("temp", callback=3), r"^callback must be a function of step, total and message; got 3"),
         (lambda f: power_ordinal(["a", "b"], 2, 100), r"^probabilities must be two or more positive numbers"),
