@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import one_of, whole
-from ..exceptions import ConvergenceWarning, DataError, warn
+from ..checks import whole
+from ..exceptions import DataError
 from ..formula.sample import Sample, row_blocks
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d, spearman
 from ..likelihood.fit import LikelihoodFit
@@ -21,14 +21,15 @@ from ..likelihood.unavailable import check_available
 from ..report.cells import MISSING, short_p_value
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
-from ..report.warnings import not_reached
 from .summary import no_rounding, test_figures
 from .wald import chi2_tail
 
-_NAMES = {
-    "hosmer-lemeshow": "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)",
-    "lipsitz": "Lipsitz, Fitzmaurice and Molenberghs",
-}
+_NAME = "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)"
+#: What the test cannot tell.
+_BLIND = (
+    "A large p-value does not show that effects are proportional or linear: see score_test(), nominal_test() and "
+    "residuals()."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -39,11 +40,11 @@ class GoodnessOfFit(Reported):
     ----------
     name : str
     table : frame
-        One row a statistic: columns statistic, df, p_value.
+        One row: statistic, df, p_value.
     observed, expected : frame
         Counts by group (rows) and level of the response (columns).
     notes : tuple of str
-        Reasons to doubt the chi-squared approximation.
+        Reasons to doubt the chi-squared approximation, and what the test cannot tell.
     """
 
     name: str
@@ -54,7 +55,7 @@ class GoodnessOfFit(Reported):
 
     @property
     def p_value(self) -> float:
-        """p-value of the first statistic."""
+        """The p-value."""
         return float(self.table["p_value"].iloc[0])
 
     def report(self) -> Report:
@@ -67,52 +68,25 @@ class GoodnessOfFit(Reported):
         return Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes)
 
 
-def goodness_of_fit(r: FittedLikelihood, test: str = "hosmer-lemeshow", groups: int | None = None) -> GoodnessOfFit:
+def goodness_of_fit(r: FittedLikelihood, groups: int | None = None) -> GoodnessOfFit:
     """Test the model against departures that nobody named."""
-    one_of("test", test, _NAMES)
     check_available(r, "gof()")
-    if test == "hosmer-lemeshow":
-        check_available(r, "gof(test='hosmer-lemeshow')")
     n_groups = 10 if groups is None else whole("groups", groups, 3)
     sample, probabilities = r.design.sample, r.rule.probabilities(r.design.sample.rows, r.fit.scores)
     K, weights = sample.n_levels, sample.case_weights
     codes = score_groups(probabilities @ np.arange(1.0, K + 1.0), weights, n_groups)
     observed = np.bincount(codes * K + sample.y, weights, minlength=n_groups * K).reshape(n_groups, K)
     expected = np.column_stack([np.bincount(codes, weights * p, n_groups) for p in probabilities.T])
-    if test == "lipsitz":
-        label, (statistic, df) = "likelihood ratio", _lipsitz(r, codes, n_groups)
-        most = float(weights.sum()) / (5.0 * K)  # [Fagerland and Hosmer 2013]
-        notes: tuple[str, ...] = ()
-        if not 6 <= n_groups < most:
-            notes = (f"{n_groups} groups: 6 or more, and fewer than n / (5 K) = {most:.3g}, are recommended.",)
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):  # no number where nothing is expected
-            label, statistic = "Pearson chi2", float(((observed - expected) ** 2 / expected).sum())
-        df, few = (n_groups - 2) * (K - 1) + (K - 2), float(np.mean(expected < 5.0))
-        rough = f"{100.0 * few:.0f}% of the cells expect fewer than 5 cases: the p-value is rough."
-        notes = (rough,) if few > 0.2 else ()
+    with np.errstate(divide="ignore", invalid="ignore"):  # no number where nothing is expected
+        statistic = float(((observed - expected) ** 2 / expected).sum())
+    df, few = (n_groups - 2) * (K - 1) + (K - 2), float(np.mean(expected < 5.0))
+    rough = f"{100.0 * few:.0f}% of the cells expect fewer than 5 cases: the p-value is rough."
+    notes = (rough, _BLIND) if few > 0.2 else (_BLIND,)
     row = {"statistic": statistic, "df": df, "p_value": float(chi2_tail(statistic, df))}
-    table = NotedFrame.of(pd.DataFrame(row, index=[label]), notes, f"Goodness of fit: {_NAMES[test]}")
+    table = NotedFrame.of(pd.DataFrame(row, index=["Pearson chi2"]), notes, f"Goodness of fit: {_NAME}")
     index, columns = [f"group {g + 1}" for g in range(n_groups)], list(r.levels)
     counts = [pd.DataFrame(cells, index=index, columns=columns) for cells in (observed.astype(np.float64), expected)]
-    return GoodnessOfFit(name=_NAMES[test], table=table, observed=counts[0], expected=counts[1], notes=notes)
-
-
-def _lipsitz(r: FittedLikelihood, codes: IntArray, n_groups: int) -> tuple[float, int]:
-    """Likelihood ratio and degrees of freedom of indicators of the groups, added to the model."""
-    sample = r.design.sample
-    indicators = (codes[:, None] == np.arange(1, n_groups)).astype(np.float64)
-    wider = replace(sample, rows=replace(sample.rows, X=np.ascontiguousarray(np.hstack([sample.X, indicators]))))
-    fit = r.method.fit(wider, np.random.default_rng(0))
-    if not fit.certificate.reached:
-        warn(f"Lipsitz test: {not_reached(fit)}", ConvergenceWarning)
-    df = int(np.count_nonzero(~fit.aliased)) - r.edf
-    if df == 0:
-        raise DataError(
-            f"the Lipsitz test adds indicators of {n_groups} groups to the model, and the columns of this model "
-            "already separate those groups."
-        )
-    return 2.0 * (fit.loglik - r.loglik), df
+    return GoodnessOfFit(name=_NAME, table=table, observed=counts[0], expected=counts[1], notes=notes)
 
 
 def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntArray:

@@ -1253,14 +1253,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return influence_of(self)
 
-    def gof(self, test: str = "hosmer-lemeshow", groups: int | None = None) -> GoodnessOfFit:
-        """Test the model against departures that nobody named.
+    def gof(self, groups: int | None = None) -> GoodnessOfFit:
+        """Test the model against departures that nobody named, by the ordinal Hosmer-Lemeshow test.
+
+        It compares observed with expected counts by level, in groups by expected rank [Fagerland & Hosmer 2013].
+        `score_test` and `nominal_test` have more power against effects that differ between thresholds.
 
         Parameters
         ----------
-        test : {"hosmer-lemeshow", "lipsitz"}
-            Hosmer-Lemeshow: observed against expected counts by level, in groups by expected rank [Fagerland & Hosmer
-            2013]. Lipsitz: likelihood ratio test of indicators of these groups, added to the model.
         groups : int, optional
             Groups by expected rank, 10 if not given.
 
@@ -1272,8 +1272,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         OptionError
-            An unknown test; random effects; robust or cluster-robust errors; Hosmer-Lemeshow with nominal or scale
-            effects.
+            Random, nominal or scale effects; robust or cluster-robust errors.
         DataError
             Too few distinct expected ranks for the groups; separation.
 
@@ -1281,12 +1280,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.gof("hosmer-lemeshow", groups=4).table.round(3).to_dict("records")
+        >>> fit.gof(groups=4).table.round(3).to_dict("records")
         [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
         """
         from ..inference.goodness import goodness_of_fit
 
-        return goodness_of_fit(self, test, groups)
+        return goodness_of_fit(self, groups)
 
     def discrimination(self) -> pd.Series | pd.DataFrame:
         """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.

@@ -50,7 +50,7 @@ def fitted(kind, formula=FORMULA):
 
 
 def ask(fit, question):
-    arguments = {"add1": ("~ . + judge",), "anova": (fit.update("~ temp"),), "gof": ("hosmer-lemeshow", 3)}
+    arguments = {"add1": ("~ . + judge",), "anova": (fit.update("~ temp"),), "gof": (3,)}
     return getattr(fit, question)(*arguments.get(question, ()))
 
 

@@ -72,7 +72,7 @@ def test_statsmodels_names_are_other_names(fits):
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [("effects", "variable"), ("predict", "newdata"), ("conf_int", "alpha"), ("update", "formula"), ("gof", "test")],
+    [("effects", "variable"), ("predict", "newdata"), ("conf_int", "alpha"), ("update", "formula"), ("gof", "groups")],
 )
 def test_signature_and_help_are_those_of_the_topic(fits, name, first):
     method = getattr(fits["clm"], name)
