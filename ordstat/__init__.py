@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .estimator import OrdinalClassifier
     from .imputation import ordfit_mi
     from .inference.pooling import pool
-    from .inference.power import power_ordinal, sample_size_ordinal
+    from .inference.power import power_ordinal
     from .judging.costs import macro_cost
     from .likelihood.clm import AdjacentCategory, CumulativeLink
     from .online.online import CuSumRank, KernelCuSumRank, KernelPRank, PRank
@@ -66,13 +66,13 @@ __all__ = [
     "Precomputed", "RCDPerceptron", "RPSForest", "RankBoost", "RankBoundarySVM", "Reduction", "SeedBoost",
     "SeparationWarning", "Stump", "SurveyDesign", "ThresholdLogisticRegression", "compare", "datasets",
     "describe_ordinal", "load", "macro_cost", "ordfit", "ordfit_mi", "pool", "power_ordinal",
-    "sample_size_ordinal", "table",
+    "table",
 ]  # fmt: skip
 
 #: Modules of the names that are imported when they are used: a script pays for the methods it fits.
 _MODULES = {
     **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
-    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.power"),
+    "power_ordinal": "inference.power",
     "macro_cost": "judging.costs",
     **dict.fromkeys(("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
     **dict.fromkeys(

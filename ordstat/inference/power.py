@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -88,11 +89,13 @@ class Plan:
 def power_ordinal(
     probabilities: Sequence[float],
     odds_ratio: float,
-    n: int | tuple[int, int],
+    n: int | tuple[int, int] | None = None,
     *,
+    power: float | None = None,
     alpha: float = 0.05,
+    fraction: float = 0.5,
 ) -> Plan:
-    """Power to find an odds ratio between two groups on an ordered outcome.
+    """Power of n rows to find an odds ratio between two groups on an ordered outcome, or the rows that a power needs.
 
     Parameters
     ----------
@@ -100,20 +103,24 @@ def power_ordinal(
         Of the levels, averaged over both groups. They must add up to 1.
     odds_ratio : float
         Of a higher level, the second group against the first, > 0 and not 1.
-    n : int or (int, int)
+    n : int or (int, int), optional
         Rows of both groups together, split evenly, or of each.
+    power : float in (0, 1), optional
+        In place of n: the power wanted.
     alpha : float
         Level of the two-sided test, in (0, 1).
+    fraction : float
+        Share of the rows in the first group, in (0, 1), where power is given.
 
     Returns
     -------
     Plan
-        Prints as text; `.power` is the number.
+        Prints as text; `.power` and `.n` are the numbers, n rounded up.
 
     Raises
     ------
     OptionError
-        Values outside their range.
+        Both or neither of n and power; values outside their range.
 
     References
     ----------
@@ -124,88 +131,30 @@ def power_ordinal(
     >>> from ordstat import power_ordinal
     >>> round(power_ordinal([0.1, 0.2, 0.4, 0.2, 0.1], odds_ratio=1.8, n=200).power, 4)
     0.6284
-    """
-    p, ratio = _probabilities(probabilities), _odds_ratio(odds_ratio)
-    share_of_one("alpha", alpha)
-    groups = _groups(n)
-    total = float(sum(groups))
-    information = groups[0] * groups[1] * total / 3.0 / (total + 1.0) ** 2 * (1.0 - float(np.sum(p**3)))
-    power = _power(ratio, information, alpha)
-    return _plan(power, total, groups, ratio, p, alpha, information)
-
-
-def sample_size_ordinal(
-    probabilities: Sequence[float],
-    odds_ratio: float,
-    power: float = 0.8,
-    *,
-    alpha: float = 0.05,
-    fraction: float = 0.5,
-) -> Plan:
-    """Rows needed to find an odds ratio between two groups on an ordered outcome.
-
-    Parameters
-    ----------
-    probabilities : (K,)
-        Of the levels, averaged over both groups. They must add up to 1.
-    odds_ratio : float
-        Of a higher level, the second group against the first, > 0 and not 1.
-    power : float
-        Wanted, in (0, 1).
-    alpha : float
-        Level of the two-sided test, in (0, 1).
-    fraction : float
-        Share of the rows in the first group, in (0, 1).
-
-    Returns
-    -------
-    Plan
-        Prints as text; `.n` is the number of rows, rounded up.
-
-    Raises
-    ------
-    OptionError
-        Values outside their range.
-
-    References
-    ----------
-    Whitehead (1993), Sample size calculations for ordered categorical data, Statistics in Medicine 12, 2257-2271.
-
-    Examples
-    --------
-    >>> from ordstat import sample_size_ordinal
-    >>> sample_size_ordinal([0.2, 0.5, 0.2, 0.1], odds_ratio=2.428, power=0.9).n
+    >>> power_ordinal([0.2, 0.5, 0.2, 0.1], odds_ratio=2.428, power=0.9).n
     187
     """
     p, ratio = _probabilities(probabilities), _odds_ratio(odds_ratio)
-    for name, value in (("power", power), ("alpha", alpha), ("fraction", fraction)):
-        share_of_one(name, value)
-    if power <= alpha:
-        raise OptionError(f"power must be above alpha = {alpha:g}; got {power:g}.")
-    odds, spread = (1.0 - fraction) / fraction, 1.0 - float(np.sum(p**3))
-    z = float(ndtri(1.0 - alpha / 2.0) + ndtri(power))
-    exact = 3.0 * (odds + 1.0) ** 2 * z**2 / odds / log(ratio) ** 2 / spread
-    first = ceil(exact * fraction - 1e-9)
-    groups = first, max(ceil(exact - 1e-9) - first, 1)
-    information = exact * odds / (odds + 1.0) ** 2 / 3.0 * spread
-    return _plan(power, exact, groups, ratio, p, alpha, information)
-
-
-def _plan(
-    power: float,
-    n: float,
-    groups: tuple[int, int],
-    ratio: float,
-    p: FloatArray,
-    alpha: float,
-    information: float,
-) -> Plan:
-    efficiency = min((1.0 - float(np.sum(p**3))) / (1.0 - 1.0 / max(n, 2.0) ** 2), 1.0)  # no plan has less than 2 rows
-    return Plan(power, sum(groups), groups, n, ratio, p, alpha, 1.0 / sqrt(information), efficiency)
-
-
-def _power(ratio: float, information: float, alpha: float) -> float:
-    return float(ndtr(abs(log(ratio)) * sqrt(information) - ndtri(1.0 - alpha / 2.0)))
+    share_of_one("alpha", alpha)
+    if (n is None) == (power is None):
+        raise OptionError(f"n or power must be given, and not both; got n={n!r} and power={power!r}.")
+    without_ties, z = 1.0 - float(np.sum(p**3)), float(ndtri(1.0 - alpha / 2.0))
+    if power is None:
+        groups = _groups(n)
+        rows = float(sum(groups))
+        information = groups[0] * groups[1] * rows / 3.0 / (rows + 1.0) ** 2 * without_ties
+        power = float(ndtr(abs(log(ratio)) * sqrt(information) - z))
+    else:
+        share_of_one("power", power), share_of_one("fraction", fraction)
+        if power <= alpha:
+            raise OptionError(f"power must be above alpha = {alpha:g}; got {power:g}.")
+        shares = fraction * (1.0 - fraction)
+        rows = 3.0 * (z + float(ndtri(power))) ** 2 / shares / log(ratio) ** 2 / without_ties
+        first = ceil(rows * fraction - 1e-9)
+        groups = first, max(ceil(rows - 1e-9) - first, 1)
+        information = rows * shares / 3.0 * without_ties
+    efficiency = min(without_ties / (1.0 - 1.0 / max(rows, 2.0) ** 2), 1.0)  # no plan has less than 2 rows
+    return Plan(power, sum(groups), groups, rows, ratio, p, alpha, 1.0 / sqrt(information), efficiency)
 
 
 def _probabilities(given: Sequence[float]) -> FloatArray:
@@ -229,7 +178,7 @@ def _odds_ratio(given: float) -> float:
     return ratio
 
 
-def _groups(n: int | tuple[int, int]) -> tuple[int, int]:
+def _groups(n: Any) -> tuple[int, int]:
     if isinstance(n, (int, np.integer)):
         total = whole("n", n, 2)
         return total - total // 2, total // 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ordstat import datasets, describe_ordinal, ordfit, power_ordinal, sample_size_ordinal
+from ordstat import datasets, describe_ordinal, ordfit, power_ordinal
 from ordstat.exceptions import DataError, DataWarning, OptionError
 from ordstat.likelihood.results import LikelihoodResults
 
@@ -65,7 +65,7 @@ def test_data_is_a_frame(data: Any) -> None:
 
 def test_a_plan_of_few_rows_has_no_negative_information() -> None:
     """Two rows of two levels: as much as without ties."""
-    assert sample_size_ordinal([0.5, 0.5], 1e10).efficiency == pytest.approx(1.0)
+    assert power_ordinal([0.5, 0.5], 1e10, power=0.8).efficiency == pytest.approx(1.0)
 
 
 def test_bounds_of_a_model_without_margins_say_why() -> None:
