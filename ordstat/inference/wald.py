@@ -155,11 +155,6 @@ def zero_test(r: FittedLikelihood, positions: Any) -> Joint:
     return joint_test(r, L, L @ r.fit.coefficients[estimated])
 
 
-def effects_test(r: FittedLikelihood) -> Joint:
-    """Test that all nominal, location and scale effects are 0."""
-    return zero_test(r, r.parameters.of("nominal", "location", "scale"))
-
-
 def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
     """(..., P') derivatives by the estimated parameters, from those by all of the rule (..., F)."""
     to_rule = places(r.fit, r.rule)
