@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..checks import whole
 from ..exceptions import DataError
-from ..formula.sample import Sample, row_blocks
+from ..formula.sample import row_blocks
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d, spearman
-from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.rule import LikelihoodRule
 from ..likelihood.unavailable import check_available
 from ..report.cells import MISSING, short_p_value
-from ..report.frames import NotedFrame
+from ..report.frames import SCREEN, NotedFrame, wrapped
 from ..report.render import Report, Reported, Table
 from .summary import no_rounding, test_figures
 from .wald import chi2_tail
@@ -114,7 +111,15 @@ def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntA
 # Discrimination
 
 #: Tests of all effects, which take the rows as independent.
-_TESTS = ["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]
+_TESTS = ["lr_chi2", "lr_df", "lr_p_value"]
+
+
+#: What names in the series stand for.
+_MEANING = (
+    "g, gr, gp: Gini's mean difference of the score, its exponent, and that of P(Y >= middle level). pdm: mean distance "
+    "of P(Y >= median level) from 1/2. r2_n_p, r2_effective_p: R2 of the likelihood ratio less its df. effective: by "
+    "n_effective rows, for the information in the levels."
+)
 
 
 class Discrimination(pd.Series):
@@ -129,7 +134,8 @@ class Discrimination(pd.Series):
         shown = [short_p_value(v) if n.endswith("p_value") else f"{v:.4g}" for n, v in zip(names, self, strict=True)]
         width = max(map(len, names), default=0)
         lines = zip(names, shown, strict=True)
-        return "\n".join(f"{name:<{width}}  {MISSING if text == 'nan' else text:>9}" for name, text in lines)
+        text = "\n".join(f"{name:<{width}}  {MISSING if text == 'nan' else text:>9}" for name, text in lines)
+        return "\n".join([text, "", *wrapped(_MEANING, SCREEN)] if "pdm" in names else [text])
 
 
 #: exp() of more is infinite.
@@ -138,22 +144,19 @@ _LARGEST_LOG = 709.0
 
 def discrimination_series(r: FittedLikelihood) -> pd.Series:
     """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score."""
-    fit, sample, covariance = r.fit, r.design.sample, r.own_covariance
+    fit, sample = r.fit, r.design.sample
     weights, K = sample.case_weights, sample.n_levels
     n, df = float(weights.sum()), int(np.count_nonzero(~fit.aliased)) - fit.null_edf
     lr = 2.0 * (fit.loglik - fit.null_loglik)
     shares = np.bincount(sample.y, weights, K) / n
     effective = n * (1.0 - float((shares**3).sum()))
-    middle, median = middle_code(K), max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
+    middle, median = K // 2, max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
     above, over_median, rps, mean = _probability_figures(r, (middle, median))
     order = fit.scores if sample.rows.one_scale else mean
     by_order = PairOrder.of(sample.y, order)
     pairs = by_order.counts(weights)
     g = gini_mean_difference(fit.scores, weights)
-    tests = dict.fromkeys(_TESTS, np.nan) if covariance.name == "survey" else test_figures(r)
-    if covariance.name == "model":
-        score = score_chi2(fit, sample)
-        tests |= {"score_chi2": score, "score_p_value": float(chi2_tail(score, df))}
+    tests = dict.fromkeys(_TESTS, np.nan) if r.covariance == "survey" else test_figures(r)
     values = tests | {
         "cox_snell": no_rounding(-float(np.expm1(-lr / n))),
         "nagelkerke": no_rounding(float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n))),
@@ -193,11 +196,6 @@ def _probability_figures(
     return first, second, rps, mean
 
 
-def middle_code(n_levels: int) -> int:
-    """The code that P(Y >= middle level) asks for."""
-    return n_levels // 2
-
-
 def _pairs(total: float) -> float:
     """Ordered pairs of different cases, 0 where there is hardly more than one case."""
     return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
@@ -216,16 +214,3 @@ def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
     total = float(w.sum())
     below = np.cumsum(w) - w
     return ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
-
-
-def score_chi2(fit: LikelihoodFit, sample: Sample) -> float:
-    """Score test of beta = 0 at thresholds alone, by the observed information there; NaN with other parts."""
-    rows = sample.rows
-    kept: BoolArray = ~fit.aliased[fit.n_alpha : fit.n_alpha + fit.n_beta]
-    others = (rows.nominal, rows.scale, rows.offset, rows.scale_offset, fit.jacobian)
-    if any(other is not None for other in others) or fit.n_lambda or not kept.any():
-        return float("nan")
-    counts = np.bincount(sample.y, sample.case_weights, sample.n_levels)
-    theta = cast(LikelihoodRule, fit.rule).family.start(counts[counts > 0.0] / counts.sum())
-    columns = replace(sample, rows=replace(rows, X=np.ascontiguousarray(rows.X[:, kept])))
-    return float(fit.likelihood.score_statistic(columns, np.append(theta, np.zeros(int(kept.sum())))))

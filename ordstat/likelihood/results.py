@@ -859,7 +859,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         -------
         pandas.DataFrame
             With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
-            Where a fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of
+            Where a fit has random effects, also p_chi2, by the chi-squared distribution alone, and distribution, that of
             p_value: a variance that is 0 in the smaller model is at its boundary.
             Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
             design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested
@@ -1299,15 +1299,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
             lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with robust errors the Wald test of
             `glance`; NaN with a survey design.
-            score_chi2, score_p_value: score test of all effects; NaN with anything but location effects, flexible
-            thresholds and a known link.
             cox_snell, nagelkerke, mcfadden: 1 - exp(-LR / n); the same over its largest value; 1 - loglik / null
             loglik.
             r2_n_p, r2_effective, r2_effective_p: 1 - exp(-(LR - p) / n), 0 where LR < p; `cox_snell` and this one with
             the effective sample size in place of n.
             n_effective: n (1 - sum of p_k^3), p_k the shares of the levels [Whitehead 1993].
             g, gr, gp: Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
-            pdm: mean of |P(Y >= median level) - 1/2|; of the second level where the median is the lowest.
+            pdm: mean distance of P(Y >= median level) from 1/2; of the second level where the median is the lowest.
             rho: Spearman's correlation of that order and the ranks.
             c_index, somers_d, gamma, tau_a: of the pairs of cases of different ranks, by that order: concordant plus
             half the ties; concordant less discordant; the same among pairs without ties; the same among all pairs.
