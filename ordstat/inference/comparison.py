@@ -57,9 +57,7 @@ def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) 
 
 # Between fits
 
-_BOUNDARY = (
-    "A variance of 0 lies at a boundary: p_value is by `distribution`, p_chi2 by chi2 of all parameters, as in R."
-)
+_BOUNDARY = "A variance of 0 lies at a boundary: p_value is by `distribution`, p_chi2 by chi2 as in R."
 
 
 def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
@@ -79,7 +77,7 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
         tests |= _at_boundaries(tests, pairs)
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
     notes = _notes(ordered, within, nested) + [_BOUNDARY] * ("distribution" in table)
-    return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models")
+    return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p3"})
 
 
 def _at_boundaries(

@@ -15,8 +15,8 @@ from ..formula.sample import row_blocks
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d, spearman
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.unavailable import check_available
-from ..report.cells import MISSING, short_p_value
-from ..report.frames import SCREEN, NotedFrame, wrapped
+from ..report.cells import MISSING, short_p_value, wrapped
+from ..report.frames import SCREEN, NotedFrame
 from ..report.render import Report, Reported, Table
 from .summary import no_rounding, test_figures
 from .wald import chi2_tail
@@ -116,9 +116,9 @@ _TESTS = ["lr_chi2", "lr_df", "lr_p_value"]
 
 #: What names in the series stand for.
 _MEANING = (
-    "g, gr, gp: Gini's mean difference of the score, its exponent, and that of P(Y >= middle level). pdm: mean distance "
-    "of P(Y >= median level) from 1/2. r2_n_p, r2_effective_p: R2 of the likelihood ratio less its df. effective: by "
-    "n_effective rows, for the information in the levels."
+    "g, gr, gp: Gini's mean difference of the score, its exponent, and that of P(Y >= middle level). pdm: mean "
+    "distance of P(Y >= median level) from 1/2. r2_n_p, r2_effective_p: R2 of the likelihood ratio less its df. "
+    "effective: by n_effective rows, for the information in the levels."
 )
 
 

@@ -82,9 +82,6 @@ class Plan:
             f"{100 * self.efficiency:.0f}% of the information of an outcome without ties{caution * far}"
         )
 
-    def __float__(self) -> float:
-        return self.power
-
 
 def power_ordinal(
     probabilities: Sequence[float],
@@ -232,9 +229,6 @@ class SimulatedPower:
         if self.without_test:
             lines.append(f"{self.without_test} gave no test (separated, or a level was missing) and count as not found")
         return "\n".join(lines)
-
-    def __float__(self) -> float:
-        return self.power
 
 
 def simulated_power(

@@ -284,8 +284,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> draws = fit.bootstrap(20, cluster="judge")
-        >>> draws.replicates.shape, draws.clusters
-        ((20, 6), 9)
+        >>> draws.replicates.shape, draws.drawn
+        ((20, 6), '9 clusters')
         """
         from ..inference.bootstrap import bootstrapped
 
