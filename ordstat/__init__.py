@@ -12,7 +12,7 @@ Fit         ordfit(formula, data, method)      a model or ranker; `help(fit)` li
 Compare     compare                            methods or fits on the same folds
             table                              fits side by side, for a paper
 Before      describe_ordinal                   counts, medians, ridits and a Likert chart
-            power_ordinal, sample_size_ordinal the size of a comparison of two groups
+            power_ordinal                      power and sample size of a comparison of two groups
 Keep        fit.save, load                     files without code
 Data        datasets.load, datasets.herbrich   sets to try things on
 Costs       macro_cost                         a cost that counts rare levels as much as common ones
@@ -56,7 +56,7 @@ _MODULES = {
     **{name: module for module, _, name in (entry.path.rpartition(".") for entry in METHODS.values())},
     **dict.fromkeys(("FormulaError", "DataError", "OptionError", "OrdstatError", "OrdstatWarning"), "exceptions"),
     **dict.fromkeys(("ConvergenceWarning", "DataWarning", "SeparationWarning"), "exceptions"),
-    **dict.fromkeys(("power_ordinal", "sample_size_ordinal"), "inference.power"),
+    "power_ordinal": "inference.power",
     **dict.fromkeys(("DecisionStump", "NormalisedSigmoid", "RCDPerceptron"), "boosting.weak"),
     **dict.fromkeys(
         ("Gaussian", "Laplacian", "Linear", "Perceptron", "Polynomial", "Precomputed", "Stump"), "svm.kernels"

@@ -65,14 +65,15 @@ def ordfit(
     weights, offset, cluster : str or array of length N, optional
         Case (frequency) weights >= 0 (a weight of 2 is two such rows; sampling weights belong into `design`), known
         part of the score, and groups of dependent rows; a string names a column of `data`. Likelihood methods give
-        cluster-robust standard errors; selection by cross-validation keeps a cluster in one fold.
+        cluster-robust standard errors (see `vcov`); selection by cross-validation keeps a cluster in one fold.
     design : SurveyDesign, optional
         How the rows of a survey were drawn, in place of `weights` and `cluster` (likelihood methods): sampling weights
         with strata and primary sampling units, or replicate weights. Standard errors are those of the design.
     vcov : str or dict, optional
         Standard errors of likelihood methods: "model" (observed information), "HC0", "HC1" (sandwich), or
-        {"cluster": "judge"}, the same as cluster="judge". For few clusters "CR2" beside cluster=, or
-        {"cluster": "judge", "type": "CR2"}.
+        {"cluster": "judge"}, the same as cluster="judge". Below 20 clusters these are CR2, with t by Satterthwaite's
+        degrees of freedom, and a warning says so. Name the type to choose: {"cluster": "judge", "type": "CR1"} (the
+        plain sandwich) or "CR2"; beside cluster=, "cluster" or "CR2".
     cost : str, (K, K) array or frame, or (N, K) array or frame, optional
         What predictions (and margin methods) minimise: "absolute", "classification", "squared", the
         price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
@@ -152,6 +153,8 @@ def ordfit(
     cluster, covariance = _split_vcov(vcov, cluster)
     options = options if cost_option is None else {**options, "cost": cost_option}
     value = resolve(method, options, ordfit.__kwdefaults__ or ())
+    if vcov is not None and not value.likelihood:
+        raise _without_errors(value)
     entry = METHODS.get(spelled(method) or "")
     if row_costs is not None and value.needs.row_costs and entry is not None and "cost" in entry.preset:
         raise OptionError(
@@ -218,7 +221,7 @@ def fit_design(
 ) -> OrdinalResults:
     """Fit a method to a design, and issue the warnings of the fit."""
     if vcov is not None and not method.likelihood:
-        raise OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
+        raise _without_errors(method)
     if design.survey is not None and not method.likelihood:
         raise OptionError(
             f"design must go with a likelihood method; {type(method).__name__} has no standard errors: give the "
@@ -234,6 +237,10 @@ def fit_design(
     for category, message in results.issued():
         warn(message, category)
     return results
+
+
+def _without_errors(method: Method) -> OptionError:
+    return OptionError(f"vcov must go with a likelihood method; {type(method).__name__} has no standard errors.")
 
 
 def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:
@@ -276,7 +283,7 @@ def _split_vcov(vcov: Any, cluster: Any) -> tuple[Any, Any]:
     one_of("the type of vcov", kind, ("CR1", "CR2"))
     if cluster is not None and cluster is not vcov["cluster"]:
         raise OptionError("vcov={'cluster': ...} and cluster= say the same thing: give one of them.")
-    return vcov["cluster"], "CR2" if kind == "CR2" else "cluster"
+    return vcov["cluster"], ("CR2" if kind == "CR2" else "cluster") if "type" in vcov else None
 
 
 def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:

@@ -112,7 +112,7 @@ def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
     if chosen.cluster is None:
         return chosen.name
     if chosen.cluster is fit.design.sample.cluster:
-        return chosen.name if design.sample.cluster is not None else None
+        return chosen.name if chosen.asked and design.sample.cluster is not None else None
     clusters, same_rows = chosen.cluster, design.index.equals(old)
     if isinstance(chosen.given, str) and (data is not None or not same_rows):
         clusters = chosen.given
@@ -123,7 +123,8 @@ def kept_covariance(fit: FittedRanker, design: Design, data: Any) -> Any:
                 "vcov={'cluster': ...} for these, or vcov='model'."
             )
         clusters = clusters[old.get_indexer(design.index)]
-    return {"cluster": clusters, "type": "CR2" if chosen.name == "CR2" else "CR1"}
+    kind = {"type": "CR2" if chosen.name == "CR2" else "CR1"} if chosen.asked else {}
+    return {"cluster": clusters, **kind}
 
 
 class OrdinalResults(FittedRanker):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import one_of
 from ..exceptions import DataWarning, warn
 from ..formula.sample import Rows
-from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_test, wald_test
+from ..inference.wald import by_estimated, degrees_of_freedom
 from ..likelihood.derivatives import QUANTITIES, Quantity, involved
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood, with_covariance
@@ -50,8 +51,9 @@ _SMALL = 1e-10
 CANCELLED = 1e-10
 #: Errors below this share of their estimate are rounding.
 _CERTAIN = 1e-12
-#: Joint tests leave out combinations with less than this share of the largest variance.
-_HARDLY = 1e-2
+
+
+_PARTS = attrgetter("values", "jacobian", "known")
 
 
 def pairs_of(kind: str, values: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -83,9 +85,7 @@ class Average:
     @classmethod
     def stacked(cls, parts: Sequence[Average]) -> Average:
         """The means of several, one after another."""
-        return cls(
-            *map(np.concatenate, zip(*((part.values, part.jacobian, part.known) for part in parts), strict=True))
-        )
+        return cls(*map(np.concatenate, zip(*map(_PARTS, parts), strict=True)))
 
     def __getitem__(self, index: Any) -> Average:
         return Average(self.values[index], self.jacobian[index], self.known[index])
@@ -154,7 +154,7 @@ class Averager:
 
     def report_crossed(self, designs: Sequence[Rows], weights: FloatArray | None) -> None:
         """Warn of rows with weight whose thresholds are out of order in one of some designs, or refuse them."""
-        if self.scale == "latent" or designs[0].nominal is None:
+        if self.scale == "latent" or self.results.design.sample.rows.nominal is None:
             return
         used = np.arange(designs[0].n) if weights is None else np.flatnonzero(weights)
         crossed = np.unique(np.concatenate([crossed_rows(self.predicted.rule, rows.take(used)) for rows in designs]))
@@ -231,7 +231,7 @@ class Averager:
 
     def table(self, average: Average, level: float) -> pd.DataFrame:
         """Estimates with errors, tests and limits, one row per output; odds are the exponents of log odds."""
-        average, df = self.settled(average), self.df(average.jacobian)
+        average, df = self.settled(average), degrees_of_freedom(self.results, average.jacobian)
         return self.estimates(average.values.ravel(), self.errors(average).ravel(), level, df.ravel())
 
     def estimates(self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray) -> pd.DataFrame:
@@ -258,10 +258,6 @@ class Averager:
         variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(axis=-1)
         return np.where(average.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
 
-    def df(self, jacobian: FloatArray) -> FloatArray:
-        """(...) degrees of freedom of the t-tests of combinations (..., F) of the parameters; infinite for z-tests."""
-        return degrees_of_freedom(self.results, jacobian)
-
     @property
     def df_words(self) -> str | None:
         """The degrees of freedom of t, in words; None where tests are normal."""
@@ -269,21 +265,6 @@ class Averager:
             return "Satterthwaite's df"
         df = self.results.design_df
         return None if np.isinf(df) else f"{df:g} df"
-
-    def joint(self, average: Average) -> Joint:
-        """Wald test that all of one output are 0, (C,); those without an error are left out.
-
-        So are combinations that hardly vary beside the others: averages along a smooth curve have few parameters, and
-        the delta method is of the second order in the rest.
-        """
-        values, jacobian = average.values[average.known], average.jacobian[average.known]
-        spread = jacobian @ self.covariance @ jacobian.T
-        size = np.sqrt(np.where(np.diag(spread) > 0.0, np.diag(spread), 1.0))
-        shares, vectors = np.linalg.eigh(spread / np.outer(size, size))
-        L = vectors[:, shares > _HARDLY * shares.max(initial=0.0)].T / size
-        if self.predicted.n_phi:
-            return Joint(*wald_test(L @ jacobian, L @ values, self.covariance))
-        return joint_test(self.results, by_estimated(self.results, L @ jacobian), L @ values)
 
 
 def aliased_gaps(
@@ -329,11 +310,10 @@ def _either(rows: Rows, tangent: Rows) -> Rows:
     return Rows(X=X, nominal=joined(rows.nominal, tangent.nominal), scale=joined(rows.scale, tangent.scale))
 
 
-def warn_of_unknown(unknown: Any) -> None:
-    """A DataWarning where standard errors are missing."""
-    if np.any(unknown):
-        warn(
-            "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that "
-            "the data do not have, on a column that others make up, or on a covariance that is not known.",
-            DataWarning,
-        )
+def warn_of_unknown() -> None:
+    """A DataWarning of missing standard errors."""
+    warn(
+        "some effects have no standard error: they depend on an infinite estimate, on a combination of levels that the "
+        "data do not have, on a column that others determine, or on an unknown covariance.",
+        DataWarning,
+    )

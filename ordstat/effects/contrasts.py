@@ -13,10 +13,10 @@ import numpy as np
 from scipy.special import chdtrc, chdtri, fdtrc, fdtri
 
 from .._typing import FloatArray
-from ..checks import flag, one_of
+from ..checks import one_of
 from ..exceptions import OptionError
 from ..likelihood.standard_errors import two_sided
-from .average import PAIRS, pairs_of
+from .average import pairs_of
 
 #: Coefficients such as 0.333 add up to 0 to this share of their size.
 _ROUNDED = 1e-3
@@ -25,15 +25,19 @@ Contrasts = dict[str, FloatArray]
 
 #: R's names.
 ALIASES = {"trt.vs.ctrl": "reference", "consec": "sequential"}
+#: Sets of differences of two means.
+DIRECTED = ("pairwise", "revpairwise", "reference", "sequential")
 #: Adjustment of each set, as in R; Dunnett's is exact here.
-DEFAULT_ADJUST = {"pairwise": "tukey", "reference": "dunnett", "sequential": "mvt", "eff": "fdr", "del.eff": "fdr"}
-#: What the differences of a set are.
+DEFAULT_ADJUST = dict.fromkeys(("pairwise", "revpairwise"), "tukey") | dict.fromkeys(("eff", "del.eff"), "fdr")
+DEFAULT_ADJUST |= {"reference": "dunnett", "sequential": "mvt"}
+#: What the differences of a set are; directions are R's.
 WORDS = {
-    "pairwise": "each later mean less each earlier one (reverse=True for R's direction)",
-    "reference": "each mean less the reference",
-    "sequential": "each mean less the one before",
-    "eff": "each mean less the mean of all",
-    "del.eff": "each mean less the mean of the others",
+    "pairwise": "each earlier mean minus each later one",
+    "revpairwise": "each later mean minus each earlier one",
+    "reference": "each mean minus that of the reference",
+    "sequential": "each mean minus the one before",
+    "eff": "each mean minus the mean of all",
+    "del.eff": "each mean minus the mean of the others",
     "poly": "orthogonal polynomials in the order of the means",
 }
 _DEGREES = 6
@@ -72,17 +76,16 @@ SETS: dict[str, Callable[[Sequence[str]], Contrasts]] = {
     "del.eff": _deleted_effects,
     "poly": _polynomials,
 }
-METHODS = (*PAIRS, *SETS)
 
 
 def named_method(method: Any) -> str:
     """The package's name of a set; OptionError for anything that names none."""
     name = ALIASES.get(method, method) if isinstance(method, str) else method
-    one_of("method", name, METHODS, also=', or coefficients such as {"first": [1, -1, 0]}')
+    one_of("method", name, WORDS, also=', or coefficients such as {"first": [1, -1, 0]}')
     return str(name)
 
 
-def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None, reverse: bool = False) -> Contrasts:
+def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None) -> Contrasts:
     """The contrasts of means with some names.
 
     Parameters
@@ -95,30 +98,24 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None, 
         What stands between two means that are compared.
     ref : optional
         Name of the mean that "reference" compares with; the first if not given.
-    reverse : bool
-        Earlier less later.
     """
     names = _distinct(names)
-    if not isinstance(method, str):
-        if ref is not None or reverse:
-            raise OptionError("ref= and reverse= go with named sets of contrasts, not with coefficients.")
-        return _given(method, names)
-    name = named_method(method)
-    if len(names) < 2:
-        raise OptionError("contrasts need two means or more in every group.")
+    name = named_method(method) if isinstance(method, str) else ""
     if ref is not None and name != "reference":
         raise OptionError("ref= goes with method='reference'.")
+    if not name:
+        return _given(method, names)
+    if len(names) < 2:
+        raise OptionError("contrasts need two means or more in every group.")
     if name in SETS:
-        if flag("reverse", reverse):
-            raise OptionError(f"reverse= goes with {', '.join(map(repr, PAIRS))}.")
         return SETS[name](names)
-    pairs, unit = pairs_of(name, names), dict(zip(names, np.eye(len(names)), strict=True))
-    if ref is not None:
+    pairs, unit = pairs_of(name.removeprefix("rev"), names), dict(zip(names, np.eye(len(names)), strict=True))
+    if name == "pairwise":
+        pairs = [(later, earlier) for earlier, later in pairs]
+    elif ref is not None:
         one_of("ref", str(ref), names)
         pairs = [(str(ref), other) for other in names if other != str(ref)]
-    if flag("reverse", reverse):
-        pairs = [(later, earlier) for earlier, later in pairs]
-    return {f"{later}{sign}{earlier}": unit[later] - unit[earlier] for earlier, later in pairs}
+    return {f"{first}{sign}{second}": unit[first] - unit[second] for second, first in pairs}
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -164,7 +161,7 @@ def sums_of_means(contrasts: Contrasts) -> list[str]:
     return [name for name, row in contrasts.items() if abs(float(row.sum())) > _ROUNDED * float(np.abs(row).sum())]
 
 
-def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: str, reverse: bool) -> Contrasts:
+def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: str) -> Contrasts:
     """Contrasts of contrasts: products of one of each variable, the last variable running fastest.
 
     Parameters
@@ -174,7 +171,7 @@ def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: s
     names : sequence of sequence of str
         The levels of every variable.
     """
-    sets = [contrasts_of(method, some, sign, reverse=reverse) for method, some in zip(methods, names, strict=True)]
+    sets = [contrasts_of(method, some, sign) for method, some in zip(methods, names, strict=True)]
     return {
         " : ".join(name for name, _ in parts): reduce(lambda a, b: np.asarray(np.kron(a, b)), [row for _, row in parts])
         for parts in product(*(contrasts.items() for contrasts in sets))
@@ -350,19 +347,12 @@ _JOINT: dict[str, Callable[[Family], Adjusted]] = {
     "scheffe": _scheffe,
 }
 ADJUST = (*_JOINT, *STEPWISE)
-#: For the line below a table.
-NAMES = {
-    "tukey": "Tukey's",
-    "sidak": "Sidak's",
-    "bonferroni": "Bonferroni's",
-    "holm": "Holm's",
-    "hochberg": "Hochberg's",
-    "hommel": "Hommel's",
-    "fdr": "Benjamini and Hochberg's",
-    "fdr_by": "Benjamini and Yekutieli's",
-    "dunnett": "Dunnett's",
-    "scheffe": "Scheffe's",
-}
+
+
+def method_of(adjust: str) -> str:
+    """Whose adjustment it is, for the notes of a table."""
+    names = {"fdr": "Benjamini and Hochberg", "fdr_by": "Benjamini and Yekutieli"}
+    return f"{names.get(adjust, adjust.capitalize())}'s"
 
 
 def adjusted(adjust: str, family: Family) -> Adjusted:

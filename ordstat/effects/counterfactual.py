@@ -85,10 +85,6 @@ class Population:
         weights = self.weights[rows]
         return replace(self, frame=self.frame.iloc[rows], weights=weights / weights.sum())
 
-    def known_values(self, name: str) -> FloatArray:
-        """Every value of a number in the rows that the model can be evaluated at."""
-        return np.concatenate([frame[name].to_numpy(dtype=np.float64) for frame in self.known])
-
     def mean(self, name: str, weighted: bool = True) -> float:
         """Mean of a number, by the weights or with the same weight for every row that has any."""
         weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
@@ -142,10 +138,11 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     variables = design.spec.columns
     if variables is None:
         raise DataError("The fit was made from arrays without column names: fit a formula, or a frame.")
-    check_weights_go_with(newdata, weights)
+    fitted: pd.DataFrame | None = None
     if newdata is None:
+        if weights is not None:
+            check_weights_go_with(newdata, weights)
         frame, w = own_rows(design, data), design.sample.case_weights
-        others: list[pd.DataFrame] = []
     else:
         rebuilt = design.spec.rebuild(newdata)
         frame = copied(newdata, rebuilt.index)[rebuilt.complete]
@@ -153,15 +150,14 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
             n = len(rebuilt.complete)
             warn(f"{n - len(frame)} of {n} rows of newdata have missing values and are left out.")
         w = np.ones(len(frame)) if weights is None else case_weights(newdata, weights, rebuilt.complete)
-        others = []
         if design.data is not None:
-            fitted, told = rows_told(design, design.data)
-            others = [fitted] * told
+            rows, identified = rows_told(design, design.data)
+            fitted = by_name(rows, variables) if identified else None
     if not len(frame):
         raise DataError("newdata has no complete row.")
-    known = [by_name(rows, variables) for rows in (frame, *others)]
-    categories = _categories(results, known[0], variables)
-    return Population(known[0], w / w.sum(), tuple(variables), categories, tuple(known), float(w.sum()))
+    own = by_name(frame, variables)
+    known, categories = (own,) if fitted is None else (own, fitted), _categories(results, own, variables)
+    return Population(own, w / w.sum(), tuple(variables), categories, known, float(w.sum()))
 
 
 def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:
@@ -186,7 +182,8 @@ def tangent(averager: Averager, rows: Population, frame: pd.DataFrame, name: str
         ones = np.ones((x.size, 1))
         points, coefficients = np.hstack([0.0 * ones, ones]), np.hstack([-ones, ones])
     else:
-        points, coefficients = stencil(x, rows.known_values(name))
+        values = np.concatenate([known[name].to_numpy(dtype=np.float64) for known in rows.known])
+        points, coefficients = stencil(x, values)
     return combined([averager.design(frame.assign(**{name: column})) for column in points.T], coefficients)
 
 

@@ -14,7 +14,7 @@ from .._typing import FloatArray
 from ..checks import fraction, mapping, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.wald import Joint, by_estimated, joint_frame, joint_test
+from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from ..likelihood.standard_errors import infinite_parameters, limits_between
@@ -24,8 +24,7 @@ from .contrasts import (
     ADJUST,
     ALIASES,
     DEFAULT_ADJUST,
-    METHODS,
-    NAMES,
+    DIRECTED,
     STEPWISE,
     WORDS,
     Contrasts,
@@ -33,6 +32,7 @@ from .contrasts import (
     adjusted,
     contrasts_of,
     interactions,
+    method_of,
     named_method,
     sums_of_means,
 )
@@ -41,7 +41,7 @@ from .grid import WEIGHTS, Grid, Specs, cell_weights, grid_of, on_one_scale, rea
 
 #: What is averaged, in words.
 _QUANTITIES = {
-    "latent": "the latent variable above the mean threshold",
+    "latent": "the latent score (0 = average threshold)",
     "prob": "P(response = level)",
     "cum_prob": "P(response <= level)",
     "exc_prob": "P(response > level)",
@@ -89,11 +89,11 @@ class Emmeans:
     slope_of: str | None = None
 
     def __repr__(self) -> str:
-        contrasts = f"\n\n{self._contrasted(None, None, None, None, False)!r}" if self.method else ""
+        contrasts = f"\n\n{self._contrasted()!r}" if self.method else ""
         return noted_text(self.frame.head(_SHOWN), self._printed_notes) + contrasts
 
     def _repr_html_(self) -> str:
-        contrasts = self._contrasted(None, None, None, None, False)._repr_html_() if self.method else ""
+        contrasts = self._contrasted()._repr_html_() if self.method else ""
         return noted_html(self.frame.head(_SHOWN), self._printed_notes) + contrasts
 
     def tidy(self) -> NotedFrame:
@@ -112,11 +112,9 @@ class Emmeans:
     @property
     def _words(self) -> tuple[str, str]:
         """What a row of the table is, and of what."""
-        return (
-            ("mean", self.quantity)
-            if self.slope_of is None
-            else ("slope", f"slopes by {self.slope_of} of {self.quantity}")
-        )
+        if self.slope_of is None:
+            return "mean", self.quantity
+        return "slope", f"slopes by {self.slope_of} of {self.quantity}"
 
     @property
     def _printed_notes(self) -> list[str]:
@@ -132,7 +130,7 @@ class Emmeans:
         how = self._distribution
         if self._ends() is not None:
             how = "on the logit scale" if df is None else f"on the logit scale by t with {df}"
-        return [f"{what}; {100 * self.level:g} % limits, {how}.", *self.notes]
+        return [f"{what}; {100 * self.level:g}% limits, {how}.", *self.notes]
 
     @property
     def _distribution(self) -> str:
@@ -151,7 +149,7 @@ class Emmeans:
         ends = self._ends()
         if ends is not None:
             estimate, error = (table[name].to_numpy() for name in ("estimate", "std_error"))
-            df = self.averager.df(self.averages.jacobian).ravel()
+            df = degrees_of_freedom(self.averager.results, self.averages.jacobian).ravel()
             table[["lower", "upper"]] = np.column_stack(limits_between(*ends, estimate, error, self.level, df))
         return self._labelled(self.cells, table)
 
@@ -175,18 +173,17 @@ class Emmeans:
         *,
         interaction: Any = None,
         ref: Any = None,
-        reverse: bool = False,
     ) -> NotedFrame:
         """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
 
         Parameters
         ----------
         method : str, mapping or sequence, optional
-            "pairwise" (the default): every later mean less every earlier one; R has them the other way round.
-            "reference" (R: "trt.vs.ctrl"): each less the first, or less `ref`. "sequential" (R: "consec"): each less
-            the one before, where the last of two variables changes fastest (R: the first). "eff": each less the mean
-            of all; "del.eff": less the mean of the others. "poly": orthogonal polynomials with whole coefficients. Own
-            contrasts by their coefficients, one a mean: a dict
+            As in R's emmeans. "pairwise" (the default): every earlier mean minus every later one; "revpairwise": later
+            minus earlier. "reference" (R: "trt.vs.ctrl"): each minus the first, or minus `ref`. "sequential" (R:
+            "consec"): each minus the one before, where the last of two variables changes fastest (R: the first).
+            "eff": each minus the mean of all; "del.eff": minus the mean of the others. "poly": orthogonal polynomials
+            with whole coefficients. Own contrasts by their coefficients, one a mean: a dict
             {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of lists.
         adjust : str, optional
             Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
@@ -198,8 +195,6 @@ class Emmeans:
             Contrasts of contrasts, in place of `method`: a set for each variable, or one for all.
         ref : optional
             The level that "reference" compares with.
-        reverse : bool
-            Earlier less later, as R's "pairwise".
 
         Returns
         -------
@@ -218,7 +213,7 @@ class Emmeans:
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> fit.emmeans("contact").contrasts()[["contrast", "estimate"]].round(3).values.tolist()
-        [['yes - no', 1.528]]
+        [['no - yes', -1.528]]
         >>> housing = datasets.load("housing")
         >>> means = ordfit("Sat ~ Infl + Type + Cont", housing, weights="Freq").emmeans("Type")
         >>> means.contrasts()["p_value"].round(4).tolist()
@@ -226,38 +221,44 @@ class Emmeans:
         >>> means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})["estimate"].round(3).tolist()
         [0.677]
         """
-        out = self._contrasted(method, adjust, interaction, ref, reverse)
-        warn_of_unknown(out["std_error"].isna())
+        out = self._contrasted(method, adjust, interaction, ref)
+        if out["std_error"].isna().any():
+            warn_of_unknown()
         return out
 
-    def _contrasted(self, method: Any, adjust: str | None, interaction: Any, ref: Any, reverse: bool) -> NotedFrame:
+    def _contrasted(
+        self, method: Any = None, adjust: str | None = None, interaction: Any = None, ref: Any = None
+    ) -> NotedFrame:
         """`contrasts` without its warning, which printing does not repeat."""
         if interaction is None:
             method = (self.method or "pairwise") if method is None else method
             method = named_method(method) if isinstance(method, str) else method
         elif method is not None:
             raise OptionError("interaction= takes the place of method: give one of them.")
+        if not set(self.cells.columns) - {*self.by, "row"}:
+            raise OptionError("contrasts compare effects between places: ask for them with by= or at={...}.")
         adjust = _adjustment(adjust, method)
         parts, sizes, sums = [], set(), []
         for key, members in groups_of(self.cells, self.by):
-            contrasts = self._coefficients(members, method, interaction, ref, reverse)
+            contrasts = self._coefficients(members, method, interaction, ref)
             table, tests = self._group(contrasts, members, key, adjust)
             parts.append(table)
             sizes |= {(n, len(members)) for n in tests}
             sums += sums_of_means(contrasts)
-        notes = [*self._contrast_notes(method, interaction, reverse, adjust, sizes), *self.notes]
+        title, *notes = self._contrast_notes(method, interaction, adjust, sizes, next(iter(contrasts)))
+        notes += self.notes
         if sums:
             names = listing(list(dict.fromkeys(sums)))
             notes.append(f"NOTE: the coefficients of {names} do not add up to 0: no contrast.")
-        return NotedFrame.of(pd.concat(parts, ignore_index=True), notes)
+        return NotedFrame.of(pd.concat(parts, ignore_index=True), notes, title)
 
-    def _coefficients(self, members: list[int], method: Any, interaction: Any, ref: Any, reverse: bool) -> Contrasts:
+    def _coefficients(self, members: list[int], method: Any, interaction: Any, ref: Any) -> Contrasts:
         """The contrasts of one group."""
         names = [name for name in self.cells.columns if name not in self.by]
         columns = [[str(self.cells[name].iloc[k]) for k in members] for name in names]
         sign = self.averager.sign
         if interaction is None:
-            return contrasts_of(method, [" ".join(row) for row in zip(*columns, strict=True)], sign, ref, reverse)
+            return contrasts_of(method, [" ".join(row) for row in zip(*columns, strict=True)], sign, ref)
         methods = [interaction] * len(names) if isinstance(interaction, str) else listed(interaction)
         if len(methods) != len(names):
             raise OptionError(
@@ -265,8 +266,8 @@ class Emmeans:
                 f"{interaction!r}."
             )
         for name in methods:
-            one_of("interaction", ALIASES.get(name, name) if isinstance(name, str) else name, METHODS)
-        return interactions(methods, [list(dict.fromkeys(column)) for column in columns], sign, reverse)
+            one_of("interaction", ALIASES.get(name, name) if isinstance(name, str) else name, WORDS)
+        return interactions(methods, [list(dict.fromkeys(column)) for column in columns], sign)
 
     def _group(
         self, contrasts: Contrasts, members: list[int], key: Mapping[str, Any], adjust: str
@@ -277,7 +278,8 @@ class Emmeans:
         compared = averager.settled(means.combined(L))
         errors, single = averager.errors(compared), np.nan_to_num(averager.errors(means))
         errors = np.where(errors <= CANCELLED * (np.abs(L) @ single), 0.0, errors)
-        df, levels = averager.df(compared.jacobian), np.full(errors.shape, self.level)
+        df = degrees_of_freedom(averager.results, compared.jacobian)
+        levels = np.full(errors.shape, self.level)
         values = compared.values.ravel()
         table = averager.estimates(values, errors.ravel(), self.level, df.ravel())
         z, p = (table[name].to_numpy(copy=True).reshape(errors.shape) for name in ("statistic", "p_value"))
@@ -296,31 +298,32 @@ class Emmeans:
         return {"contrast": compared, **key}
 
     def _contrast_notes(
-        self, method: Any, interaction: Any, reverse: bool, adjust: str, sizes: set[tuple[int, int]]
+        self, method: Any, interaction: Any, adjust: str, sizes: set[tuple[int, int]], first: str
     ) -> list[str]:
-        """What is compared, and how it is adjusted."""
-        words = WORDS.get(method, "") if isinstance(method, str) else "by their coefficients"
-        if interaction is not None:
-            words = "differences of differences"
-        elif reverse:
-            words = {"pairwise": "each earlier mean less each later one"}.get(method, f"{words}, turned round")
+        """What is minus what, the quantity, and how it is adjusted."""
         row, quantity = self._words
+        words = "by coefficients" if interaction is None else "differences of differences"
+        if isinstance(method, str):
+            words = WORDS[method].replace("mean", row)
+        if self.averager.sign == " / ":
+            words = words.replace("minus", "divided by").replace("differences", "ratios")
+        example = "" if interaction is not None or str(method) not in DIRECTED else f" ({first})"
         inside = f", within {listing(self.by)}" if self.by else ""
         df = self.averager.df_words
         tests = "z tests" if df is None else f"t tests with {df}"
         adjustment = _adjustment_note(adjust, sizes, self.level, df is not None)
-        return [f"Contrasts of {quantity}: {words.replace('mean', row)}{inside}.", f"{tests}; {adjustment}"]
+        return [f"Contrasts, {words}{example}", f"Contrasts of {quantity}{inside}.", f"{tests}; {adjustment}"]
 
 
 def _adjustment_note(how: str, sizes: set[tuple[int, int]], level: float, by_t: bool) -> str:
     """How p-values and limits are adjusted, and for how many tests, or means, of a group."""
-    limits = f"{100 * level:g} % limits"
+    limits = f"{100 * level:g}% limits"
     if how == "none" or max(tests for tests, _ in sizes) < 2:
         return f"p-values and {limits} are not adjusted."
     counts = [means if how == "tukey" else tests for tests, means in sizes if tests > (how == "tukey")]
     numbers = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
     family = f"{numbers} {'means' if how == 'tukey' else 'tests'}"
-    name = f"the multivariate {'t' if by_t else 'normal'} (mvt)" if how == "mvt" else NAMES[how]
+    name = f"the multivariate {'t' if by_t else 'normal'} (mvt)" if how == "mvt" else method_of(how)
     if how in STEPWISE:
         return f"p-values by {name} method, {limits} by Bonferroni's, for {family}."
     return f"p-values and {limits} by {name} method, for {family}."
@@ -339,8 +342,8 @@ def _adjustment(adjust: str | None, method: Any) -> str:
     if adjust is None:
         return DEFAULT_ADJUST.get(str(name), "none")
     one_of("adjust", adjust, ADJUST)
-    needed = {"tukey": "pairwise", "dunnett": "reference"}.get(adjust, name)
-    if name != needed:
+    needed = {"tukey": "pairwise", "dunnett": "reference"}.get(adjust)
+    if needed is not None and str(name).removeprefix("rev") != needed:
         raise OptionError(f"adjust={adjust!r} goes with method={needed!r} alone: use 'mvt', which fits any contrasts.")
     return adjust
 
@@ -387,7 +390,8 @@ def marginal_means(
             raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
     grid = grid_of(everyone, specs, at, cov_keep, cov_reduce)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
-    warn_of_unknown(~averager.settled(averages).known)
+    if not averager.settled(averages).known.all():
+        warn_of_unknown()
     return Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var)
 
 
@@ -509,7 +513,7 @@ def _tests(
     levels = [[str(value) for value in grid.values[name]] for name in term]
     if min(map(len, levels)) < 2:
         return
-    sets = interactions(["sequential"] * len(levels), levels, " - ", reverse=False).values()
+    sets = interactions(["sequential"] * len(levels), levels, " - ").values()
     weights = np.repeat(np.array(list(sets)) / size, size, axis=1)
     for key, members in groups_of(grid.cells, by):
         cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .._typing import FloatArray
 from ..checks import fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.wald import joint_frame
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from ..report.frames import NotedFrame
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population, tangent
-from .emmeans import Emmeans, groups_of, listing, shown_value
+from .emmeans import Emmeans, listing, shown_value
 from .grid import places_of
 
 _CHANGES = "a number, a pair of values, 'sd', 'iqr' or 'minmax'"
-#: What a joint test says, by its name.
-_HYPOTHESES = {
-    "zero": "all effects of a term are 0",
-    "equal": "the effects of a term are the same at all places",
-}
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,10 @@ def _changes(everyone: Population, name: str, contrast: str, change: Any, sign: 
         raise OptionError(f"{name!r} needs two values to compare; got {values!r}.")
     for value in () if change is None else values:
         everyone.check_level(name, value)
-    return [Change(f"{high}{sign}{low}", pair=(low, high)) for low, high in pairs_of(contrast, values)]
+    changes = []
+    for low, high in pairs_of(contrast, values):
+        changes.append(Change(f"{high}{sign}{low}", pair=(low, high)))
+    return changes
 
 
 def _step(everyone: Population, name: str, change: Any, sign: str) -> Change:
@@ -100,22 +98,25 @@ def _per_variable(names: Sequence[str], categories: Mapping[str, Any], change: A
     return {name: None if name in categories else change for name in names}
 
 
+@dataclass
 class Counterfactuals:
     """Rows as they are and as they would be, each predicted once.
 
-    Parameters
+    Attributes
     ----------
     averager : Averager
     rows : Population
-    single : bool
-        Whether to give every row; else their average.
+    weights : (n,) or None
+        For the average of the rows; None gives every row.
+    designs : list of Rows
+        All that was predicted.
     """
 
-    def __init__(self, averager: Averager, rows: Population, single: bool) -> None:
-        self.averager, self.rows = averager, rows
-        self.weights = None if single else rows.weights
-        self._averages: dict[tuple[str | None, Any], Average] = {}
-        self.designs: list[Rows] = []
+    averager: Averager
+    rows: Population
+    weights: FloatArray | None
+    designs: list[Rows] = field(default_factory=list)
+    _averages: dict[tuple[str | None, Any], Average] = field(default_factory=dict)
 
     def effect(self, name: str, change: Change) -> Average:
         """What a change does, on average or in each row."""
@@ -125,34 +126,40 @@ class Counterfactuals:
         if change.step is not None:
             x = self.rows.frame[name].to_numpy(dtype=np.float64)
             return self._at(name, x + change.step, change.label) - self._at(None, None, None)
-        here = self._design(self.rows.frame)
-        return self.averager.over(here, self.weights, tangent(self.averager, self.rows, self.rows.frame, name))
+        self.designs.append(self.averager.design(self.rows.frame))
+        moved = tangent(self.averager, self.rows, self.rows.frame, name)
+        return self.averager.over(self.designs[-1], self.weights, moved)
 
     def _at(self, name: str | None, value: Any, key: Any) -> Average:
         """The prediction with a variable set to a value."""
         if (name, key) not in self._averages:
-            design = self._design(self.rows.frame if name is None else self.rows.setting(name, value))
-            self._averages[name, key] = self.averager.over(design, self.weights)
+            frame = self.rows.frame if name is None else self.rows.setting(name, value)
+            self.designs.append(self.averager.design(frame))
+            self._averages[name, key] = self.averager.over(self.designs[-1], self.weights)
         return self._averages[name, key]
-
-    def _design(self, frame: pd.DataFrame) -> Rows:
-        self.designs.append(self.averager.design(frame))
-        return self.designs[-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginalEffects(Emmeans):
-    """Marginal effects, and what their differences and joint tests need.
+    """Marginal effects, and what their differences need.
 
     The attributes are those of `Emmeans`; `cells` has a row for every term, contrast and place, and `by` is (term,
-    contrast): effects are compared between places.
+    contrast): `contrasts` compares effects between places ("differences of differences"), within each of these.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
+    >>> effects = fit.marginal_effects("temp", by="contact", scale="mean_class")
+    >>> effects.contrasts().round(3)[["difference", "estimate", "p_value"]].values.tolist()
+    [['no - yes', -0.271, 0.489]]
     """
 
     @property
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
         covariance = self.averager.results.own_covariance.words
-        first = f"Effects on {self.quantity}; {100 * self.level:g} % limits, {self._distribution}."
+        first = f"Effects on {self.quantity}; {100 * self.level:g}% limits, {self._distribution}."
         return [first, *self.notes, f"Standard errors: delta method, {covariance}."]
 
     @property
@@ -167,91 +174,6 @@ class MarginalEffects(Emmeans):
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         return {**key, "difference": compared}
-
-    def contrasts(self, method: Any = None, adjust: str | None = None, **options: Any) -> NotedFrame:
-        """Differences of the effects between places ("differences of differences"), within each term and contrast.
-
-        Parameters
-        ----------
-        method, adjust
-            As in `Emmeans.contrasts`: "pairwise" if not given, with Tukey's adjustment for three places or more.
-        **options
-            `interaction`, `ref` and `reverse`, as there.
-
-        Returns
-        -------
-        NotedFrame
-            Columns term, contrast, difference, level or threshold, estimate, std_error, statistic, p_value, lower,
-            upper.
-
-        Raises
-        ------
-        OptionError
-            The effects are of one place, or of single rows.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
-        >>> effects = fit.marginal_effects("temp", by="contact", scale="mean_class")
-        >>> effects.contrasts().round(3)[["difference", "estimate", "p_value"]].values.tolist()
-        [['yes - no', 0.271, 0.489]]
-        """
-        self._check_places("contrasts")
-        return super().contrasts(method, adjust, **options)
-
-    def _check_places(self, what: str) -> None:
-        compared = set(self.cells.columns) - set(self.by)
-        if not compared or "row" in compared:
-            raise OptionError(f"{what} compare effects between places: ask for them with by= or at={{...}}.")
-
-    def joint_test(self, hypothesis: str = "zero") -> NotedFrame:
-        """Wald tests of all effects of each term on a level of the response (or on the expected rank) at once.
-
-        Parameters
-        ----------
-        hypothesis : {"zero", "equal"}
-            "zero": they are 0, in all contrasts and at all places. "equal": they are the same at
-            all places of `by` and `at`.
-
-        Returns
-        -------
-        NotedFrame
-            Columns term, level or threshold, df, chisq, p_value; under a survey design or a CR2 covariance df,
-            df_resid, F, p_value. There is no test of all levels together: where an effect is 0, those on the levels
-            depend on each other, and Wald's statistic has no chi-squared distribution. `test` is for parameters.
-            Effects at many values of a number have few degrees of freedom for the same reason: combinations that
-            hardly vary (a tenth of the largest deviation) are left out.
-
-        Raises
-        ------
-        OptionError
-            Another hypothesis, or "equal" with one place.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp * contact", datasets.load("wine"))
-        >>> fit.marginal_effects(scale="mean_class").joint_test().round(2)[["term", "df", "chisq"]].values.tolist()
-        [['temp', 1, 32.73], ['contact', 1, 12.29]]
-        """
-        one_of("hypothesis", hypothesis, _HYPOTHESES)
-        if hypothesis == "equal":
-            self._check_places("joint_test('equal')")
-        labels = self.averager.labels
-        outputs = [dict(zip(labels, row, strict=True)) for row in zip(*labels.values(), strict=True)] or [{}]
-        front, tests = [], []
-        for term in dict.fromkeys(self.cells["term"]):
-            effects = [self.averages[members] for key, members in groups_of(self.cells, self.by) if key["term"] == term]
-            if hypothesis == "equal":
-                effects = [group[1:] - group[:1] for group in effects]
-            every = Average.stacked(effects)
-            for k, output in enumerate(outputs):
-                front.append({"term": term, **output})
-                tests.append(self.averager.joint(every[:, k]))
-        tested = joint_frame([row["term"] for row in front], tests).reset_index(drop=True)
-        table = pd.concat([pd.DataFrame(front), tested], axis="columns")
-        return NotedFrame.of(table, [f"Wald tests: {_HYPOTHESES[hypothesis]}; {self._words[1]}."])
 
 
 def marginal_effects(
@@ -276,7 +198,9 @@ def marginal_effects(
     one_of("contrast", contrast, PAIRS)
     names = _names(everyone, variables, at)
     places = [({}, everyone)] if at is None and by is None else places_of(everyone, at, by)
-    predictions = [Counterfactuals(averager, rows, at == "rows") for _, rows in places]
+    predictions: list[Counterfactuals] = []
+    for _, rows in places:
+        predictions.append(Counterfactuals(averager, rows, None if at == "rows" else rows.weights))
     cells: list[dict[str, Any]] = []
     effects: list[Average] = []
     steps = []
@@ -290,13 +214,14 @@ def marginal_effects(
             for (labels, rows), counterfactuals in zip(places, predictions, strict=True):
                 effects.append(counterfactuals.effect(name, one))
                 cells += [front | {"row": row} for row in rows.frame.index] if at == "rows" else [front | labels]
-    for counterfactuals in predictions:
+    for counterfactuals in predictions if r.design.sample.rows.nominal is not None else ():
         averager.report_crossed(counterfactuals.designs, counterfactuals.weights)
     notes = [*averager.notes, _note(everyone, at, by)]
     if steps:
         notes.append(f"SD of {listing(steps)}.")
     averages = Average.stacked(effects)
-    warn_of_unknown(~averager.settled(averages).known)
+    if not averager.settled(averages).known.all():
+        warn_of_unknown()
     return MarginalEffects(pd.DataFrame(cells), ("term", "contrast"), averages, averager, level, tuple(notes))
 
 

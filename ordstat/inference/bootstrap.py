@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -48,8 +48,6 @@ class Bootstrap:
         One row a draw; infinite where an estimate is, NaN where there is none.
     status : pandas.Series
         "" or why a draw is not like the others: "failed", "separated", "incomplete".
-    clusters : int or None
-        How many clusters were drawn from; None where rows were.
     drawn : str
         What was drawn, in words.
     """
@@ -57,7 +55,6 @@ class Bootstrap:
     estimate: pd.Series
     replicates: pd.DataFrame
     status: pd.Series
-    clusters: int | None = field(default=None)
     drawn: str = "rows"
 
     @property
@@ -94,7 +91,7 @@ class Bootstrap:
         tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
         limits = [_quantiles(column, tails) for column in self.replicates.to_numpy().T]
         frame = pd.DataFrame(limits, index=self.estimate.index, columns=["lower", "upper"])
-        return NotedFrame.of(frame, self.notes, f"Bootstrap percentile limits, {100 * level:g} %")
+        return NotedFrame.of(frame, self.notes, f"Bootstrap percentile limits, {100 * level:g}%")
 
     @property
     def notes(self) -> list[str]:
@@ -124,9 +121,7 @@ class Bootstrap:
         frame = pd.DataFrame({"estimate": self.estimate, "bias": self.bias, "std_error": self.se})
         frame = frame.join(self.confint(level))
         title = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
-        return NotedFrame.of(
-            frame, [f"Percentile limits, {100 * level:g} %.", *self.notes], title, {"bias": "estimate"}
-        )
+        return NotedFrame.of(frame, [f"Percentile limits, {100 * level:g}%.", *self.notes], title, {"bias": "estimate"})
 
     def __repr__(self) -> str:
         return repr(self._table())
@@ -210,7 +205,7 @@ def bootstrapped(
     whole("n", n, 2)
     jobs(n_jobs)
     check_available(r, "bootstrap()")
-    draw, clusters, drawn = _drawing(r, cluster)
+    draw, drawn = _drawing(r, cluster)
     chosen = _estimates if statistic is None else statistic
     estimate = _statistic(chosen, r).rename("estimate")
     generators = generator(seed).spawn(int(n))
@@ -222,21 +217,19 @@ def bootstrapped(
         estimate=estimate,
         replicates=pd.DataFrame(table, columns=estimate.index),
         status=pd.Series(status, name="status"),
-        clusters=clusters,
         drawn=drawn,
     )
 
 
-def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, int | None, str]:
-    """What makes a sample, from how many clusters, and in words what it draws."""
+def _drawing(r: FittedLikelihood, cluster: Any) -> tuple[_Draw, str]:
+    """What makes a sample, and in words what it draws."""
     if r.fit.marginal is not None:
         _check_simulated(r, cluster)
-        return _simulated, None, "responses simulated with new random effects"
+        return _simulated, "responses simulated with new random effects"
     groups = r.own_covariance.cluster if cluster is None else cluster_codes(cluster, r.design)
     if groups is None:
-        return partial(_redrawn, None), None, "rows"
-    count = int(np.unique(groups).size)
-    return partial(_redrawn, groups), count, f"{count} clusters"
+        return partial(_redrawn, None), "rows"
+    return partial(_redrawn, groups), f"{np.unique(groups).size} clusters"
 
 
 def _check_simulated(r: FittedLikelihood, cluster: Any) -> None:

@@ -57,6 +57,8 @@ def without_rounding(statistic: FloatArray, df: FloatArray, loglik: FloatArray) 
 
 # Between fits
 
+_BOUNDARY = "A variance of 0 lies at a boundary: p_value is by `distribution`, p_chi2 by chi2 as in R."
+
 
 def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     """R's anova() of several fits, the smallest first; see `LikelihoodResults.anova`."""
@@ -74,14 +76,15 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
     if any(fit.fit.marginal is not None for fit in fits):
         tests |= _at_boundaries(tests, pairs)
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
-    return NotedFrame.of(table, _notes(ordered, within, nested), "Likelihood ratio tests between nested models")
+    notes = _notes(ordered, within, nested) + [_BOUNDARY] * ("distribution" in table)
+    return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p3"})
 
 
 def _at_boundaries(
     tests: dict[str, FloatArray], pairs: list[tuple[FittedLikelihood, FittedLikelihood]]
 ) -> dict[str, Any]:
-    """P-values by the law at a boundary where random effects differ, beside those of chi-squared."""
-    p_values, laws = tests["p_value"].copy(), [""]
+    """P-values by the distribution at a boundary where random effects differ, beside those of chi-squared."""
+    p_values, distributions = tests["p_value"].copy(), [""]
     for place, (small, large) in enumerate(pairs, start=1):
         rules = [fit.fit.marginal.quadrature for fit in (small, large) if fit.fit.marginal is not None]
         if len(set(rules)) > 1:
@@ -89,11 +92,11 @@ def _at_boundaries(
                 "anova needs random effects integrated out by the same rule; got "
                 f"quadrature={rules[0]} and {rules[1]}. Fit both with one of them."
             )
-        p_value, law = _boundary_test(small, large, float(tests["lr_stat"][place])) or (p_values[place], "")
-        laws.append(law)
+        p_value, words = _boundary_test(small, large, float(tests["lr_stat"][place])) or (p_values[place], "")
+        distributions.append(words)
         if not np.isnan(p_values[place]):
             p_values[place] = p_value
-    return {"p_value": p_values, "p_chi2": tests["p_value"], "law": laws}
+    return {"p_value": p_values, "p_chi2": tests["p_value"], "distribution": distributions}
 
 
 def _notes(fits: Sequence[FittedLikelihood], within: BoolArray, nested: BoolArray) -> list[str]:
@@ -256,7 +259,7 @@ def _random_within(small: FittedLikelihood, large: FittedLikelihood) -> bool:
 
 
 def _boundary_test(small: FittedLikelihood, large: FittedLikelihood, statistic: float) -> tuple[float, str] | None:
-    """The p-value and its law in words; None if the random effects are the same."""
+    """The p-value and the distribution behind it in words; None if the random effects are the same."""
     fewer, more = _blocks(small), _blocks(large)
     if set(fewer) == set(more):
         return None
@@ -413,7 +416,7 @@ def _not_fixed(term: str, how: str) -> OptionError:
     """For a random term in a scope; fits with and without it are compared."""
     return OptionError(
         f"scope must hold fixed effects; got the random term {term}. Fit {how} it by update(), and compare the fits "
-        "by anova(), which uses the law of a variance at its boundary."
+        "by anova(), which uses the distribution of a variance at its boundary."
     )
 
 

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import one_of, whole
-from ..exceptions import ConvergenceWarning, DataError, warn
-from ..formula.sample import Sample, row_blocks
+from .._typing import FloatArray, IntArray
+from ..checks import whole
+from ..exceptions import DataError
+from ..formula.sample import row_blocks
 from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d, spearman
-from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.rule import LikelihoodRule
 from ..likelihood.unavailable import check_available
-from ..report.cells import MISSING, short_p_value
-from ..report.frames import NotedFrame
+from ..report.cells import MISSING, short_p_value, wrapped
+from ..report.frames import SCREEN, NotedFrame
 from ..report.render import Report, Reported, Table
-from ..report.warnings import not_reached
 from .summary import no_rounding, test_figures
 from .wald import chi2_tail
 
-_NAMES = {
-    "hosmer-lemeshow": "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)",
-    "lipsitz": "Lipsitz, Fitzmaurice and Molenberghs",
-}
+_NAME = "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)"
+#: What the test cannot tell.
+_BLIND = (
+    "A large p-value does not show that effects are proportional or linear: see score_test(), nominal_test() and "
+    "residuals()."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -39,11 +37,11 @@ class GoodnessOfFit(Reported):
     ----------
     name : str
     table : frame
-        One row a statistic: columns statistic, df, p_value.
+        One row: statistic, df, p_value.
     observed, expected : frame
         Counts by group (rows) and level of the response (columns).
     notes : tuple of str
-        Reasons to doubt the chi-squared approximation.
+        Reasons to doubt the chi-squared approximation, and what the test cannot tell.
     """
 
     name: str
@@ -54,7 +52,7 @@ class GoodnessOfFit(Reported):
 
     @property
     def p_value(self) -> float:
-        """p-value of the first statistic."""
+        """The p-value."""
         return float(self.table["p_value"].iloc[0])
 
     def report(self) -> Report:
@@ -67,52 +65,25 @@ class GoodnessOfFit(Reported):
         return Report(title=f"Goodness of fit: {self.name}", header=(), tables=tables, notes=self.notes)
 
 
-def goodness_of_fit(r: FittedLikelihood, test: str = "hosmer-lemeshow", groups: int | None = None) -> GoodnessOfFit:
+def goodness_of_fit(r: FittedLikelihood, groups: int | None = None) -> GoodnessOfFit:
     """Test the model against departures that nobody named."""
-    one_of("test", test, _NAMES)
     check_available(r, "gof()")
-    if test == "hosmer-lemeshow":
-        check_available(r, "gof(test='hosmer-lemeshow')")
     n_groups = 10 if groups is None else whole("groups", groups, 3)
     sample, probabilities = r.design.sample, r.rule.probabilities(r.design.sample.rows, r.fit.scores)
     K, weights = sample.n_levels, sample.case_weights
     codes = score_groups(probabilities @ np.arange(1.0, K + 1.0), weights, n_groups)
     observed = np.bincount(codes * K + sample.y, weights, minlength=n_groups * K).reshape(n_groups, K)
     expected = np.column_stack([np.bincount(codes, weights * p, n_groups) for p in probabilities.T])
-    if test == "lipsitz":
-        label, (statistic, df) = "likelihood ratio", _lipsitz(r, codes, n_groups)
-        most = float(weights.sum()) / (5.0 * K)  # [Fagerland and Hosmer 2013]
-        notes: tuple[str, ...] = ()
-        if not 6 <= n_groups < most:
-            notes = (f"{n_groups} groups: 6 or more, and fewer than n / (5 K) = {most:.3g}, are recommended.",)
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):  # no number where nothing is expected
-            label, statistic = "Pearson chi2", float(((observed - expected) ** 2 / expected).sum())
-        df, few = (n_groups - 2) * (K - 1) + (K - 2), float(np.mean(expected < 5.0))
-        rough = f"{100.0 * few:.0f}% of the cells expect fewer than 5 cases: the p-value is rough."
-        notes = (rough,) if few > 0.2 else ()
+    with np.errstate(divide="ignore", invalid="ignore"):  # no number where nothing is expected
+        statistic = float(((observed - expected) ** 2 / expected).sum())
+    df, few = (n_groups - 2) * (K - 1) + (K - 2), float(np.mean(expected < 5.0))
+    rough = f"{100.0 * few:.0f}% of the cells expect fewer than 5 cases: the p-value is rough."
+    notes = (rough, _BLIND) if few > 0.2 else (_BLIND,)
     row = {"statistic": statistic, "df": df, "p_value": float(chi2_tail(statistic, df))}
-    table = NotedFrame.of(pd.DataFrame(row, index=[label]), notes, f"Goodness of fit: {_NAMES[test]}")
+    table = NotedFrame.of(pd.DataFrame(row, index=["Pearson chi2"]), notes, f"Goodness of fit: {_NAME}")
     index, columns = [f"group {g + 1}" for g in range(n_groups)], list(r.levels)
     counts = [pd.DataFrame(cells, index=index, columns=columns) for cells in (observed.astype(np.float64), expected)]
-    return GoodnessOfFit(name=_NAMES[test], table=table, observed=counts[0], expected=counts[1], notes=notes)
-
-
-def _lipsitz(r: FittedLikelihood, codes: IntArray, n_groups: int) -> tuple[float, int]:
-    """Likelihood ratio and degrees of freedom of indicators of the groups, added to the model."""
-    sample = r.design.sample
-    indicators = (codes[:, None] == np.arange(1, n_groups)).astype(np.float64)
-    wider = replace(sample, rows=replace(sample.rows, X=np.ascontiguousarray(np.hstack([sample.X, indicators]))))
-    fit = r.method.fit(wider, np.random.default_rng(0))
-    if not fit.certificate.reached:
-        warn(f"Lipsitz test: {not_reached(fit)}", ConvergenceWarning)
-    df = int(np.count_nonzero(~fit.aliased)) - r.edf
-    if df == 0:
-        raise DataError(
-            f"the Lipsitz test adds indicators of {n_groups} groups to the model, and the columns of this model "
-            "already separate those groups."
-        )
-    return 2.0 * (fit.loglik - r.loglik), df
+    return GoodnessOfFit(name=_NAME, table=table, observed=counts[0], expected=counts[1], notes=notes)
 
 
 def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntArray:
@@ -140,7 +111,15 @@ def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntA
 # Discrimination
 
 #: Tests of all effects, which take the rows as independent.
-_TESTS = ["lr_chi2", "lr_df", "lr_p_value", "score_chi2", "score_p_value"]
+_TESTS = ["lr_chi2", "lr_df", "lr_p_value"]
+
+
+#: What names in the series stand for.
+_MEANING = (
+    "g, gr, gp: Gini's mean difference of the score, its exponent, and that of P(Y >= middle level). pdm: mean "
+    "distance of P(Y >= median level) from 1/2. r2_n_p, r2_effective_p: R2 of the likelihood ratio less its df. "
+    "effective: by n_effective rows, for the information in the levels."
+)
 
 
 class Discrimination(pd.Series):
@@ -155,7 +134,8 @@ class Discrimination(pd.Series):
         shown = [short_p_value(v) if n.endswith("p_value") else f"{v:.4g}" for n, v in zip(names, self, strict=True)]
         width = max(map(len, names), default=0)
         lines = zip(names, shown, strict=True)
-        return "\n".join(f"{name:<{width}}  {MISSING if text == 'nan' else text:>9}" for name, text in lines)
+        text = "\n".join(f"{name:<{width}}  {MISSING if text == 'nan' else text:>9}" for name, text in lines)
+        return "\n".join([text, "", *wrapped(_MEANING, SCREEN)] if "pdm" in names else [text])
 
 
 #: exp() of more is infinite.
@@ -164,22 +144,19 @@ _LARGEST_LOG = 709.0
 
 def discrimination_series(r: FittedLikelihood) -> pd.Series:
     """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score."""
-    fit, sample, covariance = r.fit, r.design.sample, r.own_covariance
+    fit, sample = r.fit, r.design.sample
     weights, K = sample.case_weights, sample.n_levels
     n, df = float(weights.sum()), int(np.count_nonzero(~fit.aliased)) - fit.null_edf
     lr = 2.0 * (fit.loglik - fit.null_loglik)
     shares = np.bincount(sample.y, weights, K) / n
     effective = n * (1.0 - float((shares**3).sum()))
-    middle, median = middle_code(K), max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
+    middle, median = K // 2, max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
     above, over_median, rps, mean = _probability_figures(r, (middle, median))
     order = fit.scores if sample.rows.one_scale else mean
     by_order = PairOrder.of(sample.y, order)
     pairs = by_order.counts(weights)
     g = gini_mean_difference(fit.scores, weights)
-    tests = dict.fromkeys(_TESTS, np.nan) if covariance.name == "survey" else test_figures(r)
-    if covariance.name == "model":
-        score = score_chi2(fit, sample)
-        tests |= {"score_chi2": score, "score_p_value": float(chi2_tail(score, df))}
+    tests = dict.fromkeys(_TESTS, np.nan) if r.covariance == "survey" else test_figures(r)
     values = tests | {
         "cox_snell": no_rounding(-float(np.expm1(-lr / n))),
         "nagelkerke": no_rounding(float(np.expm1(-lr / n) / np.expm1(2.0 * fit.null_loglik / n))),
@@ -219,11 +196,6 @@ def _probability_figures(
     return first, second, rps, mean
 
 
-def middle_code(n_levels: int) -> int:
-    """The code that P(Y >= middle level) asks for."""
-    return n_levels // 2
-
-
 def _pairs(total: float) -> float:
     """Ordered pairs of different cases, 0 where there is hardly more than one case."""
     return total * (total - 1.0) if total > 1.0 + 1e-9 else 0.0
@@ -242,16 +214,3 @@ def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
     total = float(w.sum())
     below = np.cumsum(w) - w
     return ratio(2.0 * float((w * v) @ (2.0 * below + w - total)), _pairs(total))
-
-
-def score_chi2(fit: LikelihoodFit, sample: Sample) -> float:
-    """Score test of beta = 0 at thresholds alone, by the observed information there; NaN with other parts."""
-    rows = sample.rows
-    kept: BoolArray = ~fit.aliased[fit.n_alpha : fit.n_alpha + fit.n_beta]
-    others = (rows.nominal, rows.scale, rows.offset, rows.scale_offset, fit.jacobian)
-    if any(other is not None for other in others) or fit.n_lambda or not kept.any():
-        return float("nan")
-    counts = np.bincount(sample.y, sample.case_weights, sample.n_levels)
-    theta = cast(LikelihoodRule, fit.rule).family.start(counts[counts > 0.0] / counts.sum())
-    columns = replace(sample, rows=replace(rows, X=np.ascontiguousarray(rows.X[:, kept])))
-    return float(fit.likelihood.score_statistic(columns, np.append(theta, np.zeros(int(kept.sum())))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -320,7 +320,7 @@ class PooledResults:
         estimate, error, df = (self._columns[name].to_numpy() for name in ("estimate", "std_error", "df"))
         limits = symmetric_limits(estimate, error, level, df)
         frame = pd.DataFrame(dict(zip(("lower", "upper"), limits, strict=True)), index=self.parameters.names)
-        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g} %")
+        return NotedFrame.of(frame, (), f"Pooled limits, {100 * level:g}%")
 
     def test(self, hypotheses: str) -> pd.DataFrame:
         """Tests of linear hypotheses on the parameters: "x1 = 0, x2 = 0".
@@ -378,7 +378,7 @@ class PooledResults:
         Parameters
         ----------
         other : pooled results
-            The other model, smaller or larger: `pool(smaller_fits)`, or `pooled.update("~ . - x2")`.
+            The other model, smaller or larger: `pool([fit.update("~ . - x2") for fit in pooled.fits])`.
 
         Returns
         -------
@@ -402,7 +402,8 @@ class PooledResults:
         >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
         >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
         >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
-        >>> pooled.anova(pooled.update("~ . - contact")).round(2)[["F", "df"]].to_numpy().tolist()
+        >>> smaller = ordfit_mi("rating ~ temp", frames)
+        >>> pooled.anova(smaller).round(2)[["F", "df"]].to_numpy().tolist()
         [[7.01, 1.0]]
         """
         if not isinstance(other, PooledResults):
@@ -485,32 +486,6 @@ class PooledResults:
 
     def _repr_html_(self) -> Any:
         return self.summary()._repr_html_()
-
-    def update(self, formula: str | None = None, *, data: Any = None, **changes: Any) -> PooledResults:
-        """The same data sets with something changed, pooled again.
-
-        Parameters
-        ----------
-        formula : str, optional
-            A dot stands for that side of the old formula: "~ . - x2".
-        data : list of data frames, optional
-            As many as there are imputations, in their order; those of the fits if not given.
-        **changes
-            As in `update` of a single fit: nominal, scale, method, link, vcov, ...
-
-        Raises
-        ------
-        OptionError
-            data= is no list of as many frames.
-        """
-        m = self.n_imputations
-        frames = [None] * m if data is None else data
-        if not isinstance(frames, (list, tuple)) or len(frames) != m:
-            got = len(data) if isinstance(data, (list, tuple)) else f"a {type(data).__name__}"
-            raise OptionError(f"data of a pooled update must be a list of {m} imputed data frames; got {got}.")
-        pairs = zip(self.fits, frames, strict=True)
-        fits = [cast(Any, fit).update(formula, data=frame, **changes) for fit, frame in pairs]
-        return pool(fits, None if self.df_complete == _smallest_df(self.fits) else self.df_complete)
 
     def __repr__(self) -> str:
         return as_text(self.report())
@@ -612,7 +587,7 @@ def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
 
 #: A FMI beyond this asks for more imputations than are usual.
 _HIGH = 0.5
-_FORMATS = {"df": ".1f", "p": "p", "FMI": ".2f"}
+_FORMATS = {"df": ".1f", "p": "p3", "FMI": ".2f"}
 _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
 
 

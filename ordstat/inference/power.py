@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -78,21 +79,20 @@ class Plan:
             f"({self.groups[0]} and {self.groups[1]})\n"
             f"Two-sided test at {self.alpha:g}; Whitehead (1993)\n"
             f"Standard error of the log odds ratio {self.se:.3f}; "
-            f"{100 * self.efficiency:.0f} % of the information of an outcome without ties{caution * far}"
+            f"{100 * self.efficiency:.0f}% of the information of an outcome without ties{caution * far}"
         )
-
-    def __float__(self) -> float:
-        return self.power
 
 
 def power_ordinal(
     probabilities: Sequence[float],
     odds_ratio: float,
-    n: int | tuple[int, int],
+    n: int | tuple[int, int] | None = None,
     *,
+    power: float | None = None,
     alpha: float = 0.05,
+    fraction: float = 0.5,
 ) -> Plan:
-    """Power to find an odds ratio between two groups on an ordered outcome.
+    """Power of n rows to find an odds ratio between two groups on an ordered outcome, or the rows that a power needs.
 
     Parameters
     ----------
@@ -100,20 +100,24 @@ def power_ordinal(
         Of the levels, averaged over both groups. They must add up to 1.
     odds_ratio : float
         Of a higher level, the second group against the first, > 0 and not 1.
-    n : int or (int, int)
+    n : int or (int, int), optional
         Rows of both groups together, split evenly, or of each.
+    power : float in (0, 1), optional
+        In place of n: the power wanted.
     alpha : float
         Level of the two-sided test, in (0, 1).
+    fraction : float
+        Share of the rows in the first group, in (0, 1), where power is given.
 
     Returns
     -------
     Plan
-        Prints as text; `.power` is the number.
+        Prints as text; `.power` and `.n` are the numbers, n rounded up.
 
     Raises
     ------
     OptionError
-        Values outside their range.
+        Both or neither of n and power; values outside their range.
 
     References
     ----------
@@ -124,88 +128,30 @@ def power_ordinal(
     >>> from ordstat import power_ordinal
     >>> round(power_ordinal([0.1, 0.2, 0.4, 0.2, 0.1], odds_ratio=1.8, n=200).power, 4)
     0.6284
-    """
-    p, ratio = _probabilities(probabilities), _odds_ratio(odds_ratio)
-    share_of_one("alpha", alpha)
-    groups = _groups(n)
-    total = float(sum(groups))
-    information = groups[0] * groups[1] * total / 3.0 / (total + 1.0) ** 2 * (1.0 - float(np.sum(p**3)))
-    power = _power(ratio, information, alpha)
-    return _plan(power, total, groups, ratio, p, alpha, information)
-
-
-def sample_size_ordinal(
-    probabilities: Sequence[float],
-    odds_ratio: float,
-    power: float = 0.8,
-    *,
-    alpha: float = 0.05,
-    fraction: float = 0.5,
-) -> Plan:
-    """Rows needed to find an odds ratio between two groups on an ordered outcome.
-
-    Parameters
-    ----------
-    probabilities : (K,)
-        Of the levels, averaged over both groups. They must add up to 1.
-    odds_ratio : float
-        Of a higher level, the second group against the first, > 0 and not 1.
-    power : float
-        Wanted, in (0, 1).
-    alpha : float
-        Level of the two-sided test, in (0, 1).
-    fraction : float
-        Share of the rows in the first group, in (0, 1).
-
-    Returns
-    -------
-    Plan
-        Prints as text; `.n` is the number of rows, rounded up.
-
-    Raises
-    ------
-    OptionError
-        Values outside their range.
-
-    References
-    ----------
-    Whitehead (1993), Sample size calculations for ordered categorical data, Statistics in Medicine 12, 2257-2271.
-
-    Examples
-    --------
-    >>> from ordstat import sample_size_ordinal
-    >>> sample_size_ordinal([0.2, 0.5, 0.2, 0.1], odds_ratio=2.428, power=0.9).n
+    >>> power_ordinal([0.2, 0.5, 0.2, 0.1], odds_ratio=2.428, power=0.9).n
     187
     """
     p, ratio = _probabilities(probabilities), _odds_ratio(odds_ratio)
-    for name, value in (("power", power), ("alpha", alpha), ("fraction", fraction)):
-        share_of_one(name, value)
-    if power <= alpha:
-        raise OptionError(f"power must be above alpha = {alpha:g}; got {power:g}.")
-    odds, spread = (1.0 - fraction) / fraction, 1.0 - float(np.sum(p**3))
-    z = float(ndtri(1.0 - alpha / 2.0) + ndtri(power))
-    exact = 3.0 * (odds + 1.0) ** 2 * z**2 / odds / log(ratio) ** 2 / spread
-    first = ceil(exact * fraction - 1e-9)
-    groups = first, max(ceil(exact - 1e-9) - first, 1)
-    information = exact * odds / (odds + 1.0) ** 2 / 3.0 * spread
-    return _plan(power, exact, groups, ratio, p, alpha, information)
-
-
-def _plan(
-    power: float,
-    n: float,
-    groups: tuple[int, int],
-    ratio: float,
-    p: FloatArray,
-    alpha: float,
-    information: float,
-) -> Plan:
-    efficiency = min((1.0 - float(np.sum(p**3))) / (1.0 - 1.0 / max(n, 2.0) ** 2), 1.0)  # no plan has less than 2 rows
-    return Plan(power, sum(groups), groups, n, ratio, p, alpha, 1.0 / sqrt(information), efficiency)
-
-
-def _power(ratio: float, information: float, alpha: float) -> float:
-    return float(ndtr(abs(log(ratio)) * sqrt(information) - ndtri(1.0 - alpha / 2.0)))
+    share_of_one("alpha", alpha)
+    if (n is None) == (power is None):
+        raise OptionError(f"n or power must be given, and not both; got n={n!r} and power={power!r}.")
+    without_ties, z = 1.0 - float(np.sum(p**3)), float(ndtri(1.0 - alpha / 2.0))
+    if power is None:
+        groups = _groups(n)
+        rows = float(sum(groups))
+        information = groups[0] * groups[1] * rows / 3.0 / (rows + 1.0) ** 2 * without_ties
+        power = float(ndtr(abs(log(ratio)) * sqrt(information) - z))
+    else:
+        share_of_one("power", power), share_of_one("fraction", fraction)
+        if power <= alpha:
+            raise OptionError(f"power must be above alpha = {alpha:g}; got {power:g}.")
+        shares = fraction * (1.0 - fraction)
+        rows = 3.0 * (z + float(ndtri(power))) ** 2 / shares / log(ratio) ** 2 / without_ties
+        first = ceil(rows * fraction - 1e-9)
+        groups = first, max(ceil(rows - 1e-9) - first, 1)
+        information = rows * shares / 3.0 * without_ties
+    efficiency = min(without_ties / (1.0 - 1.0 / max(rows, 2.0) ** 2), 1.0)  # no plan has less than 2 rows
+    return Plan(power, sum(groups), groups, rows, ratio, p, alpha, 1.0 / sqrt(information), efficiency)
 
 
 def _probabilities(given: Sequence[float]) -> FloatArray:
@@ -229,7 +175,7 @@ def _odds_ratio(given: float) -> float:
     return ratio
 
 
-def _groups(n: int | tuple[int, int]) -> tuple[int, int]:
+def _groups(n: Any) -> tuple[int, int]:
     if isinstance(n, (int, np.integer)):
         total = whole("n", n, 2)
         return total - total // 2, total // 2
@@ -284,9 +230,6 @@ class SimulatedPower:
             lines.append(f"{self.without_test} gave no test (separated, or a level was missing) and count as not found")
         return "\n".join(lines)
 
-    def __float__(self) -> float:
-        return self.power
-
 
 def simulated_power(
     r: FittedLikelihood,
@@ -306,8 +249,7 @@ def simulated_power(
     whole("simulations", simulations, 1)
     given = mapping("effect", effect, "{'x1': 0.5}")
     stated = {name: number(f"effect of {name!r}", value) for name, value in given.items()}
-    text = _as_equations(r, hypothesis)
-    _, L, target = linear_hypotheses(r, text)
+    equations, L, target = linear_hypotheses(r, hypothesis)
     full_L = np.zeros((len(L), r.fit.aliased.size))
     full_L[:, ~r.fit.aliased] = L
     rule, rng, report = rule_at(r.fit, _stated(r, stated)), generator(seed), reporter(callback)
@@ -318,19 +260,7 @@ def simulated_power(
             report(done + 1, simulations, "simulated data sets")
     power, without = float(np.mean(p_values < alpha)), int(np.isnan(p_values).sum())
     error = sqrt(power * (1.0 - power) / simulations)
-    return SimulatedPower(power, error, text, size, alpha, simulations, without, r.formula, stated)
-
-
-def _as_equations(r: FittedLikelihood, hypothesis: str) -> str:
-    """Equations; of a term, that its coefficients are zero."""
-    if isinstance(hypothesis, str) and "=" in hypothesis:
-        return hypothesis
-    if not isinstance(hypothesis, str) or hypothesis not in r.design.terms:
-        raise OptionError(
-            f"hypothesis must be a term of the formula, or equations such as 'x1 = 0'; got {hypothesis!r}."
-            f"{did_you_mean(hypothesis, r.design.terms)}"
-        )
-    return ", ".join(f"{name} = 0" for name in r.design.names[r.design.terms[hypothesis]])
+    return SimulatedPower(power, error, ", ".join(equations), size, alpha, simulations, without, r.formula, stated)
 
 
 def _stated(r: FittedLikelihood, effect: Mapping[str, float]) -> FloatArray:

@@ -47,7 +47,8 @@ def prediction_with_errors(
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted, with standard errors and limits where asked for."""
     one_of("interval", interval, ("confidence", None))
-    _check_no_effects(re)
+    if re is not None:
+        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
     fraction("level", level)
     if cost is not None:
         return _prediction_under(r, newdata, type, cost)
@@ -78,7 +79,7 @@ def prediction_with_errors(
         tables |= {"lower": lower, "upper": upper}
     columns = prediction_columns(r, type, list(tables))
     frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
-    limits = () if interval is None else (f"{100 * level:g} % confidence limits.",)
+    limits = () if interval is None else (f"{100 * level:g}% confidence limits.",)
     stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
     notes = (*limits, *of_errors(chosen), *(STOPPED,) * stopped)
     return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
@@ -125,11 +126,6 @@ def _limits(
     if type == "mean":
         return limits_between(1.0, float(rule.n_levels), value, error, level, df)
     return symmetric_limits(value, error, level, df)
-
-
-def _check_no_effects(re: str | None) -> None:
-    if re is not None:
-        raise OptionError(f"re must be left out, as the fit has no random effects; got {re!r}.")
 
 
 def simulated(

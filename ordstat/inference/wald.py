@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ import pandas as pd
 from scipy.special import chdtrc, fdtrc
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import listed_texts, one_of
+from ..checks import did_you_mean, listed_texts, one_of
 from ..exceptions import OptionError
 from ..formula.factors import read_relations
 from ..likelihood.fitted import FittedLikelihood, with_covariance
@@ -154,11 +155,6 @@ def zero_test(r: FittedLikelihood, positions: Any) -> Joint:
     return joint_test(r, L, L @ r.fit.coefficients[estimated])
 
 
-def effects_test(r: FittedLikelihood) -> Joint:
-    """Test that all nominal, location and scale effects are 0."""
-    return zero_test(r, r.parameters.of("nominal", "location", "scale"))
-
-
 def by_estimated(r: FittedLikelihood, jacobian: FloatArray) -> FloatArray:
     """(..., P') derivatives by the estimated parameters, from those by all of the rule (..., F)."""
     to_rule = places(r.fit, r.rule)
@@ -298,11 +294,32 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
     return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 
+def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str]:
+    """Equations; a term or a parameter alone stands for its coefficients being 0."""
+    named, design = {name: [name] for name in r.parameters.names}, r.design
+    parts = {"scale": design.scale_terms, "nominal": design.nominal_terms, "location": design.terms}
+    for kind, terms in parts.items():  # a term of several formulas stands for its location effects
+        places = r.parameters.of(kind)
+        each = places.size // max((columns.stop for columns in terms.values()), default=1)  # thresholds, or 1
+        for term, columns in terms.items():
+            own = places[each * columns.start : each * columns.stop]
+            named[term] = [r.parameters.names[place] for place in own if not r.fit.aliased[place]]
+    equations: list[str] = []
+    for text in listed_texts("hypotheses", hypotheses):
+        for part in [text] if "=" in text or text.strip() in named else re.split(r"[,\n]", text):
+            name = part.strip()
+            if not named.get(name) and "=" not in part:
+                raise OptionError(
+                    "hypotheses must be equations such as 'x1 = x2, x3 = 0', or terms or estimated parameters, which "
+                    f"are tested against 0; got {name!r}.{did_you_mean(name, named)}"
+                )
+            equations += [f"{parameter} = 0" for parameter in named.get(name) or ()] or [part]
+    return equations
+
+
 def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> tuple[list[str], FloatArray, FloatArray]:
     """Equations as text, and L (h, P') and the target (h,) of L b = target, over the estimated parameters b."""
-    text = "\n".join(listed_texts("hypotheses", hypotheses))
-    if not text.strip():
-        raise OptionError(f"hypotheses must be a text such as 'x1 = x2, x3 = 0'; got {hypotheses!r}.")
+    text = "\n".join(_equations(r, hypotheses))
     random = r.random_parameters
     if random is not None and (tested := [name for name in random.names if name in text]):
         raise OptionError(

@@ -256,7 +256,7 @@ class Comparison(Reported):
         frame = pd.DataFrame(list(rows.values()), index=index, columns=list(_DIFFERENCE))
         df = max(int((~np.isnan(self._of(measure)).all(axis=0)).sum()) - 1, 0)
         notes = [
-            f"Differences from {against}, {100 * level:g} % limits; a "
+            f"Differences from {against}, {100 * level:g}% limits; a "
             f"{'larger' if measure in LARGER_IS_BETTER else 'smaller'} {measure} is better.",
             f"Corrected resampled t test, {df} degrees of freedom (Nadeau and Bengio 2003); p-values not adjusted.",
             f"better, same, worse: posterior probabilities of a difference beyond or within +-{rope:g} "
@@ -290,10 +290,10 @@ class Comparison(Reported):
         """
         measure = self._measure(measure)
         fraction("level", level)
-        what = f"{measure}, {100 * level:g} % limits"
+        what = f"{measure}, {100 * level:g}% limits"
         if against is not None:
             against = self._against(measure, against)
-            what = f"difference in {measure} from {against}, {100 * level:g} % limits"
+            what = f"difference in {measure} from {against}, {100 * level:g}% limits"
         folds = self._fold_values(measure, against)
         rows = []
         for resampled in map(self._resampled, folds.values()):

@@ -15,7 +15,7 @@ from ..formula.sample import Sample, row_blocks
 from .columns import survey
 from .estimate import Estimation
 from .family import RowTerms
-from .fit import WITHOUT_CR2, BiasReduced
+from .fit import LARGEST_CR2, WITHOUT_CR2, BiasReduced, cr2_work
 from .predictor import Jacobian, ModelRows
 from .problem import Problem
 from .profile import ProfileLikelihood
@@ -70,8 +70,12 @@ def _score_terms(
 
 #: Eigenvalues below this share of the largest are rounding of 0.
 _ZERO = 1e-12
-#: A cluster's rows times K - 1: the eigenvectors of a matrix of this order take about half a minute.
-_LARGEST = 3000
+#: Variances below this share of the largest of a cluster count as this share.
+_LEAST = 1e-8
+#: A cluster alone determines the directions in which the others have less than this share of the information.
+_ALONE = 1e-10
+#: Step of the trapezoid rule and how far it goes beyond the logs of the ends: errors near 1e-13.
+_STEP, _TAIL = 0.32, 30.0
 
 
 def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> BiasReduced:
@@ -86,27 +90,34 @@ def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> 
     Raises
     ------
     OptionError
-        A cluster has so many rows that its matrix B is too large.
+        There are too many rows and parameters.
 
     Notes
     -----
     With D = dp/d(estimates), the working variance V and the hat matrix H = D (D'V^-1 D)^-1 D'V^-1, the adjustment of
     Pustejovsky and Tipton (2018, eq. 11) is V^(1/2) [V^(1/2) (1 - H) V V^(1/2)]^(-1/2) V^(1/2), here by the QR
-    decomposition V^(-1/2) D = Q R. A row of weight w is w equal rows: the root of w times D and the residuals.
+    decomposition V^(-1/2) D = Q R, in the axes in which the V of every row is diagonal. A row of weight w is w equal
+    rows: the root of w times D and the residuals.
     """
-    rows = problem.sample
-    _check_size(cluster, rows.n_levels)
+    rows, P = problem.sample, estimates.size
+    if cr2_work(rows.n, rows.n_levels, P) > LARGEST_CR2:
+        raise OptionError(
+            f"vcov='CR2' must have fewer rows or parameters; got {rows.n} rows of {rows.n_levels} levels and {P} "
+            f"parameters. {WITHOUT_CR2}"
+        )
     p, slopes = _probabilities(problem, estimates)
     contrasts = helmert(rows.n_levels)
-    root_v, inverse = _roots(contrasts @ (p[:, :, None] * (np.eye(rows.n_levels) - p[:, None, :])) @ contrasts.T)
-    weight = np.sqrt(rows.case_weights)[:, None, None]
-    Q, R = np.linalg.qr((weight * (inverse @ (contrasts @ slopes))).reshape(-1, estimates.size))
-    basis = Q.reshape(rows.n, -1, estimates.size)
-    residuals = weight[:, :, 0] * ((np.eye(rows.n_levels)[rows.y] - p) @ contrasts.T)
-    whitened = np.einsum("nij,nj->ni", root_v, residuals)
+    V, axes = np.linalg.eigh(contrasts @ (p[:, :, None] * (np.eye(rows.n_levels) - p[:, None, :])) @ contrasts.T)
+    turned, root = axes.transpose(0, 2, 1) @ contrasts, np.sqrt(np.maximum(V, 0.0))
+    inverse = np.where(_ZERO * V[:, -1:] < V, 1.0 / np.where(root > 0.0, root, 1.0), 0.0)
+    weight = np.sqrt(rows.case_weights)[:, None]
+    Q, R = np.linalg.qr(((weight * inverse)[:, :, None] * (turned @ slopes)).reshape(-1, P))
+    basis = Q.reshape(*V.shape, P)
+    residuals = weight * root * (turned @ (np.eye(rows.n_levels)[rows.y] - p)[:, :, None])[:, :, 0]
     members = np.split(np.argsort(cluster, kind="stable"), np.flatnonzero(np.diff(np.sort(cluster))) + 1)
-    scores, spread, pull = zip(*(_adjusted(basis[own], root_v[own], whitened[own]) for own in members), strict=True)
-    return BiasReduced(root=R, scores=np.array(scores), spread=np.array(spread), pull=np.array(pull))
+    adjusted = (_adjusted(basis[own].reshape(-1, P), V[own].ravel(), residuals[own].ravel()) for own in members)
+    scores, spread, pull = map(np.array, zip(*adjusted, strict=True))
+    return BiasReduced(root=R, scores=scores, spread=spread, pull=pull)
 
 
 def _probabilities(problem: Problem, estimates: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -117,32 +128,39 @@ def _probabilities(problem: Problem, estimates: FloatArray) -> tuple[FloatArray,
     return p, np.where(p[:, :, None] > 0.0, p[:, :, None] * np.stack(scores, axis=1), 0.0)
 
 
-def _roots(V: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(N, K-1, K-1) symmetric square roots of V and of its inverse."""
-    values, vectors = np.linalg.eigh(V)
-    roots = np.sqrt(np.maximum(values, 0.0))
-    inverse = np.where(values > _ZERO * values[:, -1:], 1.0 / np.where(roots > 0.0, roots, 1.0), 0.0)
-    turned = vectors.transpose(0, 2, 1)
-    return (vectors * roots[:, None, :]) @ turned, (vectors * inverse[:, None, :]) @ turned
+def _adjusted(Q: FloatArray, V: FloatArray, whitened: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Score, spread and pull of one cluster from Q_g (m, P'), the diagonal V (m,) and V^(1/2) e (m,).
+
+    B = V (1 - QQ') V is diagonal less a matrix of rank P'. Where the cluster alone determines directions of the
+    estimates, B is singular: the null space Z is filled for the root, and left out of it again.
+    """
+    V = np.maximum(V, _LEAST * V.max())
+    shares, directions = np.linalg.eigh(np.eye(Q.shape[1]) - Q.T @ Q)
+    alone, top = shares <= _ALONE, float(V.max())
+    Z = np.linalg.qr((Q @ directions[:, alone]) / V[:, None])[0]
+    core = np.diag(np.repeat([-1.0, top**-2], [Q.shape[1], Z.shape[1]]))
+    low = float(V.min() * np.sqrt(shares[~alone].min(initial=1.0)))
+    left = _inverse_root(V**2, np.hstack([V[:, None] * Q, Z]), core, Q, (low, top)) - Z @ (Z.T @ Q) / top
+    spread = V[:, None] * left
+    return left.T @ whitened, spread.T @ spread, spread.T @ Q
 
 
-def _adjusted(basis: FloatArray, root_v: FloatArray, whitened: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Score, spread and pull of one cluster from Q_g, V^(1/2) and V^(1/2) e by rows."""
-    V = block_diag(*(root_v @ root_v))
-    Q = basis.reshape(-1, basis.shape[2])
-    values, vectors = np.linalg.eigh(V @ V - (V @ Q) @ (V @ Q).T)
-    power = np.where(values > _ZERO * values[-1], np.abs(values), np.inf) ** -0.5
-    left = ((Q.T @ vectors) * power) @ vectors.T
-    return left @ whitened.reshape(-1), (left @ V) @ (left @ V).T, left @ V @ Q
+def _inverse_root(
+    d: FloatArray, F: FloatArray, core: FloatArray, X: FloatArray, ends: tuple[float, float]
+) -> FloatArray:
+    """(m, P') B^(-1/2) X of B = diag(d) + F core^(-1) F', the roots of whose eigenvalues lie between some ends.
 
-
-def _check_size(codes: IntArray, n_levels: int) -> None:
-    largest = int(np.bincount(np.unique(codes, return_inverse=True)[1]).max())
-    if largest * (n_levels - 1) > _LARGEST:
-        raise OptionError(
-            f"vcov='CR2' must have at most {_LARGEST} rows times (K - 1) in a cluster; the largest has {largest} rows "
-            f"of {n_levels} levels. {WITHOUT_CR2}"
-        )
+    B^(-1/2) = 2 / pi times the integral of e^s (B + e^(2s))^(-1) over all s, by the trapezoid rule, whose error falls
+    exponentially with its step; Woodbury's formula gives the inverses.
+    """
+    points = np.exp(np.arange(np.log(ends[0]) - _TAIL, np.log(ends[1]) + _TAIL, _STEP))
+    total = np.zeros_like(X)
+    for some in row_blocks(points.size, d.size * F.shape[1], _BUFFER):
+        inverse = 1.0 / (d + points[some, None] ** 2)
+        turned = F.T * inverse[:, None, :]
+        rest = X - F @ np.linalg.solve(core + turned @ F, turned @ X)
+        total += np.einsum("tm,tmp->mp", points[some, None] * inverse, rest)
+    return 2.0 / np.pi * _STEP * total
 
 
 def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, place: int) -> FloatArray:

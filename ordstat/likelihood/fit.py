@@ -17,10 +17,17 @@ from ..formula.sample import row_blocks
 
 #: Fewer clusters than these make cluster-robust standard errors too small.
 FEW_CLUSTERS = 20
+#: Work of CR2 that is done unasked (seconds), and when asked (a minute or two); see `cr2_work`.
+QUICK_CR2, LARGEST_CR2 = 1 << 25, 1 << 29
 #: What to use where there is no CR2.
 WITHOUT_CR2 = (
-    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ...}} without a type; with fewer, a random effect, (1 | g)."
+    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ..., 'type': 'CR1'}}; with fewer, a random effect, (1 | g)."
 )
+
+
+def cr2_work(n: int, n_levels: int, n_parameters: int) -> int:
+    """Rows times (K - 1) times the square of the parameters, by which the time of CR2 goes."""
+    return n * (n_levels - 1) * n_parameters**2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

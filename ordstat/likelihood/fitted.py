@@ -17,13 +17,14 @@ from ..formula.sample import Rows, Sample
 from ..report.render import Table
 from ..report.warnings import Alert, forgotten_counts, likelihood_alerts, without_end
 from .family import Family
-from .fit import FEW_CLUSTERS, BiasReduced, LikelihoodFit
+from .fit import BiasReduced, LikelihoodFit
 from .parameters import (
     NO_CR2,
     Covariance,
     Parameters,
     chosen_covariance,
     covariance_matrix,
+    for_few_clusters,
     own_covariance,
     parameters,
     spread,
@@ -180,7 +181,8 @@ class FittedLikelihood(FittedRanker):
     @cached_property
     def own_covariance(self) -> Covariance:
         """The covariance behind standard errors, limits and Wald tests."""
-        return own_covariance(self.design) if self.robust is None else self.robust
+        chosen = own_covariance(self.design) if self.robust is None else self.robust
+        return chosen if chosen.asked else for_few_clusters(chosen, self.fit, self.design, self.method.penalty)
 
     @property
     def covariance(self) -> str:
@@ -199,9 +201,10 @@ class FittedLikelihood(FittedRanker):
         ----------
         type : str or dict, optional
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the same times n / (n - p).
-            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1); {"cluster": "judge"} or
-            {"cluster": values}: within other clusters, a column of the data or one value per row of the fit. "CR2", or
-            {"cluster": "judge", "type": "CR2"}: for fewer than 20 clusters. None: the fit's own (see `covariance`).
+            "cluster": sandwich summed within the clusters of the fit, times G / (G - 1), or, with the type "CR1",
+            {"cluster": "judge", "type": "CR1"}: within others, a column of the data or one value per row of the fit.
+            "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few clusters. Clusters without a type have CR2
+            below 20 where it can be had, else "CR1". None: the fit's own (see `covariance`).
 
         Returns
         -------
@@ -220,7 +223,7 @@ class FittedLikelihood(FittedRanker):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> float(fit.vcov({"cluster": "judge"}).loc["temp[T.warm]", "temp[T.warm]"].round(4))
+        >>> float(fit.vcov({"cluster": "judge", "type": "CR1"}).loc["temp[T.warm]", "temp[T.warm]"].round(4))
         0.1252
         """
         chosen = self if type is None else with_covariance(self, type)
@@ -315,19 +318,15 @@ class FittedLikelihood(FittedRanker):
         return issued if self.design.sample.rows.nominal is None else issued + self._crossing_alerts()
 
     def _covariance_alerts(self) -> list[Alert]:
-        """No CR2 covariance beside infinite estimates; few clusters. Raises where there is no covariance at all."""
+        """No CR2 covariance beside infinite estimates; few clusters. Raises if the covariance cannot be computed."""
         chosen = self.own_covariance
+        if chosen.name == "model":
+            return []
         if chosen.name in ("CR2", "survey"):
             _ = self.whole_covariance
         if chosen.name == "CR2" and self.fit.separation is not None:
             return [(SeparationWarning, NO_CR2)]
-        if chosen.name != "cluster" or chosen.n_clusters >= FEW_CLUSTERS:
-            return []
-        few = (
-            f"{chosen.n_clusters} clusters are few: below {FEW_CLUSTERS}, cluster-robust standard errors are too small."
-            " Use {'cluster': ..., 'type': 'CR2'}, or a random effect, (1 | g)."
-        )
-        return [(DataWarning, few)]
+        return [(DataWarning, few)] if (few := chosen.few_clusters) else []
 
     def _crossing_alerts(self) -> list[Alert]:
         """Rows of the fit with negative probabilities; a DataError where the method refuses them."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +16,7 @@ from ..checks import one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import check_whole_groups
 from ..formula.survey import Survey
-from .fit import WITHOUT_CR2, LikelihoodFit
+from .fit import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, LikelihoodFit, cr2_work
 from .rule import LikelihoodRule
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def why_confounded(place: int, fit: LikelihoodFit, parameters: Parameters) -> st
     )
 
 
+#: What to do where few clusters have no remedy.
+_CAUTION = "Read p-values near 0.05 with caution."
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
 #: Kinds of cluster-robust covariances, as {"cluster": ..., "type": ...} has them, and their names.
 _TYPES = {"CR1": "cluster", "CR2": "CR2"}
@@ -118,22 +121,48 @@ class Covariance:
     survey : Survey or None
     given : str or None
         The column of the clusters, where they were named.
+    asked : bool
+        Whether the user named the type; else few clusters get CR2 where it can be had (`for_few_clusters`), and t.
+    without_cr2 : (str, str)
+        Why few clusters do not get CR2, and what to do.
     """
 
     name: str
     cluster: IntArray | None = None
     survey: Survey | None = None
     given: str | None = None
+    asked: bool = True
+    without_cr2: tuple[str, str] = ("", "")
 
-    @property
+    @cached_property
     def n_clusters(self) -> int:
-        """G; 0 without clusters."""
-        return 0 if self.cluster is None else int(np.unique(self.cluster).size)
+        """G, or PSUs of a survey; 0 without clusters."""
+        clusters = self.cluster if self.survey is None else self.survey.cluster
+        return 0 if clusters is None else int(np.unique(clusters).size)
 
     @property
     def df(self) -> float:
         """Degrees of freedom of t-values and Wald F tests; infinite where they are normal and chi-squared."""
-        return float("inf") if self.survey is None else float(self.survey.df)
+        if self.survey is not None:
+            return float(self.survey.df)
+        few = self.name == "cluster" and not self.asked and self.n_clusters < FEW_CLUSTERS
+        return self.n_clusters - 1.0 if few else float("inf")
+
+    @property
+    def few_clusters(self) -> str:
+        """What few clusters do to standard errors, and what to do; empty with many clusters, or CR2 by name."""
+        if not 0 < self.n_clusters < FEW_CLUSTERS or (self.name == "CR2" and self.asked):
+            return ""
+        begin = f"{self.n_clusters} clusters are few (below {FEW_CLUSTERS}): standard errors are"
+        if self.name == "CR2":
+            return (
+                f"{begin} CR2, t by Satterthwaite's df. For the plain sandwich (too small) name it: {{'cluster': ..., "
+                "'type': 'CR1'}."
+            )
+        if self.asked and self.survey is None:
+            return f"{begin} too small. Use {{'cluster': ..., 'type': 'CR2'}}, or a random effect, (1 | g)."
+        why, instead = ("survey designs", _CAUTION) if self.survey is not None else self.without_cr2
+        return f"{begin} too small, though t has {self.df:g} df, and CR2 is not available for {why}. {instead}"
 
     @property
     def words(self) -> str:
@@ -142,7 +171,8 @@ class Covariance:
             return self.survey.errors
         if self.cluster is not None:
             kind = "CR2, t by Satterthwaite" if self.name == "CR2" else "cluster-robust"
-            return f"{kind}, {self.n_clusters} clusters"
+            by_t = "" if np.isinf(self.df) else f", t with {self.df:g} df"
+            return f"{kind}{by_t}, {self.n_clusters} clusters"
         return "observed information" if self.name == "model" else f"{self.name} sandwich over rows"
 
     @property
@@ -174,7 +204,28 @@ def own_covariance(design: Design) -> Covariance:
     if design.survey is not None:
         return Covariance("survey", survey=design.survey)
     cluster = design.sample.cluster
-    return Covariance("model") if cluster is None else Covariance("cluster", cluster)
+    return Covariance("model") if cluster is None else Covariance("cluster", cluster, asked=False)
+
+
+def for_few_clusters(chosen: Covariance, fit: LikelihoodFit, design: Design, penalty: Any) -> Covariance:
+    """CR2 in place of few clusters without a named type; else the same, with the reason why not."""
+    if chosen.n_clusters >= FEW_CLUSTERS:
+        return chosen
+    sample, other = design.sample, "Use a random effect, (1 | g)"
+    reasons = (
+        (penalty is not None, "penalised fits", f"{other}, or leave out penalty=."),
+        (sample.rows.random is not None, "fits with random effects", _CAUTION),
+        (fit.separation is not None, "infinite estimates", f"{other}, or merge levels."),
+        (
+            cr2_work(sample.n, sample.n_levels, fit.edf) > QUICK_CR2,
+            "so many rows and parameters unless asked for",
+            f"Name it, {{'cluster': ..., 'type': 'CR2'}}, and wait. {other}, if it is refused.",
+        ),
+    )
+    for holds, why, instead in reasons:
+        if holds:
+            return replace(chosen, without_cr2=(why, instead))
+    return replace(chosen, name="CR2")
 
 
 def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
@@ -214,10 +265,10 @@ def _named_covariance(choice: Any, design: Design) -> Covariance:
             "errors fit with weights= and cluster= in place of design=."
         )
     if isinstance(choice, Mapping) and set(choice) - {"type"} == {"cluster"}:
-        kind = choice.get("type", "CR1")
+        kind, given = choice.get("type", "CR1"), choice["cluster"]
         one_of("the type of vcov", kind, tuple(_TYPES))
-        given = choice["cluster"]
-        return Covariance(_TYPES[kind], cluster_codes(given, design), given=given if isinstance(given, str) else None)
+        name = given if isinstance(given, str) else None
+        return Covariance(_TYPES[kind], cluster_codes(given, design), given=name, asked="type" in choice)
     if not isinstance(choice, str) or choice not in COVARIANCES:
         names = ", ".join(repr(name) for name in COVARIANCES)
         raise OptionError(

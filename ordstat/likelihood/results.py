@@ -143,8 +143,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.with_vcov({"cluster": "judge"}).se.round(3)["temp[T.warm]"]
-        np.float64(0.354)
+        >>> fit.with_vcov({"cluster": "judge", "type": "CR2"}).se.round(3)["temp[T.warm]"]
+        np.float64(0.355)
         """
 
         return with_covariance(self, vcov)
@@ -271,8 +271,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> draws = fit.bootstrap(20, cluster="judge")
-        >>> draws.replicates.shape, draws.clusters
-        ((20, 6), 9)
+        >>> draws.replicates.shape, draws.drawn
+        ((20, 6), '9 clusters')
         """
         from ..inference.bootstrap import bootstrapped
 
@@ -408,7 +408,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         -------
         MarginalEffects
             Prints as a table with notes. `.frame` is that table; `.contrasts()` compares the effects between the
-            values of `by` and `at`, and `.joint_test()` tests them together.
+            values of `by` and `at`.
 
         Raises
         ------
@@ -483,7 +483,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         by : str or sequence of str, optional
             Further variables; contrasts are taken within their levels.
         scale : str
-            "latent": the mean of the latent variable above the mean threshold, H - mean threshold, in units of its
+            "latent": the mean of the latent score (0 = average threshold), H - mean threshold, in units of its
             scale. Where the scale varies, the unit is its geometric mean over the grid, as in R: a difference of
             means is one of location alone (R gives its contrasts in units of scale 1). Thresholds with nominal
             effects are those of each row (R averages them over the grid, and such effects do not show). "prob",
@@ -531,7 +531,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> means.frame["estimate"].round(4).tolist()
         [-1.331, 1.1721]
         >>> means.contrasts()[["contrast", "estimate", "std_error"]].round(4).values.tolist()
-        [['warm - cold', 2.5031, 0.5287]]
+        [['cold - warm', -2.5031, 0.5287]]
         >>> judges = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
         >>> judges.emmeans("temp", scale="mean").frame["estimate"].round(4).tolist()
         [2.3528, 3.4839]
@@ -610,7 +610,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         >>> slopes.frame["estimate"].round(4).tolist()
         [-0.0138, -0.0042]
         >>> slopes.contrasts().round(4)[["contrast", "estimate", "p_value"]].values.tolist()
-        [['Dole - Clinton', 0.0096, 0.1928]]
+        [['Clinton - Dole', -0.0096, 0.1928]]
         """
         from ..effects.emmeans import marginal_means
 
@@ -733,21 +733,22 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Parameters
         ----------
         hypotheses : str or sequence of str
-            Equations between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1".
-            Parameters by name, or by their term where it has one column.
+            Terms or parameters, whose coefficients are tested against 0: "temp", ["temp", "contact"]. Or equations
+            between commas: "temp = contact", "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1", with
+            parameters by name, or by their term where it has one column.
         vcov : str or dict, optional
             As in `vcov`.
 
         Returns
         -------
         pandas.DataFrame
-            One row an equation, and "joint" where there are several: difference (left less right side), std_error,
-            df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
+            One row an equation, and "joint" where there are several (the test of a whole factor): difference (left
+            minus right side), std_error, df, chisq, p_value; with a survey design, or CR2, df, df_resid, F, p_value.
 
         Raises
         ------
         OptionError
-            An equation that cannot be read, or is not linear.
+            An equation that cannot be read, or is not linear; a name that the model does not have.
 
         Examples
         --------
@@ -777,7 +778,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         -------
         pandas.DataFrame
             With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
-            Where a fit has random effects, also p_chi2, by the chi-squared distribution alone, and law, that of
+            Where a fit has random effects, also p_chi2, by the chi-squared distribution alone, and distribution, that of
             p_value: a variance that is 0 in the smaller model is at its boundary.
             Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
             design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested
@@ -1171,14 +1172,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return influence_of(self)
 
-    def gof(self, test: str = "hosmer-lemeshow", groups: int | None = None) -> GoodnessOfFit:
-        """Test the model against departures that nobody named.
+    def gof(self, groups: int | None = None) -> GoodnessOfFit:
+        """Test the model against departures that nobody named, by the ordinal Hosmer-Lemeshow test.
+
+        It compares observed with expected counts by level, in groups by expected rank [Fagerland & Hosmer 2013].
+        `score_test` and `nominal_test` have more power against effects that differ between thresholds.
 
         Parameters
         ----------
-        test : {"hosmer-lemeshow", "lipsitz"}
-            Hosmer-Lemeshow: observed against expected counts by level, in groups by expected rank [Fagerland & Hosmer
-            2013]. Lipsitz: likelihood ratio test of indicators of these groups, added to the model.
         groups : int, optional
             Groups by expected rank, 10 if not given.
 
@@ -1190,8 +1191,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         OptionError
-            An unknown test; random effects; robust or cluster-robust errors; Hosmer-Lemeshow with nominal or scale
-            effects.
+            Random, nominal or scale effects; robust or cluster-robust errors.
         DataError
             Too few distinct expected ranks for the groups; separation.
 
@@ -1199,12 +1199,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         --------
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> fit.gof("hosmer-lemeshow", groups=4).table.round(3).to_dict("records")
+        >>> fit.gof(groups=4).table.round(3).to_dict("records")
         [{'statistic': 3.572, 'df': 11, 'p_value': 0.981}]
         """
         from ..inference.goodness import goodness_of_fit
 
-        return goodness_of_fit(self, test, groups)
+        return goodness_of_fit(self, groups)
 
     def discrimination(self) -> pd.Series | pd.DataFrame:
         """The statistics that R's rms reports: tests of all effects, R2s, g, rank correlations, Brier score.
@@ -1218,15 +1218,13 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
             lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with robust errors the Wald test of
             `glance`; NaN with a survey design.
-            score_chi2, score_p_value: score test of all effects; NaN with anything but location effects, flexible
-            thresholds and a known link.
             cox_snell, nagelkerke, mcfadden: 1 - exp(-LR / n); the same over its largest value; 1 - loglik / null
             loglik.
             r2_n_p, r2_effective, r2_effective_p: 1 - exp(-(LR - p) / n), 0 where LR < p; `cox_snell` and this one with
             the effective sample size in place of n.
             n_effective: n (1 - sum of p_k^3), p_k the shares of the levels [Whitehead 1993].
             g, gr, gp: Gini's mean difference of H; exp(g); Gini's mean difference of P(Y >= middle level).
-            pdm: mean of |P(Y >= median level) - 1/2|; of the second level where the median is the lowest.
+            pdm: mean distance of P(Y >= median level) from 1/2; of the second level where the median is the lowest.
             rho: Spearman's correlation of that order and the ranks.
             c_index, somers_d, gamma, tau_a: of the pairs of cases of different ranks, by that order: concordant plus
             half the ties; concordant less discordant; the same among pairs without ties; the same among all pairs.

@@ -132,7 +132,7 @@ class MixedResults(LikelihoodResults):
             for a, b in combinations(range(len(term.names)), 2) if term.correlated else ():
                 frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
             start += len(term.names)
-        return NotedFrame.of(frame, (f"{100 * level:g} % limits: those of log standard deviations.",), "Random effects")
+        return NotedFrame.of(frame, (f"{100 * level:g}% limits: those of log standard deviations.",), "Random effects")
 
     def ranef(self, group: str | None = None) -> pd.DataFrame:
         """Conditional modes of the random effects, as R's ranef, with conditional standard deviations.

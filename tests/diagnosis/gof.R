@@ -20,8 +20,6 @@ for (link in c("logit", "probit", "cloglog")) {
     d$group <- factor(ceiling(rank(score) * G / nrow(d)))
     c1 <- cells(d$group, d$y, p)
     add("hosmer-lemeshow", "Pearson chi2", link, G, c1$pearson, (G - 2) * (K - 1) + (K - 2))
-    wider <- clm(y ~ x1 + x2 + f + g + group, data = d, link = link, control = tight)
-    add("lipsitz", "likelihood ratio", link, G, 2 * as.numeric(logLik(wider) - logLik(m)), G - 1)
   }
 }
 out$statistic <- sprintf("%.15g", out$statistic); out$p_value <- sprintf("%.15g", out$p_value)

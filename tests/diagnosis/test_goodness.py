@@ -12,7 +12,7 @@ from scipy import stats
 
 from diagnosis.samples import fitted, frame
 from ordstat import ordfit
-from ordstat.exceptions import DataError, OptionError
+from ordstat.exceptions import DataError, OptionError, UnavailableError
 from ordstat.inference.goodness import score_groups
 
 #: The likelihood ratios carry what R's fits leave over.
@@ -23,13 +23,11 @@ ROOM = 1e-6
 FROM_R = pd.read_csv(Path(__file__).with_name("gof.csv"))
 
 
-@pytest.mark.parametrize(
-    "row", list(FROM_R.itertuples(index=False)), ids=lambda row: f"{row.test}-{row.link}-{row.groups}"
-)
+@pytest.mark.parametrize("row", list(FROM_R.itertuples(index=False)), ids=lambda row: f"{row.link}-{row.groups}")
 def test_against_r(row) -> None:
     data = load_data("sim500")
     fit = ordfit("y ~ x1 + x2 + f + g", data, link=row.link)
-    found = fit.gof(row.test, groups=int(row.groups)).table.loc[row.name]
+    found = fit.gof(int(row.groups)).table.iloc[0]
     assert found["df"] == row.df
     assert found["statistic"] == pytest.approx(row.statistic, rel=ROOM)
     assert found["p_value"] == pytest.approx(row.p_value, rel=ROOM)
@@ -44,7 +42,7 @@ def test_hosmer_lemeshow_by_hand() -> None:
     prob = fit.predict(pd.DataFrame(list(cells.groups), columns=["temp", "contact"]), type="prob").to_numpy()
     expected = observed.sum(axis=1, keepdims=True) * prob
     statistic = ((observed - expected) ** 2 / expected).sum()
-    found = fit.gof("hosmer-lemeshow", groups=4)
+    found = fit.gof(groups=4)
     assert found.table["statistic"].iloc[0] == pytest.approx(statistic, rel=1e-12)
     assert found.table["df"].iloc[0] == (4 - 2) * (5 - 1) + (5 - 2)
     assert found.p_value == pytest.approx(stats.chi2.sf(statistic, 11), rel=1e-10)
@@ -54,11 +52,10 @@ def test_hosmer_lemeshow_by_hand() -> None:
     assert "expect fewer than 5" in found.notes[0] and "Observed counts" in repr(found)
 
 
-@pytest.mark.parametrize("test", ["lipsitz", "hosmer-lemeshow"])
-def test_weights_are_repeated_rows(test: str) -> None:
+def test_weights_are_repeated_rows() -> None:
     data = frame(n=200)
-    weighted = ordfit("y ~ x + f", data, weights="w").gof(test)
-    repeated = ordfit("y ~ x + f", data.loc[data.index.repeat(data["w"])]).gof(test)
+    weighted = ordfit("y ~ x + f", data, weights="w").gof()
+    repeated = ordfit("y ~ x + f", data.loc[data.index.repeat(data["w"])]).gof()
     pd.testing.assert_frame_equal(weighted.table, repeated.table, rtol=1e-8)
     pd.testing.assert_frame_equal(weighted.observed, repeated.observed)
 
@@ -74,16 +71,9 @@ def test_equal_scores_stay_together() -> None:
 
 REFUSED = {
     "few scores": ({"formula": "y ~ f"}, {"groups": 10}, DataError, "3 distinct scores"),
-    "nominal": ({"formula": "y ~ x", "nominal": "~ f"}, {"test": "hosmer-lemeshow"}, OptionError, "lipsitz"),
-    "scale": ({"scale": "~ z"}, {"test": "hosmer-lemeshow"}, OptionError, "lipsitz"),
-    "unknown": ({}, {"test": "chi2"}, OptionError, "test must be one of 'hosmer-lemeshow'"),
+    "nominal": ({"formula": "y ~ x", "nominal": "~ f"}, {}, UnavailableError, r"Use test\(\) of terms"),
+    "scale": ({"scale": "~ z"}, {}, UnavailableError, r"Use test\(\) of terms"),
     "groups": ({}, {"groups": 2}, OptionError, "groups must be"),
-    "groups are the model": (
-        {"formula": "y ~ f"},
-        {"test": "lipsitz", "groups": 3},
-        DataError,
-        "already separate those groups",
-    ),
 }
 
 
@@ -95,40 +85,25 @@ def test_what_is_not_defined_says_why(case: str) -> None:
         fit.gof(**call)
 
 
-def test_lipsitz_with_nominal_and_scale_effects() -> None:
-    """A likelihood ratio test of added columns: the same as writing the groups into the formula."""
-    fit = fitted(formula="y ~ x", nominal="~ f", scale="~ z")
-    found = fit.gof("lipsitz", groups=6)
-    score = fit.predict(type="prob").to_numpy() @ np.arange(1, 5)
-    group = np.empty(score.size, dtype=int)
-    group[np.argsort(score)] = np.arange(score.size) * 6 // score.size
-    wider = ordfit("y ~ x + C(group)", frame().assign(group=group), nominal="~ f", scale="~ z")
-    assert found.table["statistic"].iloc[0] == pytest.approx(2 * (wider.loglik - fit.loglik), abs=1e-6)
-    assert found.table["df"].iloc[0] == 5
-
-
-@pytest.mark.parametrize("test", ["lipsitz", "hosmer-lemeshow"])
-def test_what_the_model_leaves_out_is_found(test: str) -> None:
+def test_what_the_model_leaves_out_is_found() -> None:
     rng = np.random.default_rng(0)
     x, f = rng.normal(size=800), rng.choice([False, True], size=800)
     y = pd.qcut(1.5 * x**2 + f + rng.logistic(size=800), 4, labels=[1, 2, 3, 4])
     data = pd.DataFrame({"x": x, "f": f, "y": y})
-    assert ordfit("y ~ x + f", data).gof(test).p_value < 1e-4
-    assert ordfit("y ~ x + I(x^2) + f", data).gof(test).p_value > 1e-3
+    assert ordfit("y ~ x + f", data).gof().p_value < 1e-4
+    assert ordfit("y ~ x + I(x^2) + f", data).gof().p_value > 1e-3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "probit"])
 def test_size_under_the_true_model(link: str) -> None:
     """Share of p-values below 5 % in 1000 samples, within 4 Monte Carlo errors plus what the papers report (1 %)."""
-    tests = ("lipsitz", "hosmer-lemeshow")
-    rejected = dict.fromkeys(tests, 0)
+    rejected = 0
     for seed in range(1000):
         fit = ordfit("y ~ x + f", frame(link, 400, seed), link=link)
-        for test in tests:
-            rejected[test] += fit.gof(test).p_value < 0.05
+        rejected += fit.gof().p_value < 0.05
     allowed = 4.0 * np.sqrt(0.05 * 0.95 / 1000) + 0.01
-    assert all(abs(count / 1000 - 0.05) <= allowed for count in rejected.values()), rejected
+    assert abs(rejected / 1000 - 0.05) <= allowed
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

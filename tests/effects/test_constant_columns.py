@@ -33,7 +33,7 @@ def wine() -> pd.DataFrame:
 )
 def test_a_constant_column_has_no_effect_and_leaves_the_others_alone(scale, formula, sides) -> None:
     without = ordfit("rating ~ temp + z", wine()).marginal_effects(scale=scale).frame
-    with pytest.warns(DataWarning, match="a column that others make up"):
+    with pytest.warns(DataWarning, match="a column that others determine"):
         table = ordfit(formula, wine(), **sides).marginal_effects(scale=scale).frame
     told = table["term"].isin(["temp", "z"])
     np.testing.assert_allclose(table.loc[told, STATISTICS], without[STATISTICS], rtol=1e-5, atol=1e-8)

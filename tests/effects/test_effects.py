@@ -35,7 +35,7 @@ def test_against_r(what: tuple[str, str]) -> None:
     elif kind == "emmeans":
         table = fit.emmeans(variable, scale=scale).frame
     else:
-        table = fit.emmeans(variable, scale=scale).contrasts()
+        table = fit.emmeans(variable, scale=scale).contrasts("revpairwise")
         assert table["contrast"].tolist() == ["mid - lo", "hi - lo", "hi - mid"]
     expected = R[(R["case"] == case) & (R["what"] == what[1])]
     np.testing.assert_allclose(table["estimate"], expected["estimate"], rtol=1e-7, atol=1e-10)
@@ -171,7 +171,7 @@ def test_robust_covariance_and_groups() -> None:
     np.testing.assert_allclose(by["std_error"], [fit.se[cell[0]], one])
     fixed = fit.marginal_effects("temp", scale="latent", at={"contact": "yes"}).frame
     np.testing.assert_allclose(fixed[["estimate", "std_error"]], by[["estimate", "std_error"]].iloc[[1]])
-    inside = fit.emmeans("temp", by="contact").contrasts()
+    inside = fit.emmeans("temp", by="contact").contrasts("revpairwise")
     np.testing.assert_allclose(inside["estimate"], by["estimate"])
     assert inside["contact"].tolist() == ["no", "yes"]
 

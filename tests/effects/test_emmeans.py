@@ -121,7 +121,7 @@ def test_rows_of_weight_zero_are_no_rows_of_the_grid() -> None:
 def test_a_number_that_is_kept_has_a_mean_for_each_value() -> None:
     means = fitted("crossed").emmeans("b", by="f", cov_keep=2)
     assert means.cells.to_dict("list") == {"b": [1, 1, 1, 3, 3, 3], "f": ["lo", "mid", "hi"] * 2}
-    assert means.contrasts()["contrast"].tolist() == ["3 - 1"] * 3
+    assert means.contrasts()["contrast"].tolist() == ["1 - 3"] * 3
 
 
 @pytest.mark.parametrize(

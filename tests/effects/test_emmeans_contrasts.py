@@ -50,11 +50,11 @@ def means(name: str, *variables: Any, **options: Any) -> Any:
 
 
 CASES: dict[str, Callable[[], pd.DataFrame]] = {
-    **{f"pairs {how}": lambda how=how: means("h", "Type").contrasts(adjust=how) for how in ADJUSTMENTS},
-    "pairs BY": lambda: means("h", "Type").contrasts(adjust="fdr_by"),
-    "default of two": lambda: means("h", "Cont").contrasts(),
-    "by": lambda: means("hi", "~ Type | Infl").contrasts(),
-    "reverse": lambda: means("hi", "Type", by="Infl").contrasts(reverse=True),
+    **{f"pairs {how}": lambda how=how: means("h", "Type").contrasts("revpairwise", how) for how in ADJUSTMENTS},
+    "pairs BY": lambda: means("h", "Type").contrasts("revpairwise", "fdr_by"),
+    "default of two": lambda: means("h", "Cont").contrasts("revpairwise"),
+    "by": lambda: means("hi", "~ Type | Infl").contrasts("revpairwise"),
+    "reverse": lambda: means("hi", "Type", by="Infl").contrasts("pairwise"),
     "reference": lambda: means("h", "Type").contrasts("trt.vs.ctrl", "sidak", ref="Apartment"),
     "sequential": lambda: means("h", "Type").contrasts("consec", adjust="holm"),
     "eff": lambda: means("h", "Type").contrasts("eff"),
@@ -65,10 +65,10 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
     "own scheffe": lambda: means("h", "Type").contrasts(OWN, "scheffe"),
     "own mvt": lambda: means("h", "Type").contrasts(OWN, "mvt"),
     "interaction": lambda: means("hi", "~ Infl * Type").contrasts(interaction=["consec", "trt.vs.ctrl"]),
-    "interaction of two": lambda: means("w", ["temp", "contact"]).contrasts(interaction="pairwise"),
-    "prob contrasts": lambda: means("w", "~ temp | contact", scale="prob").contrasts(),
-    "prob tukey": lambda: means("hi", "Infl", scale="prob").contrasts(),
-    "mean_class": lambda: means("hi", "Infl", scale="mean_class").contrasts(),
+    "interaction of two": lambda: means("w", ["temp", "contact"]).contrasts(interaction="revpairwise"),
+    "prob contrasts": lambda: means("w", "~ temp | contact", scale="prob").contrasts("revpairwise"),
+    "prob tukey": lambda: means("hi", "Infl", scale="prob").contrasts("revpairwise"),
+    "mean_class": lambda: means("hi", "Infl", scale="mean_class").contrasts("revpairwise"),
     "prob": lambda: means("w", "temp", scale="prob").frame,
     "exc_prob": lambda: means("w", "temp", scale="exc_prob").frame,
     "cum_prob": lambda: means("hi", "Infl", scale="cum_prob").frame,
@@ -81,9 +81,9 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
         for weights in ("equal", "proportional", "outer", "cells", "flat")
     },
     "at": lambda: means("s", "~ f | x1", at={"x1": [-1, 0.5]}).frame,
-    "at mean_class": lambda: means("s", "~ f | x1", at={"x1": [-1, 0.5]}, scale="mean").contrasts(),
+    "at mean_class": lambda: means("s", "~ f | x1", at={"x1": [-1, 0.5]}, scale="mean").contrasts("revpairwise"),
     "trends": lambda: model("s").emtrends("f", "x1").frame,
-    "trends contrasts": lambda: model("s").emtrends("f", "x1").contrasts("pairwise"),
+    "trends contrasts": lambda: model("s").emtrends("f", "x1").contrasts("revpairwise"),
     "joint s": lambda: model("s").joint_tests(),
     "joint hi": lambda: model("hi").joint_tests(),
     "joint hi by": lambda: model("hi").joint_tests(by="Infl"),
@@ -167,14 +167,16 @@ def test_slopes_are_those_of_the_location_in_the_unit_of_the_grid(data: pd.DataF
     np.testing.assert_allclose(slopes.frame["estimate"], np.exp(-3.0 * b["scale.x"]) * location, rtol=1e-9)
     # so that they differ where the interaction does
     test = fit.test("x:g[T.b] = 0")
-    np.testing.assert_allclose(slopes.contrasts()["estimate"], np.exp(-3.0 * b["scale.x"]) * b["x:g[T.b]"], rtol=1e-9)
+    np.testing.assert_allclose(
+        slopes.contrasts("revpairwise")["estimate"], np.exp(-3.0 * b["scale.x"]) * b["x:g[T.b]"], rtol=1e-9
+    )
     assert slopes.contrasts()["p_value"][0] < 1e-5 and test["p_value"].iloc[0] < 1e-5
 
 
 def test_slopes_are_differences_of_means(data: pd.DataFrame) -> None:
     fit = ordfit("y ~ x * g", data, scale="~ x + g")
     at = [3.0 - 1e-3, 3.0 + 1e-3]
-    means = fit.emmeans("x", by="g", at={"x": at}).contrasts()
+    means = fit.emmeans("x", by="g", at={"x": at}).contrasts("revpairwise")
     slopes = fit.emtrends("g", "x", at={"x": 3.0}).frame
     np.testing.assert_allclose(slopes[["estimate", "std_error"]], means[["estimate", "std_error"]] / 2e-3, rtol=1e-8)
 

@@ -59,12 +59,12 @@ def test_means_and_differences_that_are_infinite(upward):
     assert means.frame["estimate"].tolist()[2] == np.inf and np.isfinite(means.frame["estimate"][:2]).all()
     assert SEPARATED in str(means)
     with pytest.warns(DataWarning):
-        pairs = means.contrasts().set_index("contrast")
+        pairs = means.contrasts("revpairwise").set_index("contrast")
     assert pairs["estimate"].tolist()[1:] == [np.inf, np.inf] and np.isfinite(pairs.loc["b - a", "std_error"])
     with pytest.warns(DataWarning):
         assert upward.emmeans("g", scale="odds").frame["estimate"].tolist()[4:] == [np.inf, np.inf]
     with pytest.warns(DataWarning):
-        falling = upward.emmeans("g", scale="odds").contrasts(reverse=True)
+        falling = upward.emmeans("g", scale="odds").contrasts("pairwise")
     assert falling.set_index("contrast").loc["a / c", "estimate"].tolist() == [0.0, 0.0]
     tested = upward.test("g[T.b] = g[T.c], g[T.b] = 0")
     assert tested["difference"].iloc[0] == -np.inf and np.isfinite(tested["p_value"].iloc[1])
@@ -83,12 +83,12 @@ def test_differences_of_infinite_estimates_have_no_value_and_slopes_keep_theirs(
     fit, left = fits
     assert np.isnan(fit.test("g[T.c] = g[T.b]")["difference"].iloc[0])
     with pytest.warns(DataWarning):
-        pairs = fit.emmeans("g").contrasts().set_index("contrast")["estimate"]
+        pairs = fit.emmeans("g").contrasts("revpairwise").set_index("contrast")["estimate"]
         along = fit.emmeans("z", at={"z": [0, 1]})
     assert np.isnan(pairs["c - b"]) and pairs["b - a"] == np.inf
     for found in (
         fit.emtrends("g", "z").frame,
-        along.contrasts(),
+        along.contrasts("revpairwise"),
         fit.marginal_effects("z", scale="latent").frame,
         fit.marginal_effects("z", scale="log_odds").frame,
     ):

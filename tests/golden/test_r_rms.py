@@ -20,8 +20,6 @@ FAMILIES = {"logistic": "logit", "probit": "probit", "loglog": "cloglog", "clogl
 NAMES = {
     "Model L.R.": "lr_chi2",
     "d.f.": "lr_df",
-    "Score": "score_chi2",
-    "Score P": "score_p_value",
     "C": "c_index",
     "Dxy": "somers_d",
     "Gamma": "gamma",
@@ -35,7 +33,7 @@ NAMES = {
     "pdm": "pdm",
 }
 BINNED_NAMES = ("C", "Dxy", "Gamma", "Tau-a")
-NOT_STATISTICS = {"Obs", "Max Deriv", "Distinct Y", "Median Y", "P"}
+NOT_STATISTICS = {"Obs", "Max Deriv", "Distinct Y", "Median Y", "P", "Score", "Score P"}
 
 
 def r2_names(n: float, effective: float, df: float) -> dict[str, str]:

@@ -59,6 +59,6 @@ def test_a_true_hypothesis_is_rejected_as_often_as_promised():
     rejected = 0
     for _ in range(SAMPLES):
         data = sample(rng).assign(y=rng.integers(0, 4, ROWS))
-        pooled = ordfit_mi("y ~ x + z", [imputed(data, rng) for _ in range(IMPUTATIONS)])
-        rejected += pooled.anova(pooled.update("~ 1"))["p_value"].iloc[0] < 0.05
+        frames = [imputed(data, rng) for _ in range(IMPUTATIONS)]
+        rejected += ordfit_mi("y ~ x + z", frames).anova(ordfit_mi("y ~ 1", frames))["p_value"].iloc[0] < 0.05
     assert abs(rejected / SAMPLES - 0.05) <= ALLOWED, rejected / SAMPLES

@@ -49,7 +49,7 @@ def test_thresholds_of_a_structure_are_pooled():
     given = fits("y ~ x1", threshold="symmetric")
     both = pool(given)
     assert np.allclose(both.thresholds, np.mean([fit.thresholds for fit in given], axis=0))
-    wider = both.update(threshold="flexible")
+    wider = pool(fits("y ~ x1"))
     with pytest.raises(OptionError, match=r"terms are coded otherwise, .* Write the hypothesis"):
         both.anova(wider)
 
@@ -58,7 +58,7 @@ def test_what_is_printed(pooled):
     lines = str(pooled).splitlines()
     assert lines[0] == "Pooled over 6 imputations: Cumulative link model, y ~ x1 + x2 + g"
     assert max(map(len, lines)) <= 80 and len(lines) <= 24
-    assert "x1        0.6518  0.2716  32.3  0.0223   0.0988  1.2048  0.29" in lines
+    assert "x1 0.6518 0.2716 32.3 .022 0.0988 1.2048 0.29" in [" ".join(line.split()) for line in lines]
     assert "<table" in pooled._repr_html_() and " 5% " in str(pooled.summary(level=0.9))
     assert repr(pickle.loads(pickle.dumps(pooled))) == repr(pooled)
 
@@ -128,12 +128,12 @@ def test_hypotheses_refused(pooled):
 
 
 def test_models_refused(pooled):
-    smaller = pooled.update("~ g")
+    smaller = pool(fits("y ~ g"))
     for other, message in (
         (pooled.fits[0], "compares pooled fits with pooled fits"),
         (pool(smaller.fits[:4]), "same imputed data sets; got 6 and 4 fits"),
         (pooled, "needs a smaller and a larger model"),
-        (pooled.update(method="probit"), "are not nested"),
+        (pool(fits("y ~ x1 + x2 + g", method="probit")), "are not nested"),
     ):
         with pytest.raises(OptionError, match=message):
             pooled.anova(other)
@@ -200,20 +200,9 @@ def test_a_sampler_of_statsmodels():
         ordfit_mi("y ~ x", sampler, n_imputations=1)
 
 
-def test_update_takes_as_many_frames(pooled):
-    others = [frame.assign(x1=frame["x1"] + 0.1 * k) for k, frame in enumerate(FRAMES)]
-    moved = pooled.update(data=others)
-    assert np.allclose(moved.vcov(), pool(fits("y ~ x1 + x2 + g", others)).vcov(), rtol=1e-10)
-    for data, got in ((FRAMES[0], "a DataFrame"), (FRAMES[:5], "5"), (3, "a int"), ({"y": [1]}, "a dict")):
-        with pytest.raises(OptionError, match=f"data of a pooled update must be a list of 6 .* frames; got {got}"):
-            pooled.update(data=data)
+def test_data_are_the_frames():
     with pytest.raises(OptionError, match="data must be left out of ordfit_mi"):
         ordfit_mi("y ~ x1", FRAMES, data=FRAMES[0])
-
-
-def test_update_keeps_stated_degrees_of_freedom(pooled):
-    assert pooled.update("~ g").df_complete == pool(fits("y ~ g")).df_complete == 76
-    assert pool(pooled.fits, dfcom=np.inf).update("~ g").df_complete == np.inf
 
 
 def test_frames_that_are_all_equal_are_told():

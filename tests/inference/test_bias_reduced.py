@@ -12,6 +12,7 @@ from scipy import stats
 from inference.dense import Dense
 from ordstat import ordfit
 from ordstat.exceptions import OptionError, SeparationWarning
+from ordstat.likelihood import covariance
 
 # R 4.2.2, clubSandwich 0.5.8; ordinal 2022.11-16 for the wine data, whose `response` is on 0 to 100:
 #   d <- data.frame(y = as.integer(wine$response > 45), wine, x = (1:72 %% 7) / 3)
@@ -201,7 +202,8 @@ def test_ways_to_ask():
         pd.testing.assert_frame_equal(other.tidy(), fit.tidy())
         assert other.covariance == "CR2"
     assert fit.with_vcov({"cluster": "judge", "type": "CR1"}).covariance == "cluster"
-    assert fit.vcov("cluster").equals(others[1].vcov({"cluster": "judge"}))
+    assert fit.vcov("cluster").equals(others[1].vcov({"cluster": "judge", "type": "CR1"}))
+    assert fit.vcov().equals(others[1].vcov({"cluster": "judge"}))  # 9 clusters without a type
 
 
 @pytest.mark.parametrize(
@@ -217,14 +219,14 @@ def test_what_has_none(arguments, match):
         str(ordfit("rating ~ temp", data=load_data("wine"), **arguments).summary())
 
 
-def test_large_clusters_are_refused():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame({"y": rng.integers(0, 5, 2000), "x": rng.normal(size=2000), "g": np.arange(2000) % 2})
+def test_too_many_rows_are_refused_when_asked(monkeypatch):
+    monkeypatch.setattr(covariance, "LARGEST_CR2", 2000)
+    wine = load_data("wine")
     for ask in (
-        lambda: ordfit("y ~ x", data=data, cluster="g", vcov="CR2"),
-        lambda: ordfit("y ~ x", data=data).with_vcov({"cluster": "g", "type": "CR2"}),
+        lambda: ordfit("rating ~ temp", wine, cluster="judge", vcov="CR2"),
+        lambda: ordfit("rating ~ temp", wine).with_vcov({"cluster": "judge", "type": "CR2"}),
     ):
-        with pytest.raises(OptionError, match=r"the largest has 1000 rows of 5 levels.*random effect, \(1 \| g\)"):
+        with pytest.raises(OptionError, match=r"got 72 rows of 5 levels and 5 parameters.*random effect, \(1 \| g\)"):
             ask()
 
 

@@ -34,7 +34,7 @@ def test_whole_clusters_are_drawn(fit):
     rows = np.concatenate([np.flatnonzero(wine["judge"].cat.codes == judge) for judge in judges])
     again = ordfit("rating ~ temp + contact", data=wine.loc[rows].reset_index(drop=True))
     np.testing.assert_allclose(draws.replicates.iloc[1], again.params, rtol=1e-8)
-    assert draws.clusters == 9
+    assert draws.drawn == "9 clusters"
     own = ordfit("rating ~ temp + contact", data=wine, cluster="judge").bootstrap(2, seed=1)
     pd.testing.assert_frame_equal(own.replicates, draws.replicates)
 

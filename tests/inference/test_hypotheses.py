@@ -55,6 +55,19 @@ def test_equations(fit, text, L, r):
     assert table.index[-1] == ("joint" if n > 1 else text.strip())
 
 
+def test_terms_and_parameters_alone_are_tested_against_zero(fit):
+    both = fit.test("temp[T.warm] = 0, contact[T.yes] = 0")
+    for asked in (["temp", "contact"], "temp, contact", ["temp", "contact[T.yes] = 0"]):
+        np.testing.assert_allclose(fit.test(asked).loc["joint"], both.loc["joint"])
+    assert fit.test("scale.temp[T.warm]")["p_value"].iloc[0] == pytest.approx(fit.p_values["scale.temp[T.warm]"])
+    free = ordfit("y ~ f * x1", load_data("sim500"), nominal="~ x2")
+    table = free.test("f:x1")
+    assert table.index.tolist() == ["f[T.mid]:x1 = 0", "f[T.hi]:x1 = 0", "joint"]
+    assert table.loc["joint", "chisq"] == pytest.approx(free.anova(type="II").loc["f:x1", "chisq"], rel=1e-8)
+    assert free.test("x2").loc["joint", "df"] == len(free.thresholds)
+    assert len(ordfit("y ~ ns(x1, df=2)", load_data("sim500")).test("ns(x1, df=2)")) == 3
+
+
 def test_hypotheses_that_contradict_each_other(fit):
     table = fit.test("temp = 0, temp = 1")
     assert np.isposinf(table.loc["joint", "chisq"]) and table.loc["joint", "p_value"] == 0.0
@@ -85,14 +98,14 @@ def test_another_covariance(fit):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("temp", "expected '='"),
+        ("temp, tmep", r"equations such as .*, or terms .*; got 'tmep'\. Did you mean 'temp'"),
         ("taste = 0", "expected a number or a parameter, got 'taste'"),
         ("temp * contact = 0", "not linear"),
         ("1 / temp = 0", "not linear"),
         ("temp = contact = 0", "got '= ='"),
         ("temp - temp = 0", "does not depend"),
         ("(temp = 0", "cannot be read"),
-        ("", "must be a text"),
+        ("", "hypotheses must be equations"),
         ("temp[T.cold] = 0", "temp"),
         ("temporal = 0", "got 'temporal'"),
         ("contcat = 0", r"got 'contcat'\. Did you mean 'contact'"),

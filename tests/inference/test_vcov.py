@@ -16,6 +16,7 @@ MODELS = {
     "probit, weights": ("rating ~ temp + contact", {"method": "probit", "weights": 1 + np.arange(72) % 2}),
     "nominal and scale": ("rating ~ temp", {"nominal": "~ contact", "scale": "~ temp"}),
 }
+CR1 = {"cluster": "judge", "type": "CR1"}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -32,7 +33,7 @@ def test_sandwiches_by_differences(name):
     n, p = weights.sum(), point.size
     expected = {"HC0": rows, "HC1": n / (n - p) * rows, "judge": clusters}
     for choice, matrix in expected.items():
-        robust = fit.with_vcov(choice if choice != "judge" else {"cluster": "judge"})
+        robust = fit.with_vcov(choice if choice != "judge" else CR1)
         size = np.sqrt(np.outer(np.diag(matrix), np.diag(matrix)))
         assert np.abs((robust.vcov() - matrix) / size).to_numpy().max() < 1e-5
         np.testing.assert_allclose(robust.se, np.sqrt(np.diag(matrix)), rtol=1e-5)
@@ -59,12 +60,12 @@ def test_the_choice_reaches_every_table():
     wine = load_data("wine")
     plain = ordfit("rating ~ temp + contact", data=wine)
     ways = [
-        ordfit("rating ~ temp + contact", data=wine, vcov={"cluster": "judge"}),
-        ordfit("rating ~ temp + contact", data=wine, cluster="judge"),
-        plain.with_vcov({"cluster": "judge"}),
-        plain.with_vcov({"cluster": wine["judge"]}),
+        ordfit("rating ~ temp + contact", data=wine, vcov=CR1),
+        ordfit("rating ~ temp + contact", data=wine, cluster="judge", vcov="cluster"),
+        plain.with_vcov(CR1),
+        plain.with_vcov({"cluster": wine["judge"], "type": "CR1"}),
     ]
-    V = plain.vcov({"cluster": "judge"})
+    V = plain.vcov(CR1)
     for fit in ways:
         pd.testing.assert_frame_equal(fit.vcov(), V)
         np.testing.assert_allclose(fit.se, np.sqrt(np.diag(V)))

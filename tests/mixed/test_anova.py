@@ -1,4 +1,4 @@
-"""Tests between fits with random effects, and of refitted models: values of R, and the laws at a boundary.
+"""Tests between fits with random effects, and of refitted models: values of R, and the distributions at a boundary.
 
 R values: ordinal 2022.11-16,
   f0 <- clmm(rating ~ temp + contact + (1 | judge), wine, control = clmm.control(useMatrix = TRUE))
@@ -27,7 +27,7 @@ def test_one_variance_is_half_of_chi2() -> None:
     assert row["lr_stat"] == pytest.approx(9.8531, abs=1e-3)
     assert row["p_chi2"] == pytest.approx(0.001696, rel=1e-3)
     assert row["p_value"] == pytest.approx(0.5 * chi2.sf(row["lr_stat"], 1))
-    assert row["law"] == "1/2 chi2(0) + 1/2 chi2(1)"
+    assert row["distribution"] == "1/2 chi2(0) + 1/2 chi2(1)"
 
 
 def test_fixed_effects_are_tested_as_ever() -> None:
@@ -39,7 +39,7 @@ def test_fixed_effects_are_tested_as_ever() -> None:
     row = large.anova(small).iloc[1]
     assert row["lr_stat"] == pytest.approx(block["LR.stat"][-1], abs=2e-4)  # R's log-likelihoods are off by 1e-5
     assert row["p_value"] == row["p_chi2"] == pytest.approx(block["Pr(>Chisq)"][-1], rel=1e-3)
-    assert row["law"] == ""
+    assert row["distribution"] == ""
 
 
 def test_a_correlated_column_is_a_mixture_of_two() -> None:
@@ -50,8 +50,8 @@ def test_a_correlated_column_is_a_mixture_of_two() -> None:
     statistic = 2.0 * (large.loglik - small.loglik)
     assert row["p_value"] == pytest.approx(0.5 * (chi2.sf(statistic, 1) + chi2.sf(statistic, 2)))
     apart = ordfit("y ~ x1 + (1 + x1 || subj)", data)
-    assert apart.anova(small).iloc[1]["law"] == "1/2 chi2(0) + 1/2 chi2(1)"
-    assert apart.anova(large).iloc[1]["law"] == ""  # a correlation has no boundary at 0
+    assert apart.anova(small).iloc[1]["distribution"] == "1/2 chi2(0) + 1/2 chi2(1)"
+    assert apart.anova(large).iloc[1]["distribution"] == ""  # a correlation has no boundary at 0
 
 
 def test_different_rules_do_not_compare() -> None:

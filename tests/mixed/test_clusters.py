@@ -90,7 +90,7 @@ def test_clusters_of_the_fit(robust: LikelihoodResults) -> None:
     assert own.se.tolist() == robust.se.tolist()
     assert own.se.tolist() == np.sqrt(np.diag(plain.vcov({"cluster": CODES})))[:6].tolist()
     assert robust.varcorr()["std_error"].iloc[0] == pytest.approx(np.sqrt(robust.vcov().iloc[-1, -1]))
-    assert "cluster-robust, 9 clusters" in str(robust.summary("fit"))
+    assert "cluster-robust, t with 8 df, 9 clusters" in str(robust.summary("fit"))
 
 
 def panel(groups: int = 80, size: int = 10) -> pd.DataFrame:

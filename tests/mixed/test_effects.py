@@ -36,7 +36,7 @@ def test_latent_means_and_pairs(wine: LikelihoodResults) -> None:
     table = means.frame.sort_values("contact")
     assert table["estimate"].tolist() == pytest.approx([-2.4984499, 0.44825989, -0.78100305, 2.3972379], **R_CLOSE)
     assert table["std_error"].tolist() == pytest.approx([0.67651829, 0.61476876, 0.62330383, 0.65624255], **R_CLOSE)
-    pairs = means.contrasts("pairwise")
+    pairs = means.contrasts("revpairwise")
     assert pairs["estimate"].tolist() == pytest.approx([2.9467098, 3.1782409], **R_CLOSE)
     assert pairs["std_error"].tolist() == pytest.approx([0.7610983, 0.76475076], **R_CLOSE)
 

@@ -34,7 +34,7 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "test": [("temp[T.warm] = 0",)],
     "emtrends": [("temp", "x")], "add1": [("~ . + temp:contact",)], "bootstrap": [(3,)], "simulate": [(2,)],
     "errors": [(), (WINE,)], "bounds": [(), (WINE,)], "staged_errors": [(WINE,)], "predict": [(WINE[:3],)],
-    "gof": [("lipsitz", 3)],
+    "gof": [(3,)],
 }  # fmt: skip
 #: Elsewhere tested, or no question: pages, files, further fits.
 LEFT_OUT = {"plot", "report", "save", "update", "with_vcov", "at", "more", "summary", "power", "conformal"}

@@ -86,14 +86,14 @@ def test_covariances(wine_logit, type, factor):
 
 def test_cluster_covariance_by_series_or_values(wine_logit, wine):
     for clusters in (wine["judge"], wine["judge"].to_numpy(), wine["judge"].iloc[::-1]):
-        sandwich = wine_logit.vcov({"cluster": clusters})
+        sandwich = wine_logit.vcov({"cluster": clusters, "type": "CR1"})
         np.testing.assert_allclose(sandwich, 3.0 * 9 / 8 * wine_logit.vcov(), rtol=1e-10)
 
 
 def test_a_fit_with_clusters_uses_them(wine_logit, wine):
     codes = pd.factorize(wine["judge"])[0]
     design = replace(wine_logit.design, sample=replace(wine_logit.design.sample, cluster=codes))
-    r = replace(wine_logit, design=design)
+    r = replace(wine_logit, design=design).with_vcov("cluster")
     np.testing.assert_allclose(r.se, np.sqrt(3.0 * 9 / 8) * wine_logit.se, rtol=1e-10)
     np.testing.assert_allclose(r.vcov("model"), wine_logit.vcov(), rtol=1e-12)
     text = str(r.summary())

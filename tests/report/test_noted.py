@@ -76,7 +76,7 @@ def test_what_tables_of_a_fit_say_is_printed():
     assert "chi-squared distribution" in " ".join(str(fit.nominal_test()).split())
     other = ordfit("rating ~ judge", wine)
     assert "does not contain the smaller model" in str(fit.anova(other))
-    assert "cluster-robust, 9 clusters" in str(fit.with_vcov({"cluster": "judge"}).anova())
+    assert "cluster-robust, 9 clusters" in str(fit.with_vcov({"cluster": "judge", "type": "CR1"}).anova())
     assert str(fit.test("temp = contact")).startswith("Wald tests")
     bounds = str(ordfit("rating ~ temp + contact", wine, "redsvm").bounds())
     assert max(map(len, bounds.splitlines())) <= 80

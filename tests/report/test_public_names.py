@@ -77,7 +77,7 @@ def test_statsmodels_names_are_other_names(fits):
         ("predict", "newdata"),
         ("conf_int", "alpha"),
         ("update", "formula"),
-        ("gof", "test"),
+        ("gof", "groups"),
     ],
 )
 def test_signature_and_help_are_those_of_the_topic(fits, name, first):

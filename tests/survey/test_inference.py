@@ -51,7 +51,7 @@ def test_scale_of_the_weights(factor):
 def test_equal_weights_and_clusters_are_the_cluster_covariance():
     wine = datasets.load("wine").assign(one=1.0)
     survey = ordfit("rating ~ temp", wine, "probit", design=SurveyDesign(weights="one", clusters="judge"))
-    cluster = ordfit("rating ~ temp", wine, "probit", cluster="judge")
+    cluster = ordfit("rating ~ temp", wine, "probit", cluster="judge", vcov="cluster")
     np.testing.assert_allclose(survey.se, cluster.se, rtol=1e-10)
 
 
