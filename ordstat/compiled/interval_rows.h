@@ -99,6 +99,56 @@ static void probit_intervals(int n, OrdstatChunk *at) {
     }
 }
 
+/* log p, a, b and c of a row with what follows from them, from S = (log f)' at both ends and S(lo) - S(u). Nothing is
+   lost where S(u), S(lo) and c nearly agree. */
+ORDSTAT_INLINE void ordstat_assemble(int i, double log_p, double a, double b, double c, double s_u, double s_l,
+                                     double gap, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    at->log_p[i] = log_p;
+    at->a[i] = a;
+    at->b[i] = b;
+    at->c[i] = c;
+    at->r_u[i] = a * (s_u - c);
+    at->r_l[i] = -b * (s_l - c);
+    at->W[i] = a != 0.0 ? b * gap - c * (s_u - c) : b * (s_l - c);
+    at->h_ul[i] = a * b;
+}
+
+/* Of F(t) = 1 - exp(-exp(t)), or with `flip` of its mirror image. Ends up to 30, d >= 1e-3. */
+ORDSTAT_INLINE void cloglog_intervals_body(int n, int flip, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    for (int i = 0; i < n; i++) {
+        double has_u = flip ? at->has_l[i] : at->has_u[i], has_l = flip ? at->has_u[i] : at->has_l[i];
+        double e_u = ordstat_exp(flip ? -at->lo[i] : at->u[i]), e_l = has_l * ordstat_exp(flip ? -at->u[i] : at->lo[i]);
+        double e, share = -ordstat_expm1(-at->d[i], &e), mass = e_u * (has_u * has_l > 0.0 ? share : 1.0);
+        double rise = -ordstat_expm1(-(mass < 700.0 ? mass : 700.0), &e);
+        rise = has_u > 0.0 ? rise : 1.0; /* p = exp(-e_l) rise */
+        ordstat_assemble(i, ordstat_log(rise) - e_l, has_u * e_u * e / rise, e_l / rise, has_u * mass * e / rise - e_l,
+                         1.0 - e_u, 1.0 - e_l, mass, at);
+    }
+    for (int i = 0; flip && i < n; i++) {
+        double a = at->a[i], r_u = at->r_u[i];
+        at->a[i] = at->b[i], at->b[i] = a, at->c[i] = -at->c[i];
+        at->r_u[i] = at->r_l[i], at->r_l[i] = r_u;
+    }
+}
+ORDSTAT_TWICE(cloglog_intervals, (int n, int flip, OrdstatChunk *at), (n, flip, at))
+
+/* Of the Cauchy distribution: pi p = atan2(d, 1 + u lo). Ends up to 1e6, d >= 1e-3. */
+static void cauchit_intervals(int n, OrdstatChunk *at) {
+    for (int i = 0; i < n; i++) {
+        double has_u = at->has_u[i], has_l = at->has_l[i], u = at->u[i], lo = at->lo[i], d = at->d[i];
+        double q_u = 1.0 + u * u, q_l = 1.0 + lo * lo, mass, a, b, c, gap = 0.0;
+        if (has_l == 0.0) mass = atan2(1.0, -u);
+        else if (has_u == 0.0) mass = atan2(1.0, lo);
+        else mass = atan2(d, 1.0 + u * lo);
+        a = has_u / (mass * q_u), b = has_l / (mass * q_l), c = a - b;
+        if (has_u * has_l > 0.0) {
+            c = -(u + lo) * (d / q_u) / (mass * q_l);
+            gap = 2.0 * d * ((1.0 - u * lo) / q_u) / q_l;
+        }
+        ordstat_assemble(i, log(mass / 3.14159265358979323846), a, b, c, -2.0 * u / q_u, -2.0 * lo / q_l, gap, at);
+    }
+}
+
 /* Scores of the rows and, with `second`, their curvature, case weights v multiplied in; what the log scale needs where
    `scaled`. Formulas in likelihood/family.py. */
 ORDSTAT_INLINE void interval_terms_body(int n, int second, int scaled, OrdstatChunk *ORDSTAT_RESTRICT at) {

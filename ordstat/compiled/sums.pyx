@@ -50,19 +50,25 @@ cdef extern from "interval_rows.h":
     void logit_ends(int n, OrdstatChunk *at) noexcept nogil
     void logit_intervals(int n, OrdstatChunk *at) noexcept nogil
     void probit_intervals(int n, OrdstatChunk *at) noexcept nogil
+    void cloglog_intervals(int n, bint flip, OrdstatChunk *at) noexcept nogil
+    void cauchit_intervals(int n, OrdstatChunk *at) noexcept nogil
     void interval_terms(int n, bint second, bint scaled, OrdstatChunk *at) noexcept nogil
     void add_places(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
                     double *sums) noexcept nogil
     void add_columns(int n, int px, int pz, bint second, const OrdstatChunk *at, const double *rows,
                      double *score, double *gram) noexcept nogil
 
-#: Ends of intervals that the closed forms are good for, and their least widths, of the logit and of the probit.
-cdef double LARGEST_LOGIT = 250.0, LEAST_LOGIT = 1e-30, LARGEST_PROBIT = 6.0, LEAST_PROBIT = 0.1
-
 cdef enum:
     FIRST = 4  # sums of a threshold alone, before those with the columns
     LOGIT = 1
     PROBIT = 2
+    CLOGLOG = 3
+    LOGLOG = 4
+    CAUCHIT = 5
+
+#: Ends of intervals that the closed forms of each distribution are good for, and their least widths.
+cdef double[6] LARGEST = [0.0, 250.0, 6.0, 30.0, 30.0, 1e6]
+cdef double[6] LEAST = [0.0, 1e-30, 0.1, 1e-3, 1e-3, 1e-3]
 
 cdef struct Shape:
     # columns of x and z, both, and their padded widths
@@ -119,10 +125,10 @@ cdef bint _set_levels(OrdstatLevels *levels, const double[:, ::1] theta, const d
             levels.high[at] = theta[k if y < last else k - 1, 0]
             levels.low[at] = theta[k - 1 if y > 0 else k, 0]
             levels.has_u[at], levels.has_l[at] = 1.0 if y < last else 0.0, 1.0 if y > 0 else 0.0
-            inside = inside and fabs(levels.high[at]) <= LARGEST_LOGIT and fabs(levels.low[at]) <= LARGEST_LOGIT
+            inside = inside and fabs(levels.high[at]) <= LARGEST[LOGIT] and fabs(levels.low[at]) <= LARGEST[LOGIT]
             if 0 < y < last:
                 levels.width[at] = step[k, 0]
-                inside = inside and step[k, 0] >= LEAST_LOGIT
+                inside = inside and step[k, 0] >= LEAST[LOGIT]
                 levels.gap[at] = 1.0 / expm1(step[k, 0])
             if y < last:
                 levels.exp_u[at] = exp(-levels.high[at])
@@ -277,8 +283,8 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     z inverse, and scale_offset tau. theta (G last, m) are the
     coefficients of the `last` thresholds, of each pattern where `pattern` (n,) is given, and step (G last, m) their
     differences from the threshold below, which are known better than by theta; they go with the nominal columns w
-    (n, m), or 1 where w is None. The distribution is the logit (link 1), the normal (2), or given by log p and its
-    derivatives `parts` (8, n). Adds to alpha (G last, m), pairs (2, G last, m, m), the blocks (k, k) and
+    (n, m), or 1 where w is None. The distribution is the logit (link 1), normal (2), cloglog (3), loglog (4), Cauchy
+    (5), or given by log p and its derivatives `parts` (8, n). Adds to alpha (G last, m), pairs (2, G last, m, m), the blocks (k, k) and
     (k, k - 1) at k - 1, cross (G last, m, q), rest (q,) and gram (q, q). Without `parts` returns NaN, and sums that are
     not complete, where thresholds are out of order or too close, |tau| is above `largest`, exp(-tau) above `farthest`,
     or an end too far out. Without `second` the scores alone are added up.
@@ -291,8 +297,7 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     of.width = of.px + of.pz
     cdef bint scaled = of.r > 0 or scale_offset is not None, given = parts is not None, inside, shared = w is None
     cdef bint levels_only = link == LOGIT and shared and not scaled and not given
-    cdef double total = 0.0, far = LARGEST_PROBIT if link == PROBIT else LARGEST_LOGIT
-    cdef double least = LEAST_PROBIT if link == PROBIT else LEAST_LOGIT
+    cdef double total = 0.0, far = LARGEST[link], least = LEAST[link]
     cdef Room room
     cdef Py_ssize_t place[ORDSTAT_ROOM]
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
@@ -348,6 +353,10 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                 _set_intervals(rows, parts, start, at)
             elif link == PROBIT:
                 probit_intervals(rows, at)
+            elif link == CAUCHIT:
+                cauchit_intervals(rows, at)
+            elif link == CLOGLOG or link == LOGLOG:
+                cloglog_intervals(rows, link == LOGLOG, at)
             else:
                 if not levels_only:
                     logit_ends(rows, at)

@@ -33,7 +33,7 @@ LARGEST_LOG_SCALE = 100.0
 #: Thresholds and effects up to this many times the latent spread have differences to five digits.
 _FARTHEST = 1e-5 * 2.0**52
 #: Distributions that the compiled pass has.
-_COMPILED = {"logit": 1, "probit": 2}
+_COMPILED = {"logit": 1, "probit": 2, "cloglog": 3, "loglog": 4, "cauchit": 5}
 #: So many different rows of nominal columns are few.
 _PATTERNS = 64
 
