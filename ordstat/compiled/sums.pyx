@@ -7,7 +7,7 @@ arrays given by the caller and has a plain NumPy twin in `tests/twins_sums.py`.
 
 from libc.math cimport NAN, exp, expm1, fabs
 from libc.stdlib cimport calloc, free, malloc
-from scipy.linalg.cython_blas cimport dgemv
+from scipy.linalg.cython_blas cimport dgemm, dgemv
 
 cdef extern from "interval_rows.h":
     enum:
@@ -55,10 +55,9 @@ cdef extern from "interval_rows.h":
     void interval_terms(int n, bint second, bint scaled, OrdstatChunk *at) noexcept nogil
     void add_places(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
                     double *sums) noexcept nogil
-    void add_columns(int n, int px, int pz, bint second, const OrdstatChunk *at, const double *rows,
-                     double *score, double *gram) noexcept nogil
 
 cdef enum:
+    TILE = 32  # columns that BLAS takes at once
     FIRST = 4  # sums of a threshold alone, before those with the columns
     LOGIT = 1
     PROBIT = 2
@@ -78,6 +77,7 @@ cdef struct Room:
     # What a pass needs; `all` is the one to free.
     double *all
     double *rows
+    double *weighed
     double *H
     double *tau
     double *by
@@ -90,11 +90,12 @@ cdef struct Room:
 cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
     """Buffers, all zero; False where there is no memory."""
     cdef size_t width = <size_t>of.width, chunk = ORDSTAT_ROOM, size = <size_t>places
-    room.all = <double *>calloc(chunk * (width + 2) + width * (2 + width) + size * (width + FIRST + 8), sizeof(double))
+    room.all = <double *>calloc(chunk * (2 * width + 2) + width * (2 + width) + size * (width + FIRST + 8), sizeof(double))
     if room.all == NULL:
         return False
     room.rows = room.all
-    room.H = room.rows + chunk * width
+    room.weighed = room.rows + chunk * width
+    room.H = room.weighed + chunk * width
     room.tau = room.H + chunk
     room.by = room.tau + chunk
     room.score = room.by + width
@@ -161,12 +162,34 @@ cdef void _project(const double *rows, int n, int pitch, int width, const double
         dgemv(&trans, &width, &n, &one, <double *>rows, &pitch, <double *>by, &step, &one, out, &step)
 
 
-cdef inline double _sum(const double *values, int n) noexcept nogil:
-    cdef int i
-    cdef double total = 0.0
+cdef void _add_score(int n, int pitch, int width, const double *by, const double *rows, double *score) noexcept nogil:
+    """score += by' rows, for `width` columns of rows that lie `pitch` apart."""
+    cdef double one = 1.0
+    cdef int step = 1, start, count
+    cdef char plain = b'N'
+    for start from 0 <= start < width by TILE:
+        count = min(<int>TILE, width - start)
+        dgemv(&plain, &count, &n, &one, <double *>rows + start, &pitch, <double *>by, &step, &one, score + start, &step)
+
+
+cdef void _add_gram(int n, int pitch, int first, int height, int second, int width, const double *by,
+                    const double *rows, double *weighed, double *gram) noexcept nogil:
+    """gram += A' diag(by) B for the columns A of rows from `first` and B from `second`; of A = B the upper triangle.
+
+    BLAS runs on one thread for products of this size, so that the sums are the same on any number of threads.
+    """
+    cdef double one = 1.0
+    cdef char plain = b'N', turned = b'T'
+    cdef int i, j, left, top, high, wide
     for i in range(n):
-        total += values[i]
-    return total
+        for j in range(width):
+            weighed[i * pitch + j] = by[i] * rows[i * pitch + second + j]
+    for top from 0 <= top < height by TILE:
+        high = min(<int>TILE, height - top)
+        for left from (top if first == second else 0) <= left < width by TILE:
+            wide = min(<int>TILE, width - left)
+            dgemm(&plain, &turned, &wide, &high, &n, &one, weighed + left, &pitch, <double *>rows + first + top, &pitch,
+                  &one, gram + (first + top) * pitch + second + left, &pitch)
 
 
 cdef void _own_ends(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t last, Py_ssize_t m, const double *theta,
@@ -215,15 +238,6 @@ cdef void _add_nominal(int rows, const Py_ssize_t *y, const double *w, Py_ssize_
                 into = cross + (k * m + j) * of.q
                 _add(own[j] * at.curve[2 + 3 * end][i], x, of.p, into)
                 _add(own[j] * at.curve[3 + 3 * end][i], x + of.px, of.r, into + of.p)
-
-
-cdef void _pad(int rows, OrdstatChunk *at) noexcept nogil:
-    """Zeros beyond the last row, up to four rows, in what weighs the columns."""
-    cdef int i, k
-    for i in range(rows, (rows + 3) // 4 * 4):
-        at.score[2][i] = at.score[3][i] = 0.0
-        for k in range(7, 10):
-            at.curve[k][i] = 0.0
 
 
 cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patterns, Py_ssize_t last,
@@ -365,8 +379,12 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
             for i in range(rows):
                 total += at.v[i] * at.log_p[i]
             if of.width > 0:
-                _pad(rows, at)
-                add_columns(rows, of.px, of.pz, second, at, room.rows, room.score, room.gram)
+                _add_score(rows, of.width, of.px, at.score[2], room.rows, room.score)
+                _add_score(rows, of.width, of.pz, at.score[3], room.rows + of.px, room.score + of.px)
+                if second:
+                    _add_gram(rows, of.width, 0, of.px, 0, of.px, at.curve[7], room.rows, room.weighed, room.gram)
+                    _add_gram(rows, of.width, 0, of.px, of.px, of.pz, at.curve[8], room.rows, room.weighed, room.gram)
+                    _add_gram(rows, of.width, of.px, of.pz, of.px, of.pz, at.curve[9], room.rows, room.weighed, room.gram)
             if not shared:
                 _add_nominal(rows, &y[start], &w[start, 0], last, m, room.rows, at, &of, &alpha[0, 0],
                              &pairs[0, 0, 0, 0], theta.shape[0], &cross[0, 0, 0] if of.q > 0 else NULL, second)
