@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from .._typing import FloatArray, IntArray
 from .family import STENCIL, STEP, Family, LocationTerms, RowTerms, both_tails, chained, log_odds_above
@@ -46,7 +45,8 @@ class Adjacent(Family):
         """(n, K)."""
         steps = log_odds_above(self.cut, eta)
         scores = np.hstack([np.zeros((len(eta), 1)), np.cumsum(steps, axis=1)])
-        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+        scores -= scores.max(axis=1, keepdims=True)
+        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
     def _log_sums(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n, K-1) log P(y <= k) and log P(y > k)."""
@@ -55,6 +55,8 @@ class Adjacent(Family):
 
     def _ratio_slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """r' and r'', of the shape of eta."""
+        if self.link.name == "logit":
+            return np.full_like(eta, -1.0), np.zeros_like(eta)
         above, below = both_tails(self.cut, eta)
         return -(above.b + below.a).reshape(eta.shape), (above.h_ll - below.h_uu).reshape(eta.shape)
 

@@ -392,6 +392,8 @@ def both_tails(link: Link, eta: FloatArray) -> tuple[Interval, Interval]:
 
 def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
     """log((1 - F) / F), accurate in both tails."""
+    if link.name == "logit":
+        return -eta
     flat = eta.reshape(-1)
     infinite = np.full(flat.size, np.inf)
     above, below = link.log_interval(infinite, flat, infinite), link.log_interval(flat, -infinite, infinite)

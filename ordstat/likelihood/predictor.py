@@ -181,6 +181,35 @@ class Jacobian:
         """(P,) the sum of J' times the values over all rows."""
         return np.asarray(self.totals(values, np.zeros(self.rows.n, dtype=np.intp), 1)[0])
 
+    def information(self, curvature: FloatArray) -> FloatArray:
+        """(P, P) the sum over all rows of J' times the curvature (M + 2 + n_lambda, M + 2 + n_lambda, n) times J."""
+        w, count, (n, m) = self.rows.w, self.n_thresholds, self.rows.w.shape
+        curvature = self._by_threshold(self._by_threshold(curvature).swapaxes(0, 1))
+        products = (w[:, :, None] * w[:, None, :]).reshape(n, m * m)
+        levels = curvature[:count, :count].reshape(-1, n) @ products
+        levels = levels.reshape(count, count, m, m).transpose(2, 0, 3, 1).reshape(m * count, m * count)
+        others = [self.rows.x, self.rows.z, *[np.ones((n, 1))] * self.n_lambda]
+        cross = [
+            np.vstack([(curvature[:count, j] * column) @ x for column in w.T]) for j, x in enumerate(others, count)
+        ]
+        rest = [
+            [x.T @ (curvature[i, j][:, None] * z) for j, z in enumerate(others, count)]
+            for i, x in enumerate(others, count)
+        ]
+        out = np.block([[levels, *cross], *([c.T, *row] for c, row in zip(cross, rest, strict=True))])
+        return np.asarray(out if self.structure is None else self.structure.T @ out @ self.structure)
+
+    def _by_threshold(self, values: FloatArray) -> FloatArray:
+        """Values (M + 2 + n_lambda, ..., n) of the predictors, those at the places summed at every threshold."""
+        places, every = self.places, np.arange(self.rows.n)
+        if len(places) == self.n_thresholds and (places == np.arange(len(places))[:, None]).all():
+            return values
+        out = np.zeros((self.n_thresholds + len(values) - len(places), *values.shape[1:]))
+        out[self.n_thresholds :] = values[len(places) :]
+        for k, value in zip(places, values, strict=False):
+            out[k, ..., every] += value.T
+        return out
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ThresholdMap:

@@ -202,7 +202,7 @@ class LikelihoodRows:
         order = np.arange(x.size)  # the Jacobian has the thresholds column by column
         order[: count * m] = order[: count * m].reshape(count, m).T.reshape(-1)
         loglik, score, total = 0.0, np.zeros(x.size), np.zeros((x.size, x.size))
-        for some in row_blocks(self.sample.n, (count + 3) * x.size, _BUFFER):
+        for some in row_blocks(self.sample.n, (count + 3) ** 2, _BUFFER):
             rows = self.model_rows(some)
             observed = ObservedRows(rows=rows, y=self.sample.y[some], family=self.family, flexible=self.flexible)
             terms = observed.terms(alpha, rest, second)
@@ -213,9 +213,7 @@ class LikelihoodRows:
                 loglik += float(weights[some] @ terms.log_p)
                 score += jacobian.total(terms.score * weights[some])
                 if second:
-                    J = jacobian.apply(np.eye(x.size))
-                    curved = np.moveaxis(terms.second() * weights[some], -1, 0) @ J
-                    total += J.reshape(-1, x.size).T @ curved.reshape(-1, x.size)
+                    total += jacobian.information(terms.second() * weights[some])
         back = np.argsort(order)
         blocks = Blocks.of_dense(total[np.ix_(back, back)], count * m) if information is None else information
         return Evaluation(loglik, score[back], blocks)
