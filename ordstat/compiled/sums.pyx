@@ -290,7 +290,7 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                   const double[::1] inverse, Py_ssize_t last, const double[:, ::1] theta, const double[:, ::1] step,
                   const double[::1] by, double farthest, double largest, int link, const double[:, ::1] parts,
                   double[:, ::1] alpha, double[:, :, :, ::1] pairs, double[:, :, ::1] cross, double[::1] rest,
-                  double[:, ::1] gram, bint second):
+                  double[:, ::1] gram, bint second, double[:, ::1] scores=None):
     """Add up score and information of rows of a cumulative model; returns the log-likelihood.
 
     The columns of X (n, p), as (x - mean) inverse, with their part of `by` and offset make H, those of Z (n, r), as
@@ -301,9 +301,10 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     (5), or given by log p and its derivatives `parts` (8, n). Adds to alpha (G last, m), pairs (2, G last, m, m), the blocks (k, k) and
     (k, k - 1) at k - 1, cross (G last, m, q), rest (q,) and gram (q, q). Without `parts` returns NaN, and sums that are
     not complete, where thresholds are out of order or too close, |tau| is above `largest`, exp(-tau) above `farthest`,
-    or an end too far out. Without `second` the scores alone are added up.
+    or an end too far out. Without `second` the scores alone are added up. Those
+    of the rows, by the upper and the lower threshold, H and tau, are written into `scores` (4, n).
     """
-    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, patterns = theta.shape[0] // last
+    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, k, patterns = theta.shape[0] // last
     cdef int rows
     cdef Shape of
     of.p, of.r, of.q = <int>X.shape[1], <int>Z.shape[1] if Z is not None else 0, <int>rest.shape[0]
@@ -378,6 +379,10 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
             interval_terms(rows, second, scaled, at)
             for i in range(rows):
                 total += at.v[i] * at.log_p[i]
+            if scores is not None:
+                for k in range(4 if scaled else 3):
+                    for i in range(rows):
+                        scores[k, start + i] = at.score[k][i]
             if of.width > 0:
                 _add_score(rows, of.width, of.px, at.score[2], room.rows, room.score)
                 _add_score(rows, of.width, of.pz, at.score[3], room.rows + of.px, room.score + of.px)
@@ -401,6 +406,22 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     free(at)
     free(room.all)
     return total
+
+
+def add_by(const Py_ssize_t[:] codes, const double[:, :] values, const double[:] weights, double[:, ::1] sums):
+    """Add the rows of values (n, p), times their weights (n,) where given, to the rows `codes` of `sums` (G, p)."""
+    cdef Py_ssize_t n = values.shape[0], p = values.shape[1], i, j
+    cdef double weight = 1.0
+    cdef double *into
+    if p == 0:
+        return
+    with nogil:
+        for i in range(n):
+            if weights is not None:
+                weight = weights[i]
+            into = &sums[codes[i], 0]
+            for j in range(p):
+                into[j] += weight * values[i, j]
 
 
 def spreads(const double[:, ::1] X, const double[::1] weights, const double[::1] shift, double[::1] sums,

@@ -161,6 +161,7 @@ class OrdinalRegression(Method):
         problem, optimum, coefficients = estimate.problem, estimate.optimum, estimate.coefficients
         rule, information = problem.rule(coefficients, estimate.family, self.cost_matrix), estimate.information()
         digits, iterations = estimate.digits(information), optimum.logliks.size - 1
+        rise, rising = estimate.start.rise, estimate.rising
         return LikelihoodFit(
             **fields,
             rule=rule,
@@ -172,6 +173,7 @@ class OrdinalRegression(Method):
                     ("condition number", optimum.information.condition_number()),
                     ("iterations", iterations),
                     ("correct digits", int(digits.min())),
+                    *([] if rising is None else [("log-likelihood elsewhere, higher by", rise)]),
                 ),
             ),
             trace=Trace(iterations=iterations, objective=optimum.logliks, message=optimum.message),
@@ -180,6 +182,8 @@ class OrdinalRegression(Method):
             information=information,
             digits=problem.spread(digits),
             loglik=estimate.loglik(),
+            rise=rise,
+            rising=None if rising is None else problem.spread(rising.astype(np.float64)) == 1.0,
             likelihood=LikelihoodAtEstimates(
                 estimation=estimate.by,
                 problem=replace(problem),  # without what it has computed

@@ -22,32 +22,15 @@ from .profile import ProfileLikelihood
 from .rows import ObservedRows
 from .separation import confounded, identified
 
-#: Doubles held at once for the score rows of a chunk.
-_BUFFER = 1 << 20
-#: And for the sums over groups, which stay in the cache.
+#: Doubles held at once for the scores of some rows, which stay in the cache.
 _CHUNK = 1 << 17
-
-
-def row_scores(
-    problem: Problem, estimates: FloatArray, level: int | None = None
-) -> Callable[[IntArray | slice], tuple[FloatArray, FloatArray]]:
-    """From places (n,) to the rows' log-probabilities and their derivatives (n, P') on the user's own columns.
-
-    Of the levels observed, or of one `level` at all rows.
-    """
-    terms_of = _score_terms(problem, estimates, level)
-
-    def scores(index: IntArray | slice) -> tuple[FloatArray, FloatArray]:
-        jacobian, terms = terms_of(index)
-        return terms.log_p, jacobian.transposed(terms.score)
-
-    return scores
 
 
 def _score_terms(
     problem: Problem, estimates: FloatArray, level: int | None = None
-) -> Callable[[IntArray | slice], tuple[Jacobian, RowTerms]]:
-    """From some rows to the derivatives of their predictors by the parameters, and their terms."""
+) -> tuple[Callable[[slice, IntArray], Jacobian], Callable[[slice], RowTerms]]:
+    """From some rows, and the places of their thresholds, to the derivatives of their predictors by the parameters; and
+    from some rows to their terms, at the levels observed or at one `level`."""
     sample, n_lambda = problem.sample, int(problem.flexible is not None)
     columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
     y = sample.y if level is None else np.full_like(sample.y, level)
@@ -59,13 +42,15 @@ def _score_terms(
     if problem.structure is not None:
         structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
 
-    def terms_of(some: IntArray | slice) -> tuple[Jacobian, RowTerms]:
-        part = rows.take(some)
-        terms = part.terms(alpha, rest, second=False)
-        assert terms is not None
-        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda), terms
+    def jacobian_of(some: slice, places: IntArray) -> Jacobian:
+        return Jacobian(columns.take(some), places, len(alpha), structure, n_lambda)
 
-    return terms_of
+    def terms_of(some: slice) -> RowTerms:
+        terms = rows.take(some).terms(alpha, rest, second=False)
+        assert terms is not None
+        return terms
+
+    return jacobian_of, terms_of
 
 
 #: Eigenvalues below this share of the largest are rounding of 0.
@@ -111,8 +96,12 @@ def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> 
 
 def _probabilities(problem: Problem, estimates: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(N, K) of all levels, and their derivatives (N, K, P')."""
-    every, levels = np.arange(problem.sample.n), range(problem.sample.n_levels)
-    logs, scores = zip(*(row_scores(problem, estimates, level)(every) for level in levels), strict=True)
+    every, logs, scores = slice(None), [], []
+    for level in range(problem.sample.n_levels):
+        jacobian_of, terms_of = _score_terms(problem, estimates, level)
+        terms = terms_of(every)
+        logs.append(terms.log_p)
+        scores.append(jacobian_of(every, terms.places).transposed(terms.score))
     p = np.exp(np.column_stack(logs))
     return p, np.where(p[:, :, None] > 0.0, p[:, :, None] * np.stack(scores, axis=1), 0.0)
 
@@ -216,28 +205,38 @@ class LikelihoodAtEstimates:
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of U U' over clusters (N,), or over rows (v U U' for a row of weight v) without them."""
         if cluster is not None:
-            codes = np.unique(self._used(cluster), return_inverse=True)[1]
-            totals = self._totals(codes, int(codes.max()) + 1)
+            totals = self.score_totals(cluster, int(cluster.max()) + 1)
             return np.asarray(totals.T @ totals)
-        sample, scores_of = self.problem.sample, row_scores(self.problem, self.estimates)
+        sample, scores_of = self.problem.sample, self._weighted_scores()
         total = np.zeros((self.estimates.size, self.estimates.size))
-        for some in row_blocks(sample.n, self.estimates.size, _BUFFER):
-            scores = scores_of(some)[1]
-            total += (scores * sample.case_weights[some, None]).T @ scores
+        for some in row_blocks(sample.n, self.estimates.size, _CHUNK):
+            jacobian, scores = scores_of(some)
+            total += jacobian.transposed(scores).T @ jacobian.transposed(scores / sample.case_weights[some])
         return total
 
     def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
         """(G, P') weighted scores summed over the rows of each code 0..G-1; 0 where a code has no row."""
-        return self._totals(self._used(codes), n_groups)
-
-    def _totals(self, codes: IntArray, n_groups: int) -> FloatArray:
-        sample, estimates = self.problem.sample, self.estimates
-        terms_of, weights = _score_terms(self.problem, estimates), sample.case_weights
-        total = np.zeros((n_groups, estimates.size))
-        for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):
-            jacobian, terms = terms_of(some)
-            total += jacobian.totals(terms.score * weights[some], codes[some], n_groups)
+        codes, scores_of = self._used(codes), self._weighted_scores()
+        total = np.zeros((n_groups, self.estimates.size))
+        for some in row_blocks(codes.size, self.estimates.size, max(_CHUNK, total.size)):
+            jacobian, scores = scores_of(some)
+            total += jacobian.totals(scores, codes[some], n_groups)
         return total
+
+    def _weighted_scores(self) -> Callable[[slice], tuple[Jacobian, FloatArray]]:
+        """From some rows to the derivatives of their predictors, and those of weighted log-probabilities by these."""
+        problem, y, weights = self.problem, self.problem.sample.y, self.problem.sample.case_weights
+        jacobian_of, terms_of = _score_terms(problem, self.estimates)
+        whole = problem.rows.scores(problem.expansion @ problem.from_user(self.estimates))
+        places = np.stack([np.minimum(y, problem.sample.n_levels - 2), np.maximum(y - 1, 0)])
+
+        def weighted(some: slice) -> tuple[Jacobian, FloatArray]:
+            if whole is not None:
+                return jacobian_of(some, places[:, some]), whole[:, some]
+            terms = terms_of(some)
+            return jacobian_of(some, terms.places), terms.score * weights[some]
+
+        return weighted
 
     def replicated(self, weights: FloatArray) -> FloatArray:
         """(R, P') estimates with each column of other weights (N, R).

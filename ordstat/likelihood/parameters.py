@@ -128,7 +128,7 @@ class Covariance:
     @property
     def n_clusters(self) -> int:
         """G; 0 without clusters."""
-        return 0 if self.cluster is None else int(np.unique(self.cluster).size)
+        return 0 if self.cluster is None else int(np.count_nonzero(np.bincount(self.cluster)))
 
     @property
     def df(self) -> float:

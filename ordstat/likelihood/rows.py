@@ -106,6 +106,11 @@ class LikelihoodRows:
         return self.sample.n_levels - 1, 1 + self.nominal.mean.size
 
     @property
+    def compiled(self) -> bool:
+        """Whether P(y <= k) depends on threshold k alone, at a link that is known."""
+        return self.family.local and self.flexible is None
+
+    @property
     def cheap_scores(self) -> bool:
         """Whether a pass for the score alone costs much less than one with the information."""
         return self.family.link.name in _COMPILED or not self.family.local or self.flexible is not None
@@ -125,8 +130,10 @@ class LikelihoodRows:
         largest = float(np.abs(x[: size + self.location.mean.size]).max())
         if not largest <= _FARTHEST:
             return None
-        compiled = self.family.local and self.flexible is None
-        found = self._compiled(alpha, rest, largest, information) if compiled else self._by_terms(x, information)
+        if self.compiled:
+            found = self._compiled(alpha, rest, largest, information)
+        else:
+            found = self._by_terms(x, information)
         return found if found is not None and found.finite else None
 
     @cached_property
@@ -153,8 +160,25 @@ class LikelihoodRows:
         inverse = 1.0 / np.concatenate([self.location.deviation, self.scale.deviation])
         return by_row, (np.append(self.location.mean, np.zeros(r)), inverse, self.shape[0])
 
+    def scores(self, x: FloatArray) -> FloatArray | None:
+        """(4, N) derivatives at x of every row's log-probability, times its weight, by theta_y, theta_{y-1}, H and tau.
+
+        None outside the domain, or where the rows take `_by_terms`.
+        """
+        if not self.compiled:
+            return None
+        size, scores = self.shape[0] * self.shape[1], np.zeros((4, self.sample.n))
+        alpha, rest = x[:size].reshape(self.shape), x[size:]
+        largest, none = float(np.abs(x[: size + self.location.mean.size]).max()), Blocks.of_dense(np.zeros((1, 1)))
+        return None if self._compiled(alpha, rest, largest, none, scores) is None else scores
+
     def _compiled(
-        self, alpha: FloatArray, rest: FloatArray, largest: float, information: Blocks | None
+        self,
+        alpha: FloatArray,
+        rest: FloatArray,
+        largest: float,
+        information: Blocks | None,
+        scores: FloatArray | None = None,
     ) -> Evaluation | None:
         by_row, columns = self._arrays
         theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
@@ -165,7 +189,7 @@ class LikelihoodRows:
         given, second = (*columns, theta, step, rest, *limits), information is None
         sums, loglik = _zeros(theta.shape, rest.size), np.nan
         if link := _COMPILED.get(self.family.link.name):
-            loglik = interval_sums(*by_row, *given, link, None, *sums, second)
+            loglik = interval_sums(*by_row, *given, link, None, *sums, second, scores)
         if np.isnan(loglik):
             sums, loglik = _zeros(theta.shape, rest.size), 0.0
             for some in row_blocks(self.sample.n, room=_CHUNK):
@@ -173,7 +197,10 @@ class LikelihoodRows:
                 if parts is None:
                     return None
                 part = (None if array is None else array[some] for array in by_row)
-                loglik += interval_sums(*part, *given, 0, parts, *sums, second)
+                into = None if scores is None else np.zeros((4, some.stop - some.start))
+                loglik += interval_sums(*part, *given, 0, parts, *sums, second, into)
+                if scores is not None:
+                    scores[:, some] = into
         score, pairs, cross, score_rest, gram = sums
         if self._patterns is not None:
             w, count = self._patterns[0], self.shape[0]
