@@ -14,12 +14,11 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample, row_blocks
 from .columns import survey
 from .estimate import Estimation
-from .family import RowTerms
+from .family import RowTerms, row_terms
 from .fit import WITHOUT_CR2, BiasReduced
 from .predictor import Jacobian, ModelRows
 from .problem import Problem
 from .profile import ProfileLikelihood
-from .rows import ObservedRows
 from .separation import confounded, identified
 
 #: Doubles held at once for the scores of some rows, which stay in the cache.
@@ -34,8 +33,8 @@ def _score_terms(
     sample, n_lambda = problem.sample, int(problem.flexible is not None)
     columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
     y = sample.y if level is None else np.full_like(sample.y, level)
-    rows = ObservedRows(rows=columns, y=y, family=problem.family, flexible=problem.flexible)
-    m, structure = columns.w.shape[1], None
+    family = problem.family_at(float(estimates[-1]))
+    m, p, structure = columns.w.shape[1], columns.x.shape[1], None
     jacobian = np.eye(n_levels - 1) if problem.structure is None else problem.structure.jacobian
     t = jacobian.shape[1]
     alpha, rest = jacobian @ estimates[: t * m].reshape(m, t).T, estimates[t * m :]
@@ -46,7 +45,8 @@ def _score_terms(
         return Jacobian(columns.take(some), places, len(alpha), structure, n_lambda)
 
     def terms_of(some: slice) -> RowTerms:
-        terms = rows.take(some).terms(alpha, rest, second=False)
+        predictor = columns.take(some).at(alpha, *np.split(rest, [p, p + columns.z.shape[1]])[:2])
+        terms = row_terms(family, predictor, y[some], False, n_lambda > 0)
         assert terms is not None
         return terms
 

@@ -146,7 +146,7 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
     The latter is as good as a Newton step: the information of the part is as near that of all rows as the point is.
     """
     x = rough.x + rough.step
-    at = problem.evaluate(x, rough.information) if problem.rows.cheap_scores else None
+    at = problem.evaluate(x, rough.information)
     if at is None:
         return _first_inside(problem, x, rough.x)
     step = rough.factor.solve(at.score / ratio)
@@ -292,10 +292,7 @@ class Estimation:
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),
-            shared_steps=self.penalty is None
-            and problem.structure is None
-            and problem.many_rows
-            and problem.rows.cheap_scores,
+            shared_steps=self.penalty is None and problem.structure is None and problem.many_rows,
             at=start.at if self.penalty is None else None,
         )
         return Estimate(self, problem, optimum, start)
@@ -353,8 +350,7 @@ class Estimate:
     @property
     def family(self) -> Family:
         """The family, at the estimate of lambda."""
-        family, flexible = self.problem.family, self.problem.flexible
-        return family if flexible is None else family.at(flexible.at(float(self.optimum.x[-1])))
+        return self.problem.family_at(float(self.optimum.x[-1]))
 
     def loglik(self) -> float:
         """The log-likelihood, without the penalty."""
@@ -445,7 +441,7 @@ def _restricted_covariance(blocks: Blocks, user: UserScale, infinite: BoolArray)
     """
     values, vectors = np.linalg.eigh(blocks.dense())
     steep = values > _FLAT * values[-1]
-    rows = np.array([user.coefficients(vector) for vector in vectors.T])
+    rows = user.coefficients(vectors).T
     full = (rows[steep].T / values[steep]) @ rows[steep]
     unknown = infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * np.linalg.norm(rows, axis=0))
     full[unknown], full[:, unknown] = np.nan, np.nan

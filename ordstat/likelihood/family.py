@@ -20,7 +20,7 @@ from scipy.special import digamma, expit
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import OptionError
-from .flexible import FIRST, SECOND, FlexibleLink, links_about, mirrored
+from .flexible import FIRST, SECOND, links_about, mirrored
 from .links import Interval, Link
 from .predictor import Predictor
 
@@ -225,14 +225,16 @@ def curvature_slopes(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -
     return np.where(np.isinf(u), 0.0, by_u / (12.0 * h)), np.where(np.isinf(lo), 0.0, by_l / (12.0 * h))
 
 
-def lambda_terms(
-    family: Family, flexible: FlexibleLink, lam: float, predictor: Predictor, y: IntArray, second: bool = True
+def row_terms(
+    family: Family, predictor: Predictor, y: IntArray, second: bool = True, by_lambda: bool = False
 ) -> RowTerms | None:
-    """Terms at a lambda that is estimated, the last of the predictors; None outside the domain.
+    """Terms of rows observed at y, with `by_lambda` by the parameter of the link too; None outside the domain.
 
     Derivatives by lambda are those of the polynomial through seven values; NaN where a probability is 0 at one of them.
     """
-    links, h = links_about(flexible, lam)
+    if not by_lambda:
+        return family.terms(predictor, y, second)
+    links, h = links_about(family.link)
     families = [family.at(link) for link in links]
     here = families[3].terms(predictor, y, second) if families else None
     if here is None:

@@ -51,15 +51,16 @@ class UserScale:
         return self.c.size, self.G.shape[0]
 
     def parted(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """alpha~ (t, m) and rest~ (q,)."""
+        """alpha~ (t, m, ...) and rest~ (q, ...)."""
         size = self.c.size * self.G.shape[0]
-        return x[:size].reshape(self.shape), x[size:]
+        return x[:size].reshape(*self.shape, *x.shape[1:]), x[size:]
 
     def coefficients(self, x: FloatArray) -> FloatArray:
-        """The user's parameters at coordinates x."""
-        alpha, rest = self.parted(x)
-        alpha = alpha @ self.G.T + np.outer(self.c, self.A @ rest)
-        return np.concatenate([alpha.T.reshape(-1), rest / self.scale])
+        """The user's parameters at coordinates x (P,), or at each column of x (P, n)."""
+        alpha, rest = self.parted(x[:, None] if x.ndim == 1 else x)
+        alpha = self.G @ alpha + self.c[:, None, None] * (self.A @ rest)
+        parts = [alpha.swapaxes(0, 1).reshape(len(x) - len(rest), rest.shape[1]), rest / self.scale[:, None]]
+        return np.concatenate(parts).reshape(x.shape)
 
     def coordinates(self, values: FloatArray) -> FloatArray:
         """The inverse of `coefficients`."""
@@ -75,13 +76,7 @@ class UserScale:
 
     def gradient(self, place: int) -> FloatArray:
         """(P,) derivatives of one parameter of the user by the coordinates."""
-        (t, m), alpha, rest = self.shape, np.zeros(self.shape), np.zeros(self.scale.size)
-        if place < t * m:
-            column, k = divmod(place, t)
-            alpha[k], rest = self.G[column], self.c[k] * self.A[column]
-        else:
-            rest[place - t * m] = 1.0 / self.scale[place - t * m]
-        return np.concatenate([alpha.reshape(-1), rest])
+        return self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,29 +86,25 @@ class InverseInformation:
     factor: Factor
     user: UserScale
 
-    def _coupling(self) -> FloatArray:
-        """(t, m, q): minus the regression of alpha on rest, alpha on the user's scale."""
-        V = self.factor.V.reshape(*self.user.shape, self.user.scale.size)
-        return np.asarray(np.einsum("ij,kjq->kiq", self.user.G, V) - np.multiply.outer(self.user.c, self.user.A))
+    def _by_rest(self) -> tuple[FloatArray, FloatArray]:
+        """(P', q) how the user's parameters move with rest~, and (q, q) the covariance of that."""
+        moves = self.user.coefficients(np.vstack([-self.factor.V, np.eye(self.user.scale.size)]))
+        return moves, self.factor.schur_inverse()
 
     @cached_property
     def variances(self) -> FloatArray:
         """(P',) without ever forming the covariance of the thresholds."""
-        G, coupling, schur = self.user.G, self._coupling(), self.factor.schur_inverse()
-        alpha = np.einsum("ij,kjl,il->ki", G, self.factor.inverse_diagonal_blocks(G.shape[0]), G)
-        alpha += ((coupling @ schur) * coupling).sum(axis=2)
-        return np.concatenate([alpha.T.reshape(-1), np.diag(schur) / self.user.scale**2])
+        G, (moves, schur) = self.user.G, self._by_rest()
+        alpha = np.einsum("ij,kjl,il->ik", G, self.factor.inverse_diagonal_blocks(len(G)), G).reshape(-1)
+        total = ((moves @ schur) * moves).sum(axis=1)
+        total[: alpha.size] += alpha
+        return np.asarray(total)
 
     def covariance(self) -> FloatArray:
         """(P', P')."""
-        count, m = self.user.shape
-        schur, q = self.factor.schur_inverse(), self.user.scale.size
-        order = np.arange(count * m).reshape(count, m).T.reshape(-1)
-        coupling = self._coupling().reshape(count * m, q)[order]
-        spread = np.kron(np.eye(count), self.user.G)[order]
-        alpha = spread @ self.factor.threshold_inverse() @ spread.T + coupling @ schur @ coupling.T
-        mixed = -coupling @ schur / self.user.scale
-        full = np.block([[alpha, mixed], [mixed.T, schur / np.outer(self.user.scale, self.user.scale)]])
+        (moves, schur), size = self._by_rest(), len(self.factor.V)
+        alpha = self.user.coefficients(np.eye(len(moves))[:, :size])
+        full = alpha @ self.factor.threshold_inverse() @ alpha.T + moves @ schur @ moves.T
         return np.asarray(0.5 * (full + full.T))
 
 
@@ -256,6 +247,10 @@ class Problem:
     def at_link(self, link: Link) -> Problem:
         """The same at another link that is known."""
         return replace(self, family=self.family.at(link), flexible=None)
+
+    def family_at(self, lam: float) -> Family:
+        """The family, at this parameter of its link where that is estimated."""
+        return self.family if self.flexible is None else self.family.at(self.flexible.at(lam))
 
     # The likelihood
 

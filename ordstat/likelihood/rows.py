@@ -19,7 +19,7 @@ from ..compiled.sums import interval_sums
 from ..formula.sample import Sample, row_blocks
 from ..newton import Blocks, Evaluation
 from .columns import Columns
-from .family import Family, RowTerms, lambda_terms
+from .family import Family, row_terms
 from .flexible import FlexibleLink
 from .links import Interval
 from .predictor import Jacobian, ModelRows, Predictor
@@ -42,39 +42,6 @@ def _inside(predictor: Predictor, beta: FloatArray) -> bool:
     """Whether log scales are in the domain, and predictors are more than rounding."""
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
     return bool(np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE and largest * predictor.s.max() <= _FARTHEST)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ObservedRows:
-    """Rows of a model and their levels.
-
-    Attributes
-    ----------
-    rows : ModelRows
-    y : (N,) codes
-    family : Family
-    flexible : FlexibleLink or None
-        Where the parameter of the link is estimated, the last component of `rest`.
-    """
-
-    rows: ModelRows
-    y: IntArray
-    family: Family
-    flexible: FlexibleLink | None
-
-    def take(self, some: slice | IntArray) -> ObservedRows:
-        """Some of the rows."""
-        return replace(self, rows=self.rows.take(some), y=self.y[some])
-
-    def terms(self, alpha: FloatArray, rest: FloatArray, second: bool = True) -> RowTerms | None:
-        """Their terms at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
-        p, r = self.rows.x.shape[1], self.rows.z.shape[1]
-        predictor = self.rows.at(alpha, rest[:p], rest[p : p + r])
-        if not _inside(predictor, rest[:p]):
-            return None
-        if self.flexible is not None:
-            return lambda_terms(self.family, self.flexible, float(rest[-1]), predictor, self.y, second)
-        return self.family.terms(predictor, self.y, second)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,11 +76,6 @@ class LikelihoodRows:
     def compiled(self) -> bool:
         """Whether P(y <= k) depends on threshold k alone, at a link that is known."""
         return self.family.local and self.flexible is None
-
-    @property
-    def cheap_scores(self) -> bool:
-        """Whether a pass for the score alone costs much less than one with the information."""
-        return self.family.link.name in _COMPILED or not self.family.local or self.flexible is not None
 
     def model_rows(self, some: slice | IntArray) -> ModelRows:
         """The scaled columns of some of the rows."""
@@ -226,16 +188,19 @@ class LikelihoodRows:
     def _by_terms(self, x: FloatArray, information: Blocks | None) -> Evaluation | None:
         (count, m), weights, second = self.shape, self.sample.case_weights, information is None
         alpha, rest = x[: count * m].reshape(count, m), x[count * m :]
+        p, r, n_lambda = self.location.mean.size, self.scale.mean.size, int(self.flexible is not None)
+        family = self.family if self.flexible is None else self.family.at(self.flexible.at(float(rest[-1])))
         order = np.arange(x.size)  # the Jacobian has the thresholds column by column
         order[: count * m] = order[: count * m].reshape(count, m).T.reshape(-1)
         loglik, score, total = 0.0, np.zeros(x.size), np.zeros((x.size, x.size))
         for some in row_blocks(self.sample.n, (count + 3) ** 2, _BUFFER):
             rows = self.model_rows(some)
-            observed = ObservedRows(rows=rows, y=self.sample.y[some], family=self.family, flexible=self.flexible)
-            terms = observed.terms(alpha, rest, second)
+            predictor = rows.at(alpha, rest[:p], rest[p : p + r])
+            inside = _inside(predictor, rest[:p])
+            terms = row_terms(family, predictor, self.sample.y[some], second, n_lambda > 0) if inside else None
             if terms is None:
                 return None
-            jacobian = Jacobian(rows, terms.places, count, None, int(self.flexible is not None))
+            jacobian = Jacobian(rows, terms.places, count, None, n_lambda)
             with np.errstate(over="ignore", invalid="ignore"):  # minus infinity is outside the domain
                 loglik += float(weights[some] @ terms.log_p)
                 score += jacobian.total(terms.score * weights[some])

@@ -188,7 +188,7 @@ def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatA
         by_beta = np.broadcast_to(-(s * part.x)[:, None], (*eta.shape, x_mean.size))
         parts = [by_alpha, by_beta, -eta[:, :, None] * part.z[:, None]]
         if flexible is not None:
-            links, h = links_about(flexible, flexible.start + 0.3)
+            links, h = links_about(flexible.at(flexible.start + 0.3))
             curves = [problem.family.at(link).cut for link in links]
             by_lambda = np.tensordot(FIRST, np.array([curve.cdf(eta) for curve in curves]), axes=1) / h
             density = curves[3].pdf(eta)
