@@ -239,21 +239,9 @@ def _penalty(given: Any) -> Penalty | None:
     """The value that an option stands for."""
     if given is None:
         return None
-    named = PENALTIES.get(given.lower()) if isinstance(given, str) else None
-    if named is not None:
-        return named
-    names = ", ".join(map(repr, PENALTIES))
-    return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {names} or None"))
-
-
-def _checked_crossing(name: str, value: Any, of: Any) -> None:
-    """What to do about rows whose thresholds are out of order."""
-    if value == "prevent":
-        raise OptionError(
-            "crossing='prevent' is not available. Use crossing='raise' to be told of thresholds that cross, and avoid "
-            "them with fewer columns in nominal=."
-        )
-    one_of(name, value, ("warn", "raise"), of=of)
+    if isinstance(given, str) and given.lower() in PENALTIES:
+        return PENALTIES[given.lower()]
+    return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {', '.join(map(repr, PENALTIES))} or None"))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -318,7 +306,7 @@ class CumulativeLink(OrdinalRegression):
     (array([3.0351, 1.214 ]), -2.478)
     """
 
-    crossing: str = option("warn", _checked_crossing)
+    crossing: str = option("warn", one_of, ("warn", "raise"))
 
     family: ClassVar[type[Family]] = Cumulative
     papers: ClassVar[tuple[str, ...]] = (

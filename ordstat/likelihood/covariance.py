@@ -12,14 +12,13 @@ from scipy.linalg import block_diag, helmert
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample, row_blocks
-from .columns import survey
 from .estimate import Estimation
 from .family import RowTerms, row_terms
 from .fit import WITHOUT_CR2, BiasReduced
 from .predictor import Jacobian, ModelRows
 from .problem import Problem
 from .profile import ProfileLikelihood
-from .separation import confounded, identified
+from .separation import identified
 
 #: Doubles held at once for the scores of some rows, which stay in the cache.
 _CHUNK = 1 << 17
@@ -134,48 +133,6 @@ def _check_size(codes: IntArray, n_levels: int) -> None:
         )
 
 
-def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, place: int) -> FloatArray:
-    reweighted = _reweighted(problem, weights, place)
-    if estimation.penalty is None or not estimation.penalty.determines:
-        _check_determined(reweighted, place)
-    found = estimation.of(reweighted)
-    if found.separation is not None or found.endless.any() or not found.optimum.converged:
-        raise DataError(
-            f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
-            "column, merge levels, or fit with penalty=."
-        )
-    return found.coefficients
-
-
-def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:
-    """The same columns and levels with other weights of the same total, which a penalty is measured by.
-
-    Rows of weight 0 are left out.
-    """
-    positive = weights > 0.0
-    factor = problem.counts.sum() / weights[positive].sum()
-    sample = replace(problem.sample.take(positive), weights=weights[positive] * factor)
-    counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels)
-    if not counts.all():
-        raise DataError(
-            f"replicate {place} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so that "
-            "its thresholds have no estimate: merge levels of the response."
-        )
-    return replace(problem, sample=sample, counts=counts.astype(np.float64), used=None)
-
-
-def _check_determined(problem: Problem, place: int) -> None:
-    """DataError where the rows of a replicate do not determine all effects of the fit."""
-    rows, weights = problem.sample.rows, problem.sample.weights
-    effects = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
-    parts = [effects] if rows.scale is None else [effects, rows.scale]
-    if any(not survey(np.ascontiguousarray(part), weights).kept.all() for part in parts) or confounded(problem):
-        raise DataError(
-            f"replicate {place} gives no weight to rows that tell the effects of the model apart (those of a level of "
-            "a factor, as it may be), so that they have no estimates: take out a column, or merge levels of a factor."
-        )
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodAtEstimates:
     """The likelihood of a fit, at its estimates.
@@ -246,9 +203,33 @@ class LikelihoodAtEstimates:
         DataError
             A replicate gives no weight to a level or to what a parameter needs, so that it has no estimates.
         """
+        return np.array([self._replicate(column, place) for place, column in enumerate(self._used(weights).T, 1)])
+
+    def _replicate(self, weights: FloatArray, place: int) -> FloatArray:
+        """(P',) estimates with other weights, scaled to the same total, which a penalty is measured by."""
+        problem, penalty, positive = self.problem, self.estimation.penalty, weights > 0.0
+        factor = problem.counts.sum() / weights[positive].sum()
+        sample = replace(problem.sample.take(positive), weights=weights[positive] * factor)
+        counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
+        if not counts.all():
+            raise DataError(
+                f"replicate {place} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so "
+                "that its thresholds have no estimate: merge levels of the response."
+            )
+        fresh = Problem.of(sample, problem.family, problem.flexible, self.threshold)
+        if (penalty is None or not penalty.determines) and not identified(fresh).estimated.all():
+            raise DataError(
+                f"replicate {place} gives no weight to rows that tell the effects of the model apart (perhaps those of "
+                "one level of a factor), so that they have no estimates: take out a column, or merge levels of a factor."
+            )
         began = replace(self.estimation, start=tuple(self.estimates.tolist()))
-        columns = enumerate(self._used(weights).T, 1)
-        return np.array([_estimate(began, self.problem, column, place) for place, column in columns])
+        estimate = began.of(replace(problem, sample=sample, counts=counts, used=None))
+        if estimate.separation is not None or estimate.endless.any() or not estimate.optimum.converged:
+            raise DataError(
+                f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
+                "column, merge levels, or fit with penalty=."
+            )
+        return estimate.coefficients
 
     def bias_reduced(self, cluster: IntArray) -> BiasReduced:
         """Adjusted score sums of the clusters (N,), for their CR2 covariance."""

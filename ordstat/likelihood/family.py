@@ -189,25 +189,6 @@ class Family(ABC):
         return np.asarray(np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)]))
 
 
-def chained(log_p: FloatArray, g: FloatArray, A: FloatArray | None, predictor: Predictor, eta: FloatArray) -> RowTerms:
-    """Terms of a family that depends on all eta, from g (K-1, n) and A (K-1, K-1, n); eta (K-1, n)."""
-    s, count = predictor.s, len(g)
-    e = np.einsum("kn,kn->n", g, eta)
-    places = np.broadcast_to(np.arange(count)[:, None], g.shape)
-    score = np.concatenate([s * g, [-s * g.sum(axis=0), -e]])
-    if A is None:
-        return RowTerms(log_p=log_p, places=places, score=score, curvature=None)
-    sums, moved = A.sum(axis=1), np.einsum("kln,ln->kn", A, eta)
-    out = np.empty((count + 2, count + 2, log_p.size))
-    out[:count, :count] = s * s * A
-    out[:count, -2] = out[-2, :count] = -s * s * sums
-    out[-2, -2] = s * s * sums.sum(axis=0)
-    out[:count, -1] = out[-1, :count] = s * (g - moved)
-    out[-2, -1] = out[-1, -2] = s * (moved.sum(axis=0) - g.sum(axis=0))
-    out[-1, -1] = np.einsum("kn,kn->n", moved, eta) - e
-    return RowTerms(log_p=log_p, places=places, score=score, curvature=out)
-
-
 #: Step of the differences of the curvature, and weights of f(-2h), f(-h), f(h), f(2h) in 12 h f'.
 STEP, STENCIL = 1e-3, ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 
@@ -353,10 +334,6 @@ class Cumulative(Family):
 
     def start(self, shares: FloatArray) -> FloatArray:
         return np.asarray(self.link.ppf(np.cumsum(shares)[:-1]))
-
-    def tails(self, predictor: Predictor, y: IntArray) -> tuple[FloatArray, FloatArray]:
-        u, lo, _ = predictor.ends(y)
-        return np.asarray(self.link.cdf(lo)), np.asarray(self.link.sf(u))
 
     def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
         """Latent errors drawn from F given that they fall into the observed interval, less the mean of F.

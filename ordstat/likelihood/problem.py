@@ -140,13 +140,11 @@ class Problem:
         Where the parameter of the link is estimated; the link of `family` is where the search begins then.
     structure : ThresholdMap or None
         Structure of the thresholds between the levels present.
-    lost : tuple of int
-        Places of the log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a
-        lambda stays where the search would begin.
+    confounded : tuple of int
+        Places, among all parameters, of the log-scale effects and lambda left out, as the cell probabilities do not
+        determine them. Such a lambda stays where the search would begin.
     n_lambda : int
         1 where the link has a parameter that is not given, estimated or not.
-    independent : (r,) bool
-        Columns of the log scale that are independent, estimated or not.
     used : (N,) or None
         Places of the rows in the original sample; None where all have a positive weight.
     """
@@ -160,9 +158,8 @@ class Problem:
     family: Family
     flexible: FlexibleLink | None = None
     structure: ThresholdMap | None = None
-    lost: tuple[int, ...] = ()
+    confounded: tuple[int, ...] = ()
     n_lambda: int
-    independent: BoolArray
     used: IntArray | None = None
 
     @classmethod
@@ -180,7 +177,15 @@ class Problem:
         if sample.weights is not None and not np.all(sample.weights > 0.0):
             used = np.flatnonzero(sample.weights > 0.0)
             sample = sample.take(used)
-        sample, present, counts = _levels_present(sample)
+        counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
+        present = counts > 0.0
+        if present.sum() < 2:
+            raise DataError(
+                f"The response must have rows in at least two levels; all {sample.n} rows of positive weight are in "
+                "one. Give it rows of another level."
+            )
+        y = sample.y if present.all() else (np.cumsum(present) - 1)[sample.y]
+        sample = replace(sample, y=np.ascontiguousarray(y, dtype=np.intp), n_levels=int(present.sum()))
         rows = sample.rows
         wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
         both, q = survey(np.ascontiguousarray(wide), sample.weights), wide.shape[1] - rows.X.shape[1]
@@ -198,12 +203,11 @@ class Problem:
             location=location,
             nominal=nominal,
             scale=scale,
-            counts=counts,
+            counts=counts[present],
             family=family if flexible is None else family.at(flexible.at(flexible.start)),
             flexible=flexible,
             structure=threshold_map(threshold, sample.n_levels - 1),
             n_lambda=int(flexible is not None),
-            independent=scale.kept,
             used=used,
         )
 
@@ -224,7 +228,7 @@ class Problem:
             sample=replace(self.sample, rows=rows),
             scale=replace(self.scale, kept=kept),
             flexible=None if first + n_scale in lost else self.flexible,
-            lost=tuple(lost),
+            confounded=tuple(np.flatnonzero(self.estimated)[lost].tolist()),
         )
 
     def without_scale(self) -> Problem:
@@ -270,8 +274,8 @@ class Problem:
         """The log-likelihood in the parameters that are estimated [newton.Objective]."""
         if self.structure is None:
             return self.rows.evaluate(x, information)
-        found = self.rows.evaluate(self.expansion @ x)
-        return None if found is None else found.along(self.expansion, self.user.c.size * self.user.G.shape[0])
+        at = self.rows.evaluate(self.expansion @ x)
+        return None if at is None else at.along(self.expansion, self.user.c.size * self.user.G.shape[0])
 
     @cached_property
     def expansion(self) -> FloatArray:
@@ -352,22 +356,13 @@ class Problem:
     @cached_property
     def estimated(self) -> BoolArray:
         """(P,) parameters that are not aliased, among all."""
-        return self._among_all(self.scale.kept, self.flexible is not None)
-
-    def _among_all(self, scale: BoolArray, lam: bool) -> BoolArray:
         if self.structure is not None:
             thresholds = np.ones(len(self.structure.names), dtype=bool)
         else:  # those beside a level without rows are not estimated
             thresholds = np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
         alpha = np.append(True, self.nominal.kept)[:, None] & thresholds
-        return np.concatenate([alpha.reshape(-1), self.location.kept, scale, np.full(self.n_lambda, lam)])
-
-    @property
-    def confounded(self) -> tuple[int, ...]:
-        """Places of the parameters that the probabilities do not determine, among all."""
-        if not self.lost:
-            return ()
-        return tuple(np.flatnonzero(self._among_all(self.independent, True))[list(self.lost)].tolist())
+        lam = np.full(self.n_lambda, self.flexible is not None)
+        return np.concatenate([alpha.reshape(-1), self.location.kept, self.scale.kept, lam])
 
     def spread(self, values: FloatArray) -> FloatArray:
         """(P,) estimates among all parameters, NaN where not estimated."""
@@ -406,17 +401,3 @@ class Problem:
 def _columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:
     """The kept columns, C-contiguous; the matrix itself where all are kept."""
     return np.ascontiguousarray(matrix if kept.all() else matrix[:, kept])
-
-
-def _levels_present(sample: Sample) -> tuple[Sample, BoolArray, FloatArray]:
-    """The sample over the levels that have rows (weights are positive), which those are, and their counts."""
-    counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
-    present = counts > 0.0
-    if present.sum() < 2:
-        raise DataError(
-            f"The response must have rows in at least two levels; all {sample.n} rows of positive weight are in one."
-        )
-    y: IntArray = np.ascontiguousarray(sample.y, dtype=np.intp)
-    if not present.all():
-        y = (np.cumsum(present) - 1)[y].astype(np.intp)
-    return replace(sample, y=y, n_levels=int(present.sum())), present, counts[present]
