@@ -122,18 +122,14 @@ class OrdinalRegression(Method):
             return link_of(*self.link)
         return link_of(self.link, None)
 
-    def _problem(self, sample: Sample) -> Problem:
-        latent = self._latent()
-        flexible = latent if isinstance(latent, FlexibleLink) else None
-        link = latent.at(latent.start) if isinstance(latent, FlexibleLink) else latent
-        return identified(Problem.of(sample, self.family(link), flexible, self.threshold))
-
     def _fit(self, sample: Sample) -> LikelihoodFit:
         cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         by = Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
-        estimate = by.of(self._problem(sample))
+        latent = self._latent()
+        link, flexible = (latent.at(latent.start), latent) if isinstance(latent, FlexibleLink) else (latent, None)
+        estimate = by.of(identified(Problem.of(sample, self.family(link), flexible, self.threshold)))
         problem, separation = estimate.problem, estimate.separation
         structure, n_beta, n_zeta = problem.structure, problem.location.kept.size, problem.scale.kept.size
         fields = {  # that random effects leave as they are

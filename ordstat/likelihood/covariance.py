@@ -220,7 +220,7 @@ class LikelihoodAtEstimates:
         if (penalty is None or not penalty.determines) and not identified(fresh).estimated.all():
             raise DataError(
                 f"replicate {place} gives no weight to rows that tell the effects of the model apart (perhaps those of "
-                "one level of a factor), so that they have no estimates: take out a column, or merge levels of a factor."
+                "one level of a factor), so that they have no estimates: take out a column, or merge levels."
             )
         began = replace(self.estimation, start=tuple(self.estimates.tolist()))
         estimate = began.of(replace(problem, sample=sample, counts=counts, used=None))

@@ -58,7 +58,7 @@ class Reached:
 
 
 class Start(NamedTuple):
-    """Where a search begins: a point, the log-likelihood there (None outside the domain), and a path that rises further.
+    """A point to begin at, the log-likelihood there (None outside the domain), and a path that rises further.
 
     The log-likelihood rises by at least `rise` above the maximum that the point leads to, on a path through `higher`
     on which no maximum was found.

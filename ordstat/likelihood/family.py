@@ -122,20 +122,13 @@ class Family(ABC):
     def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
         """The terms of rows observed at y, with or without second derivatives; None outside the domain."""
 
+    @abstractmethod
     def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
         """The log-probability with its derivatives by H alone; None outside the domain."""
-        terms = self.terms(predictor, y)
-        if terms is None:
-            return None
-        place = len(terms.places)
-        return LocationTerms(terms.log_p, terms.score[place], terms.second()[place, place])
 
+    @abstractmethod
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
         """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside the domain."""
-        raise OptionError(
-            f"Random effects must go with a cumulative or an adjacent-category model; got a model of another family, "
-            f"{self.name}. Use method='clm'."
-        )
 
     @abstractmethod
     def probabilities(self, predictor: Predictor) -> FloatArray:

@@ -76,7 +76,7 @@ class UserScale:
 
     def gradient(self, place: int) -> FloatArray:
         """(P,) derivatives of one parameter of the user by the coordinates."""
-        return self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[place]
+        return np.asarray(self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[place])
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,9 +238,8 @@ class Problem:
 
     def without_effects(self) -> Problem:
         """The same rows with thresholds and offsets alone."""
-        rows = replace(self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None, scale=None)
-        none = Columns.none()
-        return replace(self, sample=replace(self.sample, rows=rows), location=none, nominal=none, scale=none)
+        rows, none = replace(self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None), Columns.none()
+        return replace(self, sample=replace(self.sample, rows=rows), location=none, nominal=none).without_scale()
 
     def of_rows(self, index: IntArray | slice) -> Problem | None:
         """The same on some of the rows; None if a level is lost."""

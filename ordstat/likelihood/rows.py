@@ -72,11 +72,6 @@ class LikelihoodRows:
         """(K-1, m) of alpha."""
         return self.sample.n_levels - 1, 1 + self.nominal.mean.size
 
-    @property
-    def compiled(self) -> bool:
-        """Whether P(y <= k) depends on threshold k alone, at a link that is known."""
-        return self.family.local and self.flexible is None
-
     def model_rows(self, some: slice | IntArray) -> ModelRows:
         """The scaled columns of some of the rows."""
         rows = ModelRows.of(self.sample.rows.take(some))
@@ -87,16 +82,12 @@ class LikelihoodRows:
 
     def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
         """At x; None outside the domain. With `information` only the score is computed."""
-        size = self.shape[0] * self.shape[1]
-        alpha, rest = x[:size].reshape(self.shape), x[size:]
-        largest = float(np.abs(x[: size + self.location.mean.size]).max())
+        largest = float(np.abs(x[: self.shape[0] * self.shape[1] + self.location.mean.size]).max())
         if not largest <= _FARTHEST:
             return None
-        if self.compiled:
-            found = self._compiled(alpha, rest, largest, information)
-        else:
-            found = self._by_terms(x, information)
-        return found if found is not None and found.finite else None
+        compiled = self.family.local and self.flexible is None
+        at = self._compiled(x, largest, information) if compiled else self._by_terms(x, information)
+        return at if at is not None and at.finite else None
 
     @cached_property
     def _patterns(self) -> tuple[FloatArray, IntArray] | None:
@@ -127,21 +118,17 @@ class LikelihoodRows:
 
         None outside the domain, or where the rows take `_by_terms`.
         """
-        if not self.compiled:
+        if not self.family.local or self.flexible is not None:
             return None
-        size, scores = self.shape[0] * self.shape[1], np.zeros((4, self.sample.n))
-        alpha, rest = x[:size].reshape(self.shape), x[size:]
-        largest, none = float(np.abs(x[: size + self.location.mean.size]).max()), Blocks.of_dense(np.zeros((1, 1)))
-        return None if self._compiled(alpha, rest, largest, none, scores) is None else scores
+        scores = np.zeros((4, self.sample.n))
+        at = self._compiled(x, float(np.abs(x).max()), Blocks.of_dense(np.zeros((1, 1))), scores)
+        return None if at is None else scores
 
     def _compiled(
-        self,
-        alpha: FloatArray,
-        rest: FloatArray,
-        largest: float,
-        information: Blocks | None,
-        scores: FloatArray | None = None,
+        self, x: FloatArray, largest: float, information: Blocks | None, scores: FloatArray | None = None
     ) -> Evaluation | None:
+        size = self.shape[0] * self.shape[1]
+        alpha, rest = x[:size].reshape(self.shape), x[size:]
         by_row, columns = self._arrays
         theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
         if self._patterns is not None:  # every pattern has thresholds of its own until the sums are complete
