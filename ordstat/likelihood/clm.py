@@ -21,7 +21,7 @@ from ..threads import one_blas_thread
 from .adjacent import Adjacent
 from .columns import survey
 from .covariance import LikelihoodAtEstimates
-from .estimate import Estimate, Estimation
+from .estimate import Estimate, Estimation, running
 from .family import Cumulative, Family
 from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
@@ -157,7 +157,10 @@ class OrdinalRegression(Method):
         problem, optimum, coefficients = estimate.problem, estimate.optimum, estimate.coefficients
         rule, information = problem.rule(coefficients, estimate.family, self.cost_matrix), estimate.information()
         digits, iterations = estimate.digits(information), optimum.logliks.size - 1
-        rise, rising = estimate.start.rise, estimate.rising
+        rise, higher, rising = estimate.start.rise, estimate.start.higher, None
+        if higher is not None:  # by the log-scale effects that move on that path, or else by all parameters
+            moving = running(problem, higher)
+            rising = problem.spread((moving | (not moving.any())).astype(np.float64)) == 1.0
         return LikelihoodFit(
             **fields,
             rule=rule,
@@ -169,7 +172,7 @@ class OrdinalRegression(Method):
                     ("condition number", optimum.information.condition_number()),
                     ("iterations", iterations),
                     ("correct digits", int(digits.min())),
-                    *([] if rising is None else [("log-likelihood elsewhere, higher by", rise)]),
+                    *([] if higher is None else [("log-likelihood elsewhere, higher by", rise)]),
                 ),
             ),
             trace=Trace(iterations=iterations, objective=optimum.logliks, message=optimum.message),
@@ -179,7 +182,7 @@ class OrdinalRegression(Method):
             digits=problem.spread(digits),
             loglik=estimate.loglik(),
             rise=rise,
-            rising=None if rising is None else problem.spread(rising.astype(np.float64)) == 1.0,
+            rising=rising,
             likelihood=LikelihoodAtEstimates(
                 estimation=estimate.by,
                 problem=replace(problem),  # without what it has computed

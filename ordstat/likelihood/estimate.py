@@ -372,16 +372,9 @@ class Estimate:
         endless = np.zeros(self.problem.n_parameters, dtype=bool)
         if self.by.penalty is not None:
             return endless
-        endless = _running(self.problem, self.optimum)
+        if self.problem.rows.scale.mean.size:
+            endless = running(self.problem, self.optimum)
         return endless | (self.optimum.indefinite and self.separation is None and not endless.any())
-
-    @property
-    def rising(self) -> BoolArray | None:
-        """(P',) parameters that move on the path of the start that rises further; None without one."""
-        if self.start.higher is None:
-            return None
-        running = _running(self.problem, self.start.higher)
-        return running | (not running.any())
 
     @property
     def residual(self) -> float:
@@ -410,16 +403,15 @@ class Estimate:
         return correct_digits(self.coefficients, errors, information.variances)
 
 
-def _running(problem: Problem, optimum: Optimum) -> BoolArray:
+def running(problem: Problem, optimum: Optimum) -> BoolArray:
     """(P',) log-scale effects that a search has left moving, or with a standard error that is all but infinite."""
-    running, r = np.zeros(problem.n_parameters, dtype=bool), problem.rows.scale.mean.size
-    if r:
-        first = running.size - r - int(problem.flexible is not None)
-        moving = np.abs(optimum.step[first : first + r]) > (np.inf if optimum.converged else _MOVING)
-        among = first - optimum.factor.V.shape[0]
-        variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[among : among + r]
-        running[first : first + r] = moving | (variances > _ENDLESS**2)
-    return running
+    scale, r = np.zeros(problem.n_parameters, dtype=bool), problem.rows.scale.mean.size
+    first = scale.size - r - int(problem.flexible is not None)
+    moving = np.abs(optimum.step[first : first + r]) > (np.inf if optimum.converged else _MOVING)
+    among = first - optimum.factor.V.shape[0]
+    variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[among : among + r]
+    scale[first : first + r] = moving | (variances > _ENDLESS**2)
+    return scale
 
 
 def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.costs import CostMatrix
 from ..newton import Blocks, Evaluation, Factor
-from .columns import Columns, survey
+from .columns import NO_COLUMNS, Columns, survey
 from .family import Family
 from .flexible import FlexibleLink
 from .links import Link
@@ -189,7 +189,7 @@ class Problem:
         rows = sample.rows
         wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
         both, q = survey(np.ascontiguousarray(wide), sample.weights), wide.shape[1] - rows.X.shape[1]
-        scale = survey(np.zeros((sample.n, 0)) if rows.scale is None else rows.scale, sample.weights)
+        scale = NO_COLUMNS if rows.scale is None else survey(rows.scale, sample.weights)
         nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
         kept = replace(
             rows,
@@ -234,12 +234,13 @@ class Problem:
     def without_scale(self) -> Problem:
         """The same without log-scale effects."""
         rows = replace(self.sample.rows, scale=None)
-        return replace(self, sample=replace(self.sample, rows=rows), scale=Columns.none())
+        return replace(self, sample=replace(self.sample, rows=rows), scale=NO_COLUMNS)
 
     def without_effects(self) -> Problem:
         """The same rows with thresholds and offsets alone."""
-        rows, none = replace(self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None), Columns.none()
-        return replace(self, sample=replace(self.sample, rows=rows), location=none, nominal=none).without_scale()
+        rows = replace(self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None, scale=None)
+        sample, none = replace(self.sample, rows=rows), NO_COLUMNS
+        return replace(self, sample=sample, location=none, nominal=none, scale=none)
 
     def of_rows(self, index: IntArray | slice) -> Problem | None:
         """The same on some of the rows; None if a level is lost."""
