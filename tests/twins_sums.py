@@ -58,7 +58,7 @@ def interval_sums(
     if parts is None:
         if not (np.all(width > 0.0) and np.all(s <= farthest) and np.all(np.abs(tau) <= largest)):
             return np.nan
-        at = LINKS[{1: "logit", 2: "probit"}[link]].interval(*ends, width)
+        at = list(LINKS.values())[link - 1].interval(*ends, width)
         parts = np.stack([at.log_p, at.a, at.b, at.c, at.W, at.r_u, at.r_l, at.h_ul])
     score, curvature = row_terms(parts[1:], s, *ends, width)
     size = count * m

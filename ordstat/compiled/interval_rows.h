@@ -99,6 +99,56 @@ static void probit_intervals(int n, OrdstatChunk *at) {
     }
 }
 
+/* log p, a, b and c of a row with what follows from them, from S = (log f)' at both ends and S(lo) - S(u). Nothing is
+   lost where S(u), S(lo) and c nearly agree. */
+ORDSTAT_INLINE void ordstat_assemble(int i, double log_p, double a, double b, double c, double s_u, double s_l,
+                                     double gap, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    at->log_p[i] = log_p;
+    at->a[i] = a;
+    at->b[i] = b;
+    at->c[i] = c;
+    at->r_u[i] = a * (s_u - c);
+    at->r_l[i] = -b * (s_l - c);
+    at->W[i] = a != 0.0 ? b * gap - c * (s_u - c) : b * (s_l - c);
+    at->h_ul[i] = a * b;
+}
+
+/* Of F(t) = 1 - exp(-exp(t)), or with `flip` of its mirror image. Ends up to 30, d >= 1e-3. */
+ORDSTAT_INLINE void cloglog_intervals_body(int n, int flip, OrdstatChunk *ORDSTAT_RESTRICT at) {
+    for (int i = 0; i < n; i++) {
+        double has_u = flip ? at->has_l[i] : at->has_u[i], has_l = flip ? at->has_u[i] : at->has_l[i];
+        double e_u = ordstat_exp(flip ? -at->lo[i] : at->u[i]), e_l = has_l * ordstat_exp(flip ? -at->u[i] : at->lo[i]);
+        double e, share = -ordstat_expm1(-at->d[i], &e), mass = e_u * (has_u * has_l > 0.0 ? share : 1.0);
+        double rise = -ordstat_expm1(-(mass < 700.0 ? mass : 700.0), &e);
+        rise = has_u > 0.0 ? rise : 1.0; /* p = exp(-e_l) rise */
+        ordstat_assemble(i, ordstat_log(rise) - e_l, has_u * e_u * e / rise, e_l / rise, has_u * mass * e / rise - e_l,
+                         1.0 - e_u, 1.0 - e_l, mass, at);
+    }
+    for (int i = 0; flip && i < n; i++) {
+        double a = at->a[i], r_u = at->r_u[i];
+        at->a[i] = at->b[i], at->b[i] = a, at->c[i] = -at->c[i];
+        at->r_u[i] = at->r_l[i], at->r_l[i] = r_u;
+    }
+}
+ORDSTAT_TWICE(cloglog_intervals, (int n, int flip, OrdstatChunk *at), (n, flip, at))
+
+/* Of the Cauchy distribution: pi p = atan2(d, 1 + u lo). Ends up to 1e6, d >= 1e-3. */
+static void cauchit_intervals(int n, OrdstatChunk *at) {
+    for (int i = 0; i < n; i++) {
+        double has_u = at->has_u[i], has_l = at->has_l[i], u = at->u[i], lo = at->lo[i], d = at->d[i];
+        double q_u = 1.0 + u * u, q_l = 1.0 + lo * lo, mass, a, b, c, gap = 0.0;
+        if (has_l == 0.0) mass = atan2(1.0, -u);
+        else if (has_u == 0.0) mass = atan2(1.0, lo);
+        else mass = atan2(d, 1.0 + u * lo);
+        a = has_u / (mass * q_u), b = has_l / (mass * q_l), c = a - b;
+        if (has_u * has_l > 0.0) {
+            c = -(u + lo) * (d / q_u) / (mass * q_l);
+            gap = 2.0 * d * ((1.0 - u * lo) / q_u) / q_l;
+        }
+        ordstat_assemble(i, log(mass / 3.14159265358979323846), a, b, c, -2.0 * u / q_u, -2.0 * lo / q_l, gap, at);
+    }
+}
+
 /* Scores of the rows and, with `second`, their curvature, case weights v multiplied in; what the log scale needs where
    `scaled`. Formulas in likelihood/family.py. */
 ORDSTAT_INLINE void interval_terms_body(int n, int second, int scaled, OrdstatChunk *ORDSTAT_RESTRICT at) {
@@ -214,56 +264,5 @@ ORDSTAT_TWICE(add_places,
               (int n, int px, int pz, const ptrdiff_t *ORDSTAT_RESTRICT place, const OrdstatChunk *ORDSTAT_RESTRICT at,
                const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT sums),
               (n, px, pz, place, at, rows, sums))
-
-/* sums += by x for four rows of x that lie `pitch` apart; rows have pointers of their own, by which compilers see that
-   their entries lie side by side. */
-ORDSTAT_INLINE void ordstat_add_four(int width, ptrdiff_t pitch, const double *by, const double *ORDSTAT_RESTRICT x,
-                                     double *ORDSTAT_RESTRICT sums) {
-    const double *x1 = x + pitch, *x2 = x1 + pitch, *x3 = x2 + pitch;
-    double a = by[0], b = by[1], c = by[2], d = by[3];
-    for (int j = 0; j < (width & ~3); j++) sums[j] += (a * x[j] + b * x1[j]) + (c * x2[j] + d * x3[j]);
-}
-
-/* by = v x for four columns of four rows of x that lie `pitch` apart. */
-ORDSTAT_INLINE void ordstat_weigh(ptrdiff_t pitch, const double *v, const double *ORDSTAT_RESTRICT x, double by[4][4]) {
-    for (int k = 0; k < 4; k++, x += pitch)
-        for (int j = 0; j < 4; j++) by[k][j] = v[k] * x[j];
-}
-
-/* sums += by' x, a square of four by four, for four rows; those of x and of sums lie `pitch` apart. */
-ORDSTAT_INLINE void ordstat_add_square(ptrdiff_t pitch, double by[4][4], const double *ORDSTAT_RESTRICT x,
-                                       double *ORDSTAT_RESTRICT sums) {
-    const double *x1 = x + pitch, *x2 = x1 + pitch, *x3 = x2 + pitch;
-    for (int t = 0; t < 4; t++, sums += pitch)
-        for (int j = 0; j < 4; j++)
-            sums[j] += (by[0][t] * x[j] + by[1][t] * x1[j]) + (by[2][t] * x2[j] + by[3][t] * x3[j]);
-}
-
-/* The sums of the columns alone, four rows at once: the score, and with `second` the information of x, of x and z, and of
-   z, the squares of it that are not below the diagonal, in rows of px + pz. What weighs rows must be 0 beyond the last. */
-ORDSTAT_INLINE void add_columns_body(int n, int px, int pz, int second, const OrdstatChunk *ORDSTAT_RESTRICT at,
-                                     const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT score,
-                                     double *ORDSTAT_RESTRICT gram) {
-    ptrdiff_t pitch = px + pz;
-    for (int i = 0; i < n; i += 4) {
-        const double *x = rows + i * pitch, *z = x + px;
-        double by[4][4];
-        ordstat_add_four(px, pitch, at->score[2] + i, x, score);
-        ordstat_add_four(pz, pitch, at->score[3] + i, z, score + px);
-        if (!second) continue;
-        for (int j = 0; j < pitch; j += 4) {
-            double *into = gram + j * pitch;
-            ordstat_weigh(pitch, (j < px ? at->curve[7] : at->curve[9]) + i, x + j, by);
-            for (int l = j; l < (j < px ? px : pitch); l += 4) ordstat_add_square(pitch, by, x + l, into + l);
-            if (j >= px || pz == 0) continue;
-            ordstat_weigh(pitch, at->curve[8] + i, x + j, by);
-            for (int l = px; l < pitch; l += 4) ordstat_add_square(pitch, by, x + l, into + l);
-        }
-    }
-}
-ORDSTAT_TWICE(add_columns,
-              (int n, int px, int pz, int second, const OrdstatChunk *ORDSTAT_RESTRICT at,
-               const double *ORDSTAT_RESTRICT rows, double *ORDSTAT_RESTRICT score, double *ORDSTAT_RESTRICT gram),
-              (n, px, pz, second, at, rows, score, gram))
 
 #endif

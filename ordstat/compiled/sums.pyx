@@ -7,7 +7,7 @@ arrays given by the caller and has a plain NumPy twin in `tests/twins_sums.py`.
 
 from libc.math cimport NAN, exp, expm1, fabs
 from libc.stdlib cimport calloc, free, malloc
-from scipy.linalg.cython_blas cimport dgemv
+from scipy.linalg.cython_blas cimport dgemm, dgemv
 
 cdef extern from "interval_rows.h":
     enum:
@@ -50,19 +50,24 @@ cdef extern from "interval_rows.h":
     void logit_ends(int n, OrdstatChunk *at) noexcept nogil
     void logit_intervals(int n, OrdstatChunk *at) noexcept nogil
     void probit_intervals(int n, OrdstatChunk *at) noexcept nogil
+    void cloglog_intervals(int n, bint flip, OrdstatChunk *at) noexcept nogil
+    void cauchit_intervals(int n, OrdstatChunk *at) noexcept nogil
     void interval_terms(int n, bint second, bint scaled, OrdstatChunk *at) noexcept nogil
     void add_places(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
                     double *sums) noexcept nogil
-    void add_columns(int n, int px, int pz, bint second, const OrdstatChunk *at, const double *rows,
-                     double *score, double *gram) noexcept nogil
-
-#: Ends of intervals that the closed forms are good for, and their least widths, of the logit and of the probit.
-cdef double LARGEST_LOGIT = 250.0, LEAST_LOGIT = 1e-30, LARGEST_PROBIT = 6.0, LEAST_PROBIT = 0.1
 
 cdef enum:
+    TILE = 32  # columns that BLAS takes at once
     FIRST = 4  # sums of a threshold alone, before those with the columns
     LOGIT = 1
     PROBIT = 2
+    CLOGLOG = 3
+    LOGLOG = 4
+    CAUCHIT = 5
+
+#: Ends of intervals that the closed forms of each distribution are good for, and their least widths.
+cdef double[6] LARGEST = [0.0, 250.0, 6.0, 30.0, 30.0, 1e6]
+cdef double[6] LEAST = [0.0, 1e-30, 0.1, 1e-3, 1e-3, 1e-3]
 
 cdef struct Shape:
     # columns of x and z, both, and their padded widths
@@ -72,6 +77,7 @@ cdef struct Room:
     # What a pass needs; `all` is the one to free.
     double *all
     double *rows
+    double *weighed
     double *H
     double *tau
     double *by
@@ -84,11 +90,12 @@ cdef struct Room:
 cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
     """Buffers, all zero; False where there is no memory."""
     cdef size_t width = <size_t>of.width, chunk = ORDSTAT_ROOM, size = <size_t>places
-    room.all = <double *>calloc(chunk * (width + 2) + width * (2 + width) + size * (width + FIRST + 8), sizeof(double))
+    room.all = <double *>calloc(chunk * (2 * width + 2) + width * (2 + width) + size * (width + FIRST + 8), sizeof(double))
     if room.all == NULL:
         return False
     room.rows = room.all
-    room.H = room.rows + chunk * width
+    room.weighed = room.rows + chunk * width
+    room.H = room.weighed + chunk * width
     room.tau = room.H + chunk
     room.by = room.tau + chunk
     room.score = room.by + width
@@ -119,10 +126,10 @@ cdef bint _set_levels(OrdstatLevels *levels, const double[:, ::1] theta, const d
             levels.high[at] = theta[k if y < last else k - 1, 0]
             levels.low[at] = theta[k - 1 if y > 0 else k, 0]
             levels.has_u[at], levels.has_l[at] = 1.0 if y < last else 0.0, 1.0 if y > 0 else 0.0
-            inside = inside and fabs(levels.high[at]) <= LARGEST_LOGIT and fabs(levels.low[at]) <= LARGEST_LOGIT
+            inside = inside and fabs(levels.high[at]) <= LARGEST[LOGIT] and fabs(levels.low[at]) <= LARGEST[LOGIT]
             if 0 < y < last:
                 levels.width[at] = step[k, 0]
-                inside = inside and step[k, 0] >= LEAST_LOGIT
+                inside = inside and step[k, 0] >= LEAST[LOGIT]
                 levels.gap[at] = 1.0 / expm1(step[k, 0])
             if y < last:
                 levels.exp_u[at] = exp(-levels.high[at])
@@ -155,12 +162,34 @@ cdef void _project(const double *rows, int n, int pitch, int width, const double
         dgemv(&trans, &width, &n, &one, <double *>rows, &pitch, <double *>by, &step, &one, out, &step)
 
 
-cdef inline double _sum(const double *values, int n) noexcept nogil:
-    cdef int i
-    cdef double total = 0.0
+cdef void _add_score(int n, int pitch, int width, const double *by, const double *rows, double *score) noexcept nogil:
+    """score += by' rows, for `width` columns of rows that lie `pitch` apart."""
+    cdef double one = 1.0
+    cdef int step = 1, start, count
+    cdef char plain = b'N'
+    for start from 0 <= start < width by TILE:
+        count = min(<int>TILE, width - start)
+        dgemv(&plain, &count, &n, &one, <double *>rows + start, &pitch, <double *>by, &step, &one, score + start, &step)
+
+
+cdef void _add_gram(int n, int pitch, int first, int height, int second, int width, const double *by,
+                    const double *rows, double *weighed, double *gram) noexcept nogil:
+    """gram += A' diag(by) B for the columns A of rows from `first` and B from `second`; of A = B the upper triangle.
+
+    BLAS runs on one thread for products of this size, so that the sums are the same on any number of threads.
+    """
+    cdef double one = 1.0
+    cdef char plain = b'N', turned = b'T'
+    cdef int i, j, left, top, high, wide
     for i in range(n):
-        total += values[i]
-    return total
+        for j in range(width):
+            weighed[i * pitch + j] = by[i] * rows[i * pitch + second + j]
+    for top from 0 <= top < height by TILE:
+        high = min(<int>TILE, height - top)
+        for left from (top if first == second else 0) <= left < width by TILE:
+            wide = min(<int>TILE, width - left)
+            dgemm(&plain, &turned, &wide, &high, &n, &one, weighed + left, &pitch, <double *>rows + first + top, &pitch,
+                  &one, gram + (first + top) * pitch + second + left, &pitch)
 
 
 cdef void _own_ends(int rows, const Py_ssize_t *y, const double *w, Py_ssize_t last, Py_ssize_t m, const double *theta,
@@ -209,15 +238,6 @@ cdef void _add_nominal(int rows, const Py_ssize_t *y, const double *w, Py_ssize_
                 into = cross + (k * m + j) * of.q
                 _add(own[j] * at.curve[2 + 3 * end][i], x, of.p, into)
                 _add(own[j] * at.curve[3 + 3 * end][i], x + of.px, of.r, into + of.p)
-
-
-cdef void _pad(int rows, OrdstatChunk *at) noexcept nogil:
-    """Zeros beyond the last row, up to four rows, in what weighs the columns."""
-    cdef int i, k
-    for i in range(rows, (rows + 3) // 4 * 4):
-        at.score[2][i] = at.score[3][i] = 0.0
-        for k in range(7, 10):
-            at.curve[k][i] = 0.0
 
 
 cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patterns, Py_ssize_t last,
@@ -270,20 +290,21 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                   const double[::1] inverse, Py_ssize_t last, const double[:, ::1] theta, const double[:, ::1] step,
                   const double[::1] by, double farthest, double largest, int link, const double[:, ::1] parts,
                   double[:, ::1] alpha, double[:, :, :, ::1] pairs, double[:, :, ::1] cross, double[::1] rest,
-                  double[:, ::1] gram, bint second):
+                  double[:, ::1] gram, bint second, double[:, ::1] scores=None):
     """Add up score and information of rows of a cumulative model; returns the log-likelihood.
 
     The columns of X (n, p), as (x - mean) inverse, with their part of `by` and offset make H, those of Z (n, r), as
     z inverse, and scale_offset tau. theta (G last, m) are the
     coefficients of the `last` thresholds, of each pattern where `pattern` (n,) is given, and step (G last, m) their
     differences from the threshold below, which are known better than by theta; they go with the nominal columns w
-    (n, m), or 1 where w is None. The distribution is the logit (link 1), the normal (2), or given by log p and its
-    derivatives `parts` (8, n). Adds to alpha (G last, m), pairs (2, G last, m, m), the blocks (k, k) and
+    (n, m), or 1 where w is None. The distribution is the logit (link 1), normal (2), cloglog (3), loglog (4), Cauchy
+    (5), or given by log p and its derivatives `parts` (8, n). Adds to alpha (G last, m), pairs (2, G last, m, m), the blocks (k, k) and
     (k, k - 1) at k - 1, cross (G last, m, q), rest (q,) and gram (q, q). Without `parts` returns NaN, and sums that are
     not complete, where thresholds are out of order or too close, |tau| is above `largest`, exp(-tau) above `farthest`,
-    or an end too far out. Without `second` the scores alone are added up.
+    or an end too far out. Without `second` the scores alone are added up. Those
+    of the rows, by the upper and the lower threshold, H and tau, are written into `scores` (4, n).
     """
-    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, patterns = theta.shape[0] // last
+    cdef Py_ssize_t n = y.shape[0], m = theta.shape[1], start = 0, i, k, patterns = theta.shape[0] // last
     cdef int rows
     cdef Shape of
     of.p, of.r, of.q = <int>X.shape[1], <int>Z.shape[1] if Z is not None else 0, <int>rest.shape[0]
@@ -291,8 +312,7 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     of.width = of.px + of.pz
     cdef bint scaled = of.r > 0 or scale_offset is not None, given = parts is not None, inside, shared = w is None
     cdef bint levels_only = link == LOGIT and shared and not scaled and not given
-    cdef double total = 0.0, far = LARGEST_PROBIT if link == PROBIT else LARGEST_LOGIT
-    cdef double least = LEAST_PROBIT if link == PROBIT else LEAST_LOGIT
+    cdef double total = 0.0, far = LARGEST[link], least = LEAST[link]
     cdef Room room
     cdef Py_ssize_t place[ORDSTAT_ROOM]
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
@@ -348,6 +368,10 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                 _set_intervals(rows, parts, start, at)
             elif link == PROBIT:
                 probit_intervals(rows, at)
+            elif link == CAUCHIT:
+                cauchit_intervals(rows, at)
+            elif link == CLOGLOG or link == LOGLOG:
+                cloglog_intervals(rows, link == LOGLOG, at)
             else:
                 if not levels_only:
                     logit_ends(rows, at)
@@ -355,9 +379,17 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
             interval_terms(rows, second, scaled, at)
             for i in range(rows):
                 total += at.v[i] * at.log_p[i]
+            if scores is not None:
+                for k in range(4 if scaled else 3):
+                    for i in range(rows):
+                        scores[k, start + i] = at.score[k][i]
             if of.width > 0:
-                _pad(rows, at)
-                add_columns(rows, of.px, of.pz, second, at, room.rows, room.score, room.gram)
+                _add_score(rows, of.width, of.px, at.score[2], room.rows, room.score)
+                _add_score(rows, of.width, of.pz, at.score[3], room.rows + of.px, room.score + of.px)
+                if second:
+                    _add_gram(rows, of.width, 0, of.px, 0, of.px, at.curve[7], room.rows, room.weighed, room.gram)
+                    _add_gram(rows, of.width, 0, of.px, of.px, of.pz, at.curve[8], room.rows, room.weighed, room.gram)
+                    _add_gram(rows, of.width, of.px, of.pz, of.px, of.pz, at.curve[9], room.rows, room.weighed, room.gram)
             if not shared:
                 _add_nominal(rows, &y[start], &w[start, 0], last, m, room.rows, at, &of, &alpha[0, 0],
                              &pairs[0, 0, 0, 0], theta.shape[0], &cross[0, 0, 0] if of.q > 0 else NULL, second)
@@ -374,6 +406,22 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     free(at)
     free(room.all)
     return total
+
+
+def add_by(const Py_ssize_t[:] codes, const double[:, :] values, const double[:] weights, double[:, ::1] sums):
+    """Add the rows of values (n, p), times their weights (n,) where given, to the rows `codes` of `sums` (G, p)."""
+    cdef Py_ssize_t n = values.shape[0], p = values.shape[1], i, j
+    cdef double weight = 1.0
+    cdef double *into
+    if p == 0:
+        return
+    with nogil:
+        for i in range(n):
+            if weights is not None:
+                weight = weights[i]
+            into = &sums[codes[i], 0]
+            for j in range(p):
+                into[j] += weight * values[i, j]
 
 
 def spreads(const double[:, ::1] X, const double[::1] weights, const double[::1] shift, double[::1] sums,

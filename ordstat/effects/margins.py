@@ -16,7 +16,6 @@ from ..exceptions import OptionError
 from ..formula.sample import Rows
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
-from ..report.frames import NotedFrame
 from .average import PAIRS, Average, Averager, pairs_of, warn_of_unknown
 from .counterfactual import Population, population, tangent
 from .emmeans import Emmeans, listing, shown_value

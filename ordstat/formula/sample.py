@@ -11,6 +11,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import SMALLER_WEIGHTS, require_memory
+from ..compiled.sums import add_by
 from ..exceptions import DataError, OptionError
 
 #: Numbers held at once (32 MB), and numbers that stay in the cache.
@@ -37,10 +38,9 @@ def sums_by(codes: IntArray, values: FloatArray, size: int, weights: FloatArray 
     >>> sums_by(np.array([0, 2, 0]), np.array([[1.0], [2.0], [3.0]]), 3).ravel()
     array([4., 0., 2.])
     """
-    out = np.empty((size, values.shape[1]))
-    for place, column in enumerate(values.T):
-        out[:, place] = np.bincount(codes, column if weights is None else column * weights, minlength=size)
-    return out
+    sums = np.zeros((size, values.shape[1]))
+    add_by(np.asarray(codes, dtype=np.intp), values, weights, sums)
+    return sums
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -13,10 +13,10 @@ from .._typing import FloatArray
 from ..checks import generator, one_of
 from ..fit import Certificate
 from ..formula.sample import Sample, row_blocks
-from ..likelihood.family import RowTerms, lambda_terms
+from ..likelihood.family import RowTerms
+from ..likelihood.family import row_terms as likelihood_terms
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.flexible import FLEXIBLE
 from ..likelihood.parameters import spread
 from ..likelihood.predictor import Jacobian, ModelRows
 from ..likelihood.rule import LikelihoodRule
@@ -28,11 +28,7 @@ from ..report.sections import certificate_text, shortened
 
 def row_terms(rule: LikelihoodRule, sample: Sample, n_lambda: int = 0, second: bool = False) -> RowTerms:
     """Log-probabilities of the observed levels with their derivatives; by lambda too where it was estimated."""
-    predictor, link = rule.predictor(sample.rows), rule.link
-    if n_lambda and link.lam is not None:
-        terms = lambda_terms(rule.family, FLEXIBLE[link.name], link.lam, predictor, sample.y, second)
-    else:
-        terms = rule.family.terms(predictor, sample.y, second)
+    terms = likelihood_terms(rule.family, rule.predictor(sample.rows), sample.y, second, n_lambda > 0)
     assert terms is not None
     return terms
 

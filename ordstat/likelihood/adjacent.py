@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from .._typing import FloatArray, IntArray
-from .family import STENCIL, STEP, Family, LocationTerms, RowTerms, both_tails, chained, log_odds_above
+from .family import STENCIL, STEP, Family, LocationTerms, RowTerms, both_tails, log_odds_above
 from .flexible import mirrored
 from .links import Link
 from .predictor import Predictor
@@ -46,7 +45,8 @@ class Adjacent(Family):
         """(n, K)."""
         steps = log_odds_above(self.cut, eta)
         scores = np.hstack([np.zeros((len(eta), 1)), np.cumsum(steps, axis=1)])
-        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+        scores -= scores.max(axis=1, keepdims=True)
+        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
     def _log_sums(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n, K-1) log P(y <= k) and log P(y > k)."""
@@ -55,6 +55,8 @@ class Adjacent(Family):
 
     def _ratio_slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """r' and r'', of the shape of eta."""
+        if self.link.name == "logit":
+            return np.full_like(eta, -1.0), np.zeros_like(eta)
         above, below = both_tails(self.cut, eta)
         return -(above.b + below.a).reshape(eta.shape), (above.h_ll - below.h_uu).reshape(eta.shape)
 
@@ -63,17 +65,28 @@ class Adjacent(Family):
         return self.link.name == "logit"
 
     def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
-        eta = predictor.eta()
+        eta, s = predictor.eta(), predictor.s
         log_p = self._log_p(eta)
         below, above = _sums(np.exp(log_p))
         first, curve = (values.T for values in self._ratio_slopes(eta))
-        by_ratio = _by_ratio(below, above, y).T
-        A = None
+        by_ratio, count = _by_ratio(below, above, y).T, len(first)
+        g = by_ratio * first
+        e = np.einsum("kn,nk->n", g, eta)
+        places = np.broadcast_to(np.arange(count)[:, None], g.shape)
+        score, out = np.concatenate([s * g, [-s * g.sum(axis=0), -e]]), None
         if second:
-            low, high, diagonal = _pairs(len(first))
+            low, high, diagonal = _pairs(count)
             A = below.T[low] * above.T[high] * first[:, None] * first[None, :]
             A[diagonal] -= by_ratio * curve
-        return chained(log_p[np.arange(y.size), y], by_ratio * first, A, predictor, eta.T)
+            sums, moved = A.sum(axis=1), np.einsum("kln,nl->kn", A, eta)
+            out = np.empty((count + 2, count + 2, y.size))
+            out[:count, :count] = s * s * A
+            out[:count, -2] = out[-2, :count] = -s * s * sums
+            out[-2, -2] = s * s * sums.sum(axis=0)
+            out[:count, -1] = out[-1, :count] = s * (g - moved)
+            out[-2, -1] = out[-1, -2] = s * (moved.sum(axis=0) - g.sum(axis=0))
+            out[-1, -1] = np.einsum("kn,nk->n", moved, eta) - e
+        return RowTerms(log_p=log_p[np.arange(y.size), y], places=places, score=score, curvature=out)
 
     def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
         eta, s = predictor.eta(), predictor.s

@@ -22,7 +22,7 @@ from ..threads import one_blas_thread
 from .adjacent import Adjacent
 from .columns import survey
 from .covariance import LikelihoodAtEstimates
-from .estimate import Estimate, Estimation
+from .estimate import Estimate, Estimation, running
 from .family import Cumulative, Family
 from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
@@ -123,18 +123,14 @@ class OrdinalRegression(Method):
             return link_of(*self.link)
         return link_of(self.link, None)
 
-    def _problem(self, sample: Sample) -> Problem:
-        latent = self._latent()
-        flexible = latent if isinstance(latent, FlexibleLink) else None
-        link = latent.at(latent.start) if isinstance(latent, FlexibleLink) else latent
-        return identified(Problem.of(sample, self.family(link), flexible, self.threshold))
-
     def _fit(self, sample: Sample) -> LikelihoodFit:
         cost = self.cost_matrix
         if not isinstance(cost.value, str):
             cost.matrix(sample.n_levels)  # raises where its size is not K x K
         by = Estimation(penalty=_penalty(self.penalty), start=self.start, tol=self.tol, max_iter=self.max_iter)
-        estimate = by.of(self._problem(sample))
+        latent = self._latent()
+        link, flexible = (latent.at(latent.start), latent) if isinstance(latent, FlexibleLink) else (latent, None)
+        estimate = by.of(identified(Problem.of(sample, self.family(link), flexible, self.threshold)))
         problem, separation = estimate.problem, estimate.separation
         structure, n_beta, n_zeta = problem.structure, problem.location.kept.size, problem.scale.kept.size
         fields = {  # that random effects leave as they are
@@ -162,6 +158,10 @@ class OrdinalRegression(Method):
         problem, optimum, coefficients = estimate.problem, estimate.optimum, estimate.coefficients
         rule, information = problem.rule(coefficients, estimate.family, self.cost_matrix), estimate.information()
         digits, iterations = estimate.digits(information), optimum.logliks.size - 1
+        rise, higher, rising = estimate.start.rise, estimate.start.higher, None
+        if higher is not None:  # by the log-scale effects that move on that path, or else by all parameters
+            moving = running(problem, higher)
+            rising = problem.spread((moving | (not moving.any())).astype(np.float64)) == 1.0
         return LikelihoodFit(
             **fields,
             rule=rule,
@@ -173,6 +173,7 @@ class OrdinalRegression(Method):
                     ("condition number", optimum.information.condition_number()),
                     ("iterations", iterations),
                     ("correct digits", int(digits.min())),
+                    *([] if higher is None else [("log-likelihood elsewhere, higher by", rise)]),
                 ),
             ),
             trace=Trace(iterations=iterations, objective=optimum.logliks, message=optimum.message),
@@ -181,6 +182,8 @@ class OrdinalRegression(Method):
             information=information,
             digits=problem.spread(digits),
             loglik=estimate.loglik(),
+            rise=rise,
+            rising=rising,
             likelihood=LikelihoodAtEstimates(
                 estimation=estimate.by,
                 problem=replace(problem),  # without what it has computed
@@ -236,21 +239,9 @@ def _penalty(given: Any) -> Penalty | None:
     """The value that an option stands for."""
     if given is None:
         return None
-    named = PENALTIES.get(given.lower()) if isinstance(given, str) else None
-    if named is not None:
-        return named
-    names = ", ".join(map(repr, PENALTIES))
-    return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {names} or None"))
-
-
-def _checked_crossing(name: str, value: Any, of: Any) -> None:
-    """What to do about rows whose thresholds are out of order."""
-    if value == "prevent":
-        raise OptionError(
-            "crossing='prevent' is not available. Use crossing='raise' to be told of thresholds that cross, and avoid "
-            "them with fewer columns in nominal=."
-        )
-    one_of(name, value, ("warn", "raise"), of=of)
+    if isinstance(given, str) and given.lower() in PENALTIES:
+        return PENALTIES[given.lower()]
+    return Ridge(number("penalty", given, above=0.0, also=f" (ridge), {', '.join(map(repr, PENALTIES))} or None"))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -315,7 +306,7 @@ class CumulativeLink(OrdinalRegression):
     (array([3.0351, 1.214 ]), -2.478)
     """
 
-    crossing: str = option("warn", _checked_crossing)
+    crossing: str = option("warn", one_of, ("warn", "raise"))
 
     family: ClassVar[type[Family]] = Cumulative
     papers: ClassVar[tuple[str, ...]] = (

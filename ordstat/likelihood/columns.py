@@ -33,14 +33,12 @@ class Columns:
     deviation: FloatArray
     kept: BoolArray
 
-    @classmethod
-    def none(cls) -> Columns:
-        """No columns."""
-        return cls(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
-
     def part(self, index: slice | BoolArray) -> Columns:
         """Some of the columns."""
         return Columns(self.mean[index], self.deviation[index], self.kept[index])
+
+
+NO_COLUMNS = Columns(np.zeros(0), np.ones(0), np.zeros(0, dtype=bool))
 
 
 def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
@@ -53,7 +51,7 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
     """
     n, p = X.shape
     if p == 0:
-        return Columns.none()
+        return NO_COLUMNS
     shift = X[:: max(1, n // 512)].mean(axis=0)
     sums, squares = np.zeros(p), np.zeros(p)
     spreads(X, weights, shift, sums, squares)

@@ -12,60 +12,44 @@ from scipy.linalg import block_diag, helmert
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample, row_blocks
-from .columns import survey
 from .estimate import Estimation
-from .family import RowTerms
+from .family import RowTerms, row_terms
 from .fit import LARGEST_CR2, WITHOUT_CR2, BiasReduced, cr2_work
 from .predictor import Jacobian, ModelRows
 from .problem import Problem
 from .profile import ProfileLikelihood
-from .rows import ObservedRows
-from .separation import confounded, identified
+from .separation import identified
 
-#: Doubles held at once for the score rows of a chunk.
-_BUFFER = 1 << 20
-#: And for the sums over groups, which stay in the cache.
+#: Doubles held at once for the scores of some rows, which stay in the cache.
 _CHUNK = 1 << 17
-
-
-def row_scores(
-    problem: Problem, estimates: FloatArray, level: int | None = None
-) -> Callable[[IntArray | slice], tuple[FloatArray, FloatArray]]:
-    """From places (n,) to the rows' log-probabilities and their derivatives (n, P') on the user's own columns.
-
-    Of the levels observed, or of one `level` at all rows.
-    """
-    terms_of = _score_terms(problem, estimates, level)
-
-    def scores(index: IntArray | slice) -> tuple[FloatArray, FloatArray]:
-        jacobian, terms = terms_of(index)
-        return terms.log_p, jacobian.transposed(terms.score)
-
-    return scores
 
 
 def _score_terms(
     problem: Problem, estimates: FloatArray, level: int | None = None
-) -> Callable[[IntArray | slice], tuple[Jacobian, RowTerms]]:
-    """From some rows to the derivatives of their predictors by the parameters, and their terms."""
+) -> tuple[Callable[[slice, IntArray], Jacobian], Callable[[slice], RowTerms]]:
+    """From some rows, and the places of their thresholds, to the derivatives of their predictors by the parameters; and
+    from some rows to their terms, at the levels observed or at one `level`."""
     sample, n_lambda = problem.sample, int(problem.flexible is not None)
     columns, n_levels = ModelRows.of(sample.rows), sample.n_levels
     y = sample.y if level is None else np.full_like(sample.y, level)
-    rows = ObservedRows(rows=columns, y=y, family=problem.family, flexible=problem.flexible)
-    m, structure = columns.w.shape[1], None
+    family = problem.family_at(float(estimates[-1]))
+    m, p, structure = columns.w.shape[1], columns.x.shape[1], None
     jacobian = np.eye(n_levels - 1) if problem.structure is None else problem.structure.jacobian
     t = jacobian.shape[1]
     alpha, rest = jacobian @ estimates[: t * m].reshape(m, t).T, estimates[t * m :]
     if problem.structure is not None:
         structure = block_diag(np.kron(np.eye(m), jacobian), np.eye(rest.size))
 
-    def terms_of(some: IntArray | slice) -> tuple[Jacobian, RowTerms]:
-        part = rows.take(some)
-        terms = part.terms(alpha, rest, second=False)
-        assert terms is not None
-        return Jacobian(part.rows, terms.places, len(alpha), structure, n_lambda), terms
+    def jacobian_of(some: slice, places: IntArray) -> Jacobian:
+        return Jacobian(columns.take(some), places, len(alpha), structure, n_lambda)
 
-    return terms_of
+    def terms_of(some: slice) -> RowTerms:
+        predictor = columns.take(some).at(alpha, *np.split(rest, [p, p + columns.z.shape[1]])[:2])
+        terms = row_terms(family, predictor, y[some], False, n_lambda > 0)
+        assert terms is not None
+        return terms
+
+    return jacobian_of, terms_of
 
 
 #: Eigenvalues below this share of the largest are rounding of 0.
@@ -122,8 +106,12 @@ def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> 
 
 def _probabilities(problem: Problem, estimates: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(N, K) of all levels, and their derivatives (N, K, P')."""
-    every, levels = np.arange(problem.sample.n), range(problem.sample.n_levels)
-    logs, scores = zip(*(row_scores(problem, estimates, level)(every) for level in levels), strict=True)
+    every, logs, scores = slice(None), [], []
+    for level in range(problem.sample.n_levels):
+        jacobian_of, terms_of = _score_terms(problem, estimates, level)
+        terms = terms_of(every)
+        logs.append(terms.log_p)
+        scores.append(jacobian_of(every, terms.places).transposed(terms.score))
     p = np.exp(np.column_stack(logs))
     return p, np.where(p[:, :, None] > 0.0, p[:, :, None] * np.stack(scores, axis=1), 0.0)
 
@@ -155,54 +143,12 @@ def _inverse_root(
     """
     points = np.exp(np.arange(np.log(ends[0]) - _TAIL, np.log(ends[1]) + _TAIL, _STEP))
     total = np.zeros_like(X)
-    for some in row_blocks(points.size, d.size * F.shape[1], _BUFFER):
+    for some in row_blocks(points.size, d.size * F.shape[1], _CHUNK):
         inverse = 1.0 / (d + points[some, None] ** 2)
         turned = F.T * inverse[:, None, :]
         rest = X - F @ np.linalg.solve(core + turned @ F, turned @ X)
         total += np.einsum("tm,tmp->mp", points[some, None] * inverse, rest)
     return 2.0 / np.pi * _STEP * total
-
-
-def _estimate(estimation: Estimation, problem: Problem, weights: FloatArray, place: int) -> FloatArray:
-    reweighted = _reweighted(problem, weights, place)
-    if estimation.penalty is None or not estimation.penalty.determines:
-        _check_determined(reweighted, place)
-    found = estimation.of(reweighted)
-    if found.separation is not None or found.endless.any() or not found.optimum.converged:
-        raise DataError(
-            f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
-            "column, merge levels, or fit with penalty=."
-        )
-    return found.coefficients
-
-
-def _reweighted(problem: Problem, weights: FloatArray, place: int) -> Problem:
-    """The same columns and levels with other weights of the same total, which a penalty is measured by.
-
-    Rows of weight 0 are left out.
-    """
-    positive = weights > 0.0
-    factor = problem.counts.sum() / weights[positive].sum()
-    sample = replace(problem.sample.take(positive), weights=weights[positive] * factor)
-    counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels)
-    if not counts.all():
-        raise DataError(
-            f"replicate {place} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so that "
-            "its thresholds have no estimate: merge levels of the response."
-        )
-    return replace(problem, sample=sample, counts=counts.astype(np.float64), used=None)
-
-
-def _check_determined(problem: Problem, place: int) -> None:
-    """DataError where the rows of a replicate do not determine all effects of the fit."""
-    rows, weights = problem.sample.rows, problem.sample.weights
-    effects = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
-    parts = [effects] if rows.scale is None else [effects, rows.scale]
-    if any(not survey(np.ascontiguousarray(part), weights).kept.all() for part in parts) or confounded(problem):
-        raise DataError(
-            f"replicate {place} gives no weight to rows that tell the effects of the model apart (those of a level of "
-            "a factor, as it may be), so that they have no estimates: take out a column, or merge levels of a factor."
-        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -234,28 +180,38 @@ class LikelihoodAtEstimates:
     def score_products(self, cluster: IntArray | None) -> FloatArray:
         """(P', P') sum of U U' over clusters (N,), or over rows (v U U' for a row of weight v) without them."""
         if cluster is not None:
-            codes = np.unique(self._used(cluster), return_inverse=True)[1]
-            totals = self._totals(codes, int(codes.max()) + 1)
+            totals = self.score_totals(cluster, int(cluster.max()) + 1)
             return np.asarray(totals.T @ totals)
-        sample, scores_of = self.problem.sample, row_scores(self.problem, self.estimates)
+        sample, scores_of = self.problem.sample, self._weighted_scores()
         total = np.zeros((self.estimates.size, self.estimates.size))
-        for some in row_blocks(sample.n, self.estimates.size, _BUFFER):
-            scores = scores_of(some)[1]
-            total += (scores * sample.case_weights[some, None]).T @ scores
+        for some in row_blocks(sample.n, self.estimates.size, _CHUNK):
+            jacobian, scores = scores_of(some)
+            total += jacobian.transposed(scores).T @ jacobian.transposed(scores / sample.case_weights[some])
         return total
 
     def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
         """(G, P') weighted scores summed over the rows of each code 0..G-1; 0 where a code has no row."""
-        return self._totals(self._used(codes), n_groups)
-
-    def _totals(self, codes: IntArray, n_groups: int) -> FloatArray:
-        sample, estimates = self.problem.sample, self.estimates
-        terms_of, weights = _score_terms(self.problem, estimates), sample.case_weights
-        total = np.zeros((n_groups, estimates.size))
-        for some in row_blocks(sample.n, estimates.size, max(_CHUNK, total.size)):
-            jacobian, terms = terms_of(some)
-            total += jacobian.totals(terms.score * weights[some], codes[some], n_groups)
+        codes, scores_of = self._used(codes), self._weighted_scores()
+        total = np.zeros((n_groups, self.estimates.size))
+        for some in row_blocks(codes.size, self.estimates.size, max(_CHUNK, total.size)):
+            jacobian, scores = scores_of(some)
+            total += jacobian.totals(scores, codes[some], n_groups)
         return total
+
+    def _weighted_scores(self) -> Callable[[slice], tuple[Jacobian, FloatArray]]:
+        """From some rows to the derivatives of their predictors, and those of weighted log-probabilities by these."""
+        problem, y, weights = self.problem, self.problem.sample.y, self.problem.sample.case_weights
+        jacobian_of, terms_of = _score_terms(problem, self.estimates)
+        whole = problem.rows.scores(problem.expansion @ problem.from_user(self.estimates))
+        places = np.stack([np.minimum(y, problem.sample.n_levels - 2), np.maximum(y - 1, 0)])
+
+        def weighted(some: slice) -> tuple[Jacobian, FloatArray]:
+            if whole is not None:
+                return jacobian_of(some, places[:, some]), whole[:, some]
+            terms = terms_of(some)
+            return jacobian_of(some, terms.places), terms.score * weights[some]
+
+        return weighted
 
     def replicated(self, weights: FloatArray) -> FloatArray:
         """(R, P') estimates with each column of other weights (N, R).
@@ -265,9 +221,33 @@ class LikelihoodAtEstimates:
         DataError
             A replicate gives no weight to a level or to what a parameter needs, so that it has no estimates.
         """
+        return np.array([self._replicate(column, place) for place, column in enumerate(self._used(weights).T, 1)])
+
+    def _replicate(self, weights: FloatArray, place: int) -> FloatArray:
+        """(P',) estimates with other weights, scaled to the same total, which a penalty is measured by."""
+        problem, penalty, positive = self.problem, self.estimation.penalty, weights > 0.0
+        factor = problem.counts.sum() / weights[positive].sum()
+        sample = replace(problem.sample.take(positive), weights=weights[positive] * factor)
+        counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
+        if not counts.all():
+            raise DataError(
+                f"replicate {place} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so "
+                "that its thresholds have no estimate: merge levels of the response."
+            )
+        fresh = Problem.of(sample, problem.family, problem.flexible, self.threshold)
+        if (penalty is None or not penalty.determines) and not identified(fresh).estimated.all():
+            raise DataError(
+                f"replicate {place} gives no weight to rows that tell the effects of the model apart (perhaps those of "
+                "one level of a factor), so that they have no estimates: take out a column, or merge levels."
+            )
         began = replace(self.estimation, start=tuple(self.estimates.tolist()))
-        columns = enumerate(self._used(weights).T, 1)
-        return np.array([_estimate(began, self.problem, column, place) for place, column in columns])
+        estimate = began.of(replace(problem, sample=sample, counts=counts, used=None))
+        if estimate.separation is not None or estimate.endless.any() or not estimate.optimum.converged:
+            raise DataError(
+                f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
+                "column, merge levels, or fit with penalty=."
+            )
+        return estimate.coefficients
 
     def bias_reduced(self, cluster: IntArray) -> BiasReduced:
         """Adjusted score sums of the clusters (N,), for their CR2 covariance."""

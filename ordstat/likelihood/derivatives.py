@@ -11,14 +11,12 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..formula.sample import RandomRows, Rows, row_blocks
 from .family import Family
-from .flexible import FLEXIBLE
+from .flexible import FIRST, links_about
 from .predictor import ModelRows
 from .rule import LikelihoodRule
 
 #: Values and their derivatives by the parameters.
 Derived = tuple[FloatArray, FloatArray]
-#: Distance of the points for the derivative by a link's parameter.
-_LINK_STEP = 1e-3
 #: How far the points of a derivative along a tangent move the predictors.
 _ETA_STEP = 1e-3
 
@@ -48,15 +46,9 @@ class Curve:
 
     def by_lambda(self, family: Family, eta: FloatArray) -> FloatArray:
         """(n, K-1) derivatives by the parameter of the link."""
-        flexible, lam = FLEXIBLE[family.link.name], family.link.lam
-        assert lam is not None
-        h = _LINK_STEP * (lam if flexible.relative else max(1.0, abs(lam)))
-
-        def moved(step: int) -> Derived:
-            value = self.value(family.at(flexible.at(lam + step * h)), eta)
-            return value, value
-
-        return np.where(np.isfinite(eta), five_points(moved)[0] / h, 0.0)
+        links, h = links_about(family.link)
+        values = np.array([self.value(family.at(link), eta) for link in links])
+        return np.where(np.isfinite(eta), np.tensordot(FIRST, values, axes=1) / h, 0.0)
 
 
 CUMULATIVE = Curve(lambda family, eta: family.below(eta), lambda family, eta: family.below_slope(eta))

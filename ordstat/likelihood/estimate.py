@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,11 +35,8 @@ _ROUGH = 1e3
 _LEAST_INFORMATION = 1e-9
 #: Longest step, in the units of `newton.py`, on the information of the small sample.
 _LONGEST = 0.2
-#: Log-likelihoods closer than this are of one maximum.
-_SAME = 1e-3
-
-#: A point and the log-likelihood there, None outside the domain.
-Start = tuple[FloatArray, Evaluation | None]
+#: Log-likelihoods closer than this are of one maximum; beyond the second difference one is clearly higher.
+_SAME, _CLEARLY = 1e-3, 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +55,19 @@ class Reached:
     def ends(self) -> bool:
         """Whether the steps end there, in a maximum."""
         return self.optimum is not None and self.optimum.converged and self.optimum.damping == 0.0
+
+
+class Start(NamedTuple):
+    """A point to begin at, the log-likelihood there (None outside the domain), and a path that rises further.
+
+    The log-likelihood rises by at least `rise` above the maximum that the point leads to, on a path through `higher`
+    on which no maximum was found.
+    """
+
+    x: FloatArray
+    at: Evaluation | None
+    rise: float = 0.0
+    higher: Optimum | None = None
 
 
 def follow(problem: Problem, x: FloatArray, max_iter: int, steps: int = _STEPS) -> Reached:
@@ -86,13 +97,12 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     """Where to begin; no search on the way takes more than `max_iter` steps."""
     family, scaled = problem.family, problem.sample.rows.scale is not None
     if problem.flexible is not None:  # lambda and the thresholds are nearly collinear, and steps far off are wild
-        x, _ = starting_values(problem.at_link(family.link), max_iter)
-        x = search_lambda(problem, x, max_iter)
-        return x, problem.evaluate(x)
+        x = starting_values(problem.at_link(family.link), max_iter).x
+        return _first_inside(problem, search_lambda(problem, x, max_iter))
     if scaled or not family.concave:
         logit = problem.at_link(LINKS["logit"])
         if not scaled:
-            points = [starting_values(logit, max_iter)[0], problem.start()]
+            points = [starting_values(logit, max_iter).x, problem.start()]
         elif family.concave:
             points = [_equal_scales(problem, max_iter), problem.start()]
         else:
@@ -108,9 +118,9 @@ def _first_inside(problem: Problem, *points: FloatArray) -> Start:
     for x in points:
         at = problem.evaluate(x) if np.isfinite(x).all() else None
         if at is not None:
-            return x, at
+            return Start(x, at)
     x = problem.start()
-    return x, problem.evaluate(x)
+    return Start(x, problem.evaluate(x))
 
 
 def _from_small_sample(problem: Problem, max_iter: int) -> Start:
@@ -122,8 +132,8 @@ def _from_small_sample(problem: Problem, max_iter: int) -> Start:
     small = problem.of_rows(np.arange(0, problem.sample.n, _STRIDE))
     if small is None:
         return _first_inside(problem)
-    weight, (x, at) = float(small.counts.sum()), starting_values(small, max_iter)
-    rough = maximise(small.evaluate, x, tol=_ROUGH, max_iter=10, total_weight=weight, at=at)
+    weight, start = float(small.counts.sum()), starting_values(small, max_iter)
+    rough = maximise(small.evaluate, start.x, tol=_ROUGH, max_iter=10, total_weight=weight, at=start.at)
     little = np.diag(rough.factor.schur) ** 2 <= _LEAST_INFORMATION * weight
     if rough.message != "converged" or rough.damping > 0.0 or little.any():
         return _first_inside(problem)
@@ -136,7 +146,7 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
     The latter is as good as a Newton step: the information of the part is as near that of all rows as the point is.
     """
     x = rough.x + rough.step
-    at = problem.evaluate(x, rough.information) if problem.rows.cheap_scores else None
+    at = problem.evaluate(x, rough.information)
     if at is None:
         return _first_inside(problem, x, rough.x)
     step = rough.factor.solve(at.score / ratio)
@@ -147,22 +157,30 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
 def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
     """The highest of the maxima that some points lead to, preferably one that a search ends in.
 
-    With scale effects the likelihood may rise without end elsewhere: a maximum on this side of it says more.
+    With scale effects the likelihood may rise without end elsewhere: a maximum says more, and the start tells how much
+    higher the likelihood was seen.
     """
     part = thinned(problem)
     reached = [follow(part, x, max_iter) for x in points]
     if part is not problem and not np.ptp([each.loglik for each in reached]) < _SAME:
         part, reached = problem, [follow(problem, each.x, max_iter) for each in reached]
-    best = max(reached, key=lambda each: (each.ends, each.loglik))
+    best, ratio = max(reached, key=lambda each: (each.ends, each.loglik)), problem.counts.sum() / part.counts.sum()
+    higher = max(reached, key=attrgetter("loglik"))
+    if best.ends and higher.loglik > best.loglik + _CLEARLY:
+        higher = follow(part, higher.x, max_iter, max_iter)  # it may end further on
+        best = higher if higher.ends else best
     if part is not problem and best.ends and best.optimum is not None:
-        return _stepped(problem, best.optimum, float(problem.counts.sum() / part.counts.sum()))
-    return _first_inside(problem, best.x, *points)
+        start = _stepped(problem, best.optimum, float(ratio))
+    else:
+        start = _first_inside(problem, best.x, *points)
+    rise = higher.loglik - best.loglik
+    return start._replace(rise=float(ratio * rise), higher=higher.optimum) if best.ends and rise > _CLEARLY else start
 
 
 def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:
     """The maximum without scale effects, scale effects 0."""
     equal = problem.without_scale()
-    x = follow(equal, starting_values(equal, max_iter)[0], max_iter).x
+    x = follow(equal, starting_values(equal, max_iter).x, max_iter).x
     return np.append(x, np.zeros(problem.n_parameters - x.size))
 
 
@@ -267,20 +285,17 @@ class Estimation:
         OptionError
             Starting values outside the domain, or a penalty that has no maximum with nominal effects.
         """
-        x, at = self._begin(problem)
+        start = self._begin(problem)
         optimum = maximise(
             self.objective(problem),
-            x,
+            start.x,
             tol=self.tol,
             max_iter=self.max_iter,
             total_weight=float(problem.counts.sum()),
-            shared_steps=self.penalty is None
-            and problem.structure is None
-            and problem.many_rows
-            and problem.rows.cheap_scores,
-            at=at if self.penalty is None else None,
+            shared_steps=self.penalty is None and problem.structure is None and problem.many_rows,
+            at=start.at if self.penalty is None else None,
         )
-        return Estimate(self, problem, optimum)
+        return Estimate(self, problem, optimum, start)
 
     def null_loglik(self, problem: Problem) -> float:
         """Log-likelihood, without the penalty, of thresholds and offsets alone."""
@@ -298,7 +313,7 @@ class Estimation:
 
     def _begin(self, problem: Problem) -> Start:
         if self.start is None:
-            return starting_values(problem, self.max_iter) if self.penalty is None else (problem.start(), None)
+            return starting_values(problem, self.max_iter) if self.penalty is None else Start(problem.start(), None)
         x = problem.from_user(np.array(self.start))
         at = problem.evaluate(x)
         if at is None:
@@ -307,7 +322,7 @@ class Estimation:
                 "lambda inside its range, scores within reach of the thresholds. Start nearer to the estimates, or "
                 "leave it out."
             )
-        return x, at
+        return Start(x, at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,11 +334,13 @@ class Estimate:
     by : Estimation
     problem : Problem
     optimum : Optimum
+    start : Start
     """
 
     by: Estimation
     problem: Problem
     optimum: Optimum
+    start: Start
 
     @property
     def coefficients(self) -> FloatArray:
@@ -333,8 +350,7 @@ class Estimate:
     @property
     def family(self) -> Family:
         """The family, at the estimate of lambda."""
-        family, flexible = self.problem.family, self.problem.flexible
-        return family if flexible is None else family.at(flexible.at(float(self.optimum.x[-1])))
+        return self.problem.family_at(float(self.optimum.x[-1]))
 
     def loglik(self) -> float:
         """The log-likelihood, without the penalty."""
@@ -353,19 +369,12 @@ class Estimate:
 
         All parameters if the search ended at a point that is no maximum.
         """
-        optimum, r = self.optimum, self.problem.rows.scale.mean.size
         endless = np.zeros(self.problem.n_parameters, dtype=bool)
         if self.by.penalty is not None:
             return endless
-        if r:
-            first = endless.size - r - int(self.problem.flexible is not None)
-            moving = np.abs(optimum.step[first : first + r]) > (np.inf if optimum.converged else _MOVING)
-            among = first - optimum.factor.V.shape[0]
-            variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[among : among + r]
-            endless[first : first + r] = moving | (variances > _ENDLESS**2)
-        if optimum.indefinite and self.separation is None and not endless.any():
-            endless[:] = True
-        return endless
+        if self.problem.rows.scale.mean.size:
+            endless = running(self.problem, self.optimum)
+        return endless | (self.optimum.indefinite and self.separation is None and not endless.any())
 
     @property
     def residual(self) -> float:
@@ -394,6 +403,17 @@ class Estimate:
         return correct_digits(self.coefficients, errors, information.variances)
 
 
+def running(problem: Problem, optimum: Optimum) -> BoolArray:
+    """(P',) log-scale effects that a search has left moving, or with a standard error that is all but infinite."""
+    scale, r = np.zeros(problem.n_parameters, dtype=bool), problem.rows.scale.mean.size
+    first = scale.size - r - int(problem.flexible is not None)
+    moving = np.abs(optimum.step[first : first + r]) > (np.inf if optimum.converged else _MOVING)
+    among = first - optimum.factor.V.shape[0]
+    variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[among : among + r]
+    scale[first : first + r] = moving | (variances > _ENDLESS**2)
+    return scale
+
+
 def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatArray) -> FloatArray:
     """(P',) correct significant digits of each estimate, at most 15, from its possible error.
 
@@ -413,7 +433,7 @@ def _restricted_covariance(blocks: Blocks, user: UserScale, infinite: BoolArray)
     """
     values, vectors = np.linalg.eigh(blocks.dense())
     steep = values > _FLAT * values[-1]
-    rows = np.array([user.coefficients(vector) for vector in vectors.T])
+    rows = user.coefficients(vectors).T
     full = (rows[steep].T / values[steep]) @ rows[steep]
     unknown = infinite | (np.linalg.norm(rows[~steep], axis=0) > _LEFT * np.linalg.norm(rows, axis=0))
     full[unknown], full[:, unknown] = np.nan, np.nan

@@ -20,7 +20,7 @@ from scipy.special import digamma, expit
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import OptionError
-from .flexible import FIRST, SECOND, FlexibleLink, links_about, mirrored
+from .flexible import FIRST, SECOND, links_about, mirrored
 from .links import Interval, Link
 from .predictor import Predictor
 
@@ -122,20 +122,13 @@ class Family(ABC):
     def terms(self, predictor: Predictor, y: IntArray, second: bool = True) -> RowTerms | None:
         """The terms of rows observed at y, with or without second derivatives; None outside the domain."""
 
+    @abstractmethod
     def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
         """The log-probability with its derivatives by H alone; None outside the domain."""
-        terms = self.terms(predictor, y)
-        if terms is None:
-            return None
-        place = len(terms.places)
-        return LocationTerms(terms.log_p, terms.score[place], terms.second()[place, place])
 
+    @abstractmethod
     def curvature_slopes(self, predictor: Predictor, y: IntArray) -> FloatArray:
         """(Q, n) derivatives of -d2 log p / dH2 by the predictors of `terms`, inside the domain."""
-        raise OptionError(
-            f"Random effects must go with a cumulative or an adjacent-category model; got a model of another family, "
-            f"{self.name}. Use method='clm'."
-        )
 
     @abstractmethod
     def probabilities(self, predictor: Predictor) -> FloatArray:
@@ -189,25 +182,6 @@ class Family(ABC):
         return np.asarray(np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)]))
 
 
-def chained(log_p: FloatArray, g: FloatArray, A: FloatArray | None, predictor: Predictor, eta: FloatArray) -> RowTerms:
-    """Terms of a family that depends on all eta, from g (K-1, n) and A (K-1, K-1, n); eta (K-1, n)."""
-    s, count = predictor.s, len(g)
-    e = np.einsum("kn,kn->n", g, eta)
-    places = np.broadcast_to(np.arange(count)[:, None], g.shape)
-    score = np.concatenate([s * g, [-s * g.sum(axis=0), -e]])
-    if A is None:
-        return RowTerms(log_p=log_p, places=places, score=score, curvature=None)
-    sums, moved = A.sum(axis=1), np.einsum("kln,ln->kn", A, eta)
-    out = np.empty((count + 2, count + 2, log_p.size))
-    out[:count, :count] = s * s * A
-    out[:count, -2] = out[-2, :count] = -s * s * sums
-    out[-2, -2] = s * s * sums.sum(axis=0)
-    out[:count, -1] = out[-1, :count] = s * (g - moved)
-    out[-2, -1] = out[-1, -2] = s * (moved.sum(axis=0) - g.sum(axis=0))
-    out[-1, -1] = np.einsum("kn,kn->n", moved, eta) - e
-    return RowTerms(log_p=log_p, places=places, score=score, curvature=out)
-
-
 #: Step of the differences of the curvature, and weights of f(-2h), f(-h), f(h), f(2h) in 12 h f'.
 STEP, STENCIL = 1e-3, ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 
@@ -225,14 +199,16 @@ def curvature_slopes(link: Link, u: FloatArray, lo: FloatArray, d: FloatArray) -
     return np.where(np.isinf(u), 0.0, by_u / (12.0 * h)), np.where(np.isinf(lo), 0.0, by_l / (12.0 * h))
 
 
-def lambda_terms(
-    family: Family, flexible: FlexibleLink, lam: float, predictor: Predictor, y: IntArray, second: bool = True
+def row_terms(
+    family: Family, predictor: Predictor, y: IntArray, second: bool = True, by_lambda: bool = False
 ) -> RowTerms | None:
-    """Terms at a lambda that is estimated, the last of the predictors; None outside the domain.
+    """Terms of rows observed at y, with `by_lambda` by the parameter of the link too; None outside the domain.
 
     Derivatives by lambda are those of the polynomial through seven values; NaN where a probability is 0 at one of them.
     """
-    links, h = links_about(flexible, lam)
+    if not by_lambda:
+        return family.terms(predictor, y, second)
+    links, h = links_about(family.link)
     families = [family.at(link) for link in links]
     here = families[3].terms(predictor, y, second) if families else None
     if here is None:
@@ -352,10 +328,6 @@ class Cumulative(Family):
     def start(self, shares: FloatArray) -> FloatArray:
         return np.asarray(self.link.ppf(np.cumsum(shares)[:-1]))
 
-    def tails(self, predictor: Predictor, y: IntArray) -> tuple[FloatArray, FloatArray]:
-        u, lo, _ = predictor.ends(y)
-        return np.asarray(self.link.cdf(lo)), np.asarray(self.link.sf(u))
-
     def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
         """Latent errors drawn from F given that they fall into the observed interval, less the mean of F.
 
@@ -392,6 +364,8 @@ def both_tails(link: Link, eta: FloatArray) -> tuple[Interval, Interval]:
 
 def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
     """log((1 - F) / F), accurate in both tails."""
+    if link.name == "logit":
+        return -eta
     flat = eta.reshape(-1)
     infinite = np.full(flat.size, np.inf)
     above, below = link.log_interval(infinite, flat, infinite), link.log_interval(flat, -infinite, infinite)

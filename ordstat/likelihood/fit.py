@@ -237,6 +237,10 @@ class LikelihoodFit(Fit):
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
+    rise : float
+        How much higher than at the estimates, a local maximum, the log-likelihood was seen on a path without a maximum.
+    rising : (P,) bool or None
+        Parameters that move on that path; None without one.
     """
 
     coefficients: FloatArray
@@ -257,6 +261,8 @@ class LikelihoodFit(Fit):
     jacobian: FloatArray | None = None
     confounded: tuple[int, ...] = ()
     marginal: Marginal | None = None
+    rise: float = 0.0
+    rising: BoolArray | None = None
 
     @property
     def infinite(self) -> BoolArray:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import factorial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
@@ -343,8 +343,9 @@ SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 _STEP = 0.02
 
 
-def links_about(flexible: FlexibleLink, lam: float) -> tuple[list[Link], float]:
-    """The links at seven values of lambda about one, and their distance; no links where one is outside the range."""
+def links_about(link: Link) -> tuple[list[Link], float]:
+    """The links at seven values of lambda about that of a link, and their distance; no links outside the range."""
+    flexible, lam = FLEXIBLE[link.name], cast(float, link.lam)
     h = _STEP * lam if flexible.relative else _STEP
     points = lam + h * np.arange(-3.0, 4.0)
     inside = flexible.lower < points[0] and points[-1] < flexible.upper

@@ -138,7 +138,7 @@ class Covariance:
     def n_clusters(self) -> int:
         """G, or PSUs of a survey; 0 without clusters."""
         clusters = self.cluster if self.survey is None else self.survey.cluster
-        return 0 if clusters is None else int(np.unique(clusters).size)
+        return 0 if clusters is None else int(np.count_nonzero(np.bincount(clusters)))
 
     @property
     def df(self) -> float:

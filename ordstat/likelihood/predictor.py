@@ -7,7 +7,6 @@ estimated it comes last. Their derivatives by the parameters are w (by alpha_k),
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -181,6 +180,35 @@ class Jacobian:
         """(P,) the sum of J' times the values over all rows."""
         return np.asarray(self.totals(values, np.zeros(self.rows.n, dtype=np.intp), 1)[0])
 
+    def information(self, curvature: FloatArray) -> FloatArray:
+        """(P, P) the sum over all rows of J' times the curvature (M + 2 + n_lambda, M + 2 + n_lambda, n) times J."""
+        w, count, (n, m) = self.rows.w, self.n_thresholds, self.rows.w.shape
+        curvature = self._by_threshold(self._by_threshold(curvature).swapaxes(0, 1))
+        products = (w[:, :, None] * w[:, None, :]).reshape(n, m * m)
+        levels = curvature[:count, :count].reshape(-1, n) @ products
+        levels = levels.reshape(count, count, m, m).transpose(2, 0, 3, 1).reshape(m * count, m * count)
+        others = [self.rows.x, self.rows.z, *[np.ones((n, 1))] * self.n_lambda]
+        cross = [
+            np.vstack([(curvature[:count, j] * column) @ x for column in w.T]) for j, x in enumerate(others, count)
+        ]
+        rest = [
+            [x.T @ (curvature[i, j][:, None] * z) for j, z in enumerate(others, count)]
+            for i, x in enumerate(others, count)
+        ]
+        out = np.block([[levels, *cross], *([c.T, *row] for c, row in zip(cross, rest, strict=True))])
+        return np.asarray(out if self.structure is None else self.structure.T @ out @ self.structure)
+
+    def _by_threshold(self, values: FloatArray) -> FloatArray:
+        """Values (M + 2 + n_lambda, ..., n) of the predictors, those at the places summed at every threshold."""
+        places, every = self.places, np.arange(self.rows.n)
+        if len(places) == self.n_thresholds and (places == np.arange(len(places))[:, None]).all():
+            return values
+        out = np.zeros((self.n_thresholds + len(values) - len(places), *values.shape[1:]))
+        out[self.n_thresholds :] = values[len(places) :]
+        for k, value in zip(places, values, strict=False):
+            out[k, ..., every] += value.T
+        return out
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ThresholdMap:
@@ -204,48 +232,8 @@ class ThresholdMap:
         return c if np.array_equal(self.jacobian @ c, one) else None
 
 
-def _mirrored(n: int) -> FloatArray:
-    """(n, n // 2): column j is +1 at the j-th threshold above the middle and -1 at the j-th below."""
-    half = n // 2
-    spacing = np.zeros((n, half))
-    for j in range(half):
-        spacing[n - half + j, j], spacing[half - 1 - j, j] = 1.0, -1.0
-    return spacing
-
-
-def _numbered(name: str, count: int) -> tuple[str, ...]:
-    return tuple(f"{name}.{j + 1}" for j in range(count))
-
-
-def _symmetric(n: int) -> ThresholdMap:
-    """The middle threshold (or both middle ones), and equal distances from it on either side."""
-    spacing, names = _mirrored(n), ["central"]
-    central = np.ones((n, 1))
-    if n % 2 == 0:
-        lower = np.arange(n) < n // 2
-        spacing, names = spacing[:, 1:], ["central.1", "central.2"]
-        central = np.column_stack([lower, ~lower]).astype(np.float64)
-    names += _numbered("spacing", spacing.shape[1])
-    return ThresholdMap(names=tuple(names), jacobian=np.hstack([central, spacing]))
-
-
-def _symmetric2(n: int) -> ThresholdMap:
-    """Symmetric about 0: the model has no free location."""
-    return ThresholdMap(names=_numbered("spacing", n // 2), jacobian=_mirrored(n))
-
-
-def _equidistant(n: int) -> ThresholdMap:
-    steps = np.arange(n, dtype=np.float64)
-    return ThresholdMap(names=("threshold.1", "spacing"), jacobian=np.column_stack([np.ones(n), steps]))
-
-
-#: Structure -> map of K-1 thresholds; None where every threshold is a parameter of its own.
-THRESHOLDS: dict[str, Callable[[int], ThresholdMap] | None] = {
-    "flexible": None,
-    "symmetric": _symmetric,
-    "symmetric2": _symmetric2,
-    "equidistant": _equidistant,
-}
+#: Structures of the thresholds: each free; symmetric about a free middle; symmetric about 0; equally spaced.
+THRESHOLDS = ("flexible", "symmetric", "symmetric2", "equidistant")
 
 
 def threshold_map(name: str, n_thresholds: int) -> ThresholdMap | None:
@@ -261,11 +249,24 @@ def threshold_map(name: str, n_thresholds: int) -> ThresholdMap | None:
     >>> threshold_map("equidistant", 4).jacobian.astype(int).tolist()
     [[1, 0], [1, 1], [1, 2], [1, 3]]
     """
-    build = THRESHOLDS[name]
-    if build is None:
+    if name == "flexible":
         return None
-    if n_thresholds < 2:
+    n, half, order = n_thresholds, n_thresholds // 2, np.arange(n_thresholds)
+    if n < 2:
         raise DataError(
-            f"threshold={name!r} needs a response with rows in at least 3 levels; this one has {n_thresholds + 1}."
+            f"threshold={name!r} must have a response with rows in at least 3 levels; this one has {n + 1}. Use "
+            "threshold='flexible'."
         )
-    return build(n_thresholds)
+    if name == "equidistant":
+        jacobian = np.column_stack([np.ones(n), order]).astype(np.float64)
+        return ThresholdMap(names=("threshold.1", "spacing"), jacobian=jacobian)
+    above = order[:, None] == order[n - half :]  # column j: the j-th threshold above the middle
+    spacing, central = above.astype(np.float64) - above[::-1], np.ones((n, 1))
+    if name == "symmetric2":  # the model has no free location
+        return ThresholdMap(names=tuple(f"spacing.{j + 1}" for j in range(half)), jacobian=spacing)
+    names = ["central"]
+    if n % 2 == 0:  # both middle ones are free, and distances from them equal on either side
+        spacing, names = spacing[:, 1:], ["central.1", "central.2"]
+        central = np.column_stack([order < half, order >= half]).astype(np.float64)
+    names += [f"spacing.{j + 1}" for j in range(spacing.shape[1])]
+    return ThresholdMap(names=tuple(names), jacobian=np.hstack([central, spacing]))

@@ -12,7 +12,7 @@ from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
 from ..judging.costs import CostMatrix
 from ..newton import Blocks, Evaluation, Factor
-from .columns import Columns, survey
+from .columns import NO_COLUMNS, Columns, survey
 from .family import Family
 from .flexible import FlexibleLink
 from .links import Link
@@ -51,15 +51,16 @@ class UserScale:
         return self.c.size, self.G.shape[0]
 
     def parted(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """alpha~ (t, m) and rest~ (q,)."""
+        """alpha~ (t, m, ...) and rest~ (q, ...)."""
         size = self.c.size * self.G.shape[0]
-        return x[:size].reshape(self.shape), x[size:]
+        return x[:size].reshape(*self.shape, *x.shape[1:]), x[size:]
 
     def coefficients(self, x: FloatArray) -> FloatArray:
-        """The user's parameters at coordinates x."""
-        alpha, rest = self.parted(x)
-        alpha = alpha @ self.G.T + np.outer(self.c, self.A @ rest)
-        return np.concatenate([alpha.T.reshape(-1), rest / self.scale])
+        """The user's parameters at coordinates x (P,), or at each column of x (P, n)."""
+        alpha, rest = self.parted(x[:, None] if x.ndim == 1 else x)
+        alpha = self.G @ alpha + self.c[:, None, None] * (self.A @ rest)
+        parts = [alpha.swapaxes(0, 1).reshape(len(x) - len(rest), rest.shape[1]), rest / self.scale[:, None]]
+        return np.concatenate(parts).reshape(x.shape)
 
     def coordinates(self, values: FloatArray) -> FloatArray:
         """The inverse of `coefficients`."""
@@ -75,13 +76,7 @@ class UserScale:
 
     def gradient(self, place: int) -> FloatArray:
         """(P,) derivatives of one parameter of the user by the coordinates."""
-        (t, m), alpha, rest = self.shape, np.zeros(self.shape), np.zeros(self.scale.size)
-        if place < t * m:
-            column, k = divmod(place, t)
-            alpha[k], rest = self.G[column], self.c[k] * self.A[column]
-        else:
-            rest[place - t * m] = 1.0 / self.scale[place - t * m]
-        return np.concatenate([alpha.reshape(-1), rest])
+        return np.asarray(self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[place])
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,29 +86,25 @@ class InverseInformation:
     factor: Factor
     user: UserScale
 
-    def _coupling(self) -> FloatArray:
-        """(t, m, q): minus the regression of alpha on rest, alpha on the user's scale."""
-        V = self.factor.V.reshape(*self.user.shape, self.user.scale.size)
-        return np.asarray(np.einsum("ij,kjq->kiq", self.user.G, V) - np.multiply.outer(self.user.c, self.user.A))
+    def _by_rest(self) -> tuple[FloatArray, FloatArray]:
+        """(P', q) how the user's parameters move with rest~, and (q, q) the covariance of that."""
+        moves = self.user.coefficients(np.vstack([-self.factor.V, np.eye(self.user.scale.size)]))
+        return moves, self.factor.schur_inverse()
 
     @cached_property
     def variances(self) -> FloatArray:
         """(P',) without ever forming the covariance of the thresholds."""
-        G, coupling, schur = self.user.G, self._coupling(), self.factor.schur_inverse()
-        alpha = np.einsum("ij,kjl,il->ki", G, self.factor.inverse_diagonal_blocks(G.shape[0]), G)
-        alpha += ((coupling @ schur) * coupling).sum(axis=2)
-        return np.concatenate([alpha.T.reshape(-1), np.diag(schur) / self.user.scale**2])
+        G, (moves, schur) = self.user.G, self._by_rest()
+        alpha = np.einsum("ij,kjl,il->ik", G, self.factor.inverse_diagonal_blocks(len(G)), G).reshape(-1)
+        total = ((moves @ schur) * moves).sum(axis=1)
+        total[: alpha.size] += alpha
+        return np.asarray(total)
 
     def covariance(self) -> FloatArray:
         """(P', P')."""
-        count, m = self.user.shape
-        schur, q = self.factor.schur_inverse(), self.user.scale.size
-        order = np.arange(count * m).reshape(count, m).T.reshape(-1)
-        coupling = self._coupling().reshape(count * m, q)[order]
-        spread = np.kron(np.eye(count), self.user.G)[order]
-        alpha = spread @ self.factor.threshold_inverse() @ spread.T + coupling @ schur @ coupling.T
-        mixed = -coupling @ schur / self.user.scale
-        full = np.block([[alpha, mixed], [mixed.T, schur / np.outer(self.user.scale, self.user.scale)]])
+        (moves, schur), size = self._by_rest(), len(self.factor.V)
+        alpha = self.user.coefficients(np.eye(len(moves))[:, :size])
+        full = alpha @ self.factor.threshold_inverse() @ alpha.T + moves @ schur @ moves.T
         return np.asarray(0.5 * (full + full.T))
 
 
@@ -149,13 +140,11 @@ class Problem:
         Where the parameter of the link is estimated; the link of `family` is where the search begins then.
     structure : ThresholdMap or None
         Structure of the thresholds between the levels present.
-    lost : tuple of int
-        Places of the log-scale effects and lambda left out, as the cell probabilities do not determine them. Such a
-        lambda stays where the search would begin.
+    confounded : tuple of int
+        Places, among all parameters, of the log-scale effects and lambda left out, as the cell probabilities do not
+        determine them. Such a lambda stays where the search would begin.
     n_lambda : int
         1 where the link has a parameter that is not given, estimated or not.
-    independent : (r,) bool
-        Columns of the log scale that are independent, estimated or not.
     used : (N,) or None
         Places of the rows in the original sample; None where all have a positive weight.
     """
@@ -169,9 +158,8 @@ class Problem:
     family: Family
     flexible: FlexibleLink | None = None
     structure: ThresholdMap | None = None
-    lost: tuple[int, ...] = ()
+    confounded: tuple[int, ...] = ()
     n_lambda: int
-    independent: BoolArray
     used: IntArray | None = None
 
     @classmethod
@@ -189,11 +177,19 @@ class Problem:
         if sample.weights is not None and not np.all(sample.weights > 0.0):
             used = np.flatnonzero(sample.weights > 0.0)
             sample = sample.take(used)
-        sample, present, counts = _levels_present(sample)
+        counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
+        present = counts > 0.0
+        if present.sum() < 2:
+            raise DataError(
+                f"The response must have rows in at least two levels; all {sample.n} rows of positive weight are in "
+                "one. Give it rows of another level."
+            )
+        y = sample.y if present.all() else (np.cumsum(present) - 1)[sample.y]
+        sample = replace(sample, y=np.ascontiguousarray(y, dtype=np.intp), n_levels=int(present.sum()))
         rows = sample.rows
         wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
         both, q = survey(np.ascontiguousarray(wide), sample.weights), wide.shape[1] - rows.X.shape[1]
-        scale = survey(np.zeros((sample.n, 0)) if rows.scale is None else rows.scale, sample.weights)
+        scale = NO_COLUMNS if rows.scale is None else survey(rows.scale, sample.weights)
         nominal, location = both.part(slice(0, q)), both.part(slice(q, None))
         kept = replace(
             rows,
@@ -207,12 +203,11 @@ class Problem:
             location=location,
             nominal=nominal,
             scale=scale,
-            counts=counts,
+            counts=counts[present],
             family=family if flexible is None else family.at(flexible.at(flexible.start)),
             flexible=flexible,
             structure=threshold_map(threshold, sample.n_levels - 1),
             n_lambda=int(flexible is not None),
-            independent=scale.kept,
             used=used,
         )
 
@@ -233,19 +228,19 @@ class Problem:
             sample=replace(self.sample, rows=rows),
             scale=replace(self.scale, kept=kept),
             flexible=None if first + n_scale in lost else self.flexible,
-            lost=tuple(lost),
+            confounded=tuple(np.flatnonzero(self.estimated)[lost].tolist()),
         )
 
     def without_scale(self) -> Problem:
         """The same without log-scale effects."""
         rows = replace(self.sample.rows, scale=None)
-        return replace(self, sample=replace(self.sample, rows=rows), scale=Columns.none())
+        return replace(self, sample=replace(self.sample, rows=rows), scale=NO_COLUMNS)
 
     def without_effects(self) -> Problem:
         """The same rows with thresholds and offsets alone."""
         rows = replace(self.sample.rows, X=np.zeros((self.sample.n, 0)), nominal=None, scale=None)
-        none = Columns.none()
-        return replace(self, sample=replace(self.sample, rows=rows), location=none, nominal=none, scale=none)
+        sample, none = replace(self.sample, rows=rows), NO_COLUMNS
+        return replace(self, sample=sample, location=none, nominal=none, scale=none)
 
     def of_rows(self, index: IntArray | slice) -> Problem | None:
         """The same on some of the rows; None if a level is lost."""
@@ -256,6 +251,10 @@ class Problem:
     def at_link(self, link: Link) -> Problem:
         """The same at another link that is known."""
         return replace(self, family=self.family.at(link), flexible=None)
+
+    def family_at(self, lam: float) -> Family:
+        """The family, at this parameter of its link where that is estimated."""
+        return self.family if self.flexible is None else self.family.at(self.flexible.at(lam))
 
     # The likelihood
 
@@ -275,8 +274,8 @@ class Problem:
         """The log-likelihood in the parameters that are estimated [newton.Objective]."""
         if self.structure is None:
             return self.rows.evaluate(x, information)
-        found = self.rows.evaluate(self.expansion @ x)
-        return None if found is None else found.along(self.expansion, self.user.c.size * self.user.G.shape[0])
+        at = self.rows.evaluate(self.expansion @ x)
+        return None if at is None else at.along(self.expansion, self.user.c.size * self.user.G.shape[0])
 
     @cached_property
     def expansion(self) -> FloatArray:
@@ -357,22 +356,13 @@ class Problem:
     @cached_property
     def estimated(self) -> BoolArray:
         """(P,) parameters that are not aliased, among all."""
-        return self._among_all(self.scale.kept, self.flexible is not None)
-
-    def _among_all(self, scale: BoolArray, lam: bool) -> BoolArray:
         if self.structure is not None:
             thresholds = np.ones(len(self.structure.names), dtype=bool)
         else:  # those beside a level without rows are not estimated
             thresholds = np.asarray(self.present[:-1] & (np.cumsum(self.present[::-1])[-2::-1] > 0))
         alpha = np.append(True, self.nominal.kept)[:, None] & thresholds
-        return np.concatenate([alpha.reshape(-1), self.location.kept, scale, np.full(self.n_lambda, lam)])
-
-    @property
-    def confounded(self) -> tuple[int, ...]:
-        """Places of the parameters that the probabilities do not determine, among all."""
-        if not self.lost:
-            return ()
-        return tuple(np.flatnonzero(self._among_all(self.independent, True))[list(self.lost)].tolist())
+        lam = np.full(self.n_lambda, self.flexible is not None)
+        return np.concatenate([alpha.reshape(-1), self.location.kept, self.scale.kept, lam])
 
     def spread(self, values: FloatArray) -> FloatArray:
         """(P,) estimates among all parameters, NaN where not estimated."""
@@ -411,17 +401,3 @@ class Problem:
 def _columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:
     """The kept columns, C-contiguous; the matrix itself where all are kept."""
     return np.ascontiguousarray(matrix if kept.all() else matrix[:, kept])
-
-
-def _levels_present(sample: Sample) -> tuple[Sample, BoolArray, FloatArray]:
-    """The sample over the levels that have rows (weights are positive), which those are, and their counts."""
-    counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
-    present = counts > 0.0
-    if present.sum() < 2:
-        raise DataError(
-            f"The response must have rows in at least two levels; all {sample.n} rows of positive weight are in one."
-        )
-    y: IntArray = np.ascontiguousarray(sample.y, dtype=np.intp)
-    if not present.all():
-        y = (np.cumsum(present) - 1)[y].astype(np.intp)
-    return replace(sample, y=y, n_levels=int(present.sum())), present, counts[present]

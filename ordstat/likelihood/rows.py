@@ -19,7 +19,7 @@ from ..compiled.sums import interval_sums
 from ..formula.sample import Sample, row_blocks
 from ..newton import Blocks, Evaluation
 from .columns import Columns
-from .family import Family, RowTerms, lambda_terms
+from .family import Family, row_terms
 from .flexible import FlexibleLink
 from .links import Interval
 from .predictor import Jacobian, ModelRows, Predictor
@@ -33,7 +33,7 @@ LARGEST_LOG_SCALE = 100.0
 #: Thresholds and effects up to this many times the latent spread have differences to five digits.
 _FARTHEST = 1e-5 * 2.0**52
 #: Distributions that the compiled pass has.
-_COMPILED = {"logit": 1, "probit": 2}
+_COMPILED = {"logit": 1, "probit": 2, "cloglog": 3, "loglog": 4, "cauchit": 5}
 #: So many different rows of nominal columns are few.
 _PATTERNS = 64
 
@@ -42,39 +42,6 @@ def _inside(predictor: Predictor, beta: FloatArray) -> bool:
     """Whether log scales are in the domain, and predictors are more than rounding."""
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
     return bool(np.abs(predictor.tau).max() <= LARGEST_LOG_SCALE and largest * predictor.s.max() <= _FARTHEST)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ObservedRows:
-    """Rows of a model and their levels.
-
-    Attributes
-    ----------
-    rows : ModelRows
-    y : (N,) codes
-    family : Family
-    flexible : FlexibleLink or None
-        Where the parameter of the link is estimated, the last component of `rest`.
-    """
-
-    rows: ModelRows
-    y: IntArray
-    family: Family
-    flexible: FlexibleLink | None
-
-    def take(self, some: slice | IntArray) -> ObservedRows:
-        """Some of the rows."""
-        return replace(self, rows=self.rows.take(some), y=self.y[some])
-
-    def terms(self, alpha: FloatArray, rest: FloatArray, second: bool = True) -> RowTerms | None:
-        """Their terms at alpha (K-1, m) and rest = (beta, zeta, lambda); None outside the domain."""
-        p, r = self.rows.x.shape[1], self.rows.z.shape[1]
-        predictor = self.rows.at(alpha, rest[:p], rest[p : p + r])
-        if not _inside(predictor, rest[:p]):
-            return None
-        if self.flexible is not None:
-            return lambda_terms(self.family, self.flexible, float(rest[-1]), predictor, self.y, second)
-        return self.family.terms(predictor, self.y, second)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,11 +72,6 @@ class LikelihoodRows:
         """(K-1, m) of alpha."""
         return self.sample.n_levels - 1, 1 + self.nominal.mean.size
 
-    @property
-    def cheap_scores(self) -> bool:
-        """Whether a pass for the score alone costs much less than one with the information."""
-        return self.family.link.name in _COMPILED or not self.family.local or self.flexible is not None
-
     def model_rows(self, some: slice | IntArray) -> ModelRows:
         """The scaled columns of some of the rows."""
         rows = ModelRows.of(self.sample.rows.take(some))
@@ -120,14 +82,12 @@ class LikelihoodRows:
 
     def evaluate(self, x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
         """At x; None outside the domain. With `information` only the score is computed."""
-        size = self.shape[0] * self.shape[1]
-        alpha, rest = x[:size].reshape(self.shape), x[size:]
-        largest = float(np.abs(x[: size + self.location.mean.size]).max())
+        largest = float(np.abs(x[: self.shape[0] * self.shape[1] + self.location.mean.size]).max())
         if not largest <= _FARTHEST:
             return None
         compiled = self.family.local and self.flexible is None
-        found = self._compiled(alpha, rest, largest, information) if compiled else self._by_terms(x, information)
-        return found if found is not None and found.finite else None
+        at = self._compiled(x, largest, information) if compiled else self._by_terms(x, information)
+        return at if at is not None and at.finite else None
 
     @cached_property
     def _patterns(self) -> tuple[FloatArray, IntArray] | None:
@@ -153,9 +113,22 @@ class LikelihoodRows:
         inverse = 1.0 / np.concatenate([self.location.deviation, self.scale.deviation])
         return by_row, (np.append(self.location.mean, np.zeros(r)), inverse, self.shape[0])
 
+    def scores(self, x: FloatArray) -> FloatArray | None:
+        """(4, N) derivatives at x of every row's log-probability, times its weight, by theta_y, theta_{y-1}, H and tau.
+
+        None outside the domain, or where the rows take `_by_terms`.
+        """
+        if not self.family.local or self.flexible is not None:
+            return None
+        scores = np.zeros((4, self.sample.n))
+        at = self._compiled(x, float(np.abs(x).max()), Blocks.of_dense(np.zeros((1, 1))), scores)
+        return None if at is None else scores
+
     def _compiled(
-        self, alpha: FloatArray, rest: FloatArray, largest: float, information: Blocks | None
+        self, x: FloatArray, largest: float, information: Blocks | None, scores: FloatArray | None = None
     ) -> Evaluation | None:
+        size = self.shape[0] * self.shape[1]
+        alpha, rest = x[:size].reshape(self.shape), x[size:]
         by_row, columns = self._arrays
         theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
         if self._patterns is not None:  # every pattern has thresholds of its own until the sums are complete
@@ -165,7 +138,7 @@ class LikelihoodRows:
         given, second = (*columns, theta, step, rest, *limits), information is None
         sums, loglik = _zeros(theta.shape, rest.size), np.nan
         if link := _COMPILED.get(self.family.link.name):
-            loglik = interval_sums(*by_row, *given, link, None, *sums, second)
+            loglik = interval_sums(*by_row, *given, link, None, *sums, second, scores)
         if np.isnan(loglik):
             sums, loglik = _zeros(theta.shape, rest.size), 0.0
             for some in row_blocks(self.sample.n, room=_CHUNK):
@@ -173,7 +146,10 @@ class LikelihoodRows:
                 if parts is None:
                     return None
                 part = (None if array is None else array[some] for array in by_row)
-                loglik += interval_sums(*part, *given, 0, parts, *sums, second)
+                into = None if scores is None else np.zeros((4, some.stop - some.start))
+                loglik += interval_sums(*part, *given, 0, parts, *sums, second, into)
+                if scores is not None:
+                    scores[:, some] = into
         score, pairs, cross, score_rest, gram = sums
         if self._patterns is not None:
             w, count = self._patterns[0], self.shape[0]
@@ -199,23 +175,24 @@ class LikelihoodRows:
     def _by_terms(self, x: FloatArray, information: Blocks | None) -> Evaluation | None:
         (count, m), weights, second = self.shape, self.sample.case_weights, information is None
         alpha, rest = x[: count * m].reshape(count, m), x[count * m :]
+        p, r, n_lambda = self.location.mean.size, self.scale.mean.size, int(self.flexible is not None)
+        family = self.family if self.flexible is None else self.family.at(self.flexible.at(float(rest[-1])))
         order = np.arange(x.size)  # the Jacobian has the thresholds column by column
         order[: count * m] = order[: count * m].reshape(count, m).T.reshape(-1)
         loglik, score, total = 0.0, np.zeros(x.size), np.zeros((x.size, x.size))
-        for some in row_blocks(self.sample.n, (count + 3) * x.size, _BUFFER):
+        for some in row_blocks(self.sample.n, (count + 3) ** 2, _BUFFER):
             rows = self.model_rows(some)
-            observed = ObservedRows(rows=rows, y=self.sample.y[some], family=self.family, flexible=self.flexible)
-            terms = observed.terms(alpha, rest, second)
+            predictor = rows.at(alpha, rest[:p], rest[p : p + r])
+            inside = _inside(predictor, rest[:p])
+            terms = row_terms(family, predictor, self.sample.y[some], second, n_lambda > 0) if inside else None
             if terms is None:
                 return None
-            jacobian = Jacobian(rows, terms.places, count, None, int(self.flexible is not None))
+            jacobian = Jacobian(rows, terms.places, count, None, n_lambda)
             with np.errstate(over="ignore", invalid="ignore"):  # minus infinity is outside the domain
                 loglik += float(weights[some] @ terms.log_p)
                 score += jacobian.total(terms.score * weights[some])
                 if second:
-                    J = jacobian.apply(np.eye(x.size))
-                    curved = np.moveaxis(terms.second() * weights[some], -1, 0) @ J
-                    total += J.reshape(-1, x.size).T @ curved.reshape(-1, x.size)
+                    total += jacobian.information(terms.second() * weights[some])
         back = np.argsort(order)
         blocks = Blocks.of_dense(total[np.ix_(back, back)], count * m) if information is None else information
         return Evaluation(loglik, score[back], blocks)

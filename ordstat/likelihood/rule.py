@@ -134,7 +134,7 @@ def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | 
 def report_crossing(
     crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | None, what: str, *, refuse: bool = False
 ) -> None:
-    """Warn the caller of the package where rows have negative probabilities.
+    """Warn where rows have negative probabilities.
 
     Parameters
     ----------

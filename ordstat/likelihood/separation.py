@@ -183,17 +183,17 @@ def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatA
         part = rows.model_rows(index[some])
         part = replace(part, x=part.x + x_shift, z=part.z + z_shift, scale_offset=part.scale_offset + tau_shift)
         predictor = part.at(alpha[thresholds], beta, zeta)
-        s, eta = predictor.s[:, None], predictor.eta()
-        by_alpha = np.einsum("nj,kt->nkjt", s * part.w, jacobian[thresholds]).reshape(*eta.shape, -1)
-        by_beta = np.broadcast_to(-(s * part.x)[:, None], (*eta.shape, x_mean.size))
+        s, eta = predictor.s[:, None, None], predictor.eta()
+        by_alpha = s * np.einsum("nj,kt->nkjt", part.w, jacobian[thresholds]).reshape(*eta.shape, -1)
+        by_beta = -s * np.broadcast_to(part.x[:, None], (*eta.shape, x_mean.size))
         parts = [by_alpha, by_beta, -eta[:, :, None] * part.z[:, None]]
         if flexible is not None:
-            links, h = links_about(flexible, flexible.start + 0.3)
+            links, h = links_about(flexible.at(flexible.start + 0.3))
             curves = [problem.family.at(link).cut for link in links]
             by_lambda = np.tensordot(FIRST, np.array([curve.cdf(eta) for curve in curves]), axes=1) / h
             density = curves[3].pdf(eta)
             parts.append(np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)[:, :, None])
-        lines = np.concatenate(parts, axis=2) / (s + np.abs(eta))[:, :, None]
+        lines = np.concatenate(parts, axis=2) / (s + np.abs(eta)[:, :, None])
         triangle = np.asarray(np.linalg.qr(np.vstack([triangle, lines.reshape(eta.size, -1)]), mode="r"))
     return triangle
 

@@ -138,6 +138,15 @@ def likelihood_alerts(fit: LikelihoodFit, parameters: Parameters, design: Design
             f"(penalty=1.0).{_off_centre(design) if design is not None else ''}",
         )
 
+    if fit.rising is not None:
+        listed = first_few([parameters.names[i] for i in np.flatnonzero(fit.rising)], _NAMED)
+        yield (
+            ConvergenceWarning,
+            f"the log-likelihood is higher (by {fit.rise:.2f}) along a path without a maximum, on which {listed} "
+            "have no end: the estimates are a local maximum. Drop a scale effect, merge levels, or fit with a ridge "
+            "(penalty=1.0), and compare.",
+        )
+
 
 def _constant(design: Design) -> list[str]:
     """Location columns that vary by rounding alone."""

@@ -81,8 +81,6 @@ def test_nothing_is_said_without_need():
     with_order.predict(NEW, type="prob")
     with pytest.raises(OptionError, match="crossing of CumulativeLink must be one of 'warn', 'raise'"):
         ordfit("y ~ x", DATA, crossing="ignore")
-    with pytest.raises(OptionError, match="Use crossing='raise'"):
-        ordfit("y ~ x", DATA, crossing="prevent")
     with pytest.raises(OptionError, match="crossing"):
         ordfit("y ~ x", DATA, "acat", crossing="raise")
 

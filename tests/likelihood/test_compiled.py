@@ -42,7 +42,7 @@ def test_gather(n: int) -> None:
     [((0, 0, 1), 1), ((3, 0, 1), 4), ((2, 2, 1), 4), ((0, 2, 3), 1), ((3, 1, 3), 1), ((9, 5, 1), 1)],
     ids=str,
 )
-@pytest.mark.parametrize("link", [0, 1, 2])
+@pytest.mark.parametrize("link", range(6))
 @pytest.mark.parametrize("weighted", [True, False])
 def test_interval_sums(link: int, patterns: int, shape: tuple[int, int, int], second: bool, weighted: bool) -> None:
     (p, r, m), n, last = shape, 300, 3  # more rows than are taken at once

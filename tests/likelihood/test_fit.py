@@ -223,7 +223,7 @@ def test_meat_does_not_depend_on_how_rows_are_cut_into_chunks(monkeypatch: pytes
     found = fit(sample)
     cluster = np.arange(sample.n) // 40
     whole = found.likelihood.score_products(cluster)
-    monkeypatch.setattr("ordstat.likelihood.covariance._BUFFER", 7 * found.coefficients.size)
+    monkeypatch.setattr("ordstat.likelihood.covariance._CHUNK", 7 * found.coefficients.size)
     np.testing.assert_allclose(found.likelihood.score_products(cluster), whole, rtol=1e-12)
 
 

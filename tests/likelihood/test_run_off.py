@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.against_r.specs import KINDS
 from ordstat import ConvergenceWarning, SeparationWarning, ordfit
 
 
@@ -113,3 +114,17 @@ def test_a_scale_column_beyond_measure_is_told_how_to_be_fitted() -> None:
         far = ordfit("y ~ x", data, scale="~ year")
     centred = ordfit("y ~ x", data, scale="~ center(year)")
     assert centred.certificate.reached and centred.loglik > far.loglik
+
+
+def test_a_local_maximum_below_a_path_without_a_maximum_is_said_to_be_one() -> None:
+    """From the model of equal scales the search rises further, and comes to no maximum."""
+    spec = KINDS["cauchit-scale"](2, 85)
+    data = spec.frame.dropna(subset=["f2", "x1", "x2", "o1", "f1"])
+    with pytest.warns(ConvergenceWarning, match=r"higher \(by 2.38\) along a path without a maximum") as heard:
+        fit = ordfit(spec.formula, data, "cauchit", scale=spec.scale)
+    assert len(heard) == 1 and all(name in str(heard[0].message) for name in fit.params.filter(like="scale").index)
+    equal = ordfit(spec.formula, data, "cauchit")
+    with pytest.warns(ConvergenceWarning, match="no maximum"):
+        further = ordfit(spec.formula, data, "cauchit", scale=spec.scale, start=(*equal.params, 0.0, 0.0, 0.0))
+    assert dict(fit.certificate.details)["log-likelihood elsewhere, higher by"] > 2.38
+    assert further.loglik > fit.loglik + 2.379
