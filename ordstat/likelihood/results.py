@@ -103,7 +103,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return likelihood_report(self, exponentiate, level)
 
-    def tidy(self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+    def tidy(
+        self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95, per: Any = None
+    ) -> pd.DataFrame:
         """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
 
         Under a CR2 covariance also df, the degrees of freedom of t.
@@ -117,6 +119,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             the coefficient.
         level : float
             Confidence level of the limits.
+        per : dict of variable to number, or "sd", optional
+            The change of numeric variables that effects belong to: {"age": 10} multiplies the coefficients of age,
+            their errors and limits by 10; "sd" is one standard deviation of each. `attrs["per"]` says which terms.
+
+        Raises
+        ------
+        OptionError
+            `per` names a variable that is not numeric or does not enter linearly (splines, logs, powers).
 
         Examples
         --------
@@ -128,7 +138,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         5  contact[T.yes]      4.61      1.81      11.73
         """
 
-        return tidy_parameters(self, conf_int, exponentiate, level)
+        return tidy_parameters(self, conf_int, exponentiate, level, per)
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit.
