@@ -63,7 +63,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     [1.47, 3.54]
     """
 
-    def summary(self, section: str | None = None, *, exponentiate: bool | None = None, level: float = 0.95) -> Summary:
+    def summary(
+        self,
+        section: str | None = None,
+        *,
+        exponentiate: bool | None = None,
+        level: float = 0.95,
+        per: Any = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`.
 
         Parameters
@@ -75,11 +83,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             other links, exponents. Where it is not given, ratios of odds and hazards are shown on the screen.
         level : float in (0, 1)
             Confidence level of the limits.
+        per : dict of variable to number, or "sd", optional
+            The change of numeric variables that effects belong to, as in `tidy`.
+        labels : dict of str to str, optional
+            Text for variables or terms, such as {"age": "Age (years)"}.
 
         Raises
         ------
         OptionError
-            Another section, or one that this fit has not.
+            Another section, or one that this fit does not have.
 
         Examples
         --------
@@ -90,16 +102,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         ...
         """
 
-        return likelihood_summary(self, section, exponentiate=exponentiate, level=level)
+        return likelihood_summary(self, section, exponentiate=exponentiate, level=level, per=per, labels=labels)
 
     def summary_data(self, exponentiate: bool = False, level: float = 0.95) -> Report:
-        """All of the summary as data.
-
-        Parameters
-        ----------
-        exponentiate, level
-            As in `likelihood_summary`.
-        """
+        """All of the summary as data."""
 
         return likelihood_report(self, exponentiate, level)
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..checks import fraction, one_of, whole
 from ..exceptions import OptionError
+
+if TYPE_CHECKING:
+    from ..formula.design import Design
 
 #: The level in the name of a column: of treatment contrasts or of an indicator, and not of another coding.
 _LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
@@ -47,7 +51,7 @@ def row_label(part: str, term: str, labels: Mapping[str, str]) -> str:
     return effect_label(name, labels) if part in ("location", "scale") else term
 
 
-def effect_label(name: str, labels: Mapping[str, str]) -> str:
+def effect_label(name: str, labels: Mapping[str, str] = MappingProxyType({})) -> str:
     """The name of a column of the design for readers; the label of a variable stands in all its columns.
 
     Examples
@@ -57,13 +61,29 @@ def effect_label(name: str, labels: Mapping[str, str]) -> str:
     """
     if name in labels:
         return labels[name]
-    return " × ".join(_piece(piece, labels) for piece in _PRODUCT.split(name))
+    pieces = []
+    for piece in _PRODUCT.split(name):
+        variable, level = _LEVEL.sub("", piece), _LEVEL.search(piece)
+        pieces.append(labels.get(variable, variable) + (f": {level[1]}" if level else ""))
+    return " × ".join(pieces)
 
 
-def _piece(piece: str, labels: Mapping[str, str]) -> str:
-    variable = _LEVEL.sub("", piece)
-    level = _LEVEL.search(piece)
-    return labels.get(variable, variable) + (f": {level[1]}" if level else "")
+def reference_levels(design: Design) -> dict[str, str]:
+    """The reference level of every factor, as the name that its column would have, by the factor's first column.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> reference_levels(ordfit("rating ~ temp", datasets.load("wine")).design)
+    {'temp[T.warm]': 'temp[T.cold]'}
+    """
+    names, references = {*design.names, *design.nominal_names, *design.scale_names}, {}
+    for coding in design.spec.codings.values():
+        first = coding.label + coding.suffixes[0]
+        others = set(map("[T.{}]".format, coding.levels)).difference(coding.suffixes)
+        if len(others) == 1 and first in names:
+            references[first] = coding.label + others.pop()
+    return references
 
 
 #: What stands below an estimate, in the words of maketables.
