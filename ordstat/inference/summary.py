@@ -323,8 +323,8 @@ def _brief(block: Table, ratios: Table | None) -> Table:
     title = f"{short.title}; {SHORT[name]} = {name}"
     formats |= dict.fromkeys(columns, ratio_decimals(columns))
     wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
-    sizes = wide.grid.sizes[1:]
-    if sum(sizes) + len(sizes) <= SCREEN - SHORTEST_LABEL:
+    label, *sizes = wide.grid.sizes
+    if min(label, SHORTEST_LABEL) + sum(sizes) + len(sizes) <= SCREEN:
         return wide
     return replace(wide, frame=wide.frame.iloc[:, :-2])  # the limits of the ratio are the exponents of the others
 

@@ -410,9 +410,10 @@ def departures(r: Any, table: pd.DataFrame) -> tuple[str, ...]:
     """Which term's effects differ most between thresholds, from the score tests of the terms, and what to try."""
     worst = table.iloc[:-1].sort_values(["p_value", "chisq"], ascending=[True, False]).index[0]
     texts = {term.label: term.text for part in r.design.spec.parts for term in part.terms}
+    nominal = " + ".join([*filter(None, [r.design.recipe.nominal]), texts.get(worst, worst)])
     return (
         f"Effects differ between thresholds, most those of {worst} ({p_in_words(table.loc[worst, 'p_value'])}).",
-        f'Try nominal="~ {texts.get(worst, worst)}"; see plot.parallel().',
+        f'Try nominal="~ {nominal.removeprefix("~").strip()}"; see plot.parallel().',
         "Small differences show in large samples.",
     )
 
