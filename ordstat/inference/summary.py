@@ -34,7 +34,7 @@ from ..report.sections import (
     shown_part,
     threshold_table,
 )
-from ..report.table import effect_label, reference_levels, row_label
+from ..report.table import effect_label, ratio_of, reference_levels, row_label
 from .proportionality import score_row, score_tests
 from .tables import rescaled
 from .wald import Joint, chi2_tail, zero_test
@@ -47,9 +47,6 @@ TITLES = {
     "threshold": "Parameters of the thresholds",
     "lambda": "Parameter of the link",
 }
-#: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
-_EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
-_SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
 #: What stands at the head of a column of ratios.
 SHORT = {
     "odds ratio": "OR",
@@ -260,17 +257,12 @@ def _effect_tables(
 
 def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
     """Odds ratios or what the link has in their place, with limits, from the table of location effects."""
-    name, sign, title = _SCALED if _scaled(r) else r.family.ratios.get(r.family.link.name, _EXPONENT)
+    name, sign, title = ratio_of(r)
     with np.errstate(over="ignore"):  # infinite, of a large coefficient
         limits = np.sort(np.exp(sign * effects.iloc[:, -2:].to_numpy()), axis=1)
         columns = {name: np.exp(sign * effects["estimate"].to_numpy())}
     frame = pd.DataFrame(columns | dict(zip(effects.columns[-2:], limits.T, strict=True)), index=effects.index)
     return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
-
-
-def _scaled(r: FittedLikelihood) -> bool:
-    rows = r.design.sample.rows
-    return rows.scale is not None or rows.scale_offset is not None
 
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
@@ -292,8 +284,8 @@ def _screen_tables(
     r: FittedLikelihood, report: Report, exponentiate: bool | None, labels: Mapping[str, str] | None
 ) -> list[Table | Line]:
     """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
-    has_ratio = r.family.link.name in r.family.ratios and not _scaled(r)
-    with_ratios = bool(r.design.names) and (has_ratio if exponentiate is None else exponentiate)
+    ratio, _, title = ratio_of(r)
+    with_ratios = bool(r.design.names) and (ratio != "exp(estimate)" if exponentiate is None else exponentiate)
     references = tuple(map(partial(effect_label, labels=labels or {}), reference_levels(r.design).values()))
     reference = [Line(head="Reference levels:", items=references)] if references else []
     blocks: list[Table | Line] = []
@@ -305,7 +297,7 @@ def _screen_tables(
         elif "estimate" in block.frame:
             ratios = _ratios(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
             blocks.append(_brief(block, ratios))
-        elif block.title not in (_SCALED[2], _EXPONENT[2], *(ratio[2] for ratio in r.family.ratios.values())):
+        elif block.title != title:
             blocks.append(block)  # ratios stand beside the effects
     return [*blocks, *_proportionality(r)]
 
