@@ -237,18 +237,8 @@ def _question(fit: FittedRanker) -> Iterator[str]:
         f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this formula?"
     )
     yield _code(design.formula)
-    parts = {"nominal effects": "nominal", "scale effects": "scale", "weights": "weights", "offset": "offset"}
-    given = {
-        what: getattr(design.recipe, name, None)
-        for what, name in (parts | {"clusters": "cluster", "rows": "subset"}).items()
-    }
-    shown = [
-        f"{what}: {value if isinstance(value, str) else 'given as values'}"
-        for what, value in given.items()
-        if value is not None
-    ]
-    if shown:
-        yield _paragraph(f"With {'; '.join(shown)}.")
+    if design.recipe is not None and (arguments := design.recipe.arguments()):
+        yield _paragraph(f"With {arguments}.")
 
 
 def _data(fit: FittedRanker) -> Iterator[str]:
@@ -278,7 +268,7 @@ def _column_table(fit: FittedRanker) -> Table:
     X, w, names = fit.design.sample.X, fit.design.sample.case_weights, list(fit.design.names)
     mean = w @ X / w.sum()
     columns = {"mean": mean, "SD": np.sqrt(w @ (X - mean) ** 2 / w.sum()), "min": X.min(axis=0), "max": X.max(axis=0)}
-    note = "A column such as f[T.b] is 1 where f is b, else 0: its mean is a share."
+    note = "A column such as f: b is 1 where f is b, else 0: its mean is a share."
     table = Table(
         title="Columns of the model",
         frame=pd.DataFrame(columns, index=names),

@@ -19,7 +19,7 @@ def cell(shown, row, place):
 
 def test_cells_are_those_of_r():
     assert cell(table([SMALL, FULL]), "temp: warm", 1).split() == [f"{WARM:.3f}", f"({ERROR:.3f})"]
-    odds = cell(table(FULL, exponentiate=True, below="interval"), "temp: warm", 0)
+    odds = cell(table(FULL, exponentiate=True, below="interval", digits=3), "temp: warm", 0)
     limits = np.exp(WARM + 1.959964 * ERROR * np.array([-1.0, 1.0]))
     assert [float(text.strip("[],")) for text in odds.split()[1:]] == pytest.approx(limits, rel=3e-4)
 
