@@ -281,8 +281,8 @@ def table(
     >>> shown.df.iloc[0].tolist()
     ['2.29\\n[1.28, 3.29]', '2.50\\n[1.47, 3.54]']
     >>> table(small, style="clinical")
-                      rating
-                  Odds ratio       95% CI      p
+                       rating
+                   Odds ratio       95% CI      p
     temp: cold  1 (reference)
     temp: warm           9.84  3.60, 26.90  <.001
     N                      72
@@ -324,7 +324,8 @@ def table(
     class _Table(MTable):
         def __repr__(self) -> str:
             shown = self.df.map(lambda cell: " ".join(str(cell).split())).droplevel(0)
-            return "\n".join(part for part in (title or "", shown.to_string(), *remarks) if part)
+            lines = [*filter(None, [title]), *shown.to_string().splitlines(), *remarks]
+            return "\n".join(map(str.rstrip, lines))
 
         def _output_tex(self, *args: Any, **more: Any) -> str:
             texts = self.df.map(_in_tex).rename(index=_in_tex, columns=_in_tex)
