@@ -14,7 +14,7 @@ from matplotlib import pyplot
 
 from ordstat import DataError, DataWarning, OptionError, SurveyDesign, datasets, ordfit
 from ordstat.registry import METHODS
-from ordstat.report.page import CAPTIONS, readings
+from ordstat.report.page import CAPTIONS
 
 WINE = datasets.load("wine")
 _EMPTY = {"meta", "img", "br", "hr"}
@@ -153,13 +153,6 @@ def page_text(fit, path, **options):
     return " ".join(read(fit.report(path, **options)).text)
 
 
-def test_separated_adjacent_categories_are_told():
-    data = pd.DataFrame({"y": [1, 1, 2, 2, 3, 3] * 5, "x": [0.0, 0.1, 1.0, 1.1, 2.0, 2.1] * 5})
-    with pytest.warns(Warning, match="separated"):
-        fit = ordfit("y ~ x", data, "acat")
-    assert dict(readings(fit))["Separation"].startswith("The response is separated")
-
-
 def test_rows_without_weight_and_aliased_columns_are_told(tmp_path):
     doubtless = "nothing in the data looked doubtful"
     fit = ordfit("rating ~ temp", WINE, weights=(np.arange(72) % 5).astype(float))
@@ -170,16 +163,6 @@ def test_rows_without_weight_and_aliased_columns_are_told(tmp_path):
     text = page_text(fit, tmp_path / "a.html", pictures=False)
     assert "Aliased with earlier columns" in text and doubtless not in text
     assert f"No row was left out, and {doubtless}." in page_text(FITS["logit"](), tmp_path / "n.html", pictures=False)
-
-
-def test_thresholds_out_of_order_are_told():
-    r = np.random.default_rng(0)
-    z, p = r.normal(size=60), r.uniform(size=60)
-    few, many = np.digitize(p, [0.5, 0.52]), np.digitize(p, [0.1, 0.6])  # of the middle level
-    data = pd.DataFrame({"y": np.where(z > 0, few, many), "z": z})
-    with pytest.warns(DataWarning, match="out of order"):
-        fit = ordfit("y ~ 1", data, nominal="~ z")
-    assert "out of order" in dict(readings(fit))["Data"]
 
 
 def test_an_offset_is_told(tmp_path):
