@@ -21,7 +21,7 @@ from ..checks import flag
 from ..exceptions import DataWarning, OptionError, OrdstatError, SeparationWarning
 from ..fitted import FittedRanker
 from ..persistence import write_file
-from .cells import count, counted, p_in_words
+from .cells import counted, p_in_words
 from .frames import grid_html
 from .render import Line, Table, as_html
 from .sections import DOUBTFUL, certificate_text, departures, fractional, shortened
@@ -36,7 +36,6 @@ def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
         yield "Separation", _separation(fit)
         yield "Proportional odds (equal effects at all thresholds)", _proportional(fit)
     yield "Data", _data_readings(fit)
-    yield "Errors", _errors(fit)
 
 
 def _optimum(fit: FittedRanker) -> str:
@@ -78,14 +77,6 @@ def _data_readings(fit: FittedRanker) -> str:
     if sentences:
         return " ".join(sentences)
     return f"{'N' if fit.design.dropped else 'No row was left out, and n'}othing in the data looked doubtful."
-
-
-def _errors(fit: FittedRanker) -> str:
-    wrong, away = (fit.training_errors.value(f"{kind} error") for kind in ("classification", "absolute"))
-    return (
-        f"Of the {count(fit.nobs)} training rows {100 * wrong:.1f}% are predicted at a wrong level, {away:.2f} levels "
-        "off on average. New rows usually fare worse: fit.errors(cv=10) estimates by how much."
-    )
 
 
 # Pictures

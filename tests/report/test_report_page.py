@@ -92,7 +92,7 @@ def test_what_it_says(tmp_path):
         "None: all estimates are finite.",
         "No sign that effects differ between thresholds (score test, chi2(6) = 2.64, p = .852).",
         "max |gradient|",
-        "55.6% are predicted at a wrong level, 0.61 levels off",
+        "55.6% predicted at a wrong level, 0.61 levels off",
         "McCullagh, P. (1980)",
         "ordfit('rating ~ temp + contact', data, method=CumulativeLink())",
         "numpy",
