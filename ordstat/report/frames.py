@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby
 from typing import Any
 
 import pandas as pd
 
 from .cells import MISSING, cells, column_cells, filled, wrapped
+from .table import effect_label
 
 #: Characters of a line.
 SCREEN = 80
-#: Longer labels of rows are broken; labels are not broken into shorter lines than `_SHORTEST_LABEL`.
-_LONGEST_LABEL, _SHORTEST_LABEL = 44, 20
+#: Longer labels of rows are broken; labels are not broken into shorter lines than `SHORTEST_LABEL`.
+_LONGEST_LABEL, SHORTEST_LABEL = 44, 18
 #: A level's name that is no longer than this stays, where its number would save little room.
 _BRIEF_NAME = 4
 
@@ -78,22 +79,14 @@ def by_numbers(grid: Grid) -> Grid:
     return replace(grid, heads=((names[0], *numbers, *names[after:]),), rows=rows)
 
 
-def grid_lines(grid: Grid, fold: int = 1) -> list[str]:
-    """Title, head and rows; a table wider than the screen is in blocks of columns.
-
-    Parameters
-    ----------
-    grid : Grid
-    fold : int
-        How many pieces of a narrow table stand side by side.
-    """
+def grid_lines(grid: Grid) -> list[str]:
+    """Title, head and rows; a table wider than the screen is in blocks of columns."""
     if grid.n_labels == 1 and grid.width > SCREEN:
         grid = _with_short_labels(grid)
     sizes = grid.sizes
     lines = wrapped(grid.title, SCREEN)
     if grid.width <= SCREEN:
-        body = _block_lines(grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2)
-        return [*lines, *(_folded(body, fold) if fold > 1 else body)]
+        return lines + _block_lines(grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2)
     words = len(grid.align) - len(grid.align.lstrip("l"))
     n_first = max(grid.n_labels or (words if words < len(sizes) else 1), 1)
     for block in _in_blocks(sizes, n_first):
@@ -102,29 +95,32 @@ def grid_lines(grid: Grid, fold: int = 1) -> list[str]:
 
 
 def _with_short_labels(grid: Grid) -> Grid:
-    """The table with long labels broken; the rest of a label is in a row without cells."""
+    """The table with long labels broken; the variable of a factor's levels is on a line of its own, once."""
     longest = max((cells(row[0]) for row in grid.rows), default=0)
     room = longest - (grid.width - SCREEN)
-    room = room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
+    room = room if room >= min(SHORTEST_LABEL, longest) else _LONGEST_LABEL
     rows: list[tuple[str, ...]] = []
-    titles = {}
+    titles, variable, blank = {}, "", [""] * (len(grid.align) - 1)
     for number, (label, *texts) in enumerate(grid.rows):
         if number in grid.titles:
             titles[len(rows)] = grid.titles[number]
-        first, *more = _label_lines(label, room)
-        rows += [(first, *texts), *((line, *[""] * len(texts)) for line in more)]
+        before = " " * (len(label) - len(label.lstrip()))
+        head, colon, level = label.strip().partition(": ") if cells(label) > room else (label, "", "")
+        if colon and head != variable and len(rows) in titles:
+            rows += [(before + line, *blank) for line in _label_lines(head, room)]
+        elif colon and head != variable:
+            titles[len(rows)] = head
+        variable, before = head, before + "  " * bool(colon)
+        first, *more = _label_lines(level if colon else label.strip(), room - len(before))
+        rows += [(before + first, *texts), *((f"{before}  {line}", *blank) for line in more)]
     return replace(grid, rows=tuple(rows), titles=titles)
 
 
 def _label_lines(label: str, room: int) -> list[str]:
-    """A label in lines of `room` characters, broken before the level of a factor first."""
+    """A label in lines of `room` characters."""
     if cells(label) <= room:
         return [label]
-    before = " " * (len(label) - len(label.lstrip()))
-    size = max(room - len(before) - 2, _SHORTEST_LABEL // 2)
-    parts = label.strip().replace("[T.", "\n[T.", 1).split("\n")
-    first, *more = (line for part in parts for line in wrapped(part, size, hyphens=False) or [part])
-    return [before + first, *(f"{before}  {line}" for line in more)]
+    return wrapped(label, max(room - 2, SHORTEST_LABEL // 2), hyphens=False) or [label]
 
 
 def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
@@ -172,17 +168,6 @@ def spans(head: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     for _, group in groupby(enumerate(head), key=lambda pair: pair[1] or pair):
         (start, text), *more = group
         yield text, start, start + 1 + len(more)
-
-
-def _folded(lines: list[str], fold: int) -> list[str]:
-    """Head and rule above each of `fold` pieces side by side; the lines as they are where these would not fit."""
-    head, body = lines[:2], lines[2:]
-    size, bar = len(lines[0]), "    "
-    if fold * size + (fold - 1) * len(bar) > SCREEN:
-        return lines
-    height = -(-len(body) // fold)
-    pieces = [head + body[start : start + height] for start in range(0, len(body), height)]
-    return [bar.join(row) for row in zip_longest(*pieces, fillvalue=" " * size)]
 
 
 _CELL = "padding:.15em .8em;text-align:right;white-space:nowrap"
@@ -240,6 +225,8 @@ _FORMATS = {
     **dict.fromkeys(("df_resid", "df_denom"), ".1f"),
     **dict.fromkeys(("aic", "bic"), ".2f"),
 }
+#: Heads of columns for readers.
+_HEADS = {"std_error": "SE", "p_value": "p", "conf_low": "lower", "conf_high": "upper", "coef_type": "part"}
 #: Text of more characters than this is listed below the rows.
 _LONG = 40
 #: Of longer frames the first rows are printed.
@@ -304,6 +291,41 @@ class NotedFrame(pd.DataFrame):
         notes, title = [*self.attrs.get("notes", []), *more], self.attrs.get("title", "")
         grid = frame_grid(self.head(_MOST_ROWS), notes, title, self.attrs.get("formats"))
         return by_numbers(grid) if self.attrs.get("square") else grid
+
+    def shown(self) -> pd.DataFrame:
+        """The table as it prints, as texts, with heads and labels of terms for readers: what the exports write.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.tidy().shown().iloc[-1, :3].tolist()
+        ['contact: yes', '1.5278', '0.4766']
+        """
+        grid = self._grid()
+        heads = [[_HEADS.get(text, text) for text in head] for head in grid.heads]
+        columns = pd.Index(heads[0]) if len(heads) == 1 else pd.MultiIndex.from_arrays(heads)
+        frame = pd.DataFrame(list(grid.rows), columns=columns).map(effect_label)
+        return frame.set_index(frame.columns[0]).rename_axis(None) if grid.n_labels == 1 else frame
+
+    def to_latex(self, buf: Any = None, **options: Any) -> Any:
+        """LaTeX of the table as it prints, by pandas; of the numbers with `float_format`, `formatters` or `columns`."""
+        return self._exported("to_latex", {"escape": True, **options})(buf)
+
+    def to_markdown(self, buf: Any = None, **options: Any) -> Any:
+        """Markdown of the table as it prints, by pandas; of the numbers with `floatfmt`."""
+        return self._exported("to_markdown", options)(buf)
+
+    def to_html(self, buf: Any = None, **options: Any) -> Any:
+        """HTML of the table as it prints, by pandas; of the numbers with `float_format`, `formatters` or `columns`."""
+        return self._exported("to_html", options)(buf)
+
+    def _exported(self, name: str, options: Mapping[str, Any]) -> Any:
+        if {"float_format", "formatters", "floatfmt", "columns"} & set(options):
+            return partial(getattr(pd.DataFrame(self), name), **options)
+        shown = self.shown()
+        shown = shown.map(lambda text: text.replace("|", "\\|")) if name == "to_markdown" else shown
+        return partial(getattr(shown, name), **{"index": not isinstance(shown.index, pd.RangeIndex), **options})
 
     def __repr__(self) -> str:
         return _text(self._grid())
@@ -399,7 +421,7 @@ def _format(name: Any, column: pd.Series, formats: Mapping[Any, str] | None) -> 
     if name == "df" and not (column.isna() | (column % 1 == 0)).all():
         return ".1f"  # Satterthwaite's
     if str(name).endswith("p_value"):
-        return "p3"
+        return "p"
     return _FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 
 from ..checks import fraction, one_of, whole
 from ..exceptions import OptionError
+from .cells import count, short_p_value
+
+if TYPE_CHECKING:
+    from ..formula.design import Design
 
 #: The level in the name of a column: of treatment contrasts or of an indicator, and not of another coding.
 _LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
@@ -47,7 +53,7 @@ def row_label(part: str, term: str, labels: Mapping[str, str]) -> str:
     return effect_label(name, labels) if part in ("location", "scale") else term
 
 
-def effect_label(name: str, labels: Mapping[str, str]) -> str:
+def effect_label(name: str, labels: Mapping[str, str] = MappingProxyType({})) -> str:
     """The name of a column of the design for readers; the label of a variable stands in all its columns.
 
     Examples
@@ -57,108 +63,207 @@ def effect_label(name: str, labels: Mapping[str, str]) -> str:
     """
     if name in labels:
         return labels[name]
-    return " × ".join(_piece(piece, labels) for piece in _PRODUCT.split(name))
+    pieces = []
+    for piece in _PRODUCT.split(name):
+        variable, level = _LEVEL.sub("", piece), _LEVEL.search(piece)
+        pieces.append(labels.get(variable, variable) + (f": {level[1]}" if level else ""))
+    return " × ".join(pieces)
 
 
-def _piece(piece: str, labels: Mapping[str, str]) -> str:
-    variable = _LEVEL.sub("", piece)
-    level = _LEVEL.search(piece)
-    return labels.get(variable, variable) + (f": {level[1]}" if level else "")
+def reference_levels(design: Design) -> dict[str, str]:
+    """The reference level of every factor, as the name that its column would have, by the factor's first column.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> reference_levels(ordfit("rating ~ temp", datasets.load("wine")).design)
+    {'temp[T.warm]': 'temp[T.cold]'}
+    """
+    names, references = {*design.names, *design.nominal_names, *design.scale_names}, {}
+    for coding in design.spec.codings.values():
+        first = coding.label + coding.suffixes[0]
+        others = set(map("[T.{}]".format, coding.levels)).difference(coding.suffixes)
+        if len(others) == 1 and first in names:
+            references[first] = coding.label + others.pop()
+    return references
 
 
-#: What stands below an estimate, in the words of maketables.
-_BELOW = {"std_error": "\n (se:{f})", "interval": "\n [low:{f}, high:{f}]", "p_value": "\n (p:.3f)", None: ""}
+#: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
+_EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
+_SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
+
+
+def ratio_of(r: Any) -> tuple[str, float, str]:
+    """What exp(sign * location effect) is under the link of a fit: its name, the sign, the title of its table."""
+    rows = r.design.sample.rows
+    if rows.scale is not None or rows.scale_offset is not None:
+        return _SCALED
+    return cast(tuple[str, float, str], r.family.ratios.get(r.family.link.name, _EXPONENT))
+
+
 _FIGURES = {"nobs": "N", "loglik": "Log-likelihood", "aic": "AIC", "bic": "BIC", "mcfadden": "McFadden R²"}
-_VALUES = {"estimate": "b", "std_error": "se", "p_value": "p", "conf_low": "low", "conf_high": "high"}
-_STARS = [0.001, 0.01, 0.05]
+_VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
 #: Kinds of parameters in the order of the rows.
 _PARTS = ("location", "nominal", "scale", "lambda", "threshold", "sd", "cor")
-_EMPTY = re.compile(r" \n (\(-\)|\[-, -\])$")
+_STARS = np.array([0.001, 0.01, 0.05])
+#: What LaTeX reads as a command, or prints as another sign in its first encoding of fonts.
+_TEX = str.maketrans({
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "×": r"$\times$", "²": r"$^2$",
+})  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Column:
-    """A fit as maketables reads it."""
+    """One fit in a table: its rows of text by the label of the parameter."""
 
     fit: Any
-    exponentiate: bool
-    level: float
-    thresholds: bool
+    clinical: bool
+    exponentiate: bool | None
+    thresholds: bool | None
+    below: str | None
     labels: Mapping[str, str]
+    stars: bool
+    digits: int | None
+    level: float
+    per: Any
 
     @property
-    def __maketables_depvar__(self) -> str:
-        name = self.fit.design.response
-        return str(self.labels.get(name, name))
+    def asked(self) -> dict[str, Any]:
+        """Arguments of `tidy`; none for fits without standard errors."""
+        asked = {"level": self.level} if hasattr(self.fit, "loglik") or hasattr(self.fit, "fmi") else {}
+        return asked if self.per is None else {**asked, "per": self.per}
 
     @property
-    def rows(self) -> pd.DataFrame:
-        """Parameters by label: estimate, error, p-value, limits, and the number of their part."""
-        likelihood = hasattr(self.fit, "loglik") or hasattr(self.fit, "fmi")
-        tidy = self.fit.tidy(exponentiate=self.exponentiate, level=self.level) if likelihood else self.fit.tidy()
-        tidy = pd.DataFrame(tidy).reindex(columns=["coef_type", "term", *_VALUES])
-        tidy = tidy[self.thresholds | (tidy["coef_type"] != "threshold")]
-        names = [row_label(part, term, self.labels) for part, term in zip(tidy["coef_type"], tidy["term"], strict=True)]
-        part = [_PARTS.index(part) for part in tidy["coef_type"]]
-        values = tidy[list(_VALUES)].set_axis(pd.Index(names, name="Coefficient")).rename(columns=_VALUES)
-        return values.astype(float).assign(part=part)
+    def ratio(self) -> tuple[str, float, str] | None:
+        """The ratio that effects are shown as; None for coefficients."""
+        if not self.asked or not (self.clinical if self.exponentiate is None else self.exponentiate):
+            return None
+        ratio = ratio_of(self.fit.fits[0] if hasattr(self.fit, "fmi") else self.fit)
+        return ratio if self.exponentiate or ratio[0] != _EXPONENT[0] else None
+
+    @cached_property
+    def numbers(self) -> pd.DataFrame:
+        """Values as they are shown by the name of the parameter, with part, label and decimals."""
+        frame = self.fit.tidy(**self.asked)
+        suffixes = frame.attrs.get("per", {})
+        frame = pd.DataFrame(frame).reindex(columns=["term", "coef_type", *_VALUES]).set_index("term")
+        shown = not self.clinical if self.thresholds is None else self.thresholds
+        frame = frame[shown | (frame["coef_type"] != "threshold")].astype(dict.fromkeys(_VALUES, float))
+        if self.ratio is not None:
+            rows = frame["coef_type"].isin(["location", "nominal", "scale"])
+            sign = np.where(frame.loc[rows, ["coef_type"]] == "location", self.ratio[1], 1.0)
+            with np.errstate(over="ignore"):  # infinite, of a large coefficient
+                values = np.exp(sign * frame.loc[rows, ["estimate", "conf_low", "conf_high"]])
+            frame.loc[rows, ["estimate", "conf_low", "conf_high"]] = values
+            frame.loc[rows, ["conf_low", "conf_high"]] = np.sort(values.iloc[:, 1:], axis=1)
+            frame.loc[rows, "std_error"] *= values["estimate"]
+        usual = self.digits if self.digits is not None else 3 if self.ratio is None else 2
+        half = 2.0 * frame["std_error"].to_numpy()
+        small = (half > 0.0) & (half < 10.0**-usual) & (self.digits is None)
+        more = np.clip(1.0 - np.floor(np.log10(np.where(small, half, 1.0))), usual, 15.0)
+        names = zip(frame.index, frame["coef_type"], strict=True)
+        labels = [
+            ", ".join([row_label(part, term, self.labels), *suffixes.get(term, "").splitlines()])
+            for term, part in names
+        ]
+        parts = list(map(_PARTS.index, frame["coef_type"]))
+        return frame.assign(label=labels, part=parts, small=small, digits=np.where(small, more, usual).astype(int))
 
     @property
-    def __maketables_coef_table__(self) -> pd.DataFrame:
-        return self.rows
+    def heads(self) -> list[str]:
+        """Heads of the columns of a clinical table."""
+        name = "coefficient" if self.ratio is None else self.ratio[0]
+        return [name[:1].upper() + name[1:], *([f"{100 * self.level:g}% CI", "p"] if self.asked else [])]
 
-    def __maketables_stat__(self, key: str) -> Any:
-        figures = self.fit.glance().iloc[0]
-        value = figures.get(key, np.nan)
-        return None if pd.isna(value) else int(value) if key == "nobs" and value == int(value) else float(value)
+    def texts(self, row: pd.Series) -> list[str]:
+        """Cells of a parameter: one, or those of a clinical table."""
+        estimate, error, low, high = (
+            "" if np.isnan(row[name]) else f"{row[name]:.{row['digits']}f}"
+            for name in ("estimate", "std_error", "conf_low", "conf_high")
+        )
+        p = "" if np.isnan(row["p_value"]) else short_p_value(row["p_value"])
+        estimate += "*" * (self.stars * int(np.sum(row["p_value"] < _STARS)))
+        if self.clinical:
+            return [estimate, low and f"{low}, {high}", p]
+        below = {"std_error": error and f"({error})", "interval": low and f"[{low}, {high}]", "p_value": p and f"({p})"}
+        return ["\n".join(filter(None, [estimate, below.get(str(self.below))]))]
+
+    def cells(self) -> pd.DataFrame:
+        """Cells by label, with the parts of the rows last."""
+        references = reference_levels(self.fit.design) if self.clinical and hasattr(self.fit, "design") else {}
+        heads, rows = self.heads if self.clinical else [""], dict[str, list[Any]]()
+        for term, row in self.numbers.iterrows():
+            if term in references:
+                reference = f"{0 if self.ratio is None else 1} (reference)"
+                rows[effect_label(references[str(term)], self.labels)] = [reference, "", "", row["part"]]
+            rows[row["label"]] = [*self.texts(row), row["part"]]
+        kept = [*range(len(heads)), -1]
+        return pd.DataFrame([[row[k] for k in kept] for row in rows.values()], list(rows), [*heads, "part"])
+
+    def figures(self, names: Sequence[str]) -> list[str]:
+        """Figures of the fit as text; blank where it has none."""
+        glance, digits = self.fit.glance().iloc[0], 3 if self.digits is None else self.digits
+        values = [(name, float(glance.get(name, np.nan))) for name in names]
+        return ["" if np.isnan(x) else count(x) if name == "nobs" else f"{x:.{digits}f}" for name, x in values]
 
 
 def table(
     fits: Any,
     *,
-    exponentiate: bool = False,
+    style: str = "paper",
+    exponentiate: bool | None = None,
     below: str | None = "std_error",
     labels: Mapping[str, str] | None = None,
     names: Sequence[str] | None = None,
-    thresholds: bool = True,
-    gof: Sequence[str] = ("nobs", "loglik", "aic"),
+    thresholds: bool | None = None,
+    gof: Sequence[str] | None = None,
     stars: bool = False,
-    digits: int = 3,
+    digits: int | None = None,
     level: float = 0.95,
+    per: Any = None,
     title: str | None = None,
     notes: str = "",
 ) -> Any:
-    """Fits side by side, as a paper shows them: a column for each fit, a row for each coefficient.
+    """Fits as a paper shows them: side by side, or with estimate, interval and p-value in columns of their own.
 
     Parameters
     ----------
     fits : fit, list of fits, or mapping of names to fits
         Of any method that has coefficients or thresholds, or pooled over imputations.
-    exponentiate : bool
-        Show exp() of the effects of likelihood fits: odds ratios, or hazard ratios under the links that have them.
+    style : {"paper", "clinical"}
+        "paper": a column for each fit, a row for each parameter. "clinical": odds ratios (or hazard ratios, or
+        coefficients, by the link), interval and p-value side by side, with reference levels, without thresholds.
+    exponentiate : bool, optional
+        Whether effects of likelihood fits are ratios. By default they are in a clinical table, if the link has ratios.
     below : {"std_error", "interval", "p_value"} or None
-        What stands below each estimate.
+        What stands below each estimate in the style "paper". The error of a ratio is that of the delta method.
     labels : mapping of str to str, optional
         Labels by the names of terms, variables and the response.
     names : sequence of str, optional
         Heads of the columns, one for each fit.
-    thresholds : bool
-        Whether to show thresholds.
-    gof : sequence of str
-        Figures of the fits, by the names in `glance`.
+    thresholds : bool, optional
+        Whether to show thresholds; by default in the style "paper".
+    gof : sequence of str, optional
+        Figures of the fits, by the names in `glance`; by default nobs and, in the style "paper", loglik and aic.
     stars : bool
         One star for p < .05, two for p < .01, three for p < .001.
-    digits : int from 0 to 15
-        Decimals of estimates, errors and limits.
+    digits : int from 0 to 15, optional
+        Decimals of estimates, errors and limits. By default 2 for ratios and 3 for coefficients; rows of very small
+        effects have more, and a note names them.
     level : float in (0, 1)
         Confidence level of the limits.
+    per : dict of variable to number, or "sd", optional
+        The change of numeric variables that effects belong to, as in `tidy`: {"age": 10}.
     title, notes : str, optional
 
     Returns
     -------
-    maketables.ETable
+    maketables.MTable
         Prints as text and shows in notebooks. `.make("tex")`, `.make("typst")` and `.make("html")` return text,
-        `.save(type="docx", file_name="table.docx")` writes a file, `.df` is a data frame of the cells.
+        `.save(type="docx", file_name="table.docx")` writes a file, `.df` is a data frame of the cells. LaTeX needs the
+        packages booktabs, makecell, tabularx and threeparttable.
 
     Raises
     ------
@@ -174,47 +279,87 @@ def table(
     >>> small = ordfit("rating ~ temp", wine)
     >>> shown = table([small, small.update("~ . + contact")], thresholds=False, below="interval", digits=2)
     >>> shown.df.iloc[0].tolist()
-    ['2.29 \\n [1.28, 3.29]', '2.50 \\n [1.47, 3.54]']
+    ['2.29\\n[1.28, 3.29]', '2.50\\n[1.47, 3.54]']
+    >>> table(small, style="clinical")
+                       rating
+                   Odds ratio       95% CI      p
+    temp: cold  1 (reference)
+    temp: warm           9.84  3.60, 26.90  <.001
+    N                      72
     """
     try:
-        from maketables import ETable
+        from maketables import MTable
     except ImportError as error:
         raise ImportError("table() needs the package maketables. Install it: pip install maketables") from error
-    one_of("below", below, tuple(_BELOW))
+    one_of("below", below, ("std_error", "interval", "p_value", None))
+    one_of("style", style, ("paper", "clinical"))
     fraction("level", level)
-    style = f".{whole('digits', digits, 0, 15)}f"
+    clinical, labels = style == "clinical", labels or {}
     if names is None and isinstance(fits, Mapping):
         names = [str(name) for name in fits]
     given = list(fits.values() if isinstance(fits, Mapping) else fits if isinstance(fits, (list, tuple)) else [fits])
-    for number, fit in enumerate(given, start=1):
+    _check_fits(given, names, per)
+    options = {"clinical": clinical, "exponentiate": exponentiate, "thresholds": thresholds, "below": below, "per": per}
+    options |= {"labels": labels, "stars": stars, "level": level}
+    digits = None if digits is None else whole("digits", digits, 0, 15)
+    columns = [_Column(fit=fit, digits=digits, **options) for fit in given]
+    cells = [column.cells() for column in columns]
+    order = pd.concat(cells).sort_values("part", kind="stable").index.unique()
+    usual = ("nobs",) if clinical else ("nobs", "loglik", "aic")
+    figures = list(usual if gof is None else gof)
+    index = [("coef", label) for label in order] + [("stats", _FIGURES.get(name, name)) for name in figures]
+    values: dict[tuple[str, str], list[str]] = {}
+    for number, (column, texts) in enumerate(zip(columns, cells, strict=True)):
+        name = f"({number + 1})" if names is None else str(names[number])
+        response = column.fit.design.response
+        top = name if clinical and len(columns) > 1 else str(labels.get(response, response))
+        blank = [""] * len(figures)
+        for place, head in enumerate(texts.columns[:-1]):
+            rows = [*texts[head].reindex(order).fillna(""), *(blank if place else column.figures(figures))]
+            values[top, head or name] = rows
+    frame = pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
+    brackets = f"{100 * level:g}% limits in brackets." if below == "interval" and not clinical else ""
+    remarks = [*filter(None, [notes or brackets]), *_remarks(columns)]
+
+    class _Table(MTable):
+        def __repr__(self) -> str:
+            shown = self.df.map(lambda cell: " ".join(str(cell).split())).droplevel(0)
+            lines = [*filter(None, [title]), *shown.to_string().splitlines(), *remarks]
+            return "\n".join(map(str.rstrip, lines))
+
+        def _output_tex(self, *args: Any, **more: Any) -> str:
+            texts = self.df.map(_in_tex).rename(index=_in_tex, columns=_in_tex)
+            escaped = MTable(texts, _in_tex(self.notes), self.caption and _in_tex(self.caption), rgroup_display=False)
+            return str(escaped._output_tex(*args, **more))
+
+    return _Table(frame, " ".join(remarks), title, rgroup_display=False)
+
+
+def _check_fits(fits: list[Any], names: Sequence[str] | None, per: Any) -> None:
+    for number, fit in enumerate(fits, start=1):
         if not hasattr(fit, "tidy") or not hasattr(fit, "glance"):
             raise OptionError(
                 f"fits must be fits with coefficients or thresholds; number {number} is a {type(fit).__name__}. "
                 "Leave it out."
             )
-    if not given or (names is not None and len(names) != len(given)):
-        raise OptionError(f"names must be one text for each fit; got {names!r} for {len(given)} fits.")
+        if per is not None and not hasattr(fit, "loglik"):
+            raise OptionError(f"per must be left out for a {type(fit).__name__}; got {per!r}. Rescale the column.")
+    if not fits or (names is not None and (len(names) != len(fits) or len(set(names)) != len(fits))):
+        raise OptionError(f"names must be one text for each fit, all different; got {names!r} for {len(fits)} fits.")
 
-    columns = [_Column(fit, exponentiate, level, thresholds, labels or {}) for fit in given]
-    rows = pd.concat([column.rows for column in columns]).sort_values("part", kind="stable").index.unique()
 
-    class _Table(ETable):
-        def __repr__(self) -> str:
-            shown = self.df.map(lambda cell: " ".join(str(cell).split())).droplevel(0)
-            return "\n".join(part for part in (title or "", shown.to_string(), notes) if part)
+def _remarks(columns: list[_Column]) -> Iterator[str]:
+    """What readers have to know of the numbers."""
+    if any(column.ratio and (column.numbers["coef_type"] == "nominal").any() for column in columns):
+        yield "Effects by threshold are ratios for a lower response."
+    small = dict[str, None]()
+    for column in columns:
+        terms = map(str, column.numbers.index[column.numbers["small"] & (column.per is None)])
+        small |= dict.fromkeys(filter(str.isidentifier, terms))
+    if small:
+        yield f"Small effects per unit: {', '.join(small)}. per={{'{min(small)}': 10}} shows those of larger steps."
 
-    shown = _Table(
-        columns,
-        coef_fmt=f"b:{style}{'*' if stars else ''} {_BELOW[below].format(f=style)}",
-        signif_code=_STARS,
-        model_stats=list(gof),
-        model_stats_labels=_FIGURES,
-        model_heads=None if names is None else list(names),
-        labels={},
-        cat_template="",
-        order=list(rows),
-        caption=title,
-        notes=notes or f"{100 * level:g} % limits in brackets." * (below == "interval"),
-    )
-    shown.df = shown.df.map(lambda cell: _EMPTY.sub("", str(cell)))
-    return shown
+
+def _in_tex(text: str) -> str:
+    """A text that LaTeX prints as it is."""
+    return str(text).translate(_TEX)

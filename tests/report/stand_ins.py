@@ -36,6 +36,7 @@ class StandInMethod:
 
     cost: object = "classification"
     link: str = "logit"
+    likelihood: bool = True
 
     penalty = None
     pairwise = False
