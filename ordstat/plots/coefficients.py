@@ -27,6 +27,7 @@ _EXPONENT = ("exp(coefficient)", 1.0)
 #: Fits are told apart in grey by their shape, and filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
+_NUMBERS = 3.5  # inches of a picture that has room for numbers
 
 
 def term_label(part: str, term: str, labels: Mapping[str, str], per: Mapping[str, str]) -> str:
@@ -112,6 +113,7 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     block = 1.0 if n == 1 else _STEP * n + _GAP
     height = 0.9 + max(0.6, sum(max(0.3, 0.25 + 0.15 * in_lines(name, 34).count("\n")) for name in names))
     ax = sheet.axes(height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n)
+    roomy = style.place_width(ax) >= _NUMBERS
     middles = {row: -block * place for place, row in enumerate(rows)}
     no_effect = 1.0 if exponentiate else 0.0
     if exponentiate:
@@ -138,12 +140,12 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     spare = 0.6 if n == 1 else 0.5 * block
     ax.set_ylim(min(middles.values()) - spare, spare)
     style.row_labels(ax, list(middles.values()), names)
-    if n == 1:
+    if n > 1:
+        style.legend(ax)
+    elif roomy:
         size = style.row_size(style.inches(ax)[1] / len(heights))
         for y, *numbers in zip(heights, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
             style.note(ax, with_limits(*numbers), (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)
-    else:
-        style.legend(ax)
     if exponentiate:
         style.plain_log_ticks(ax)
     what = "coefficient"
@@ -229,6 +231,8 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
         ax.plot([pooled] * 2, span, color=style.ink(), linewidth=1.0)
         ax.hlines(heights, table["lower"], table["upper"], colors=colours, linewidth=1.6, zorder=3)
         ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
+        for height in heights[table["estimate"].isna()]:
+            style.note(ax, "no finite estimate", (0.0, height), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
     room = style.inches(ax)[1] / (ends[1] - ends[0])
     step = style.every(room)
     names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step] * len(terms)
@@ -240,7 +244,7 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     for table, heights in zip(tables, places, strict=True):
         limits = with_limits(*table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0])
         words = term_label("location", table["term"].iloc[0], sheet.labels, data.attrs.get("per", {}))
-        words = f"{shortened_middle(words, max(letters - len(limits) - 3, 10))}   {limits}".replace("$", r"\$")
+        words = f"{shortened_middle(words, max(letters - len(limits) - 3, 18))}   {limits}".replace("$", r"\$")
         place, transform = (0.0, heights.max() + 0.55), ax.get_yaxis_transform()
         style.note(ax, words, place, (0, 0), transform, backgroundcolor=tuple(style.paper()), **looks)
     return ax

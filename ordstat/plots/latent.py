@@ -138,7 +138,7 @@ def draw_margins(sheet: Sheet, data: pd.DataFrame, results: Any, delta: float | 
     ax.axvline(0.0, color=style.ink(), linewidth=0.8, zorder=4)
     middle = errors.iloc[len(errors) // 2]
     ax.axvline(float(middle.name), color=style.ink(), linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
-    share = f"{middle['classification']:.0%} of the rows are at or below the dashed line, {middle.name:g}"
+    share = f"{middle['classification']:.0%} of the rows have a margin of at most {middle.name:g} (dashed)"
     sides = ["left margin:\nabove the\nthreshold below", "right margin:\nbelow the\nthreshold above"]
     style.row_labels(ax, [1.35, 0.35], sides)
     return style.named(ax, "normalised margin" if use else "margin, units of the score", title=share)

@@ -100,7 +100,9 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
     if table[name].dtype.kind in "iuf":
         x = table[name].to_numpy(dtype=np.float64)
         _dots(ax, x, values)
-        groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
+        groups = [np.flatnonzero(x == value) for value in np.unique(x)[: _GROUPS + 1]]
+        if len(groups) > _GROUPS:
+            groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
         places = [float(np.average(x[rows], weights=w[rows])) for rows in groups]
         words = f"means of {len(groups)} groups{limits}"
     else:
@@ -149,10 +151,8 @@ def draw_influence(sheet: Sheet, data: pd.DataFrame, results: Any, of: str, top:
     values = data.iloc[:, 1].to_numpy(dtype=np.float64)
     places, finite = np.arange(1, len(data) + 1), np.isfinite(values)
     ax = sheet.axes(height=3.4)
-    groups = np.array_split(np.flatnonzero(finite), min(_MOST_STEMS, max(int(finite.sum()), 1)))
-    shown = np.array(
-        [end for rows in groups if rows.size for end in {*rows[[values[rows].argmin(), values[rows].argmax()]]}]
-    )
+    groups = [rows for rows in np.array_split(np.flatnonzero(finite), _MOST_STEMS) if rows.size]
+    shown = np.array([[rows[values[rows].argmin()], rows[values[rows].argmax()]] for rows in groups], dtype=int).ravel()
     ax.vlines(places[shown], 0.0, values[shown], color=style.MUTED, linewidth=1.2 if len(data) <= _THIN else 0.6)
     ax.axhline(0.0, color=style.ink(), linewidth=0.8)
     ax.set_xlim(0.2, len(data) + 0.8)
@@ -208,7 +208,7 @@ def draw_ranef(sheet: Sheet, data: pd.DataFrame, level: float) -> AnyArray:
         _caterpillar(panel, part)
         style.named(
             panel,
-            f"mode with {100 * level:g} % limits",
+            f"random effect, {100 * level:g} % limits",
             "",
             f"{sheet.name(part['group'].iloc[0])}: {effect_label(str(name), sheet.labels)}",
         )

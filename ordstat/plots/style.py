@@ -130,7 +130,8 @@ _LINE = 1.25 * SMALL / 72.0  # inches of a line of words
 _LETTERS = 13.5  # of small words in an inch
 _BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
 _SPARE = 0.775  # of the width of a subplot is left to its axes, before any layout
-_MARGIN = 0.03  # inches between the words of two subplots, and to the edge of the figure
+_MARGIN = 0.04  # inches between the words of two subplots, and to the edge of the figure
+_WIDER = 1.06  # words may be so much wider in a file of another resolution
 _LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False}
 #: Weights of red, green and blue in lightness.
 _LUMA = np.array([0.299, 0.587, 0.114])
@@ -164,8 +165,9 @@ class Sheet:
         elif self.title is not None:
             below = f"\n{panels[0].get_title(loc='left')}" if len(panels) > 1 else ""
             entitle(panels[0], self.title, below)
-        for panel in panels:
-            settle(panel)
+        if panels[0].figure.figure.get_layout_engine() is None:
+            for panel in panels:
+                settle(panel)
         return drawn
 
     def name(self, variable: Any) -> str:
@@ -258,8 +260,10 @@ def settle(ax: Axes) -> None:
         for _ in range(2):  # words that are not at the edges move as the axes shrink
             words: Any = figure.transSubfigure.inverted().transform_bbox(ax.get_tightbbox())
             here = ax.get_position()
-            first = np.maximum(start.min, low + margin + here.min - words.min)
-            last = np.maximum(np.minimum(start.max, high - margin + here.max - words.max), first + 0.2 * start.size)
+            first = np.maximum(start.min, low + margin + _WIDER * (here.min - words.min))
+            last = np.maximum(
+                np.minimum(start.max, high - margin + _WIDER * (here.max - words.max)), first + 0.2 * start.size
+            )
             ax.set_position((*first, *(last - first)))
             ax.set_in_layout(True)  # a later layout by the user includes them
 
@@ -268,7 +272,7 @@ def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
     """The axes with names, and a short title at the left; long ones in lines."""
     width, height = (_LETTERS * side / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
     if not ax.spines["left"].get_visible():  # beside names of rows, which take room
-        width = max(1.15 * drawn_letters(ax), 0.5 * width)
+        width = max(1.15 * drawn_letters(ax), 0.5 * width, 18.0)
     ax.set_xlabel(in_lines(x, int(width)), fontsize=SMALL + 0.5)
     ax.set_ylabel(in_lines(y, int(height)), fontsize=SMALL + 0.5)
     if title:
@@ -391,7 +395,8 @@ def columns_for(panels: int) -> int:
 def level_key(ax: Axes, levels: Sequence[Any], looks: Sequence[Any]) -> None:
     """Names of the levels right of the axes beside their looks, highest on top; of very many levels some."""
     room = inches(ax)[1]
-    key = _key([beside(ax, level, 3 if 3.5 * _LINE * len(levels) <= room else 1) for level in levels], looks)
+    most = int(np.clip(room / (1.17 * _LINE * len(levels)), 1, 3))
+    key = _key([beside(ax, level, most) for level in levels], looks)
     needed = 1.15 * _LINE * sum(1 + str(handle.get_label()).count("\n") for handle in key["handles"])
     key["fontsize"] = SMALL * float(np.clip(room / needed, _SMALLEST, 1.0))
     ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
@@ -478,11 +483,11 @@ def row_size(room: float) -> float:
 def column_labels(ax: Axes, names: Sequence[Any], counts: Sequence[float] | None = None) -> None:
     """Names below 0, 1, ...: in lines, or turned where there is no room for lines; with numbers of observations."""
     letters = int(_letters(ax) / max(len(names), 1)) - 1
-    longest = max(longest_piece(str(name)) for name in names)
+    below = [f"\nn = {count:.6g}" for count in counts] if counts is not None else [""] * len(names)
+    longest = max(longest_piece(f"{name} {note[1:].replace(' ', '.')}") for name, note in zip(names, below, strict=True))
     wide = letters >= longest or letters >= max(cells(str(name)) for name in names)
     texts = [in_lines(str(name), letters if wide else 20, 3 if wide else 2) for name in names]
-    if counts is not None:
-        texts = [f"{text}\nn = {count:.6g}" for text, count in zip(texts, counts, strict=True)]
+    texts = [text + note for text, note in zip(texts, below, strict=True)]
     turned: dict[str, Any] = {} if wide else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(names)), texts, **turned)
     ax.tick_params(axis="x", length=0)
