@@ -132,10 +132,13 @@ class Recipe:
         shown = []
         for argument in fields(self)[1:]:
             value = getattr(self, argument.name)
+            whole = argument.name == "levels" and value is not None  # without them the call is another
+            value = pd.Index(value, dtype=object).tolist() if whole else value
             text = repr(value) if isinstance(value, (str, bool, int, float, list, tuple, dict)) else "..."
             if value is None or text in ("{}", "[]", "()", repr(argument.default)) or argument.name == "as_categories":
                 continue
-            shown.append(f"{argument.name}={text if len(text) <= _LONGEST and chr(10) not in text else '...'}")
+            brief = whole or (len(text) <= _LONGEST and "\n" not in text)
+            shown.append(f"{argument.name}={text if brief else '...'}")
         return ", ".join(shown)
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:

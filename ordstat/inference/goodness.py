@@ -60,7 +60,7 @@ class GoodnessOfFit(Reported):
     def report(self) -> Report:
         """All tables, as data."""
         tables = (
-            Table(title="Test", frame=self.table, formats={"df": "int", "p_value": "p3"}),
+            Table(title="Test", frame=self.table, formats={"df": "int", "p_value": "p"}),
             Table(title="Observed counts", frame=self.observed, formats=dict.fromkeys(self.observed, "g")),
             Table(title="Expected counts", frame=self.expected, formats=dict.fromkeys(self.expected, ".1f")),
         )

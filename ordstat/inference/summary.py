@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,15 @@ from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import own_covariance, threshold_values
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import why_unavailable
-from ..report.cells import few_decimals, p_in_words, ratio_decimals
-from ..report.frames import SCREEN
+from ..report.cells import column_cells, few_decimals, p_in_words, ratio_decimals
+from ..report.frames import SCREEN, SHORTEST_LABEL
 from ..report.render import Line, Part, Report, Summary, Table
 from ..report.sections import (
+    DOUBTFUL,
     alert_notes,
     certificate_text,
     data_header,
+    departures,
     error_figures,
     error_tables,
     fractional,
@@ -31,20 +34,19 @@ from ..report.sections import (
     shown_part,
     threshold_table,
 )
-from .proportionality import score_row
+from ..report.table import effect_label, ratio_of, reference_levels, row_label
+from .proportionality import score_row, score_tests
+from .tables import rescaled
 from .wald import Joint, chi2_tail, zero_test
 
 #: What the tables of estimates are called, by the kind of the parameters.
 TITLES = {
     "location": "Location effects (positive = higher response)",
-    "nominal": "Nominal effects, by threshold (positive = lower response)",
     "scale": "Scale effects on the log scale (positive = wider distribution of the response)",
+    "nominal": "Nominal effects, by threshold (positive = lower response)",
     "threshold": "Parameters of the thresholds",
     "lambda": "Parameter of the link",
 }
-#: Name of the ratio, sign of the coefficient in it, title of its table, where the family has none.
-_EXPONENT = ("exp(estimate)", 1.0, "Exponents of the location effects; no odds or hazards under this link")
-_SCALED = ("exp(estimate)", 1.0, "Exponents of the location effects: ratios of odds or hazards only at scale 1")
 #: What stands at the head of a column of ratios.
 SHORT = {
     "odds ratio": "OR",
@@ -139,24 +141,37 @@ def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
 
 
 def likelihood_summary(
-    r: FittedLikelihood, section: str | None = None, *, exponentiate: bool | None = None, level: float = 0.95
+    r: FittedLikelihood,
+    section: str | None = None,
+    *,
+    exponentiate: bool | None = None,
+    level: float = 0.95,
+    per: Any = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Summary:
     """The summary: its text is str(), its tables are in `.tables`."""
-    report = likelihood_report(r, bool(exponentiate), level)
-    return shown_part(r, section, report, _screen_tables(r, report, exponentiate) if section is None else [])
+    report = likelihood_report(r, bool(exponentiate), level, per, labels)
+    return shown_part(r, section, report, _screen_tables(r, report, exponentiate, labels) if section is None else [])
 
 
-def likelihood_report(r: FittedLikelihood, exponentiate: bool = False, level: float = 0.95) -> Report:
+def likelihood_report(
+    r: FittedLikelihood,
+    exponentiate: bool = False,
+    level: float = 0.95,
+    per: Any = None,
+    labels: Mapping[str, str] | None = None,
+) -> Report:
     """All of the summary as data."""
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
     header, random, notes = r.random_part(level)
-    tables: list[Table | Part] = [*random, *_effect_tables(r, exponentiate, level), threshold_estimates(r), *judged]
+    effects = _effect_tables(r, exponentiate, level, per, labels or {})
+    tables: list[Table | Part] = [*random, *effects, threshold_estimates(r), *judged]
     return Report(
         title=r.title,
         header=(
             *data_header(r),
             *_fit_header(r, header),
-            ("Certificate", certificate_text(r.fit.certificate, r.fit.trace)),
+            ("Convergence", certificate_text(r.fit.certificate, r.fit.trace)),
         ),
         tables=tuple(tables),
         notes=(*alert_notes(r), *notes),
@@ -208,21 +223,33 @@ def _threshold_rule(r: FittedLikelihood) -> str:
 # Estimates
 
 
-def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> list[Table]:
+def _effect_tables(
+    r: FittedLikelihood, exponentiate: bool, level: float, per: Any, labels: Mapping[str, str]
+) -> list[Table]:
     """Every kind of effects in full, and the ratios of the location effects if `exponentiate`."""
-    columns = r.coefficient_columns
+    columns, names = r.coefficient_columns, r.parameters.names
+    factors, suffixes = (1.0, {}) if per is None else rescaled(r, per)
     low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
     statistic = "z" if r.bias_reduced is None and np.isinf(r.own_covariance.df) else "t"
-    shown = {"estimate": r.fit.limits, "std. error": columns["std_error"], statistic: columns["statistic"]}
+    changed = {"estimate": r.fit.limits, "std. error": columns["std_error"]}
+    limits = {f"{50 * (1 - level):.3g}%": low, f"{50 * (1 + level):.3g}%": high}
+    shown = changed | {statistic: columns["statistic"]}
     shown |= {} if r.bias_reduced is None else {"df": columns["df"]}
-    shown |= {"p": columns["p_value"], f"{50 * (1 - level):.3g}%": low, f"{50 * (1 + level):.3g}%": high}
-    frame = pd.DataFrame(shown, index=r.parameters.names)
+    frame = pd.DataFrame(shown | {"p": columns["p_value"]} | limits)
+    if per is not None:
+        frame[[*changed, *limits]] *= factors[: len(frame), None]
     formats = {"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"}
     tables: list[Table] = []
     for kind, title in TITLES.items():
         rows = r.parameters.of(kind)
         if rows.size and (kind != "threshold" or r.fit.jacobian is not None):
-            tables.append(Table(title=title, frame=frame.iloc[rows], formats=formats))
+            index = []
+            for row in rows:
+                index.append(
+                    row_label(kind, names[row], labels)
+                    + (f", {suffixes[names[row]]}" if names[row] in suffixes else "")
+                )
+            tables.append(Table(title=title, frame=frame.iloc[rows].set_axis(index), formats=formats))
     if exponentiate and r.design.names:
         tables.insert(1, _ratios(r, tables[0].frame))
     return tables
@@ -230,17 +257,12 @@ def _effect_tables(r: FittedLikelihood, exponentiate: bool, level: float) -> lis
 
 def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
     """Odds ratios or what the link has in their place, with limits, from the table of location effects."""
-    name, sign, title = _SCALED if _scaled(r) else r.family.ratios.get(r.family.link.name, _EXPONENT)
+    name, sign, title = ratio_of(r)
     with np.errstate(over="ignore"):  # infinite, of a large coefficient
         limits = np.sort(np.exp(sign * effects.iloc[:, -2:].to_numpy()), axis=1)
         columns = {name: np.exp(sign * effects["estimate"].to_numpy())}
     frame = pd.DataFrame(columns | dict(zip(effects.columns[-2:], limits.T, strict=True)), index=effects.index)
     return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
-
-
-def _scaled(r: FittedLikelihood) -> bool:
-    rows = r.design.sample.rows
-    return rows.scale is not None or rows.scale_offset is not None
 
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
@@ -258,44 +280,60 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
 # One screen
 
 
-def _screen_tables(r: FittedLikelihood, report: Report, exponentiate: bool | None) -> list[Table | Line]:
+def _screen_tables(
+    r: FittedLikelihood, report: Report, exponentiate: bool | None, labels: Mapping[str, str] | None
+) -> list[Table | Line]:
     """Effects with their ratios in the same row, thresholds in a line or two, and the test of proportional odds."""
-    has_ratio = r.family.link.name in r.family.ratios and not _scaled(r)
-    with_ratios = bool(r.design.names) and (has_ratio if exponentiate is None else exponentiate)
-    ratios: Table | None = None
+    ratio, _, title = ratio_of(r)
+    with_ratios = bool(r.design.names) and (ratio != "exp(estimate)" if exponentiate is None else exponentiate)
+    references = tuple(map(partial(effect_label, labels=labels or {}), reference_levels(r.design).values()))
+    reference = [Line(head="Reference levels:", items=references)] if references else []
     blocks: list[Table | Line] = []
     for block in learnt(report):
         if isinstance(block, Line):
-            blocks.append(block)
+            blocks += [*reference, block]
+        elif block.title == TITLES["nominal"]:
+            blocks.append(_by_threshold(r, block))
         elif "estimate" in block.frame:
-            if with_ratios and block.title == TITLES["location"]:
-                ratios = _ratios(r, block.frame)
+            ratios = _ratios(r, block.frame) if with_ratios and block.title == TITLES["location"] else None
             blocks.append(_brief(block, ratios))
-        elif ratios is None or block.title != ratios.title:  # ratios stand beside the effects
-            blocks.append(block)
+        elif block.title != title:
+            blocks.append(block)  # ratios stand beside the effects
     return [*blocks, *_proportionality(r)]
 
 
 def _brief(block: Table, ratios: Table | None) -> Table:
-    """A table of effects with few digits, and the ratios at its right where its rows have them."""
+    """A table of effects with few digits, and the ratios at its right."""
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
-    formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats, "p": "p3"}
+    formats = dict.fromkeys(frame, few_decimals(errors)) | block.formats
     short = replace(block, frame=frame, formats=formats)
-    if ratios is None or not frame.index.equals(ratios.frame.index):
+    if ratios is None:
         return short
     name, *limits = map(str, ratios.frame)
     columns = ratios.frame.set_axis([SHORT[name], *map(" {}".format, limits)], axis=1)
     title = f"{short.title}; {SHORT[name]} = {name}"
     formats |= dict.fromkeys(columns, ratio_decimals(columns))
     wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
-    if wide.grid.width <= SCREEN:
+    label, *sizes = wide.grid.sizes
+    if min(label, SHORTEST_LABEL) + sum(sizes) + len(sizes) <= SCREEN:
         return wide
-    return replace(wide, frame=wide.frame.drop(columns=limits))  # the limits of the ratio are their exponents
+    return replace(wide, frame=wide.frame.iloc[:, :-2])  # the limits of the ratio are the exponents of the others
+
+
+def _by_threshold(r: FittedLikelihood, block: Table) -> Table:
+    """Nominal effects with standard errors, one row each, one column a threshold."""
+    heads = list(r.fit.threshold_names) or r.threshold_names
+    errors = block.frame["std. error"]
+    spec = few_decimals(errors.fillna(block.frame["estimate"].abs()))
+    texts = map("{} ({})".format, column_cells(block.frame["estimate"], spec), column_cells(errors, spec))
+    names = [str(name).removesuffix(heads[0]).removesuffix(", ") for name in block.frame.index[:: len(heads)]]
+    frame = pd.DataFrame(np.reshape(list(texts), (-1, len(heads))), names, heads)
+    return Table(title=block.title.replace("(", "with standard errors (", 1), frame=frame)
 
 
 def _proportionality(r: FittedLikelihood) -> list[Line]:
-    """The score test of equal effects at all thresholds, where the fit has one."""
+    """The score test of equal effects at all thresholds, where the fit has one, and what to try where it fails."""
     if r.fit.marginal is not None or why_unavailable(r, "score_test()"):
         return []
     chisq, df = score_row(r)
@@ -304,4 +342,5 @@ def _proportionality(r: FittedLikelihood) -> list[Line]:
         return []
     odds = r.family.ratios.get(r.family.link.name, ("",))[0] == "odds ratio"
     tested = "Proportional odds" if odds else "Equal effects at all thresholds"
-    return [Line(items=(f"{tested}, score test: chi2({df}) = {chisq:.2f}, {p_in_words(p_value)}",))]
+    lines = [Line(items=(f"{tested}, score test: chi2({df}) = {chisq:.2f}, {p_in_words(p_value)}",))]
+    return lines if p_value >= DOUBTFUL else [*lines, Line(items=departures(r, score_tests(r)), between=" ")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,25 +11,31 @@ import pandas as pd
 from scipy.special import chdtri
 
 from .._typing import FloatArray, IntArray
-from ..checks import flag, fraction, one_of, unknown, whole
-from ..exceptions import UnavailableError
+from ..checks import flag, fraction, mapping, number, one_of, unknown, whole
+from ..exceptions import OptionError, UnavailableError
+from ..formula.parse import dotted_name
 from ..likelihood.fitted import FittedLikelihood, of_errors
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
+from ..report.sections import fractional
 
 #: Limits of a profile without a finite end, in standard errors (or in units of the parameter where it has none).
 _OPEN = 5.0
 
 
 def tidy_parameters(
-    r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95
+    r: FittedLikelihood, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95, per: Any = None
 ) -> pd.DataFrame:
     """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type."""
     flag("conf_int", conf_int), flag("exponentiate", exponentiate)
-    columns = dict(r.coefficient_columns)
+    columns, suffixes = dict(r.coefficient_columns), {}
     low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
     numbers = np.column_stack([r.fit.limits, low, high])
+    if per is not None:
+        factors, suffixes = rescaled(r, per)
+        numbers *= factors[: len(numbers), None]
+        columns["std_error"] = columns["std_error"] * factors[: len(numbers)]
     if exponentiate:
         effects = r.parameters.of("nominal", "location", "scale")
         with np.errstate(over="ignore"):  # infinite, of a large coefficient
@@ -41,10 +48,65 @@ def tidy_parameters(
     frame = pd.DataFrame(named | limits | {"coef_type": r.parameters.kinds})
     if (random := r.random_parameters) is not None:
         low, high = random.limits(level).T
-        own = {"term": random.names, "estimate": random.estimates, "std_error": random.errors}
-        more = pd.DataFrame(own | {"conf_low": low, "conf_high": high, "coef_type": random.kinds})
+        numeric = {"estimate": random.estimates, "std_error": random.errors, "conf_low": low, "conf_high": high}
+        numeric = {name: values * factors[len(numbers) :] for name, values in numeric.items()} if suffixes else numeric
+        more = pd.DataFrame({"term": random.names, **numeric, "coef_type": random.kinds})
         frame = pd.concat([frame, more.reindex(columns=frame.columns)], ignore_index=True)
-    return NotedFrame.of(frame, of_errors(r), "Parameters" + "; exponents of all but thresholds" * exponentiate)
+    frame.attrs |= {"per": suffixes} if suffixes else {}
+    notes = [*of_errors(r), *(f"{name}: {suffix}." for name, suffix in suffixes.items())]
+    return NotedFrame.of(frame, notes, "Parameters" + "; exponents of all but thresholds" * exponentiate)
+
+
+def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]:
+    """Factors of the parameters (random effects last) for changes other than by 1, and what labels add to their names.
+
+    Parameters
+    ----------
+    r : FittedLikelihood
+    per : mapping of variable to positive number, or "sd"
+        The change of each variable; "sd" is the standard deviation of every numeric variable that enters linearly.
+
+    Raises
+    ------
+    OptionError
+        A variable that is not numeric, or that enters through a function, or another `per`.
+    """
+    design, spec, rows = r.design, r.design.spec, r.design.sample.rows
+    expressions = [factor for factor in spec.factors.values() if spec.codings[factor.key].suffixes == ("",)]
+    numeric = [factor for factor in expressions if not spec.codings[factor.key].levels]
+    linear = [name for factor in numeric for name in factor.names if spec.linear_in(name)]
+    sides = (
+        ("location", spec.location, design.terms, rows.X),
+        ("nominal", spec.nominal, design.nominal_terms, rows.nominal),
+        ("scale", spec.scale, design.scale_terms, rows.scale),
+    )
+    if isinstance(per, str) and per == "sd":
+        columns = {name: X[:, terms[name].start] for _, _, terms, X in sides for name in linear if name in terms}
+        weights = {"aweights" if fractional(r) else "fweights": design.sample.case_weights}
+        changes = {name: math.sqrt(np.cov(column, **weights)) for name, column in columns.items()}
+        words = {name: f"SD ({change:.3g})" for name, change in changes.items()}
+    else:
+        changes = {name: number(f"per of {name}", x, above=0) for name, x in mapping("per", per, "{'age': 10}").items()}
+        words = {name: f"{change:g}" for name, change in changes.items()}
+    if wrong := [name for name in changes or [per] if name not in linear]:
+        raise OptionError(
+            f"per must name numeric variables that enter linearly; got {wrong[0]!r}; this fit has "
+            f"{', '.join(map(repr, linear)) or 'none'}. For factors, splines and transforms use marginal_effects()."
+        )
+    every = _names(r)
+    factors, suffixes = np.ones(len(every)), dict[str, str]()
+    for kind, part, terms, _ in sides:
+        for term in () if part is None else part.terms:
+            names = [name for name in map(dotted_name, (factor.tree for factor in term.factors)) if name in changes]
+            places = r.parameters.of(kind).reshape(max(each.stop for each in terms.values()), -1)[terms[term.label]]
+            factors[places] = math.prod(changes[name] for name in names)
+            suffix = f"per {' × '.join(words[name] for name in names)}"
+            suffixes |= {every[place]: suffix for place in places.flat if names}
+    for place, parameter in enumerate(every):
+        slope = parameter.removeprefix("sd_").rpartition("|")[0]
+        if place >= len(r.parameters.names) and parameter.startswith("sd_") and slope in changes:
+            factors[place], suffixes[parameter] = changes[slope], f"per {words[slope]}"
+    return factors, suffixes
 
 
 def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95, type: str = "wald") -> pd.DataFrame:

@@ -314,7 +314,7 @@ class Comparison(Reported):
         short = [shortened_middle(str(name), _LONGEST) for name in frame.index]
         if len(set(short)) == len(short):
             frame.index = pd.Index(short, name="method")
-        formats = {"p": "p3", "P(same)": ".2f", "P(worse)": ".2f", "rank": ".2f", "seconds": ".2g"}
+        formats = {"p": "p", "P(same)": ".2f", "P(worse)": ".2f", "rank": ".2f", "seconds": ".2g"}
         note = (
             f"diff., p: from {shortened_middle(self.best, 2 * _LONGEST)}, corrected resampled t test. P(same), "
             "P(worse): within 0.01 of it, worse by more (Bayesian). rank: mean over folds. Other measures: .table."

@@ -63,7 +63,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     [1.47, 3.54]
     """
 
-    def summary(self, section: str | None = None, *, exponentiate: bool | None = None, level: float = 0.95) -> Summary:
+    def summary(
+        self,
+        section: str | None = None,
+        *,
+        exponentiate: bool | None = None,
+        level: float = 0.95,
+        per: Any = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Summary:
         """The summary: its text is str(), its tables are in `.tables`.
 
         Parameters
@@ -75,11 +83,15 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             other links, exponents. Where it is not given, ratios of odds and hazards are shown on the screen.
         level : float in (0, 1)
             Confidence level of the limits.
+        per : dict of variable to number, or "sd", optional
+            The change of numeric variables that effects belong to, as in `tidy`.
+        labels : dict of str to str, optional
+            Text for variables or terms, such as {"age": "Age (years)"}.
 
         Raises
         ------
         OptionError
-            Another section, or one that this fit has not.
+            Another section, or one that this fit does not have.
 
         Examples
         --------
@@ -90,20 +102,16 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         ...
         """
 
-        return likelihood_summary(self, section, exponentiate=exponentiate, level=level)
+        return likelihood_summary(self, section, exponentiate=exponentiate, level=level, per=per, labels=labels)
 
     def summary_data(self, exponentiate: bool = False, level: float = 0.95) -> Report:
-        """All of the summary as data.
-
-        Parameters
-        ----------
-        exponentiate, level
-            As in `likelihood_summary`.
-        """
+        """All of the summary as data."""
 
         return likelihood_report(self, exponentiate, level)
 
-    def tidy(self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
+    def tidy(
+        self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95, per: Any = None
+    ) -> pd.DataFrame:
         """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type.
 
         Under a CR2 covariance also df, the degrees of freedom of t.
@@ -117,6 +125,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             the coefficient.
         level : float
             Confidence level of the limits.
+        per : dict of variable to number, or "sd", optional
+            The change of numeric variables that effects belong to: {"age": 10} multiplies the coefficients of age,
+            their errors and limits by 10; "sd" is one standard deviation of each. `attrs["per"]` says which terms.
+
+        Raises
+        ------
+        OptionError
+            `per` names a variable that is not numeric or does not enter linearly (splines, logs, powers).
 
         Examples
         --------
@@ -128,7 +144,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         5  contact[T.yes]      4.61      1.81      11.73
         """
 
-        return tidy_parameters(self, conf_int, exponentiate, level)
+        return tidy_parameters(self, conf_int, exponentiate, level, per)
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit.

@@ -95,9 +95,6 @@ _ROUNDING = 1e-10
 # A number of more decimals is written with a power of ten.
 _MOST_DECIMALS = 8
 
-# Smaller p-values are shown as smaller than this.
-_SMALLEST_P = 1e-16
-
 
 def column_cells(values: pd.Series, spec: str | None) -> list[str]:
     """The cells of one column under a format of `Table.formats`; None follows the dtype."""
@@ -114,19 +111,6 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
     for value, gap in zip(values, values.isna(), strict=True):
         texts.append(MISSING if gap else f"{value:z{spec}}" if write is None else write(value))
     return texts
-
-
-def p_value(p: float) -> str:
-    """A p-value: 4 decimals, then powers of ten, then "<1e-16".
-
-    Examples
-    --------
-    >>> p_value(0.04321), p_value(3.21e-6), p_value(0.0)
-    ('0.0432', '3.2e-06', '<1e-16')
-    """
-    if p < _SMALLEST_P:
-        return f"<{_SMALLEST_P:.0e}"
-    return f"{p:.4f}" if p >= 0.001 else f"{p:.1e}"
 
 
 def short_p_value(p: float) -> str:
@@ -250,8 +234,7 @@ def brief_ratio(x: float) -> str:
 
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
-    "p": p_value,
-    "p3": short_p_value,
+    "p": short_p_value,
     "int": count,
     "percent": lambda x: f"{100 * x:.1f}%",
     "ratio": ratio,

@@ -15,8 +15,8 @@ from .cells import MISSING, cells, column_cells, filled, wrapped
 
 #: Characters of a line.
 SCREEN = 80
-#: Longer labels of rows are broken; labels are not broken into shorter lines than `_SHORTEST_LABEL`.
-_LONGEST_LABEL, _SHORTEST_LABEL = 44, 20
+#: Longer labels of rows are broken; labels are not broken into shorter lines than `SHORTEST_LABEL`.
+_LONGEST_LABEL, SHORTEST_LABEL = 44, 18
 #: A level's name that is no longer than this stays, where its number would save little room.
 _BRIEF_NAME = 4
 
@@ -102,29 +102,32 @@ def grid_lines(grid: Grid, fold: int = 1) -> list[str]:
 
 
 def _with_short_labels(grid: Grid) -> Grid:
-    """The table with long labels broken; the rest of a label is in a row without cells."""
+    """The table with long labels broken; the variable of a factor's levels is on a line of its own, once."""
     longest = max((cells(row[0]) for row in grid.rows), default=0)
     room = longest - (grid.width - SCREEN)
-    room = room if room >= min(_SHORTEST_LABEL, longest) else _LONGEST_LABEL
+    room = room if room >= min(SHORTEST_LABEL, longest) else _LONGEST_LABEL
     rows: list[tuple[str, ...]] = []
-    titles = {}
+    titles, variable, blank = {}, "", [""] * (len(grid.align) - 1)
     for number, (label, *texts) in enumerate(grid.rows):
         if number in grid.titles:
             titles[len(rows)] = grid.titles[number]
-        first, *more = _label_lines(label, room)
-        rows += [(first, *texts), *((line, *[""] * len(texts)) for line in more)]
+        before = " " * (len(label) - len(label.lstrip()))
+        head, colon, level = label.strip().partition(": ") if cells(label) > room else (label, "", "")
+        if colon and head != variable and len(rows) in titles:
+            rows += [(before + line, *blank) for line in _label_lines(head, room)]
+        elif colon and head != variable:
+            titles[len(rows)] = head
+        variable, before = head, before + "  " * bool(colon)
+        first, *more = _label_lines(level if colon else label.strip(), room - len(before))
+        rows += [(before + first, *texts), *((f"{before}  {line}", *blank) for line in more)]
     return replace(grid, rows=tuple(rows), titles=titles)
 
 
 def _label_lines(label: str, room: int) -> list[str]:
-    """A label in lines of `room` characters, broken before the level of a factor first."""
+    """A label in lines of `room` characters."""
     if cells(label) <= room:
         return [label]
-    before = " " * (len(label) - len(label.lstrip()))
-    size = max(room - len(before) - 2, _SHORTEST_LABEL // 2)
-    parts = label.strip().replace("[T.", "\n[T.", 1).split("\n")
-    first, *more = (line for part in parts for line in wrapped(part, size, hyphens=False) or [part])
-    return [before + first, *(f"{before}  {line}" for line in more)]
+    return wrapped(label, max(room - 2, SHORTEST_LABEL // 2), hyphens=False) or [label]
 
 
 def _in_blocks(sizes: Sequence[int], n_first: int) -> Iterator[list[int]]:
@@ -399,7 +402,7 @@ def _format(name: Any, column: pd.Series, formats: Mapping[Any, str] | None) -> 
     if name == "df" and not (column.isna() | (column % 1 == 0)).all():
         return ".1f"  # Satterthwaite's
     if str(name).endswith("p_value"):
-        return "p3"
+        return "p"
     return _FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
 
 

@@ -24,11 +24,9 @@ from ..persistence import write_file
 from .cells import count, counted, p_in_words
 from .frames import grid_html
 from .render import Line, Table, as_html
-from .sections import certificate_text, fractional, shortened
+from .sections import DOUBTFUL, certificate_text, departures, fractional, shortened
 
 # Diagnosis
-
-_DOUBTFUL = 0.05
 
 
 def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
@@ -42,12 +40,10 @@ def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
 
 
 def _optimum(fit: FittedRanker) -> str:
-    if getattr(fit.fit, "separation", None) is not None:
-        return "There is none, because the response is separated: the likelihood rises to its limit."
     shown = certificate_text(fit.certificate, fit.trace)
-    if fit.certificate.reached:
-        return f"The fit is as good as its method asks for: {shown}."
-    return f"THE FIT DID NOT REACH ITS OPTIMUM, and its numbers may be off: {shown}."
+    if getattr(fit.fit, "separation", None) is not None:
+        return f"The response is separated: the likelihood rises to its limit, and has no maximum. {shown}."
+    return shown + ("." if fit.certificate.reached else ": the numbers may be off.")
 
 
 def _separation(fit: FittedRanker) -> str:
@@ -69,14 +65,9 @@ def _proportional(fit: Any) -> str:
         why = "the response is separated" if fit.fit.separation is not None else "the test has no value here"
         return f"Not tested: {why}."
     shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p_in_words(test['p_value'])}"
-    if test["p_value"] >= _DOUBTFUL:
+    if test["p_value"] >= DOUBTFUL:
         return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
-    worst = table["p_value"].iloc[:-1].idxmin()
-    return (
-        f"Effects seem to differ between thresholds ({shown}), most of all those of {worst} "
-        f"({p_in_words(table.loc[worst, 'p_value'])}). With many rows small differences show: look at the picture of "
-        f"parallel effects, and try nominal='~ {worst}'."
-    )
+    return f"{' '.join(departures(fit, table))} All together: {shown}."
 
 
 def _data_readings(fit: FittedRanker) -> str:
@@ -90,15 +81,10 @@ def _data_readings(fit: FittedRanker) -> str:
 
 
 def _errors(fit: FittedRanker) -> str:
-    sample = fit.design.sample
-    shares = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    commonest = int(shares.argmax())
     wrong, away = (fit.training_errors.value(f"{kind} error") for kind in ("classification", "absolute"))
-    always = 1.0 - shares[commonest] / shares.sum()
     return (
-        f"Of the {count(fit.nobs)} training rows {100 * wrong:.1f} % are given a wrong level, {away:.2f} levels off on "
-        f"average; {fit.levels[commonest]} for all would be wrong for {100 * always:.1f} %. New rows fare worse as a "
-        "rule: fit.errors(cv=10) tells how much."
+        f"Of the {count(fit.nobs)} training rows {100 * wrong:.1f}% are predicted at a wrong level, {away:.2f} levels "
+        "off on average. New rows usually fare worse: fit.errors(cv=10) estimates by how much."
     )
 
 
@@ -106,9 +92,9 @@ def _errors(fit: FittedRanker) -> str:
 
 #: What is shown, in this order, by the name of a plot.
 CAPTIONS = {
-    "forest": "Effects with 95 % limits.",
+    "forest": "Effects with 95% limits.",
     "effects": "Probabilities of the levels by {}, the other variables held.",
-    "ranef": "Effects of the groups, at their modes, with 95 % limits.",
+    "ranef": "Effects of the groups, at their modes, with 95% limits.",
     "dependence": "Mean predictions over the rows with {} set to one value after the other.",
     "boundaries": "Predicted levels over {} and {}.",
     "tree": "The tree; of several, the first.",
@@ -118,6 +104,8 @@ CAPTIONS = {
     "residuals": "Surrogate residuals against the quantiles they should have: on the line where the model is true.",
     "margins": "Margins of the training rows; below 0 a row is on the wrong side of a threshold.",
 }
+#: Pictures that pages about likelihood fits leave out.
+_OF_RANKERS = ("confusion", "margins")
 #: Variables that get a picture each.
 _MOST_VARIABLES = 4
 #: Dots per inch.
@@ -133,10 +121,11 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
         return
     plots: Any = fit.plot  # type: ignore[attr-defined]  # of the results
     for name in CAPTIONS:
-        if name in plots.names:
+        if name in plots.names and not (fit.method.likelihood and name in _OF_RANKERS):
             for given in _arguments(fit, name):
                 yield _figure(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given))
-    if left := [f"fit.plot.{name}" for name in plots.names if name not in CAPTIONS]:
+    left_out = _OF_RANKERS if fit.method.likelihood else ()
+    if left := [f"fit.plot.{name}" for name in plots.names if name not in CAPTIONS or name in left_out]:
         yield _paragraph(f"More pictures: {', '.join(left)}.")
 
 
@@ -162,7 +151,8 @@ def _figure(name: str, caption: str, draw: Callable[[], Any]) -> str:
         return _paragraph(f"No picture {name!r}: {problem}")
     stream = BytesIO()
     try:
-        figure.savefig(stream, format="png", dpi=_DOTS, facecolor="white", bbox_inches="tight")
+        box = None if figure.get_layout_engine() else "tight"  # a layout engine has made room for all texts
+        figure.savefig(stream, format="png", dpi=_DOTS, facecolor="white", bbox_inches=box)
     finally:
         pyplot.close(figure)
     source = f"data:image/png;base64,{b64encode(stream.getvalue()).decode('ascii')}"
@@ -186,7 +176,7 @@ def _page(fit: Any, pictures: bool) -> str:
         "Diagnosis": [_definitions(readings(fit))],
         "Pictures": _drawings(fit) if pictures else (),
         "How to cite": [_listed([*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."])],
-        "Call and versions": [_code(fit.call), _definitions(_versions())],
+        "Call and versions": [_code(_call(fit)), _definitions(_versions())],
     }
     bodies = {title: "\n".join(blocks) for title, blocks in sections.items()}
     shown = {title: body for title, body in bodies.items() if body}
@@ -234,7 +224,7 @@ def _summary(fit: Any) -> str:
     """The one screen without the line that names further sections."""
     summary = fit.summary().report
     blocks = tuple(block for block in summary.blocks if not (isinstance(block, Line) and block.head == "More:"))
-    shown = replace(summary, title="What was learnt, and how well", tables=blocks)
+    shown = replace(summary, title="Results and model fit", tables=blocks)
     return f'<div class="tables">{as_html(shown)}</div>'
 
 
@@ -296,6 +286,11 @@ def _column_table(fit: FittedRanker) -> Table:
         note=note if any("[" in name for name in names) else "",
     )
     return shortened(table, "fit.design")
+
+
+def _call(fit: FittedRanker) -> str:
+    """The call with its data, as Python runs it; three dots stand for values that were given as arrays."""
+    return f"from ordstat import *\n{fit.call.replace(repr(fit.design.formula), f'{fit.design.formula!r}, data', 1)}"
 
 
 def _versions() -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from .cells import column_cells, number, wrapped
 from .frames import LABEL, RULE, SCREEN, Grid, NotedFrame, by_numbers, grid_html, grid_lines, html_table, one_line
+from .table import effect_label
 
 _GAP = "  "
 _KEPT = "\N{NO-BREAK SPACE}"
@@ -68,7 +69,7 @@ class Table:
             if piece is not self:
                 titles[len(rows)] = piece.title
             frame, blank = piece.frame, [""] * len(piece.frame)
-            columns = [list(map(one_line, frame.index))]
+            columns = [list(map(effect_label, map(one_line, frame.index)))]
             for name in names:
                 columns.append(column_cells(frame[name], piece.formats.get(name)) if name in frame else blank)
             rows += zip(*columns, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, cast
@@ -18,9 +19,10 @@ from ..fitted import FittedRanker
 from ..judging.costs import sample_costs
 from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
-from .cells import column_cells, count, counted, number
+from .cells import column_cells, count, counted, number, p_in_words
 from .frames import NotedFrame
 from .render import Line, Part, Report, Summary, Table, kept, lines_of
+from .table import row_label
 
 #: Parts of a summary, in order.
 SECTIONS = ("model", "fit", "errors", "margins", "bounds")
@@ -41,14 +43,15 @@ def alert_notes(r: FittedRanker) -> tuple[str, ...]:
 
 
 def certificate_text(certificate: Certificate, trace: Trace, details: bool = True) -> str:
-    """Value against tolerance, iterations and, with `details`, the solver's further figures."""
-    sign = "<=" if certificate.reached else "> (NOT REACHED)"
-    parts = [f"{certificate.name} {certificate.value:.2g} {sign} {certificate.tolerance:.2g}"]
-    parts.append(counted(trace.iterations, "iteration"))
+    """Whether the fit reached its optimum, and the number that proves it; with `details` further figures."""
+    figures = [f"{certificate.name} {certificate.value:.2g}"]
+    if not certificate.reached:
+        figures = [f"{figures[0]}, above the tolerance {certificate.tolerance:.2g}"]
     for label, value in certificate.details if details else ():
         if label != "iterations":  # some methods list them again
-            parts.append(f"{label} {value:.4g}" if isinstance(value, (float, np.floating)) else f"{label} {value}")
-    return "; ".join(parts)
+            figures.append(f"{label} {value:.4g}" if isinstance(value, (float, np.floating)) else f"{label} {value}")
+    ended = "Converged in" if certificate.reached else "NOT CONVERGED after"
+    return f"{ended} {counted(trace.iterations, 'iteration')} ({'; '.join(figures)})"
 
 
 def fractional(r: FittedRanker) -> bool:
@@ -96,7 +99,7 @@ def ranker_report(
     """The summary of a ranker: what all have, with its own tables, pairs of the header and notes."""
     return Report(
         title=r.title,
-        header=(*data_header(r), ("Certificate", certificate_text(r.fit.certificate, r.fit.trace)), *header),
+        header=(*data_header(r), ("Convergence", certificate_text(r.fit.certificate, r.fit.trace)), *header),
         tables=tuple(tables),
         notes=(*alert_notes(r), *notes),
         margin_notes=lambda: r.margin_bounds.notes,
@@ -278,8 +281,10 @@ def error_figures(fit: FittedRanker) -> dict[str, float]:
 # One screen
 
 _MEASURES = ("classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance")
-#: Pairs of the header that the screen shows elsewhere, or not at all, and pairs that go without saying.
-_APART = ("Method", "Certificate")
+#: Pairs of the header that the screen has first, and those that it shows elsewhere, or not at all.
+_FIRST = ("Observations", "Levels", "Cost", "Link", "Threshold", "Penalty", "Groups", "Survey design", "Std. errors")
+_APART = ("Method", "Convergence")
+#: Pairs that go without saying.
 _USUAL = ("Cost classification", "Threshold flexible", "Std. errors observed information")
 #: Thresholds in lines of text, and characters of a level's name in a head.
 _MOST_INLINE, _LONGEST_LEVEL = 12, 12
@@ -287,6 +292,8 @@ _MOST_INLINE, _LONGEST_LEVEL = 12, 12
 _MOST_LINES = 3
 #: Characters of both heads beside the errors of the fit.
 _ROOM = 49
+#: Rows with unequal effects at the thresholds are named below this p-value.
+DOUBTFUL = 0.05
 
 
 def shown_part(
@@ -307,7 +314,7 @@ def shown_part(
 
 
 def learnt(report: Report) -> list[Table | Line]:
-    """What a report says was learnt; thresholds in a line or two."""
+    """The estimates of a report; thresholds in a line or two."""
     blocks: list[Table | Line] = []
     for block in report.tables:
         if isinstance(block, Table) and block.section == "model":
@@ -316,55 +323,65 @@ def learnt(report: Report) -> list[Table | Line]:
 
 
 def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], sections: Sequence[str]) -> Report:
-    """Model, estimates, errors, bound, certificate, and the names of further sections."""
-    errors, header = _brief_errors(r), dict(report.header)
-    long_names = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL
-    numbered = long_names and any(isinstance(block, Line) and len(lines_of(block)) > _MOST_LINES for block in model)
+    """Data, estimates, fit, errors and bound of a likelihood fit; errors and bound first for other methods."""
+    likelihood, header = r.method.likelihood, dict(report.header)
+    judged: list[Table | Line] = [_error_line(r)] if likelihood else [_brief_errors(r)]
+    judged += [_bound_line(r)] if r.margin_bounds.informative or not likelihood else []
+    numbered = max(map(len, map(str, r.levels))) > _LONGEST_LEVEL and any(map(_is_long, model))
     if numbered:
-        model = [_by_numbers(r, block) for block in model]
-    if numbered or "always level " in " ".join(map(str, errors.frame)):
+        model = list(map(partial(_by_numbers, r), model))
+    if numbered or (isinstance(judged[0], Table) and "always level " in " ".join(map(str, judged[0].frame))):
         header["Levels"] = levels_of(r, numbered=True)
-    about = []
+    pairs: dict[bool, list[str]] = {True: [], False: []}
     for label, value in header.items():
         pair = f"{label} {number(value)}"
-        about += [pair] if label not in _APART and pair not in _USUAL else []
-    blocks: list[Table | Line] = [Line(items=tuple(about))]
+        if label not in _APART and pair not in _USUAL:
+            pairs[label in _FIRST].append(pair)
+    rest = [Line(head="Model fit:" if likelihood else "Method:", items=tuple(pairs[False]))] if pairs[False] else []
+    blocks: list[Table | Line] = [Line(items=tuple(pairs[True])), *([] if likelihood else judged)]
     for block in model:
         shown, before = getattr(block, "brief", None) or block, blocks[-1]
         if isinstance(shown, Table) and isinstance(before, Table) and set(shown.frame) <= set(before.frame):
             blocks[-1] = replace(before, below=(*before.below, shown))  # goes on under the same head
         else:
             blocks.append(shown)
-    certificate = Line(
-        head="Certificate:", items=tuple(certificate_text(r.fit.certificate, r.fit.trace, False).split("; "))
-    )
+    before = len(blocks)
+    for place, block in enumerate(blocks if likelihood else ()):
+        before = place + 1 if isinstance(block, Line) and block.head == "Thresholds" else before
+    blocks[before:before] = rest
     named = (f'summary("{sections[0]}")', *map('"{}"'.format, (*sections[1:], "all")))
-    more = Line(head="More:", items=named, between=", ")
-    tables = (*blocks, errors, _bound_line(r), certificate, more)
+    ended = Line(items=(certificate_text(r.fit.certificate, r.fit.trace, False),))
+    tables = (*blocks, *(judged if likelihood else []), ended, Line(head="More:", items=named, between=", "))
     return Report(title=r.title, header=(), tables=tables, notes=(*report.notes, *_of_one_level(r)))
 
 
-def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
-    """Thresholds, and effects on them, by the numbers of their levels."""
-    numbers = {f"{low}|{high}": f"{k}|{k + 1}" for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
-
-    def renamed(label: str, end: str) -> str:
-        name = next((name for name in numbers if label.startswith(name + end)), "")
-        return numbers.get(name, "") + label[len(name) :]
-
+def _is_long(block: Table | Line) -> bool:
+    """Whether long names of levels take too much room: in lines of thresholds, or in the head of a table."""
     if isinstance(block, Line):
-        return replace(block, items=tuple(renamed(item, " ") for item in block.items))
-    frame = block.frame.rename(index=lambda label: renamed(str(label), "."))
-    brief: Any = None if block.brief is None else _by_numbers(r, block.brief)
-    return replace(block, frame=frame, brief=brief)
+        return len(lines_of(block)) > _MOST_LINES
+    return any("|" in str(name) for name in block.frame)
+
+
+def _by_numbers(r: FittedRanker, block: Table | Line) -> Table | Line:
+    """Thresholds by the numbers of their levels."""
+    numbers = {f"{low}|{high}": f"{k}|{k + 1}" for k, (low, high) in enumerate(pairwise(r.levels), start=1)}
+    if isinstance(block, Table):
+        return replace(block, frame=block.frame.rename(columns=numbers))
+    items = []
+    for item in block.items:
+        name = next((name for name in numbers if item.startswith(f"{name} ")), "")
+        items.append(numbers.get(name, "") + item[len(name) :])
+    return replace(block, items=tuple(items))
 
 
 def printed(r: FittedRanker) -> Report:
     """Call, size and estimates: what `print` shows of a fit."""
     size = (f"{count(r.nobs)} observations", f"{len(r.levels)} levels", *r.figures_of_fit())
-    shown = [
-        in_line(Table(title=name, frame=values.to_frame())) for name, values in r.estimates().items() if len(values)
-    ]
+    kinds = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale"}
+    shown = []
+    for title, values in r.estimates().items():
+        names = [row_label(kinds.get(title, ""), str(name), {}) for name in values.index]
+        shown += [in_line(Table(title=title, frame=values.set_axis(names).to_frame()))] if names else []
     about = (Line(head="Call:", items=(r.call,)), Line(items=size, between=", "))
     return Report(title=r.title, header=(), tables=(*about, *shown, Line(items=("More: .summary()",))))
 
@@ -379,6 +396,26 @@ def in_line(table: Table) -> Line:
         where = ".thresholds" if table.title == "Thresholds" else ".params"
         items = [*items[: _MOST_INLINE // 2], f"... (all in {where})", *items[-_MOST_INLINE // 2 :]]
     return Line(head=table.title, items=tuple(items), between="   ")
+
+
+def _error_line(r: FittedRanker) -> Line:
+    """Errors on the rows of the fit in words."""
+    wrong, away, *cost = measured(r.training, [*_MEASURES[:2], *["cost"] * r.own_cost])
+    text = f"{100.0 * wrong:.1f}% predicted at a wrong level, {away:.2f} levels off on average"
+    text += f", mean cost {cost[0]:.3g}" if cost else ""
+    return Line(head="Training rows:", items=(text, *filter(None, [r.training_note])), between=". ")
+
+
+def departures(r: Any, table: pd.DataFrame) -> tuple[str, ...]:
+    """Which term's effects differ most between thresholds, from the score tests of the terms, and what to try."""
+    worst = table.iloc[:-1].sort_values(["p_value", "chisq"], ascending=[True, False]).index[0]
+    texts = {term.label: term.text for part in r.design.spec.parts for term in part.terms}
+    nominal = " + ".join([*filter(None, [r.design.recipe.nominal]), texts.get(worst, worst)])
+    return (
+        f"Effects differ between thresholds, most those of {worst} ({p_in_words(table.loc[worst, 'p_value'])}).",
+        f'Try nominal="~ {nominal.removeprefix("~").strip()}"; see plot.parallel().',
+        "Small differences show in large samples.",
+    )
 
 
 def _brief_errors(r: FittedRanker) -> Table:
@@ -400,8 +437,7 @@ def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
     codes = np.unique(r.training.codes)
     if codes.size > 1 or not r.design.names:
         return ()
-    level = repr(r.levels[codes[0]])
-    return (f"All rows are predicted to be {level}: what was learnt moves no best guess under the cost of this fit.",)
+    return (f"All rows are predicted to be {r.levels[codes[0]]!r}, the level of least cost whatever the predictors.",)
 
 
 def _constants(r: FittedRanker) -> dict[str, int]:
@@ -430,6 +466,6 @@ def _bound_line(r: FittedRanker) -> Line:
         return Line(items=r.margin_bounds.notes or ("No margin bound is below the largest possible error",))
     best = min(bounds, key=lambda bound: bound.value / bound.trivial)
     sure = f"with probability {100 * (1 - best.delta):g}%"
-    text = f"{best.name} <= {best.value:.3g} (trivial: {best.trivial:g}) {sure}"
+    text = f"{best.name} <= {best.value:.3g} (largest possible: {best.trivial:g}) {sure}"
     margin = () if np.isnan(best.margin) else (f"Delta {best.margin:.3g}",)
-    return Line(head="Margin bound:", items=(text, *margin, best.source))
+    return Line(head="Margin bound:", items=(text,) if r.method.likelihood else (text, *margin, best.source))

@@ -35,6 +35,7 @@ class StandInMethod:
 
     cost: object = "classification"
     link: str = "logit"
+    likelihood: bool = True
 
     penalty = None
     pairwise = False

@@ -30,6 +30,7 @@ class _Table:
 class _Method:
     cost: object = "absolute"
     cost_matrix = CostMatrix("absolute")
+    likelihood = False
 
     def geometry(self, sample, fit):
         return None
