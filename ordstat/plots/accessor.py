@@ -43,7 +43,6 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
 #: Pictures under another name.
 _INSTEAD = {
     "ale": "dependence(variable), or effects(variable) of a likelihood model",
-    "bounds": "margins(); fit.bounds(delta=...) has the numbers",
     "coefficients": "forest(others={'with age': fit2})",
     "dependence": "effects(variable), or emmeans(variable, scale='mean_class')",
     "effects": "dependence(variable)",
@@ -56,7 +55,6 @@ _OPTIONS = {
     **dict.fromkeys(("axes", "axis", "figure"), "ax="),
     **dict.fromkeys(("xlabel", "ylabel", "names"), "labels={'age': 'Age (years)'}"),
     "figsize": "ax=, axes of a figure of that size",
-    "facets": "ax=, an array of axes, for panels",
 }
 
 
@@ -107,8 +105,6 @@ class Plots:
             if name.startswith("_") or name == "results":
                 raise AttributeError(name)
             hint = f" Use plot.{_INSTEAD[name]}." if name in _INSTEAD else did_you_mean(name, self.names)
-            if name.endswith("_data"):
-                hint = f" Use plot.{name.removesuffix('_data')}(..., draw=False)."
             there = ", ".join(self.names)
             raise AttributeError(f"fit.plot has no picture {name!r} of this fit.{hint} There are {there}.")
 
@@ -125,7 +121,8 @@ class Plots:
         options = [*list(signature(getattr(self, name)).parameters)[:-1], *Looks.__annotations__]
         for option in looks:
             if option not in options:
-                hint = f" Use {_OPTIONS[option]}." if option in _OPTIONS else did_you_mean(option, options)
+                near = _OPTIONS.get(option, "")
+                hint = f" Use {near}." if near.partition("=")[0] in options else did_you_mean(option, options)
                 raise OptionError(f"plot.{name} has no option {option!r}.{hint} It has {', '.join(options)}.")
         labels = looks.get("labels") or {}
         if not isinstance(labels, Mapping):
@@ -521,7 +518,8 @@ class LikelihoodPlots(Plots):
         -------
         matplotlib axes, or an array of them with by or facets
         """
-        frame, _ = effects.means(self.results, variable, by, "prob", values, by_values, at, data, re, level, True)
+        options = {"re": re, "level": level}
+        frame, _ = effects.means(self.results, variable, by, "prob", values, by_values, at, data, True, **options)
         return self._show("effects", ax, looks, frame, effects.draw_effects, self.results, variable, by, facets, re)
 
     def stacked(
@@ -580,10 +578,8 @@ class LikelihoodPlots(Plots):
         ax, title, labels, draw
             As in every picture. The frame: `by` (if given), the variable, estimate, std_error, lower, upper.
         """
-        frame, quantity = effects.means(self.results, variable, by, scale, values, by_values, at, data, re, level)
-        return self._show(
-            "emmeans", ax, looks, frame, effects.draw_emmeans, self.results, variable, by, quantity, level
-        )
+        frame, what = effects.means(self.results, variable, by, scale, values, by_values, at, data, re=re, level=level)
+        return self._show("emmeans", ax, looks, frame, effects.draw_emmeans, self.results, variable, by, what, level)
 
     def parallel(
         self,

@@ -54,16 +54,16 @@ def forest_frame(
     fraction("level", level)
     turn = exponentiate and _ratio(fits)[1] < 0
     parts = [_effects(name, fit, exponentiate, per, level, turn) for name, fit in fits.items()]
-    units = {term: unit for part in parts for term, unit in part.attrs["per"].items()}
     frame = pd.concat(parts, ignore_index=True)
-    frame = _in_order(frame, _chosen(list(dict.fromkeys(frame["term"])), columns))
-    frame.attrs = {"per": units}
+    if len(frame):
+        frame = _in_order(frame, _chosen(list(dict.fromkeys(frame["term"])), columns))
+    frame.attrs["per"] = {term: unit for part in parts for term, unit in part.attrs["per"].items()}
     return frame
 
 
 def _effects(name: str, fit: Any, exponentiate: bool, per: Any, level: float, turn: bool) -> pd.DataFrame:
     if fit.method.likelihood:
-        table = _tidy(fit, level, per, exponentiate=exponentiate)
+        table = fit.tidy(level=level, per=per, exponentiate=exponentiate)
     else:
         table = fit.tidy().assign(conf_low=np.nan, conf_high=np.nan)
         if per is not None:
@@ -75,14 +75,9 @@ def _effects(name: str, fit: Any, exponentiate: bool, per: Any, level: float, tu
     if turn:  # exp(-b), whose limits change places
         rows = (table["coef_type"] == "location").to_numpy()
         table.loc[rows, ["estimate", *_LIMITS]] = 1.0 / table.loc[rows, ["estimate", *_LIMITS[::-1]]].to_numpy()
-    columns = {column: table[column].to_numpy() for column in ("term", "estimate", *_LIMITS, "coef_type")}
-    frame = pd.DataFrame({**columns, "model": name})
-    frame.attrs["per"] = units
+    frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
+    frame.attrs = {"per": units}
     return frame
-
-
-def _tidy(fit: Any, level: float, per: Any, **options: Any) -> Any:
-    return fit.tidy(level=level, **({} if per is None else {"per": per}), **options)
 
 
 def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
@@ -121,8 +116,7 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     ax.axvline(no_effect, color=style.MUTED, linewidth=0.8, zorder=1)
     colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
     offsets = {name: _STEP * ((n - 1) / 2.0 - place) for place, name in enumerate(fits)}
-    heights = np.array([middles[key] for key in keys], dtype=np.float64)
-    heights = np.asarray(heights + data["model"].map(offsets).to_numpy(dtype=np.float64), dtype=np.float64)
+    heights = np.array([middles[key] + offsets[name] for key, name in zip(keys, data["model"], strict=True)])
     endless = np.isinf(data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)).any(axis=1)
     for place, (name, colour) in enumerate(zip(fits, colours, strict=True)):
         shown = (data["model"] == name).to_numpy() & ~endless
@@ -160,8 +154,7 @@ def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, 
     if not results.design.names:
         raise DataError("the fit has no location effects to compare.")
     chosen = _chosen(results.design.names, columns)
-    estimates = _estimates(results, level, per)
-    pooled = estimates.loc[chosen]
+    pooled = _estimates(results, level, per).loc[chosen]
     tables = []
     for code, (threshold, above) in enumerate(zip(results.threshold_names, results.levels, strict=False)):
         table = _estimates(_binary(results, code), level, per).loc[chosen].rename_axis("term").reset_index()
@@ -170,7 +163,7 @@ def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, 
         limits = pooled[["estimate", "lower", "upper"]].to_numpy()
         tables.append(table.assign(**dict(zip(("pooled", "pooled_lower", "pooled_upper"), limits.T, strict=True))))
     frame = _in_order(pd.concat(tables, ignore_index=True), chosen)
-    frame.attrs = {"per": estimates.attrs.get("per", {})}
+    frame.attrs["per"] = pooled.attrs.get("per", {})
     return frame
 
 
@@ -184,9 +177,7 @@ def _chosen(terms: Sequence[str], columns: Sequence[str] | str | None) -> list[s
 
 def _in_order(frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     """The rows of these terms, in this order."""
-    order = {name: place for place, name in enumerate(terms)}
-    frame = frame[frame["term"].isin(order)]
-    return frame.sort_values("term", key=lambda column: column.map(order), kind="stable", ignore_index=True)
+    return pd.concat([frame[frame["term"] == term] for term in terms], ignore_index=True)
 
 
 def _binary(results: Any, code: int) -> Any:
@@ -205,7 +196,7 @@ def _binary(results: Any, code: int) -> Any:
 
 def _estimates(results: Any, level: float, per: Any) -> pd.DataFrame:
     """Location effects: estimate, std_error, lower, upper; NaN for estimates without a finite maximum."""
-    table = _tidy(results, level, per)
+    table = results.tidy(level=level, per=per)
     table = table[table["coef_type"] == "location"].set_index("term")
     frame = table[["estimate", "std_error", "conf_low", "conf_high"]]
     frame = frame.set_axis(["estimate", "std_error", "lower", "upper"], axis=1)
@@ -233,13 +224,14 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
         ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
         for height in heights[table["estimate"].isna()]:
             style.note(ax, "no finite estimate", (0.0, height), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
-    room = style.inches(ax)[1] / (ends[1] - ends[0])
+    room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])  # inches of a row, nearly: a layout takes its time
     step = style.every(room)
     names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step] * len(terms)
     style.row_labels(ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step)
-    style.named(ax, f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits")
+    letters = max(style.drawn_letters(ax), 18)
+    words = in_lines(f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits", letters)
+    ax.set_xlabel(words, fontsize=style.SMALL + 0.5)
     ax.set_ylabel(f"P({sheet.name(results.design.response)} > level)", fontsize=style.SMALL + 0.5)
-    letters = style.drawn_letters(ax)
     looks: dict[str, Any] = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold"}
     for table, heights in zip(tables, places, strict=True):
         limits = with_limits(*table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0])

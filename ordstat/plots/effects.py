@@ -33,18 +33,17 @@ def means(
     variable: str,
     by: str | None,
     scale: str,
-    values: Sequence[Any] | None,
-    by_values: Sequence[Any] | None,
-    at: Mapping[str, Any] | None,
+    values: Any,
+    by_values: Any,
+    at: Any,
     data: Any,
-    re: str | None,
-    level: float,
-    of_levels: bool = False,
+    levels: bool = False,
+    **how: Any,
 ) -> tuple[pd.DataFrame, str]:
     """Marginal means from `emmeans`, one a level of the response or one in all, and what they are means of."""
     if not isinstance(variable, str):
         raise OptionError(f"variable must be the name of one variable of the formula; got {variable!r}.")
-    names = ["level", *_NUMBERS] if of_levels else _NUMBERS
+    names = ["level", *_NUMBERS] if levels else _NUMBERS
     not_taken([variable, by], names)
     if by is None and by_values is not None:
         raise OptionError("by_values goes with by=; got no by.")
@@ -57,7 +56,7 @@ def means(
     if by is not None:
         held[by] = _values_by(results, variable, by, by_values, at, data)
         shown = [by, variable]
-    table = results.emmeans(shown, scale=scale, at=held, data=data, level=level, re=re)
+    table = results.emmeans(shown, scale=scale, at=held, data=data, **how)
     if table.frame.columns.difference([*shown, *names]).size:
         raise OptionError(f"scale must have one mean at each value; {scale!r} has one a level. Use plot.effects().")
     return table.frame[[*shown, *names]], "latent" if scale == "latent" and results.family.ordered else table.quantity
@@ -102,14 +101,14 @@ def draw_effects(
     words, levels, single = _probability(sheet, results, re), results.levels, by is None and not facets
     over_number = numeric(results, variable, table)
     top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
-    groups = {f"{sheet.name(by)} = {style.value_words(v)}": table[table[by] == v] for v in _values(table, by)}
-    key: list[Any] = list(groups) if facets else [sheet.name(level) for level in levels]
-    groups = groups or {"": table}
-    # The curves of every panel, by its title.
+    values = table[by].unique() if by else ()
+    titles = [f"{sheet.name(by)} = {style.value_words(value)}" for value in values]
+    groups = [table[table[by] == value] for value in values] if by else [table]
+    names = [sheet.name(level) for level in levels]
+    shown = [[part[part["level"] == level] for level in levels] for part in groups]  # the curves of every panel
+    key = names
     if facets:
-        shown = {sheet.name(level): [part[part["level"] == level] for part in groups.values()] for level in levels}
-    else:
-        shown = {title: [part[part["level"] == level] for level in levels] for title, part in groups.items()}
+        key, titles, shown = titles, names, [list(curves) for curves in zip(*shown, strict=True)]
     n = len(shown)
     if n > _MOST_PANELS:
         raise OptionError(f"a picture has {_MOST_PANELS} panels at most; got {n}. Give fewer by_values.")
@@ -117,7 +116,7 @@ def draw_effects(
     height = 4.0 if single else max(2.7, 0.2 * len(key) / -(-n // columns))
     panels = sheet.panels(n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8)
     colours: list[Any] = [*style.level_colours(max(len(key), 2))[: len(key)]] or [style.RIGHT]
-    for place, (panel, (title, curves)) in enumerate(zip(panels, shown.items(), strict=True)):
+    for place, (panel, title, curves) in enumerate(zip(panels, titles or [""], shown, strict=True)):
         for i, part in enumerate(curves):
             apart = facets and by is not None
             curve(panel, part, part[variable], over_number, colours[i], i, len(colours), apart)
@@ -131,10 +130,6 @@ def draw_effects(
         else:
             style.panel_key(panels, key, lines, sheet.given)
     return panels[0] if single else np.array(panels, dtype=object)
-
-
-def _values(table: pd.DataFrame, by: str | None) -> Sequence[Any]:
-    return () if by is None else list(table[by].unique())
 
 
 def _probability(sheet: Sheet, results: Any, re: str | None) -> str:
@@ -178,7 +173,7 @@ def draw_emmeans(
     sheet: Sheet, table: pd.DataFrame, results: Any, variable: str, by: str | None, quantity: str, level: float
 ) -> Axes:
     """A line for each value of another variable: where lines are parallel, no interaction. As R's emmip."""
-    groups = [table] if by is None else [table[table[by] == value] for value in _values(table, by)]
+    groups = [table] if by is None else [table[table[by] == value] for value in table[by].unique()]
     if len(groups) > _MOST_LINES:
         raise OptionError(f"by_values must be {_MOST_LINES} values at most; {by!r} has {len(groups)}.")
     ax = sheet.axes(height=3.8)
@@ -199,7 +194,7 @@ def stacked_frame(
 ) -> pd.DataFrame:
     """Probabilities and their running sums."""
     not_taken([variable], ("cumulative",))
-    table = means(results, variable, None, "prob", values, None, at, data, re, 0.95, True)[0]
+    table = means(results, variable, None, "prob", values, None, at, data, True, re=re)[0]
     table = table[[variable, "level", "estimate"]]
     shares = table["estimate"].to_numpy().reshape(-1, len(results.levels))
     return table.assign(cumulative=np.cumsum(shares, axis=1).ravel())

@@ -387,9 +387,8 @@ def columns_for(panels: int) -> int:
     >>> [columns_for(n) for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)]
     [1, 2, 3, 2, 3, 3, 4, 4, 3, 4]
     """
-    if panels <= 4:
-        return (0, 1, 2, 3, 2)[panels]
-    return min((3, 4), key=lambda columns: (panels % columns == 1, -panels % columns))
+    few = {1: 1, 2: 2, 4: 2}
+    return few.get(panels) or min((3, 4), key=lambda columns: (panels % columns == 1, -panels % columns))
 
 
 def level_key(ax: Axes, levels: Sequence[Any], looks: Sequence[Any]) -> None:
@@ -397,7 +396,7 @@ def level_key(ax: Axes, levels: Sequence[Any], looks: Sequence[Any]) -> None:
     room = inches(ax)[1]
     most = int(np.clip(room / (1.17 * _LINE * len(levels)), 1, 3))
     key = _key([beside(ax, level, most) for level in levels], looks)
-    needed = 1.15 * _LINE * sum(1 + str(handle.get_label()).count("\n") for handle in key["handles"])
+    needed = 1.15 * _LINE * sum(1 + label.count("\n") for label in key["labels"])
     key["fontsize"] = SMALL * float(np.clip(room / needed, _SMALLEST, 1.0))
     ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
 
@@ -417,16 +416,11 @@ def _key(names: Sequence[str], looks: Sequence[Any]) -> dict[str, Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles: list[Any] = []
     step = max(1, -(-len(names) // _MOST_NAMES))
-    for name, look in zip(names[::step], looks[::step], strict=True):
-        handle = Patch(color=look) if not isinstance(look, Line2D) else Line2D([], [])
-        if isinstance(look, Line2D):
-            handle.update_from(look)
-        handle.set_label(name)
-        handles.append(handle)
+    handles = [look if isinstance(look, Line2D) else Patch(color=look) for look in looks[::step]][::-1]
     width = 2.2 if isinstance(looks[0], Line2D) else 0.9
-    return {"handles": handles[::-1], "labelspacing": 0.35, "handlelength": width, "handleheight": 0.9, **_LEGEND}
+    shapes = {"labelspacing": 0.35, "handlelength": width, "handleheight": 0.9}
+    return {"handles": handles, "labels": names[::step][::-1], **shapes, **_LEGEND}
 
 
 def legend(ax: Axes, title: str = "") -> None:
@@ -441,15 +435,14 @@ def plain_log_ticks(ax: Axes) -> None:
     low, high = ax.get_xlim()
     most = int(np.clip(inches(ax)[0] / 0.5, 2, 7))
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1.0)
-    ax.xaxis.set_major_locator(MaxNLocator(min(most, 5)))
     for digits in ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
         ticks = np.outer(powers, digits).ravel()
         ticks = ticks[(ticks >= low) & (ticks <= high)]
-        step = 1 if len(digits) > 1 else -(-ticks.size // most)
-        if ticks.size // step <= most and high >= 3.0 * low:
-            ticks = ticks[np.rint(np.log10(ticks)).astype(int) % step == 0] if step > 1 else ticks
-            ax.xaxis.set_major_locator(FixedLocator(ticks.tolist()))
+        if ticks.size <= most:
             break
+    step = -(-ticks.size // most)  # of very many powers some, with 1 among them
+    ticks = ticks[-int(np.rint(np.log10(ticks[0]))) % step :: step]
+    ax.xaxis.set_major_locator(FixedLocator(ticks.tolist()) if high >= 3.0 * low else MaxNLocator(min(most, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     ax.xaxis.set_minor_locator(NullLocator())
 
@@ -484,7 +477,7 @@ def column_labels(ax: Axes, names: Sequence[Any], counts: Sequence[float] | None
     """Names below 0, 1, ...: in lines, or turned where there is no room for lines; with numbers of observations."""
     letters = int(_letters(ax) / max(len(names), 1)) - 1
     below = [f"\nn = {count:.6g}" for count in counts] if counts is not None else [""] * len(names)
-    longest = max(longest_piece(f"{name} {note[1:].replace(' ', '.')}") for name, note in zip(names, below, strict=True))
+    longest = max([longest_piece(str(name)) for name in names] + [len(note) for note in below])
     wide = letters >= longest or letters >= max(cells(str(name)) for name in names)
     texts = [in_lines(str(name), letters if wide else 20, 3 if wide else 2) for name in names]
     texts = [text + note for text, note in zip(texts, below, strict=True)]

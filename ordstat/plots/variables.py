@@ -117,14 +117,9 @@ def draw_boundaries(sheet: Sheet, grid: pd.DataFrame, results: Any, data: Any, p
     numbers, observed = _numbers(results, x, y, data), results.design.sample.y
     if len(numbers) == observed.size:
         step = -(-observed.size // _MOST_DOTS)  # some of the rows where they are very many
-        looks: dict[str, Any] = {
-            "s": 14.0 if observed.size <= 300 else 7.0,
-            "edgecolors": [style.paper()],
-            "linewidths": 0.3,
-        }
-        ax.scatter(
-            numbers[::step, 0], numbers[::step, 1], c=[colours[code] for code in observed[::step]], zorder=3, **looks
-        )
+        size, shown = 14.0 if observed.size <= 300 else 7.0, [colours[code] for code in observed[::step]]
+        looks: dict[str, Any] = {"edgecolors": [style.paper()], "linewidths": 0.3, "zorder": 3}
+        ax.scatter(numbers[::step, 0], numbers[::step, 1], s=size, c=shown, **looks)
     ax.set_xlim(spans[0][0], spans[0][-1])
     ax.set_ylim(spans[1][0], spans[1][-1])
     style.level_key(ax, [sheet.name(level) for level in levels], colours)

@@ -51,8 +51,6 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
         ("clm", "dependence", r"Use plot.effects\(variable\)"),
         ("redsvm", "effects", r"Use plot.dependence\(variable\)"),
         ("redsvm", "ale", r"Use plot.dependence\(variable\)"),
-        ("redsvm", "bounds", r"Use plot.margins\(\)"),
-        ("redsvm", "latent_data", r"Use plot.latent\(..., draw=False\)"),
         ("redsvm", "confusoin", "Did you mean 'confusion'"),
     ],
 )
