@@ -194,13 +194,13 @@ def _binary(results: Any, code: int) -> Any:
     return replace(results, design=design, method=method, fit=fit)
 
 
-def _estimates(results: Any, level: float, per: Any) -> pd.DataFrame:
+def _estimates(results: Any, level: float, per: Any) -> Any:
     """Location effects: estimate, std_error, lower, upper; NaN for estimates without a finite maximum."""
     table = results.tidy(level=level, per=per)
     table = table[table["coef_type"] == "location"].set_index("term")
     frame = table[["estimate", "std_error", "conf_low", "conf_high"]]
     frame = frame.set_axis(["estimate", "std_error", "lower", "upper"], axis=1)
-    return pd.DataFrame(frame.where(frame["std_error"].notna(), np.nan))
+    return frame.where(frame["std_error"].notna(), np.nan)
 
 
 def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) -> Axes:
@@ -213,6 +213,7 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     ax = sheet.axes(height=0.9 + 0.21 * (rows + 1.6) * len(terms))
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     ax.set_ylim(*ends)
+    room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])  # inches of a row, nearly: a layout takes its time
     colours = style.level_colours(rows)
     tables = [data[data["term"] == term] for term in terms]
     for table, heights in zip(tables, places, strict=True):
@@ -223,22 +224,22 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
         ax.hlines(heights, table["lower"], table["upper"], colors=colours, linewidth=1.6, zorder=3)
         ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
         for height in heights[table["estimate"].isna()]:
-            style.note(ax, "no finite estimate", (0.0, height), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
-    room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])  # inches of a row, nearly: a layout takes its time
+            looks: dict[str, Any] = {"color": style.MUTED, "fontsize": style.row_size(room)}
+            style.note(ax, "no finite estimate", (0.0, height), (4, 0), ax.get_yaxis_transform(), **looks)
     step = style.every(room)
     names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step] * len(terms)
     style.row_labels(ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step)
-    letters = max(style.drawn_letters(ax), 18)
-    words = in_lines(f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits", letters)
+    letters = style.drawn_letters(ax)
+    words = in_lines(f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits", max(letters, 18))
     ax.set_xlabel(words, fontsize=style.SMALL + 0.5)
     ax.set_ylabel(f"P({sheet.name(results.design.response)} > level)", fontsize=style.SMALL + 0.5)
-    looks: dict[str, Any] = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold"}
+    box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
+    looks = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold", "bbox": box}
     for table, heights in zip(tables, places, strict=True):
         limits = with_limits(*table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0])
         words = term_label("location", table["term"].iloc[0], sheet.labels, data.attrs.get("per", {}))
-        words = f"{shortened_middle(words, max(letters - len(limits) - 3, 18))}   {limits}".replace("$", r"\$")
-        place, transform = (0.0, heights.max() + 0.55), ax.get_yaxis_transform()
-        style.note(ax, words, place, (0, 0), transform, backgroundcolor=tuple(style.paper()), **looks)
+        words = f"{shortened_middle(words, max(letters - len(limits) - 3, 10))}   {limits}".replace("$", r"\$")
+        style.note(ax, words, (0.0, heights.max() + 0.55), (0, 0), ax.get_yaxis_transform(), **looks)
     return ax
 
 

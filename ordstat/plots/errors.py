@@ -114,12 +114,12 @@ def draw_reliability(sheet: Sheet, data: pd.DataFrame, results: Any, by: str, fi
     ax = sheet.axes(height=4.6, width=6.4)
     colours = style.level_colours(n)
     for curve, colour in zip(curves, colours, strict=True):
-        _draw(ax, curve, colour)
+        _draw(ax, curve, colour, sheet.given is None)  # there may be no room beside square axes
     style.level_key(ax, [sheet.name(name) for name in names], ax.get_lines()[1::2])
     return style.named(ax, "predicted probability", "observed share", title)
 
 
-def _draw(ax: Axes, curve: pd.DataFrame, colour: Any) -> None:
+def _draw(ax: Axes, curve: pd.DataFrame, colour: Any, square: bool = True) -> None:
     """One curve with its limits, and the diagonal."""
     x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
     ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
@@ -128,7 +128,8 @@ def _draw(ax: Axes, curve: pd.DataFrame, colour: Any) -> None:
     ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
-    ax.set_aspect("equal", adjustable="box")
+    if square:
+        ax.set_aspect("equal", adjustable="box")
 
 
 _ROW = 0.3  # inches
