@@ -17,7 +17,6 @@ from ..formula.sample import Sample
 from ..judging.costs import sample_costs
 from ..judging.importance import GAIN_FIRST
 from ..judging.rankers import ThresholdResults
-from ..plots.accessor import EnsemblePlots
 from ..reduction.learners import EnsembleFit
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
@@ -233,11 +232,6 @@ class EnsembleResults(RoundsResults, ThresholdResults):
             )
         sizes = potential.importance(self.design.sample)
         return importance_frame(self.design.names, importance=sizes / (sizes.sum() or 1.0))
-
-    @property
-    def plot(self) -> EnsemblePlots:
-        """Pictures of the fit, by matplotlib: `fit.plot.rounds()`."""
-        return EnsemblePlots(self)
 
     def summary_data(self) -> Report:
         """The summary as data."""

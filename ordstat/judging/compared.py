@@ -18,7 +18,7 @@ from ..exceptions import OptionError
 from ..formula.sample import Sample
 from ..method import Method
 from ..plots.errors import compared
-from ..plots.style import shortened_middle
+from ..plots.style import Sheet, shortened_middle
 from ..report.cells import counted
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
@@ -299,7 +299,7 @@ class Comparison(Reported):
         for resampled in map(self._resampled, folds.values()):
             rows.append((resampled.mean, *resampled.limits(level)))
         frame = pd.DataFrame(rows, columns=["mean", "lower", "upper"], index=pd.Index(list(folds), name="method"))
-        return compared(frame, folds, what, ax) if draw else frame
+        return Sheet(ax).show(compared, frame, folds, what) if draw else frame
 
     def report(self) -> Report:
         """What is printed: means, differences from the best, ranks and seconds."""

@@ -26,7 +26,6 @@ from ..likelihood.fit import Marginal
 from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
-from ..plots.accessor import MixedPlots
 from ..report.cells import p_in_words
 from ..report.frames import NotedFrame
 from ..report.render import Table
@@ -194,10 +193,6 @@ class MixedResults(LikelihoodResults):
 
     def discrimination(self) -> pd.DataFrame:
         return _discrimination(self)
-
-    @property
-    def plot(self) -> MixedPlots:
-        return MixedPlots(self)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in REFUSED]

@@ -1,16 +1,19 @@
-"""What `fit.plot` offers: of every fit, and of likelihood models, rankers, ensembles and trees."""
+"""What `fit.plot` offers: pictures of all fits, and of likelihood models, rankers, ensembles and trees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 import numpy as np
+import pandas as pd
 
 from ..checks import did_you_mean
 from ..exceptions import OptionError
 from . import coefficients, effects, ensembles, errors, latent, residuals, variables
+from .style import Looks, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,12 +29,13 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
     "boundaries": lambda r: len(variables.numeric_variables(r)) > 1,
-    "coefficients": _has_effects,
     "forest": _has_effects,
     "profiles": lambda r: r.covariance == "model" and r.design.sample.cluster is None and r.design.survey is None,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
-    "rounds": lambda r: len(r.fit.stages) > 1,
+    "rounds": lambda r: hasattr(r, "staged_errors") and len(r.fit.stages) > 1,
     "shapley": lambda r: hasattr(r, "shapley"),
+    "tree": lambda r: hasattr(r, "nodes"),
+    "ranef": lambda r: r.fit.marginal is not None,
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
     "influence": lambda r: r.fit.separation is None and r.design.survey is None and r.fit.marginal is None,
     **dict.fromkeys(("dependence", "effects", "emmeans", "stacked"), lambda r: bool(r.design.spec.columns)),
@@ -39,19 +43,35 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
 #: Pictures under another name.
 _INSTEAD = {
     "ale": "dependence(variable), or effects(variable) of a likelihood model",
-    "bounds": "margins(); fit.bounds(delta=...) has the numbers",
+    "coefficients": "forest(others={'with age': fit2})",
     "dependence": "effects(variable), or emmeans(variable, scale='mean_class')",
     "effects": "dependence(variable)",
     "interaction": "effects(variable, by=...)",
+}
+#: Options under another name.
+_OPTIONS = {
+    **dict.fromkeys(("odds", "or_", "exp", "eform", "odds_ratio", "transform"), "exponentiate=True"),
+    **dict.fromkeys(("conf_level", "alpha", "ci"), "level=0.95"),
+    **dict.fromkeys(("axes", "axis", "figure"), "ax="),
+    **dict.fromkeys(("xlabel", "ylabel", "names"), "labels={'age': 'Age (years)'}"),
+    "figsize": "ax=, axes of a figure of that size",
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plots:
-    """Pictures of a fit: `fit.plot.latent()`.
+    """Pictures of a fit: `fit.plot.latent()`. They return matplotlib axes.
 
-    Pictures take axes to draw into, `ax=None` (a new figure), and return the axes. With `draw=False` they return the
-    data frame behind the picture, without matplotlib.
+    Every picture takes
+
+    ax : matplotlib axes, or an array of them for several panels
+        Where to draw; a new figure if not given. Colours and fonts are those of matplotlib's style.
+    title : str
+        Instead of the usual title.
+    labels : mapping of str to str
+        Texts to show for variables, terms, levels or the response: {"age": "Age (years)", "rating": "Bitterness"}.
+    draw : bool
+        False returns the data frame behind the picture, and needs no matplotlib.
 
     Examples
     --------
@@ -75,8 +95,8 @@ class Plots:
         raise OptionError(f"fit.plot must name a picture, as in fit.plot.{names[0]}(). There are {', '.join(names)}.")
 
     def __dir__(self) -> list[str]:
-        """Without the pictures that this fit has nothing for; called, they say why."""
-        return [name for name in super().__dir__() if name not in NEEDS or NEEDS[name](self.results)]
+        """The pictures of this fit."""
+        return self.names
 
     if not TYPE_CHECKING:
 
@@ -85,40 +105,51 @@ class Plots:
             if name.startswith("_") or name == "results":
                 raise AttributeError(name)
             hint = f" Use plot.{_INSTEAD[name]}." if name in _INSTEAD else did_you_mean(name, self.names)
-            if name.endswith("_data"):
-                hint = f" Use plot.{name.removesuffix('_data')}(..., draw=False)."
             there = ", ".join(self.names)
             raise AttributeError(f"fit.plot has no picture {name!r} of this fit.{hint} There are {there}.")
 
     @property
     def names(self) -> list[str]:
-        """Names of the pictures that this fit has something for."""
-        return sorted(name for name in dir(self) if not name.startswith("_") and name not in ("names", "results"))
+        """Names of the pictures of this fit."""
+        pictures = {name for name in dir(type(self)) if not name.startswith("_")} - {"names", "results"}
+        return sorted(name for name in pictures if name not in NEEDS or NEEDS[name](self.results))
 
-    def latent(self, ax: Axes | None = None, *, bins: int = 40, draw: bool = True) -> Any:
-        """Scores of the rows of each observed level, with the thresholds and the interval of every level.
+    def _show(
+        self, name: str, ax: Any, looks: Mapping[str, Any], data: pd.DataFrame, picture: Callable[..., Any], *given: Any
+    ) -> Any:
+        """The frame or the axes of a picture; OptionError for an option that it does not have."""
+        options = [*list(signature(getattr(self, name)).parameters)[:-1], *Looks.__annotations__]
+        for option in looks:
+            if option not in options:
+                near = _OPTIONS.get(option, "")
+                hint = f" Use {near}." if near.partition("=")[0] in options else did_you_mean(option, options)
+                raise OptionError(f"plot.{name} has no option {option!r}.{hint} It has {', '.join(options)}.")
+        labels = looks.get("labels") or {}
+        if not isinstance(labels, Mapping):
+            raise OptionError(f"labels must be a mapping such as {{'age': 'Age (years)'}}; got {labels!r}.")
+        sheet = Sheet(ax, looks.get("title"), {term: str(label) for term, label in labels.items()})
+        return sheet.show(picture, data, *given) if looks.get("draw", True) else data
 
-        A row of the picture is one observed level. Where thresholds differ between the rows of the fit (nominal
-        effects) their mean is drawn, and their range.
+    def latent(self, ax: Axes | None = None, *, bins: int = 40, **looks: Unpack[Looks]) -> Any:
+        """Latent scores of the observations by observed level, with the thresholds and the interval of each level.
+
+        Where thresholds differ between observations (nominal effects) their mean is drawn, and their range.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
         bins : int
             Number of bins of the histograms.
-        draw : bool
-            False returns the frame: level, left and right (ends of the bin, in units of the score), weight (of the
-            rows inside), share (of the weight of the level).
+        ax, title, labels, draw
+            As in every picture. The frame: level, left and right (ends of the bin), weight (of the observations
+            inside), share (of the weight of the level).
 
         Raises
         ------
         UnavailableError
             For a rule that votes.
-        ImportError
-            matplotlib is not installed.
         """
         frame = latent.latent_frame(self.results, bins)
-        return latent.draw_latent(self.results, frame, ax) if draw else frame
+        return self._show("latent", ax, looks, frame, latent.draw_latent, self.results)
 
     def margins(
         self,
@@ -127,42 +158,42 @@ class Plots:
         delta: float | None = None,
         bins: int = 40,
         normalised: bool | None = None,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
-        """Left and right margins of the rows; wrong ones (<= 0) in another colour, and a line at Delta.
+        """Left and right margins of the observations; wrong ones (<= 0) in another colour, and a line at `delta`.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
         delta : float >= 0, optional
-            Half the median size of the margins, to one digit, if not given.
+            By default half the median size of the margins, to one digit.
         bins : int
-            Their common width is chosen so that 0 is an end of a bin.
+            Number of bins; 0 is an end of a bin.
         normalised : bool, optional
-            Margins divided by the norm of potential and thresholds; True where there is a norm.
-        draw : bool
-            False returns the frame: side ("left", "right"), from, to (ends of the bin), weight, share (of all rows with
-            that margin: rows of the lowest level have no left margin, those of the highest no right one).
+            Divide margins by the norm of potential and thresholds; by default where there is a norm.
+        ax, title, labels, draw
+            As in every picture. The frame: side ("left", "right"), from, to (ends of the bin), weight, share (of all
+            observations with that margin: the lowest level has no left margin, the highest no right one).
         """
         frame = latent.margins_frame(self.results, bins, normalised)
-        return latent.draw_margins(self.results, frame, ax, delta, normalised) if draw else frame
+        return self._show("margins", ax, looks, frame, latent.draw_margins, self.results, delta, normalised)
 
-    def confusion(self, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None, draw: bool = True) -> Any:
+    def confusion(
+        self, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None, **looks: Unpack[Looks]
+    ) -> Any:
         """Observed against predicted levels: blue where correct, redder with the distance, deeper with the share.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
         newdata : data frame, optional
-            With the response; the rows of the fit if not given.
+            With the response; by default the data of the fit.
         weights : str or (N,) array, optional
             Case weights of `newdata`.
-        draw : bool
-            False returns the frame of the cells: observed, predicted (levels), distance (|i - j| in ranks), weight (of
-            the rows), share (of the weight of the observed level; 0 for a level without rows).
+        ax, title, labels, draw
+            As in every picture. The frame: observed, predicted (levels), distance (|i - j| in ranks), weight (of the
+            observations), share (of the weight of the observed level; 0 for a level without observations).
         """
         frame = errors.confusion_frame(self.results, newdata, weights)
-        return errors.draw_confusion(self.results, frame, ax, newdata is not None) if draw else frame
+        return self._show("confusion", ax, looks, frame, errors.draw_confusion, self.results, newdata is not None)
 
     def reliability(
         self,
@@ -172,38 +203,35 @@ class Plots:
         by: str = "split",
         bins: int = 10,
         level: float = 0.95,
-        facets: bool | None = None,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Observed shares against predicted probabilities, with Wilson limits: on the diagonal where they agree.
 
         Parameters
         ----------
-        ax : matplotlib axes, or an array of them with facets, optional
         newdata : data frame, optional
-            With the response; the rows of the fit (cross-fitted, if it is calibrated) if not given.
+            With the response; by default the data of the fit (cross-fitted, if it is calibrated).
         by : {"split", "level"}
-            A curve a threshold, of P(response <= low), or a level, of P(response = level).
+            A curve for each threshold, of P(response <= low), or for each level, of P(response = level). More than
+            three curves have a panel each, in a new figure or an array of axes.
         bins : int
             Most bins, of about equal weight.
         level : float in (0, 1)
             Confidence level of the limits.
-        facets : bool, optional
-            A panel for each curve; of more than three curves, unless axes are given, if not given.
-        draw : bool
-            False returns the frame of `fit.reliability`.
+        ax, title, labels, draw
+            As in every picture. The frame is that of `fit.reliability`.
 
         Returns
         -------
-        matplotlib axes, or an array of them with facets
+        matplotlib axes, or an array of them for panels
 
         Raises
         ------
         OptionError
-            The fit has no probabilities, or too many levels for panels.
+            The fit has no probabilities.
         """
         frame = self.results.reliability(newdata, by=by, bins=bins, level=level)
-        return errors.draw_reliability(self.results, frame, ax, by, facets, newdata is None) if draw else frame
+        return self._show("reliability", ax, looks, frame, errors.draw_reliability, self.results, by, newdata is None)
 
     def boundaries(
         self,
@@ -214,31 +242,30 @@ class Plots:
         at: Mapping[str, Any] | None = None,
         data: Any = None,
         points: int = 200,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
-        """Predicted levels over two numeric variables, with the rows of the fit as dots of their observed level.
+        """Predicted levels over two numeric variables, with the observations as dots of their observed level.
 
         Parameters
         ----------
         x, y : str
             Variables of the formula.
-        ax : matplotlib axes, optional
         at : mapping, optional
             Values of all other variables: {"contact": "yes"}.
         data : data frame, optional
-            The data of the fit, where it does not have them any more (after unpickling).
+            The data of the fit, if it has lost them (after unpickling).
         points : int
             Points of the grid, on each side.
-        draw : bool
-            False returns the frame: the two variables and level, the prediction at every point of the grid.
+        ax, title, labels, draw
+            As in every picture. The frame: the two variables and level, the prediction at every point of the grid.
 
         Raises
         ------
         OptionError
-            A name that is no variable of the formula, or no number; another variable without a value.
+            A name is not a numeric variable of the formula, or another variable has no value.
         """
         frame = variables.boundaries_frame(self.results, x, y, at, data, points)
-        return variables.draw_boundaries(self.results, frame, ax, data, points) if draw else frame
+        return self._show("boundaries", ax, looks, frame, variables.draw_boundaries, self.results, data, points)
 
     def importance(
         self,
@@ -252,32 +279,27 @@ class Plots:
         seed: int | np.random.Generator = 0,
         weights: Any = None,
         level: float = 0.95,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Importance of the variables as bars, with limits over the permutations.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-        kind : {"permutation", "gain"}, optional
-            As in `fit.importance`: "gain", of columns, where a method adds up trees or rounds, else "permutation".
-        newdata : data frame, optional
-            Rows to judge by, with the response.
         top : int, optional
-            Variables to draw, the most important ones; all if not given.
-        measure, repeats, seed, weights, level
+            Draw only so many variables, the most important ones.
+        kind, newdata, measure, repeats, seed, weights, level
             As in `fit.importance`.
-        draw : bool
-            False returns the frame: variable (kind="gain": column), importance, std_error, lower, upper (NaN of
-            kind="gain"), most important first.
+        ax, title, labels, draw
+            As in every picture. The frame: variable (kind="gain": column), importance, std_error, lower, upper (NaN
+            for kind="gain"), most important first.
         """
         options = {"measure": measure, "repeats": repeats, "seed": seed, "weights": weights, "level": level}
         frame = variables.importance_frame(self.results, kind, newdata, top, **options)
-        return variables.draw_importance(frame, ax, measure, level) if draw else frame
+        return self._show("importance", ax, looks, frame, variables.draw_importance, measure, level)
 
 
 class RankerPlots(Plots):
-    """Pictures of a fit that has no likelihood."""
+    """Pictures of a fit without a likelihood; `dir(fit.plot)` lists those of a fit."""
 
     def dependence(
         self,
@@ -286,51 +308,30 @@ class RankerPlots(Plots):
         *,
         of: str | None = None,
         values: Sequence[Any] | None = None,
-        rows: int = 500,
         data: Any = None,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Partial dependence [Friedman 2001, sec. 8.2]: mean predictions over a variable.
 
-        Each row keeps its other values, so that a mean stands for the rows as they are. Where variables go together,
-        values that no row could have are among them; the picture shows what the fit says, not what a change would do.
+        Every observation (at most 500, evenly spread) keeps its other values. Where variables go together, some of
+        these combinations are impossible; the picture shows what the fit says, not what a change would do.
 
         Parameters
         ----------
         variable : str
             A variable of the formula.
-        ax : matplotlib axes, optional
         of : {"prob", "rank"}, optional
-            Probabilities of the levels, where the fit has some, or the mean rank 1..K: the expected one where there are
-            probabilities, else the predicted one. Probabilities, where there are any, if not given.
+            Probabilities of the levels (the default where the fit has them), or the mean rank 1..K: expected ranks
+            where there are probabilities, predicted ones otherwise.
         values : sequence, optional
-            Values of the variable; all levels of a factor, up to 25 points over the range of a number if not given.
-        rows : int
-            Rows that are averaged at most; of more a sample, evenly spread.
+            Values of the variable; by default all levels of a factor, up to 25 points over the range of a number.
         data : data frame, optional
-            The data of the fit, where it does not have them any more (after unpickling).
-        draw : bool
-            False returns the frame: the variable, level (of="prob"), estimate.
+            The data of the fit, if it has lost them (after unpickling).
+        ax, title, labels, draw
+            As in every picture. The frame: the variable, level (of="prob"), estimate.
         """
-        frame = variables.dependence_frame(self.results, variable, of, values, rows, data)
-        return variables.draw_dependence(self.results, frame, ax) if draw else frame
-
-
-class EnsemblePlots(RankerPlots):
-    """Pictures of an ensemble made in rounds: those of every ranker, its rounds, and Shapley values of "ordboost".
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rank ~ x1 + x2", data=datasets.quadratic_bands(300, seed=1), method="orboost-all", rounds=100)
-    >>> new = datasets.quadratic_bands(1000, seed=2)
-    >>> fit.plot.rounds(newdata=new, every=50, draw=False).round(3)
-       round             rows  value
-    0     50  rows of the fit  0.017
-    1    100  rows of the fit  0.000
-    2     50         new data  0.076
-    3    100         new data  0.056
-    """
+        frame = variables.dependence_frame(self.results, variable, of, values, data)
+        return self._show("dependence", ax, looks, frame, variables.draw_dependence, self.results)
 
     def rounds(
         self,
@@ -339,96 +340,84 @@ class EnsemblePlots(RankerPlots):
         newdata: Any = None,
         error: str = "absolute",
         every: int | None = None,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
-        """Error after every round, on the rows of the fit, on new data, and of held-out rows where there are any.
+        """Error after every round, on the data of the fit, on new data, and on held-out rows where there are any.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
         newdata : data frame, optional
             With the response.
-        error : {"absolute", "classification", "cost", "loss"}
-            "loss" is the training loss a row, beside what the training-error theorem allows it, or that of held-out
-            rows.
+        error : {"absolute", "classification", "cost", "loss", "squared"}
+            "squared" is for trees, "cost" and "loss" for other ensembles: the mean training loss, with its bound by the
+            training-error theorem, or with that of held-out rows.
         every : int, optional
-            Only every so many rounds, and the last; 250 of them, the first closest together, if not given.
-        draw : bool
-            False returns the frame: round, rows (whose error it is), value.
-        """
-        frame = ensembles.ensemble_frame(self.results, newdata, error, every)
-        return ensembles.draw_ensemble(self.results, frame, ax, error) if draw else frame
+            Only every so many rounds, and the last; by default all or, of very many, 250.
+        ax, title, labels, draw
+            As in every picture. The frame: round, rows ("rows of the fit", "new data", "held out"), value.
 
-    def shapley(self, ax: Axes | None = None, *, newdata: Any = None, top: int | None = None, draw: bool = True) -> Any:
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> train, new = datasets.quadratic_bands(300, seed=1), datasets.quadratic_bands(1000, seed=2)
+        >>> fit = ordfit("rank ~ x1 + x2", data=train, method="orboost-all", rounds=100)
+        >>> fit.plot.rounds(newdata=new, every=50, draw=False).round(3)
+           round             rows  value
+        0     50  rows of the fit  0.017
+        1    100  rows of the fit  0.000
+        2     50         new data  0.076
+        3    100         new data  0.056
+        """
+        frame = ensembles.rounds_frame(self.results, newdata, error, every)
+        return self._show("rounds", ax, looks, frame, ensembles.draw_rounds, self.results, error)
+
+    def shapley(
+        self, ax: Axes | None = None, *, newdata: Any = None, top: int | None = None, **looks: Unpack[Looks]
+    ) -> Any:
         """Mean absolute Shapley values of the variables as bars: how far each moves the score, on average.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
         newdata : data frame, optional
-            Rows to take the mean of; those of the fit if not given.
+            Rows to average over; by default those of the fit.
         top : int, optional
-            Variables to draw, the most important ones; all if not given.
-        draw : bool
-            False returns the frame: variable and importance (mean of |value|, over the rows of the fit by their case
-            weights), largest first.
+            Draw only so many variables, the most important ones.
+        ax, title, labels, draw
+            As in every picture. The frame: variable and importance (mean of |value|, over the rows of the fit by their
+            case weights), largest first.
         """
         frame = variables.shapley_frame(self.results, newdata, top)
-        words = "mean |Shapley value|, on the scale of the score"
-        return variables.draw_bars(frame, ax, words) if draw else frame
+        return self._show("shapley", ax, looks, frame, variables.draw_bars, "mean |Shapley value| of the score")
 
-
-class TreePlots(RankerPlots):
-    """Pictures of trees: those of every ranker, and the trees themselves.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="cart", leaves=2)
-    >>> fit.plot.tree(draw=False)[["node", "x", "depth", "level"]].to_numpy().tolist()
-    [[1, 0.5, 0, '3'], [2, 0.0, 1, '2'], [3, 1.0, 1, '3']]
-    """
-
-    def rounds(
-        self, ax: Axes | None = None, *, newdata: Any = None, error: str = "absolute", every: int = 1, draw: bool = True
-    ) -> Any:
-        """Error after every round, on the rows of the fit, out of bag where rows are drawn, and on new data.
-
-        Out of bag begins where half of the rows have been out of bag once.
+    def tree(self, ax: Axes | None = None, *, round: int = 1, split: int | None = None, **looks: Unpack[Looks]) -> Any:
+        """One tree: conditions at its nodes, the shares of the levels as bars at its leaves.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-        newdata : data frame, optional
-            With the response.
-        error : {"absolute", "classification", "squared"}
-        every : int
-            Only every so many rounds, and the last.
-        draw : bool
-            False returns the frame: round, rows ("rows of the fit", "out of bag", "new data"), value.
-        """
-        frame = ensembles.trees_frame(self.results, newdata, error, every)
-        return ensembles.draw_rounds(frame, ax, f"mean {error} error") if draw else frame
-
-    def tree(self, ax: Axes | None = None, *, round: int = 1, split: int | None = None, draw: bool = True) -> Any:
-        """One tree: cuts at its nodes, the shares of the levels as bars at its leaves.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
         round : int
             1, 2, ...
         split : int, optional
-            1, ..., K-1, where trees belong to splits; the first unless given.
-        draw : bool
-            False returns the frame: node, x, depth, and the columns of `fit.nodes`.
+            1, ..., K-1, where trees belong to splits; by default the first.
+        ax, title, labels, draw
+            As in every picture. The frame: node, x, depth, and the columns of `fit.nodes`.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"), method="cart", leaves=2)
+        >>> fit.plot.tree(draw=False)[["node", "x", "depth", "level"]].to_numpy().tolist()
+        [[1, 0.5, 0, '3'], [2, 0.0, 1, '2'], [3, 1.0, 1, '3']]
         """
         frame = ensembles.tree_frame(self.results, round, split)
-        return ensembles.draw_tree(self.results, frame, ax, round, split) if draw else frame
+        return self._show("tree", ax, looks, frame, ensembles.draw_tree, self.results, round, split)
 
 
 class LikelihoodPlots(Plots):
-    """Pictures of a likelihood fit: those of every fit, and of its probabilities and coefficients.
+    """Pictures of a likelihood fit: also of its coefficients and probabilities.
+
+    With random effects, observations are drawn at the modes of their groups (latent, residuals, reliability,
+    confusion), effects of variables as averages over all groups (effects, stacked, importance); `emmeans` on the latent
+    scale is at random effects of 0. The option `re` of `effects`, `stacked` and `emmeans` chooses.
 
     Examples
     --------
@@ -439,61 +428,48 @@ class LikelihoodPlots(Plots):
     """
 
     def forest(
-        self, ax: Axes | None = None, *, exponentiate: bool = False, level: float = 0.95, draw: bool = True
-    ) -> Any:
-        """Coefficients with their confidence limits.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-        exponentiate : bool
-            Odds ratios (logit), hazard ratios (cloglog) or exponents, on a logarithmic axis.
-        level : float in (0, 1)
-            Confidence level of the limits.
-        draw : bool
-            False returns the frame: term, estimate, conf_low, conf_high, coef_type.
-        """
-        fit = {"this fit": self.results}
-        frame = coefficients.effects_frame(fit, None, exponentiate, level)
-        return coefficients.draw_effects(fit, frame, ax, exponentiate, level) if draw else frame.drop(columns="model")
-
-    def coefficients(
         self,
-        others: Mapping[str, Any],
         ax: Axes | None = None,
         *,
+        others: Mapping[str, Any] | None = None,
         label: str = "this fit",
         columns: Sequence[str] | str | None = None,
         exponentiate: bool = False,
+        per: Mapping[str, float] | str | None = None,
         level: float = 0.95,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
-        """Coefficients of this and other fits with their limits, the fits of a term below each other.
+        """Coefficients with their confidence limits, of this fit or of several, on one axis.
 
-        Coefficients of different links are not on one scale, and adding a variable moves the others even where it has
-        nothing to do with them: signs and patterns compare, sizes only among fits of one link and the same rows.
+        A coefficient of a number is that of one unit: beside those of factors the effect of one year is small;
+        per={"age": 10} draws that of ten years. Between fits, coefficients of different links are not on one scale,
+        and adding a variable moves the others even if they are independent of it: compare signs and patterns, and
+        sizes only between fits of one link to the same data.
 
         Parameters
         ----------
-        others : mapping of str to fits
-            Up to seven, by the labels they get: {"with age": fit2}. Methods without standard errors are dots alone.
-        ax : matplotlib axes, optional
+        others : mapping of str to fits, optional
+            Up to seven fits to draw below each other, by their labels: {"with age": fit2}. Methods without standard
+            errors are dots alone.
         label : str
-            Of this fit.
+            Label of this fit.
         columns : str or sequence of str, optional
-            Terms to draw, in this order; all if not given.
+            Terms to draw, in this order; by default all.
         exponentiate : bool
             Odds ratios (logit), hazard ratios (cloglog) or, of fits that differ in this, exponents, on a logarithmic
             axis.
+        per : mapping of str to float, or "sd", optional
+            As in `fit.tidy`: the change in each variable that its coefficient is for, {"age": 10}, or one standard
+            deviation of each number.
         level : float in (0, 1)
             Confidence level of the limits.
-        draw : bool
-            False returns the frame: model, term, estimate, conf_low, conf_high (NaN of methods without standard
-            errors), coef_type, in the order in which terms first come.
+        ax, title, labels, draw
+            As in every picture. The frame: term, estimate, conf_low, conf_high (NaN for methods without standard
+            errors), coef_type, model (the label of the fit), in the order in which terms first come.
         """
         fits = coefficients.labelled_fits(self.results, others, label)
-        frame = coefficients.effects_frame(fits, columns, exponentiate, level)
-        return coefficients.draw_effects(fits, frame, ax, exponentiate, level) if draw else frame
+        frame = coefficients.forest_frame(fits, columns, exponentiate, per, level)
+        return self._show("forest", ax, looks, frame, coefficients.draw_forest, fits, exponentiate, level)
 
     def effects(
         self,
@@ -508,7 +484,7 @@ class LikelihoodPlots(Plots):
         data: Any = None,
         re: str | None = None,
         level: float = 0.95,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Probability of every level over a variable, with bands: lines for a number, points for a factor.
 
@@ -519,32 +495,32 @@ class LikelihoodPlots(Plots):
         ----------
         variable : str
             A variable of the formula.
-        ax : matplotlib axes, or an array of them with by or facets, optional
         by : str, optional
             Another variable: a panel for each of its values.
         facets : bool
             A panel for each level of the response, in which the values of `by` have a line each: for many levels.
         values : sequence, optional
-            Values of the variable; all levels of a factor, 60 points over the range of a number if not given.
+            Values of the variable; by default all levels of a factor, 60 points over the range of a number.
         by_values : sequence, optional
-            Values of `by`; all levels of a factor, the quartiles of a number if not given.
+            Values of `by`; by default all levels of a factor, the quartiles of a number.
         at : mapping, optional
             Values of other variables: {"contact": "yes"}.
         data : data frame, optional
-            The data of the fit, where it does not have them any more (after unpickling).
+            The data of the fit, if it has lost them (after unpickling).
         re : {"marginal", "zero"}, optional
-            Of a fit with random effects: averaged over the groups, if not given, or those of a typical one.
+            With random effects: averaged over the groups (the default), or at random effects of 0.
         level : float in (0, 1)
             Confidence level of the limits.
-        draw : bool
-            False returns the frame: `by`, where there is one, the variable, level, estimate, std_error, lower, upper.
+        ax, title, labels, draw
+            As in every picture. The frame: `by` (if given), the variable, level, estimate, std_error, lower, upper.
 
         Returns
         -------
         matplotlib axes, or an array of them with by or facets
         """
-        frame, _ = effects.means(self.results, variable, by, "prob", values, by_values, at, data, re, level, True)
-        return effects.draw_effects(self.results, frame, variable, ax, by, facets, re) if draw else frame
+        options = {"re": re, "level": level}
+        frame, _ = effects.means(self.results, variable, by, "prob", values, by_values, at, data, True, **options)
+        return self._show("effects", ax, looks, frame, effects.draw_effects, self.results, variable, by, facets, re)
 
     def stacked(
         self,
@@ -555,19 +531,19 @@ class LikelihoodPlots(Plots):
         at: Mapping[str, Any] | None = None,
         data: Any = None,
         re: str | None = None,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Probabilities of the levels over a variable on top of each other, the lowest level at the bottom.
 
         Parameters
         ----------
-        variable, ax, values, at, data, re
+        variable, values, at, data, re
             As in `effects`.
-        draw : bool
-            False returns the frame: the variable, level, estimate, cumulative (P(response <= level)).
+        ax, title, labels, draw
+            As in every picture. The frame: the variable, level, estimate, cumulative (P(response <= level)).
         """
         frame = effects.stacked_frame(self.results, variable, values, at, data, re)
-        return effects.draw_stacked(self.results, frame, variable, ax, re) if draw else frame
+        return self._show("stacked", ax, looks, frame, effects.draw_stacked, self.results, variable, re, data)
 
     def emmeans(
         self,
@@ -582,58 +558,57 @@ class LikelihoodPlots(Plots):
         data: Any = None,
         re: str | None = None,
         level: float = 0.95,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Marginal means over a variable, with limits; with `by`, an interaction plot as R's emmip.
 
-        On the scale of the link lines are parallel where the two variables do not interact.
+        On the latent scale lines are parallel where the two variables do not interact.
 
         Parameters
         ----------
         variable : str
             A variable of the formula.
-        ax : matplotlib axes, optional
         by : str, optional
             Another variable: a line for each of its values, up to eight.
         scale : str
-            As in `fit.emmeans`, but for those that have a mean for each level: "latent", "mean_class", ...
-        values, by_values, at, data, level
+            As in `fit.emmeans`, except scales with a mean for each level: "latent" (0 is the average threshold),
+            "mean_class", ...
+        values, by_values, at, data, re, level
             As in `effects`.
-        re : {"marginal", "zero"}, optional
-            Of a fit with random effects, as in `fit.emmeans`.
-        draw : bool
-            False returns the frame: `by`, where there is one, the variable, estimate, std_error, lower, upper.
+        ax, title, labels, draw
+            As in every picture. The frame: `by` (if given), the variable, estimate, std_error, lower, upper.
         """
-        frame, quantity = effects.means(self.results, variable, by, scale, values, by_values, at, data, re, level)
-        words = f"{quantity}, {100 * level:g} % limits"
-        return effects.draw_emmeans(self.results, frame, variable, ax, by, words) if draw else frame
+        frame, what = effects.means(self.results, variable, by, scale, values, by_values, at, data, re=re, level=level)
+        return self._show("emmeans", ax, looks, frame, effects.draw_emmeans, self.results, variable, by, what, level)
 
     def parallel(
         self,
         ax: Axes | None = None,
         *,
         columns: Sequence[str] | str | None = None,
+        per: Mapping[str, float] | str | None = None,
         level: float = 0.95,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Are effects the same at every threshold? Binary fits of P(response > level), beside the fit itself.
 
-        Where the effects are parallel the points of a column scatter about its line within their limits.
+        Where effects are parallel the points of a term scatter about its line, most of them within their limits.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
         columns : str or sequence of str, optional
-            Location columns; all if not given.
+            Location terms to draw, in this order; by default all.
+        per : mapping of str to float, or "sd", optional
+            As in `fit.tidy`: per={"age": 10} draws the effect of ten years.
         level : float in (0, 1)
             Confidence level of the limits.
-        draw : bool
-            False returns the frame: term, threshold, above (the lower level of the threshold), estimate, std_error,
-            lower, upper (of the binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper (of the fit
-            itself).
+        ax, title, labels, draw
+            As in every picture. The frame: term, threshold, above (the lower level of the threshold), estimate,
+            std_error, lower, upper (of the binary fit; NaN where it is separated), pooled, pooled_lower, pooled_upper
+            (of the fit itself).
         """
-        frame = coefficients.parallel_frame(self.results, columns, level)
-        return coefficients.draw_parallel(self.results, frame, ax, level) if draw else frame
+        frame = coefficients.parallel_frame(self.results, columns, per, level)
+        return self._show("parallel", ax, looks, frame, coefficients.draw_parallel, self.results, level)
 
     def profiles(
         self,
@@ -641,33 +616,31 @@ class LikelihoodPlots(Plots):
         ax: Any = None,
         *,
         level: float = 0.95,
-        points: int = 41,
-        draw: bool = True,
+        points: int = 15,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Signed root deviance against each parameter (line), its quadratic approximation (dashes) and the limits.
 
-        A line that bends away from the dashes says that Wald limits are poor.
+        Where the line bends away from the dashes, Wald limits are poor.
 
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name or by position in `params` (from 0), or location terms; all parameters if not given.
-        ax : matplotlib axes or an array of them, optional
-            One a parameter.
+            Parameters by name or by position in `params` (from 0), or location terms; by default all parameters.
         level : float in (0, 1)
             Confidence level of the limits.
         points : int
             Values of each parameter.
-        draw : bool
-            False returns the frame, one row a value: parameter, value, z (signed root of the deviance), loglik,
-            quadratic (the signed root of the quadratic approximation, (value - estimate) / standard error).
+        ax, title, labels, draw
+            As in every picture, with a panel for each parameter. The frame: parameter, value, z (signed root of the
+            deviance), loglik, quadratic ((value - estimate) / standard error).
 
         Returns
         -------
         array of matplotlib axes
         """
         frame = coefficients.profiles_frame(self.results, parm, level, points)
-        return coefficients.draw_profiles(self.results, frame, parm, ax, level) if draw else frame
+        return self._show("profiles", ax, looks, frame, coefficients.draw_profiles, self.results, parm, level)
 
     def residuals(
         self,
@@ -677,7 +650,7 @@ class LikelihoodPlots(Plots):
         data: Any = None,
         level: float = 0.95,
         seed: int | np.random.Generator = 0,
-        draw: bool = True,
+        **looks: Unpack[Looks],
     ) -> Any:
         """Surrogate residuals [Liu & Zhang 2018]: if the model is true, draws from the latent distribution.
 
@@ -687,76 +660,60 @@ class LikelihoodPlots(Plots):
         Parameters
         ----------
         against : str, optional
-            "score", the linear predictor, or a variable of the data; the quantiles of the latent distribution if not
-            given.
-        ax : matplotlib axes, optional
+            "score", the linear predictor, or a variable of the data; by default quantiles of the latent distribution.
         data : data frame, optional
-            The data of the fit, where it does not have them any more (after unpickling).
+            The data of the fit, if it has lost them (after unpickling).
         level : float in (0, 1)
-            Of the limits of quantiles and of means.
+            Confidence level of the limits of quantiles and means.
         seed : int or numpy.random.Generator
             The residuals are drawn at random: another seed shows what is chance.
-        draw : bool
-            False returns the frame on the index of the rows: residual and, in rising order of it, expected, lower,
-            upper (quantiles of the latent distribution, and limits for each; no limits with case weights); or residual
-            and the variable.
+        ax, title, labels, draw
+            As in every picture. The frame, on the index of the data: residual and, in rising order of it, expected,
+            lower, upper (quantiles of the latent distribution, and limits for each; no limits with case weights); or
+            residual and the variable.
         """
         frame = residuals.residuals_frame(self.results, against, data, level, seed)
-        return residuals.draw_residuals(self.results, frame, against, ax, level) if draw else frame
+        return self._show("residuals", ax, looks, frame, residuals.draw_residuals, self.results, against, level)
 
-    def influence(self, of: str = "cooks", ax: Axes | None = None, *, top: int = 5, draw: bool = True) -> Any:
-        """Cook's distance of every row, or what the row moves one estimate by.
+    def influence(self, of: str = "cooks", ax: Axes | None = None, *, top: int = 5, **looks: Unpack[Looks]) -> Any:
+        """Cook's distance of every observation, or how far it moves one estimate.
 
         Parameters
         ----------
         of : str
             "cooks", or the name of a parameter: its dfbetas.
-        ax : matplotlib axes, optional
         top : int
-            How many of the largest have their names written.
-        draw : bool
-            False returns the frame, in the order of the rows: row (its label in the data) and
-            cooks (Cook's distance), or dfbetas (what it moves the estimate by, in standard errors).
+            Write the names of so many of the largest.
+        ax, title, labels, draw
+            As in every picture. The frame, in the order of the data: row (its label in the data) and cooks (Cook's
+            distance), or dfbetas (the change of the estimate, in standard errors).
         """
         frame = residuals.influence_frame(self.results, of)
-        return residuals.draw_influence(self.results, frame, of, ax, top) if draw else frame
+        return self._show("influence", ax, looks, frame, residuals.draw_influence, self.results, of, top)
 
-
-class MixedPlots(LikelihoodPlots):
-    """Pictures of a fit with random effects: also the effects of the groups.
-
-    Rows of the fit are drawn at the modes of their groups (latent, residuals, reliability, confusion). Effects
-    of variables are those on the average of all groups there could be (effects, stacked, importance); on the scale of
-    the link `emmeans` has those of a typical group. `re=` of `effects`, `stacked`, `emmeans` chooses.
-
-    Examples
-    --------
-    >>> from ordstat import datasets, ordfit
-    >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
-    >>> fit.plot.ranef(draw=False)[["level", "mode", "lower", "upper"]].round(2).tail(2).to_numpy().tolist()
-    [[3, 0.97, -0.2, 2.14], [1, 1.7, 0.61, 2.78]]
-    """
-
-    def ranef(self, ax: Any = None, *, level: float = 0.95, draw: bool = True) -> Any:
+    def ranef(self, ax: Any = None, *, level: float = 0.95, **looks: Unpack[Looks]) -> Any:
         """Effects of all groups with their conditional limits, a panel for each column of each random term.
 
-        The groups of a term have the same order in all of its panels, that of its first column, and their names beside
-        the first. Limits are those of an effect given the parameters; groups with few rows are drawn towards 0, the
-        mean of the population.
+        The groups of a term have the same order in all of its panels, that of its first column. Limits are those of an
+        effect given the parameters; groups with few observations are drawn towards 0, the mean of the population.
 
         Parameters
         ----------
-        ax : matplotlib axes or an array of them, optional
-            One a panel.
         level : float in (0, 1)
-            Of the limits.
-        draw : bool
-            False returns the frame in the order drawn, one row for every group and column of a random term: term,
-            group, level, name, mode, sd (given the parameters), lower, upper (normal limits).
+            Confidence level of the limits.
+        ax, title, labels, draw
+            As in every picture. The frame in the order drawn, one row for every group and column of a random term:
+            term, group, level, name, mode, sd (given the parameters), lower, upper (normal limits).
 
         Returns
         -------
         array of matplotlib axes
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact + (1 | judge)", data=datasets.load("wine"))
+        >>> fit.plot.ranef(draw=False)[["level", "mode", "lower", "upper"]].round(2).tail(2).to_numpy().tolist()
+        [[3, 0.97, -0.2, 2.14], [1, 1.7, 0.61, 2.78]]
         """
-        frame = residuals.ranef_frame(self.results, level)
-        return residuals.draw_ranef(frame, ax, level) if draw else frame
+        return self._show("ranef", ax, looks, residuals.ranef_frame(self.results, level), residuals.draw_ranef, level)

@@ -1,4 +1,4 @@
-"""Coefficients: of one fit or several, by threshold, and their profiles."""
+"""Coefficients of one fit or several, by threshold, and their profiles."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from ..checks import fraction, labelled
 from ..exceptions import DataError, OptionError
 from ..report.table import row_label
 from . import style
-from .style import decimals_for, in_lines, shortened_middle, with_limits
+from .style import Sheet, decimals_for, in_lines, shortened_middle, with_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LIMITS = ["conf_low", "conf_high"]
 _EFFECTS = ("nominal", "location", "scale")
-#: Name of exponents that are no ratio of odds or hazards, and the sign of the coefficient in them.
+#: Name of exponents that are neither odds nor hazard ratios, and the sign of the coefficient in them.
 _EXPONENT = ("exp(coefficient)", 1.0)
 #: Fits are told apart in grey by their shape, and filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
+_NUMBERS = 3.5  # inches of a picture that has room for numbers
 
 
-def term_label(part: str, term: str) -> str:
-    """The name of a coefficient for readers: `temp: warm`."""
-    return row_label(part, term, {}) + (" (scale)" if part == "scale" else "")
+def term_label(part: str, term: str, labels: Mapping[str, str], per: Mapping[str, str]) -> str:
+    """The name of a coefficient for readers, with the change that it is for: `temp: warm`, `age, per 10`."""
+    unit = f", {per[term]}" if term in per else ""
+    return row_label(part, term, labels) + unit + (" (scale)" if part == "scale" else "")
 
 
 def _ratio(fits: Mapping[str, Any]) -> tuple[str, float]:
-    """What exponents of the location effects are in all fits, and the sign of the coefficient in them."""
+    """Name of the exponents of the location effects of all fits, and the sign of the coefficient in them."""
     names = set()
     for fit in fits.values():
         rows = fit.design.sample.rows
@@ -45,34 +47,43 @@ def _ratio(fits: Mapping[str, Any]) -> tuple[str, float]:
     return names.pop() if len(names) == 1 else _EXPONENT
 
 
-def effects_frame(
-    fits: Mapping[str, Any], columns: Sequence[str] | str | None, exponentiate: bool, level: float
+def forest_frame(
+    fits: Mapping[str, Any], columns: Sequence[str] | str | None, exponentiate: bool, per: Any, level: float
 ) -> pd.DataFrame:
-    """Effects of all fits with their limits, without those that are not estimated."""
+    """Effects of all fits with their limits, without those that are not estimated; attrs["per"] has their units."""
     fraction("level", level)
     turn = exponentiate and _ratio(fits)[1] < 0
-    frame = pd.concat([_effects(name, fit, exponentiate, level, turn) for name, fit in fits.items()], ignore_index=True)
-    terms = list(dict.fromkeys(frame["term"]))
-    return _in_order(frame, _chosen(terms, columns))
+    parts = [_effects(name, fit, exponentiate, per, level, turn) for name, fit in fits.items()]
+    frame = pd.concat(parts, ignore_index=True)
+    if len(frame):
+        frame = _in_order(frame, _chosen(list(dict.fromkeys(frame["term"])), columns))
+    frame.attrs["per"] = {term: unit for part in parts for term, unit in part.attrs["per"].items()}
+    return frame
 
 
-def _effects(name: str, fit: Any, exponentiate: bool, level: float, turn: bool) -> pd.DataFrame:
-    likelihood = fit.method.likelihood
-    table = fit.tidy(exponentiate=exponentiate, level=level) if likelihood else fit.tidy()
-    if not likelihood:
-        table = table.assign(conf_low=np.nan, conf_high=np.nan)
+def _effects(name: str, fit: Any, exponentiate: bool, per: Any, level: float, turn: bool) -> pd.DataFrame:
+    if fit.method.likelihood:
+        table = fit.tidy(level=level, per=per, exponentiate=exponentiate)
+    else:
+        table = fit.tidy().assign(conf_low=np.nan, conf_high=np.nan)
+        if per is not None:
+            raise OptionError(f"per must be None for fits without a likelihood; got {per!r}, and {name!r} has none.")
         if exponentiate:
             table = table.assign(estimate=np.exp(table["estimate"]))
+    units = table.attrs.get("per", {})
     table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()])
     if turn:  # exp(-b), whose limits change places
         rows = (table["coef_type"] == "location").to_numpy()
         table.loc[rows, ["estimate", *_LIMITS]] = 1.0 / table.loc[rows, ["estimate", *_LIMITS[::-1]]].to_numpy()
-    columns = {column: table[column].to_numpy() for column in ("term", "estimate", *_LIMITS, "coef_type")}
-    return pd.DataFrame({"model": name, **columns})
+    frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
+    frame.attrs = {"per": units}
+    return frame
 
 
 def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
     """All fits by their labels."""
+    if others is None:
+        return {label: results}
     if not isinstance(others, Mapping) or not others:
         raise OptionError(f"others must be a mapping of labels to fits, {{'with age': fit2}}; got {others!r}.")
     fits = labelled(others, "others")
@@ -86,17 +97,18 @@ def labelled_fits(results: Any, others: Any, label: str) -> dict[str, Any]:
     return {label: results, **fits}
 
 
-def draw_effects(
-    fits: Mapping[str, Any], data: pd.DataFrame, ax: Axes | None, exponentiate: bool, level: float
-) -> Axes:
+def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], exponentiate: bool, level: float) -> Axes:
     """Numbers beside the coefficients of one fit, a legend beside those of several."""
     if data.empty:
         raise DataError("there are no effects to draw: a model of thresholds alone.")
-    labels = [term_label(part, term) for part, term in zip(data["coef_type"], data["term"], strict=True)]
-    rows, n = list(dict.fromkeys(labels)), len(fits)
+    per = data.attrs.get("per", {})
+    keys = list(zip(data["coef_type"], data["term"], strict=True))
+    rows, n = list(dict.fromkeys(keys)), len(fits)
+    names = [term_label(part, term, sheet.labels, per) for part, term in rows]
     block = 1.0 if n == 1 else _STEP * n + _GAP
-    height = 0.9 + max(0.6, sum(max(0.3, 0.25 + 0.15 * in_lines(row, 34).count("\n")) for row in rows))
-    ax = style.axes(ax, height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n)
+    height = 0.9 + max(0.6, sum(max(0.3, 0.25 + 0.15 * in_lines(name, 34).count("\n")) for name in names))
+    ax = sheet.axes(height=height if n == 1 else 1.2 + 0.42 * len(rows) * block + 0.1 * n)
+    roomy = style.place_width(ax) >= _NUMBERS
     middles = {row: -block * place for place, row in enumerate(rows)}
     no_effect = 1.0 if exponentiate else 0.0
     if exponentiate:
@@ -104,14 +116,13 @@ def draw_effects(
     ax.axvline(no_effect, color=style.MUTED, linewidth=0.8, zorder=1)
     colours: list[Any] = [style.RIGHT] if n == 1 else style.level_colours(n)
     offsets = {name: _STEP * ((n - 1) / 2.0 - place) for place, name in enumerate(fits)}
-    heights = np.array([middles[label] for label in labels], dtype=np.float64)
-    heights = np.asarray(heights + data["model"].map(offsets).to_numpy(dtype=np.float64), dtype=np.float64)
+    heights = np.array([middles[key] + offsets[name] for key, name in zip(keys, data["model"], strict=True)])
     endless = np.isinf(data[["estimate", *_LIMITS]].to_numpy(dtype=np.float64)).any(axis=1)
     for place, (name, colour) in enumerate(zip(fits, colours, strict=True)):
         shown = (data["model"] == name).to_numpy() & ~endless
         part = data[shown]
         ax.hlines(heights[shown], part["conf_low"], part["conf_high"], colors=[colour], linewidth=1.6, zorder=3)
-        face = "white" if place % 2 else colour
+        face = tuple(style.paper()) if place % 2 else colour
         looks: dict[str, Any] = {"markerfacecolor": face, "markersize": 5.5, "linestyle": "none", "zorder": 4}
         label = style.beside(ax, name)
         ax.plot(part["estimate"], heights[shown], _MARKERS[place], color=colour, label=label, **looks)
@@ -122,11 +133,13 @@ def draw_effects(
     ax.set_xlim(low, high)
     spare = 0.6 if n == 1 else 0.5 * block
     ax.set_ylim(min(middles.values()) - spare, spare)
-    style.row_labels(ax, list(middles.values()), rows)
-    if n == 1:
-        _write_numbers(ax, data, heights)
-    else:
+    style.row_labels(ax, list(middles.values()), names)
+    if n > 1:
         style.legend(ax)
+    elif roomy:
+        size = style.row_size(style.inches(ax)[1] / len(heights))
+        for y, *numbers in zip(heights, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
+            style.note(ax, with_limits(*numbers), (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=size)
     if exponentiate:
         style.plain_log_ticks(ax)
     what = "coefficient"
@@ -135,27 +148,23 @@ def draw_effects(
     return style.named(ax, f"{what} with {100 * level:g} % limits")
 
 
-def _write_numbers(ax: Axes, data: pd.DataFrame, heights: FloatArray) -> None:
-    room = style.inches(ax)[1] / len(heights)
-    for y, *numbers in zip(heights, data["estimate"], data["conf_low"], data["conf_high"], strict=True):
-        style.note(ax, with_limits(*numbers), (1.0, y), (8, 0), ax.get_yaxis_transform(), fontsize=style.row_size(room))
-
-
-def parallel_frame(results: Any, columns: Sequence[str] | str | None, level: float) -> pd.DataFrame:
+def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, level: float) -> pd.DataFrame:
     """Effects of the location columns on P(response > level), each threshold fitted alone, and together."""
     results.rule.family.require_latent("plot.parallel")
     if not results.design.names:
         raise DataError("the fit has no location effects to compare.")
     chosen = _chosen(results.design.names, columns)
-    pooled = _estimates(results, level).loc[chosen]
+    pooled = _estimates(results, level, per).loc[chosen]
     tables = []
     for code, (threshold, above) in enumerate(zip(results.threshold_names, results.levels, strict=False)):
-        table = _estimates(_binary(results, code), level).loc[chosen].rename_axis("term").reset_index()
+        table = _estimates(_binary(results, code), level, per).loc[chosen].rename_axis("term").reset_index()
         table.insert(1, "threshold", threshold)
         table.insert(2, "above", [above] * len(table))
         limits = pooled[["estimate", "lower", "upper"]].to_numpy()
         tables.append(table.assign(**dict(zip(("pooled", "pooled_lower", "pooled_upper"), limits.T, strict=True))))
-    return _in_order(pd.concat(tables, ignore_index=True), chosen)
+    frame = _in_order(pd.concat(tables, ignore_index=True), chosen)
+    frame.attrs["per"] = pooled.attrs.get("per", {})
+    return frame
 
 
 def _chosen(terms: Sequence[str], columns: Sequence[str] | str | None) -> list[str]:
@@ -168,9 +177,7 @@ def _chosen(terms: Sequence[str], columns: Sequence[str] | str | None) -> list[s
 
 def _in_order(frame: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     """The rows of these terms, in this order."""
-    order = {name: place for place, name in enumerate(terms)}
-    frame = frame[frame["term"].isin(order)]
-    return frame.sort_values("term", key=lambda column: column.map(order), kind="stable", ignore_index=True)
+    return pd.concat([frame[frame["term"] == term] for term in terms], ignore_index=True)
 
 
 def _binary(results: Any, code: int) -> Any:
@@ -187,48 +194,53 @@ def _binary(results: Any, code: int) -> Any:
     return replace(results, design=design, method=method, fit=fit)
 
 
-def _estimates(results: Any, level: float) -> pd.DataFrame:
-    """Location effects: estimate, std_error, lower, upper; nothing of estimates without a finite maximum."""
-    table = results.tidy(level=level)
+def _estimates(results: Any, level: float, per: Any) -> Any:
+    """Location effects: estimate, std_error, lower, upper; NaN for estimates without a finite maximum."""
+    table = results.tidy(level=level, per=per)
     table = table[table["coef_type"] == "location"].set_index("term")
     frame = table[["estimate", "std_error", "conf_low", "conf_high"]]
     frame = frame.set_axis(["estimate", "std_error", "lower", "upper"], axis=1)
-    return pd.DataFrame(frame.where(frame["std_error"].notna(), np.nan))
+    return frame.where(frame["std_error"].notna(), np.nan)
 
 
-def draw_parallel(results: Any, data: pd.DataFrame, ax: Axes | None, level: float) -> Axes:
+def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) -> Axes:
     """A block of rows for each term: the binary fits over the limits of the fit itself."""
     terms = list(dict.fromkeys(data["term"]))
     rows = len(results.levels) - 1
     # (terms, rows) heights, from the top down, with room for a heading above each block
     places: FloatArray = -(np.arange(len(terms), dtype=np.float64)[:, None] * (rows + 1.6) + np.arange(rows))
-    ax = style.axes(ax, height=0.9 + 0.21 * (rows + 1.6) * len(terms))
+    ends = places.min() - 0.8, places.max() + 1.6
+    ax = sheet.axes(height=0.9 + 0.21 * (rows + 1.6) * len(terms))
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
+    ax.set_ylim(*ends)
+    room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])  # inches of a row, nearly: a layout takes its time
     colours = style.level_colours(rows)
     tables = [data[data["term"] == term] for term in terms]
     for table, heights in zip(tables, places, strict=True):
         pooled, low, high = table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0]
         span = [heights.min() - 0.45, heights.max() + 0.45]
-        ax.fill_betweenx(span, low, high, color=style.FAINT, alpha=0.7, linewidth=0)
-        ax.plot([pooled] * 2, span, color=style.INK, linewidth=1.0)
+        ax.fill_betweenx(span, low, high, color=style.faint(), linewidth=0)
+        ax.plot([pooled] * 2, span, color=style.ink(), linewidth=1.0)
         ax.hlines(heights, table["lower"], table["upper"], colors=colours, linewidth=1.6, zorder=3)
         ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
-    ends = places.min() - 0.8, places.max() + 1.6
-    ax.set_ylim(*ends)
-    room = style.inches(ax)[1] / (ends[1] - ends[0])
+        for height in heights[table["estimate"].isna()]:
+            looks: dict[str, Any] = {"color": style.MUTED, "fontsize": style.row_size(room)}
+            style.note(ax, "no finite estimate", (0.0, height), (4, 0), ax.get_yaxis_transform(), **looks)
     step = style.every(room)
-    names = [f"> {above}" for above in results.levels[:-1]][::step] * len(terms)
+    names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step] * len(terms)
     style.row_labels(ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step)
+    letters = style.drawn_letters(ax)
+    words = in_lines(f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits", max(letters, 18))
+    ax.set_xlabel(words, fontsize=style.SMALL + 0.5)
+    ax.set_ylabel(f"P({sheet.name(results.design.response)} > level)", fontsize=style.SMALL + 0.5)
+    box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
+    looks = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold", "bbox": box}
     for table, heights in zip(tables, places, strict=True):
         limits = with_limits(*table[["pooled", "pooled_lower", "pooled_upper"]].iloc[0])
-        letters = max(style.drawn_letters(ax) - len(limits) - 3, 10)
-        words = f"{shortened_middle(term_label('location', table['term'].iloc[0]), letters)}   {limits}"
-        looks: dict[str, Any] = {"va": "bottom", "fontsize": style.row_size(1.5 * room), "fontweight": "bold"}
-        place = (0.0, heights.max() + 0.55)
-        transform = ax.get_yaxis_transform()
-        style.note(ax, words.replace("$", r"\$"), place, (0, 0), transform, backgroundcolor="white", **looks)
-    words = f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits"
-    return style.named(ax, words, f"P({results.design.response} > level)")
+        words = term_label("location", table["term"].iloc[0], sheet.labels, data.attrs.get("per", {}))
+        words = f"{shortened_middle(words, max(letters - len(limits) - 3, 10))}   {limits}".replace("$", r"\$")
+        style.note(ax, words, (0.0, heights.max() + 0.55), (0, 0), ax.get_yaxis_transform(), **looks)
+    return ax
 
 
 _BEYOND = 0.2  # curves reach to the limits of this share of the chance outside
@@ -242,20 +254,20 @@ def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.Dat
     return pd.DataFrame(frame.assign(quadratic=(frame["value"] - names.map(results.params)) / names.map(results.se)))
 
 
-def draw_profiles(results: Any, data: pd.DataFrame, parm: Any, ax: Any, level: float) -> AnyArray:
+def draw_profiles(sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, level: float) -> AnyArray:
     names = list(dict.fromkeys(data["parameter"]))
     if not names:
         raise DataError("all parameters asked for are aliased: they have no profile.")
     limits = results.confint(parm, level, type="profile")
     columns = style.columns_for(len(names))
-    panels = style.panels(ax, len(names), columns, height=2.4, width=2.5 * columns + 0.8)
+    panels = sheet.panels(len(names), columns, height=2.4, width=2.5 * columns + 0.8)
     tidy = results.tidy()
     kinds = dict(zip(tidy["term"], tidy["coef_type"], strict=True))
     for place, (panel, name) in enumerate(zip(panels, names, strict=True)):
-        _panel(panel, data[data["parameter"] == name], limits.loc[name].to_numpy(), level)
         low, high = limits.loc[name]
-        title = term_label(kinds.get(name, ""), name)
+        _panel(panel, data[data["parameter"] == name], np.array([low, high]), level)
         words = f"{100 * level:g} %: {_shown(low, high - low)} to {_shown(high, high - low)}"
+        title = term_label(kinds.get(name, ""), name, sheet.labels, {})
         style.named(panel, words, "" if place % columns else "signed root deviance", title)
     return np.array(panels, dtype=object)
 
@@ -272,7 +284,7 @@ def _panel(ax: Any, data: pd.DataFrame, limits: FloatArray, level: float) -> Non
     data = data[np.isfinite(data["value"]) & np.isfinite(data["z"])]  # a profile may end at infinity
     z = data["z"].to_numpy()
     bottom, top = min(float(z.min()), -1.1 * quantile), max(float(z.max()), 1.1 * quantile)
-    ax.axhline(0.0, color=style.FAINT, linewidth=0.8)
+    ax.axhline(0.0, color=style.faint(), linewidth=0.8)
     for height in (-quantile, quantile):
         ax.axhline(height, color=style.MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
     ax.plot(data["value"], data["quadratic"], color=style.MUTED, linewidth=1.0, linestyle=(0, (5, 3)))

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray
-from ..exceptions import OptionError
+from ..exceptions import DataError, OptionError
 from . import style
+from .style import Sheet
 from .variables import factor_axis, fitted_columns, not_taken, numeric
 
 if TYPE_CHECKING:
@@ -32,18 +33,17 @@ def means(
     variable: str,
     by: str | None,
     scale: str,
-    values: Sequence[Any] | None,
-    by_values: Sequence[Any] | None,
-    at: Mapping[str, Any] | None,
+    values: Any,
+    by_values: Any,
+    at: Any,
     data: Any,
-    re: str | None,
-    level: float,
-    of_levels: bool = False,
+    levels: bool = False,
+    **how: Any,
 ) -> tuple[pd.DataFrame, str]:
     """Marginal means from `emmeans`, one a level of the response or one in all, and what they are means of."""
     if not isinstance(variable, str):
         raise OptionError(f"variable must be the name of one variable of the formula; got {variable!r}.")
-    names = ["level", *_NUMBERS] if of_levels else _NUMBERS
+    names = ["level", *_NUMBERS] if levels else _NUMBERS
     not_taken([variable, by], names)
     if by is None and by_values is not None:
         raise OptionError("by_values goes with by=; got no by.")
@@ -56,10 +56,10 @@ def means(
     if by is not None:
         held[by] = _values_by(results, variable, by, by_values, at, data)
         shown = [by, variable]
-    table = results.emmeans(shown, scale=scale, at=held, data=data, level=level, re=re)
+    table = results.emmeans(shown, scale=scale, at=held, data=data, **how)
     if table.frame.columns.difference([*shown, *names]).size:
         raise OptionError(f"scale must have one mean at each value; {scale!r} has one a level. Use plot.effects().")
-    return table.frame[[*shown, *names]], str(table.quantity)
+    return table.frame[[*shown, *names]], "latent" if scale == "latent" and results.family.ordered else table.quantity
 
 
 def _span(results: Any, variable: str, data: Any) -> list[Any] | None:
@@ -95,43 +95,45 @@ def _values_by(
 
 
 def draw_effects(
-    results: Any, table: pd.DataFrame, variable: str, ax: Any, by: str | None, facets: bool, re: str | None
+    sheet: Sheet, table: pd.DataFrame, results: Any, variable: str, by: str | None, facets: bool, re: str | None
 ) -> Axes | AnyArray:
     """All levels in one frame, or panels by level or by the values of another variable."""
-    words, levels, single = _axis_of_probabilities(results, re), results.levels, by is None and not facets
+    words, levels, single = _probability(sheet, results, re), results.levels, by is None and not facets
     over_number = numeric(results, variable, table)
     top = min(1.0, 1.04 * float(np.nanmax(table[["estimate", "upper"]].to_numpy())))
-    groups = {f"{by} = {style.value_words(v)}": table[table[by] == v] for v in (table[by].unique() if by else ())}
-    key: list[Any] = list(groups) if facets else list(levels)
-    groups = groups or {"": table}
-    # The curves of every panel, by its title.
+    values = table[by].unique() if by else ()
+    titles = [f"{sheet.name(by)} = {style.value_words(value)}" for value in values]
+    groups = [table[table[by] == value] for value in values] if by else [table]
+    names = [sheet.name(level) for level in levels]
+    shown = [[part[part["level"] == level] for level in levels] for part in groups]  # the curves of every panel
+    key = names
     if facets:
-        shown = {str(level): [part[part["level"] == level] for part in groups.values()] for level in levels}
-    else:
-        shown = {title: [part[part["level"] == level] for level in levels] for title, part in groups.items()}
+        key, titles, shown = titles, names, [list(curves) for curves in zip(*shown, strict=True)]
     n = len(shown)
     if n > _MOST_PANELS:
         raise OptionError(f"a picture has {_MOST_PANELS} panels at most; got {n}. Give fewer by_values.")
     columns = style.columns_for(n)
     height = 4.0 if single else max(2.7, 0.2 * len(key) / -(-n // columns))
-    panels = style.panels(ax, n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8)
+    panels = sheet.panels(n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8)
     colours: list[Any] = [*style.level_colours(max(len(key), 2))[: len(key)]] or [style.RIGHT]
-    for place, (panel, (title, curves)) in enumerate(zip(panels, shown.items(), strict=True)):
+    for place, (panel, title, curves) in enumerate(zip(panels, titles or [""], shown, strict=True)):
         for i, part in enumerate(curves):
             apart = facets and by is not None
             curve(panel, part, part[variable], over_number, colours[i], i, len(colours), apart)
         panel.set_ylim(0.0, top)
-        style.named(panel, variable if place + columns >= n else "", "" if place % columns else words, title)
-    if single:
-        style.level_key(panels[0], levels, colours)
-        return panels[0]
+        below = place + columns >= n or sheet.given is not None
+        style.named(panel, sheet.name(variable) if below else "", "" if place % columns else words, title)
     if key:
-        style.panel_key(panels, key, colours, ax)
-    return np.array(panels, dtype=object)
+        lines = panels[0].get_lines()
+        if single:
+            style.level_key(panels[0], key, lines)
+        else:
+            style.panel_key(panels, key, lines, sheet.given)
+    return panels[0] if single else np.array(panels, dtype=object)
 
 
-def _axis_of_probabilities(results: Any, re: str | None) -> str:
-    what = f"P({results.design.response} = level)"
+def _probability(sheet: Sheet, results: Any, re: str | None) -> str:
+    what = f"P({sheet.name(results.design.response)} = level)"
     if getattr(results.fit, "marginal", None) is None:
         return what
     return f"{what}, random effects at 0" if re == "zero" else f"{what}, averaged over the groups"
@@ -167,20 +169,24 @@ def curve(
     factor_axis(ax, x)
 
 
-def draw_emmeans(results: Any, table: pd.DataFrame, variable: str, ax: Axes | None, by: str | None, words: str) -> Axes:
+def draw_emmeans(
+    sheet: Sheet, table: pd.DataFrame, results: Any, variable: str, by: str | None, quantity: str, level: float
+) -> Axes:
     """A line for each value of another variable: where lines are parallel, no interaction. As R's emmip."""
     groups = [table] if by is None else [table[table[by] == value] for value in table[by].unique()]
     if len(groups) > _MOST_LINES:
         raise OptionError(f"by_values must be {_MOST_LINES} values at most; {by!r} has {len(groups)}.")
-    ax = style.axes(ax, height=3.8)
+    ax = sheet.axes(height=3.8)
     colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
     over_number = numeric(results, variable, table)
     for place, group in enumerate(groups):
         label = None if by is None else style.beside(ax, style.value_words(group[by].iloc[0]))
         curve(ax, group, group[variable], over_number, colours[place], place, len(colours), by is not None, label)
     if by is not None:
-        style.legend(ax, style.beside(ax, by))
-    return style.named(ax, variable, words)
+        style.legend(ax, style.beside(ax, sheet.name(by)))
+    if quantity == "latent":
+        quantity = f"latent score of {sheet.name(results.design.response)}"
+    return style.named(ax, sheet.name(variable), f"{quantity}, {100 * level:g} % limits")
 
 
 def stacked_frame(
@@ -188,31 +194,45 @@ def stacked_frame(
 ) -> pd.DataFrame:
     """Probabilities and their running sums."""
     not_taken([variable], ("cumulative",))
-    table = means(results, variable, None, "prob", values, None, at, data, re, 0.95, True)[0]
+    table = means(results, variable, None, "prob", values, None, at, data, True, re=re)[0]
     table = table[[variable, "level", "estimate"]]
     shares = table["estimate"].to_numpy().reshape(-1, len(results.levels))
     return table.assign(cumulative=np.cumsum(shares, axis=1).ravel())
 
 
-def draw_stacked(results: Any, table: pd.DataFrame, variable: str, ax: Axes | None, re: str | None) -> Axes:
-    ax = style.axes(ax, height=4.0)
+def draw_stacked(sheet: Sheet, table: pd.DataFrame, results: Any, variable: str, re: str | None, data: Any) -> Axes:
+    ax = sheet.axes(height=4.0)
     K = len(results.levels)
     colours = style.level_colours(K)
     shares = table["estimate"].to_numpy().reshape(-1, K).T
     tops = table["cumulative"].to_numpy().reshape(-1, K).T
     values = table[variable].iloc[::K]
-    edge: dict[str, Any] = {"edgecolor": "white", "linewidth": min(0.6, 6.0 / K)}  # thin between many levels
+    edge: dict[str, Any] = {"edgecolor": tuple(style.paper()), "linewidth": min(0.6, 6.0 / K)}
     if numeric(results, variable, table):
         ax.stackplot(values.to_numpy(dtype=np.float64), shares, colors=colours, **edge)
         ax.set_xlim(values.min(), values.max())
     else:
+        factor_axis(ax, values, _counts(results, variable, values, data))
+        room = 0.8 * style.inches(ax)[0] / len(values) >= 2.4 * 0.62 * style.SMALL / 72.0
         for share, top, colour in zip(shares, tops, colours, strict=True):
             ax.bar(np.arange(len(values)), share, 0.8, bottom=top - share, color=colour, **edge)
-            for place in np.flatnonzero(share >= 0.06):
+            for place in np.flatnonzero(share >= 0.06) if room else ():
                 looks = {"color": style.text_colour(colour), "fontsize": style.SMALL - 0.5}
                 style.text(ax, float(place), top[place] - share[place] / 2.0, f"{share[place]:.2f}", **looks)
-        factor_axis(ax, values)
     ax.set_ylim(0.0, 1.0)
-    style.named(ax, variable, _axis_of_probabilities(results, re))
-    style.level_key(ax, results.levels, colours)
+    style.named(ax, sheet.name(variable), _probability(sheet, results, re))
+    style.level_key(ax, [sheet.name(level) for level in results.levels], colours)
     return ax
+
+
+def _counts(results: Any, variable: str, values: pd.Series, data: Any) -> list[float] | None:
+    """Observations (sums of case weights) at each value of a factor; None without the data or without some value."""
+    sample = results.design.sample
+    try:
+        rows = fitted_columns(results, data, [variable])[variable].reset_index(drop=True)
+    except DataError:
+        return None
+    if len(rows) != sample.n:
+        return None
+    counts = pd.Series(sample.case_weights).groupby(rows.astype(object)).sum()
+    return [float(count) for count in counts[list(values)]] if values.isin(counts.index).all() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,80 +13,65 @@ from ..checks import one_of
 from ..exceptions import UnavailableError
 from ..report.table import effect_label
 from . import style
-from .style import in_lines
+from .style import Sheet, in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: What may be drawn, and the name of its axis.
+#: Errors, and the names of their axes; of trees, and of other ensembles, not all.
 ERRORS = {
     "absolute": "mean absolute error",
     "classification": "classification error",
+    "squared": "mean squared error",
     "cost": "mean cost",
-    "loss": "loss a row",
+    "loss": "mean loss",
 }
-_OWN, _NEW, _HELD = "rows of the fit", "new data", "held out"
-_COLOURS = {_OWN: style.RIGHT, _NEW: style.WRONG, _HELD: style.INK}
-_COLOURS |= {"loss": style.RIGHT, "its bound": style.MUTED}
-# Rounds drawn where the user does not say how many.
-_POINTS = 250
+_FITTED, _NEW, _HELD = "rows of the fit", "new data", "held out"
+_COLOURS = {_FITTED: style.RIGHT, _NEW: style.WRONG, _HELD: "#cc79a7", "loss": style.RIGHT, "its bound": style.MUTED}
+_POINTS = 250  # rounds that are drawn
 
 
-def ensemble_frame(results: Any, newdata: Any, error: str, every: int | None) -> pd.DataFrame:
+def rounds_frame(results: Any, newdata: Any, error: str, every: int | None) -> pd.DataFrame:
     """Errors of an ensemble by round: round, rows (whose error it is), value."""
-    one_of("error", error, ERRORS)
+    if not hasattr(results, "staged_errors"):
+        raise UnavailableError(f"{results.method!r} has no rounds to draw.")
+    others = ("squared",) if hasattr(results, "rounds") else ("cost", "loss")
+    one_of("error", error, [name for name in ERRORS if name not in others])
     made = results.fit.stages[-1]
     if made == 0:
         raise UnavailableError(f"no round was made, for {results.fit.trace.message}: there is nothing to draw.")
-    stages = np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)).tolist()
-    chosen = {"rounds": stages} if every is None else {"every": every}
+    stages = (
+        np.unique(np.rint(np.geomspace(1, made, _POINTS)).astype(np.intp)) if made > _POINTS else range(1, made + 1)
+    )
+    chosen = {"rounds": [*map(int, stages)]} if every is None else {"every": every}
     staged = results.staged_errors(None if error == "loss" else newdata, **chosen)
-    record = results.rounds.loc[staged.index]
     if error == "loss":
+        record = results.rounds.loc[staged.index]
         names = {"loss": "loss", "bound": "its bound", "held_out": _HELD}
-        return _long(record[[name for name in names if name in record]].rename(columns=names))
-    curves = {_OWN: staged[error]}
-    if newdata is not None:
-        curves[_NEW] = staged[f"new {error}"]
-    return _long(pd.DataFrame(curves))
+        wide = record[[name for name in names if name in record]].rename(columns=names)
+    else:
+        curves = {_FITTED: staged[error]} | ({} if newdata is None else {_NEW: staged[f"new {error}"]})
+        wide = pd.DataFrame(curves)
+    return pd.DataFrame(wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value"))
 
 
-def trees_frame(results: Any, newdata: Any, error: str, every: int) -> pd.DataFrame:
-    """Errors of trees by round."""
-    one_of("error", error, ("absolute", "classification", "squared"))
-    staged = results.staged_errors(newdata, every=every)
-    curves = {_OWN: staged[error]}
-    if newdata is not None:
-        curves[_NEW] = staged[f"new {error}"]
-    return _long(pd.DataFrame(curves))
-
-
-def _long(wide: pd.DataFrame) -> pd.DataFrame:
-    """Columns round, rows, value of a frame with one column a set of rows, by round."""
-    return wide.reset_index().melt(id_vars="round", var_name="rows", value_name="value")
-
-
-def draw_rounds(data: pd.DataFrame, ax: Axes | None, words: str) -> Axes:
-    ax = style.axes(ax, height=3.4)
+def draw_rounds(sheet: Sheet, data: pd.DataFrame, results: Any, error: str) -> Axes:
+    ax = sheet.axes(height=3.4)
     lines = {str(rows): line for rows, line in data.groupby("rows", sort=False)}
     for rows, line in lines.items():
         # The bound of an exact step is the loss itself: wide and behind, it can be seen there too.
         behind = rows == "its bound"
         (drawn,) = ax.plot(line["round"], line["value"], color=_COLOURS[rows], label=rows, zorder=2 if behind else 3)
         drawn.set(linewidth=5.0 if behind else 1.4, alpha=0.4 if behind else 1.0)
-    style.named(ax, "round", words)
+    style.named(ax, "round", ERRORS[error])
     if lines.keys() & {"loss", "its bound"}:
         ax.set_yscale("log")
     style.legend(ax)
-    return ax
-
-
-def draw_ensemble(results: Any, data: pd.DataFrame, ax: Axes | None, error: str) -> Axes:
-    ax = draw_rounds(data, ax, ERRORS[error])
-    ax.set_xscale("log")
-    style.plain_log_ticks(ax)
-    kept = results.fit.kept
+    if hasattr(results, "rounds"):
+        ax.set_xscale("log")
+        style.plain_log_ticks(ax)
+    kept = getattr(results.fit, "kept", 0)
     if 0 < kept < results.fit.stages[-1]:
         ax.axvline(kept, color=style.MUTED, linewidth=0.8, linestyle=(0, (4, 3)))
         style.note(ax, f"{kept} in use", (kept, 1.0), (-4, -2), ax.get_xaxis_transform(), ha="right", va="top")
@@ -103,6 +89,8 @@ _BRIEF = 8  # of a level that is written at its leaves
 
 def tree_frame(results: Any, round: int, split: int | None) -> pd.DataFrame:
     """The nodes and where they are drawn."""
+    if not hasattr(results, "nodes"):
+        raise UnavailableError(f"{results.method!r} has no trees to draw.")
     nodes = results.nodes(round, _first_split(results, split))
     numbers = [int(number) for number in nodes.index]
     leaves = [n for n, leaf in zip(numbers, nodes["leaf"], strict=True) if leaf]
@@ -115,36 +103,35 @@ def tree_frame(results: Any, round: int, split: int | None) -> pd.DataFrame:
     return pd.DataFrame(pd.concat([pd.DataFrame(extra, index=nodes.index), nodes], axis=1).reset_index())
 
 
-def draw_tree(results: Any, data: pd.DataFrame, ax: Axes | None, round: int, split: int | None) -> Axes:
+def draw_tree(sheet: Sheet, data: pd.DataFrame, results: Any, round: int, split: int | None) -> Axes:
     split = _first_split(results, split)
     classes = list(data.columns)[list(data.columns).index("leaf") + 1 :]
     n_leaves, depth = int(data["leaf"].sum()), int(data["depth"].max())
     width = min(max(_LEAF * n_leaves + 1.6, 4.6), _WIDEST)
-    ax = style.axes(ax, height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
+    ax = sheet.axes(height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
     gap = 1.0 / max(n_leaves - 1, 1)
     at = data.set_index("node")
     for node, row in at.drop(index=1).iterrows():  # elbows to the parent, as thick as the share of rows that takes them
         above = at.loc[int(str(node)) // 2]
         xs, depths = [above["x"], row["x"], row["x"]], [above["depth"], above["depth"], row["depth"]]
         thick = 1.0 + 5.0 * float(row["weight"]) / float(at["weight"].iloc[0])
-        ax.plot(xs, depths, color=style.FAINT, linewidth=thick, solid_capstyle="butt", zorder=1)
+        ax.plot(xs, depths, color=style.faint(), linewidth=thick, solid_capstyle="butt", zorder=1)
     colours = style.level_colours(len(classes))
     brief = max(len(str(name)) for name in classes) <= _BRIEF
     for leaf in data[data["leaf"]].to_dict("records"):
         shares = np.array([leaf[name] for name in classes])
-        _leaf(ax, leaf, shares, colours, min(0.7 * gap, 0.22), brief)
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
+        _leaf(ax, leaf | {"level": sheet.name(leaf["level"])}, shares, colours, min(0.7 * gap, 0.22), brief)
+    box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
     for node, row in at[~data["leaf"].to_numpy()].iterrows():
-        words = in_lines(cut_words(str(at.loc[2 * int(str(node)), "cut"])), _LONGEST, 3)
+        words = in_lines(cut_words(str(at.loc[2 * int(str(node)), "cut"]), sheet.labels), _LONGEST, 3)
         style.text(ax, row["x"], row["depth"], words, bbox=box, zorder=3)
-    style.level_key(ax, classes, colours)
+    style.level_key(ax, [sheet.name(level) for level in classes], colours)
     ax.set_xlim(-0.55 * gap, 1.0 + 0.55 * gap) if n_leaves > 1 else ax.set_xlim(0.0, 1.0)
     ax.set_ylim(depth + _BAR + 0.62, -0.35)
     ax.set_axis_off()
-    which = "" if split is None else f", split {split}"
-    several = "" if results.fit.votes.rounds == 1 else f"round {round}{which}: "
-    title = f"{several}{n_leaves} leaves" if several or split is None else f"split {split}: {n_leaves} leaves"
-    return style.named(ax, title=f"{results.design.response}, {title}; rows to the left where the cut holds")
+    which = [f"round {round}"] * (results.fit.votes.rounds > 1) + [f"split {split}"] * (split is not None)
+    heading = ", ".join([f"{sheet.name(results.design.response)}: {n_leaves} leaves", *which])
+    return style.named(ax, title=f"{heading}. Left where the condition holds")
 
 
 def _first_split(results: Any, split: int | None) -> int | None:
@@ -164,16 +151,16 @@ def _leaf(ax: Axes, row: dict[Any, Any], shares: FloatArray, colours: list[Any],
     style.text(ax, row["x"], top + _BAR + 0.06, label, va="top")
 
 
-def cut_words(cut: str) -> str:
-    """A cut as it is read: of a column of a factor its level, of a number five digits.
+def cut_words(cut: str, labels: Mapping[str, str]) -> str:
+    """A cut for readers: the level of a factor, five digits of a number.
 
     Examples
     --------
-    >>> cut_words("temp[T.warm] <= 0.5"), cut_words("income <= 1.7999999")
+    >>> cut_words("temp[T.warm] <= 0.5", {}), cut_words("income <= 1.7999999", {})
     ('temp ≠ warm', 'income <= 1.8')
     """
     name, sign, number = cut.rpartition(" <= ")
-    label = effect_label(name, {})
-    if number == "0.5" and label != name and " × " not in label:
+    label = effect_label(name, labels)
+    if number == "0.5" and name.endswith("]") and " × " not in label:
         return label.replace(": ", " ≠ ", 1)
     return f"{label}{sign}{float(number):.5g}" if sign else cut

@@ -1,23 +1,22 @@
-"""Confusion, reliability, bounds, compared methods."""
+"""Confusion, reliability, compared methods."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, FloatArray
-from ..exceptions import OptionError
 from ..report import cells as widths
 from . import style
-from .style import in_lines
+from .style import Sheet, in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_NUMBERS = 20  # levels; the cells of more are too small for numbers
+_SMALLEST = 6.9  # points of a number in a cell
 
 
 def confusion_frame(results: Any, newdata: Any, weights: Any) -> pd.DataFrame:
@@ -33,24 +32,24 @@ def confusion_frame(results: Any, newdata: Any, weights: Any) -> pd.DataFrame:
     return pd.DataFrame(both | numbers)
 
 
-def draw_confusion(results: Any, data: pd.DataFrame, ax: Axes | None, new: bool) -> Axes:
-    levels = [str(level) for level in results.levels]
+def draw_confusion(sheet: Sheet, data: pd.DataFrame, results: Any, new: bool) -> Axes:
+    levels = [sheet.name(level) for level in results.levels]
     n = len(levels)
     side = min(max(2.6, 0.44 * n + 1.0), 7.0)
     wordy = max(map(widths.cells, levels)) > 8 or n > 12
-    ax = style.axes(ax, height=side + 0.5, width=side + (2.2 if wordy else 0.8))
+    ax = sheet.axes(height=side + 0.5, width=side + (2.2 if wordy else 0.8))
     colours = _colours(data["distance"].to_numpy(), data["share"].to_numpy(), n)
     ax.imshow(colours.reshape(n, n, 4), interpolation="nearest")
     ax.spines[:].set_visible(False)
     _name_cells(ax, levels, wordy)
-    if n <= _MOST_NUMBERS:
-        _numbers(ax, data["weight"].to_numpy(), colours, n)
     weight = data["weight"].sum()
     right = float(data.loc[data["distance"] == 0, "weight"].sum() / weight)
     off = float((data["distance"] * data["weight"]).sum() / weight)
-    response, whose = results.design.response, "New data" if new else "Rows of the fit"
+    response, whose = sheet.name(results.design.response), "New data" if new else "Rows of the fit"
     title = f"{whose}: {right:.0%} correct, mean error {off:.2f} levels"
-    return style.named(ax, f"predicted {response}", f"observed {response}", title)
+    style.named(ax, f"predicted {response}", f"observed {response}", title)
+    _numbers(ax, data["weight"].to_numpy(), colours, n)
+    return ax
 
 
 def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:
@@ -61,12 +60,12 @@ def _name_cells(ax: Axes, levels: list[str], wordy: bool) -> None:
     style.row_labels(ax, list(range(n)), [f"{level} ({i})" if wordy else level for i, level in enumerate(levels, 1)])
     ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
-    ax.grid(which="minor", color="white", linewidth=1.0)
+    ax.grid(which="minor", color=tuple(style.paper()), linewidth=1.0)
     ax.tick_params(which="both", length=0)
 
 
 def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
-    """(n * n, 4) the colour of the distance, mixed with white as the share falls."""
+    """(n * n, 4) the colour of the distance, mixed with the background as the share falls."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgba
 
@@ -74,14 +73,17 @@ def _colours(distance: FloatArray, share: FloatArray, n: int) -> FloatArray:
     hue[distance == 0] = to_rgba(style.RIGHT)
     strength = np.where(share > 0, 0.12 + 0.88 * np.sqrt(share), 0.035)[:, None]
     mixed = np.ones((distance.size, 4))
-    mixed[:, :3] = 1.0 - strength * (1.0 - hue[:, :3])
+    mixed[:, :3] = style.paper() + strength * (hue[:, :3] - style.paper())
     return mixed
 
 
 def _numbers(ax: Axes, weight: Any, colours: FloatArray, n: int) -> None:
-    size = min(style.SMALL, 72.0 * 0.34 * min(style.inches(ax)) / n)
+    """Numbers in the cells, where these have room for them."""
+    letters = max(len(f"{value:.4g}") for value in weight)
+    width, height = (72.0 * side / n for side in style.inches(ax))
+    size = min(style.SMALL, 0.7 * height, 1.5 * width / letters)
     for cell, value in enumerate(weight):
-        if value > 0:
+        if value > 0 and size >= _SMALLEST:
             i, j = divmod(cell, n)
             style.text(ax, j, i, f"{value:.4g}", color=style.text_colour(colours[cell]), fontsize=size)
 
@@ -90,45 +92,34 @@ _FEW = 3  # curves that can be told apart in one frame
 _MOST_PANELS = 24
 
 
-def draw_reliability(
-    results: Any, data: pd.DataFrame, ax: Any, by: str, facets: bool | None, own_rows: bool
-) -> Axes | AnyArray:
+def draw_reliability(sheet: Sheet, data: pd.DataFrame, results: Any, by: str, fitted_rows: bool) -> Axes | AnyArray:
+    """All curves in one frame, or a panel for each of more than three."""
     names = list(data[by].cat.categories)
     curves = [data[data[by] == name] for name in names]
-    cross_fitted = own_rows and results.fit.calibration is not None
+    cross_fitted = fitted_rows and results.fit.calibration is not None
     what = "at or below each threshold" if by == "split" else "of each level"
-    title = f"{results.design.response}: {what}{', cross-fitted' if cross_fitted else ''}"
-    apart = ax is None and _FEW < len(names) <= _MOST_PANELS if facets is None else facets
-    if apart:
-        return _in_panels(ax, names, curves, title)
-    single = style.axes(ax, height=4.6, width=6.4)
-    colours = style.level_colours(len(names))
-    for curve, colour in zip(curves, colours, strict=True):
-        _draw(single, curve, colour)
-    style.level_key(single, names, colours)
-    if ax is None:
-        single.set_aspect("equal", adjustable="box")
-    return style.named(single, "predicted probability", "observed share", title)
-
-
-def _in_panels(ax: Any, names: Sequence[Any], curves: Sequence[pd.DataFrame], title: str) -> AnyArray:
+    title = f"{sheet.name(results.design.response)}: {what}{', cross-fitted' if cross_fitted else ''}"
     n = len(names)
-    if n > _MOST_PANELS:
-        raise OptionError(f"facets must be False for more than {_MOST_PANELS} curves; there are {n}.")
-    columns = style.columns_for(n)
-    panels = style.panels(ax, n, columns, height=2.5, width=2.4 * columns + 0.4)
-    for place, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
-        _draw(panel, curve, style.RIGHT)
-        panel.set_aspect("equal", adjustable="box")
-        below = place + columns >= n
-        style.named(panel, "predicted" if below else "", "" if place % columns else "observed", str(name))
-    if ax is None:
-        heading = in_lines(title, 30 * columns)
-        panels[0].figure.figure.suptitle(heading, x=0.01, ha="left", color=style.INK, fontsize=style.SMALL + 1.5)
-    return np.array(panels, dtype=object)
+    if (_FEW < n <= _MOST_PANELS) if sheet.given is None else np.size(sheet.given) > 1:
+        columns = style.columns_for(n)
+        panels = sheet.panels(n, columns, height=2.5, width=2.4 * columns + 0.4)
+        for place, (panel, name, curve) in enumerate(zip(panels, names, curves, strict=True)):
+            _draw(panel, curve, style.RIGHT)
+            below = place + columns >= n or sheet.given is not None
+            style.named(panel, "predicted" if below else "", "" if place % columns else "observed", sheet.name(name))
+        if sheet.given is None and sheet.title is None:
+            heading = in_lines(title, 30 * columns)
+            panels[0].figure.figure.suptitle(heading, x=0.01, ha="left", fontsize=style.SMALL + 1.5)
+        return np.array(panels, dtype=object)
+    ax = sheet.axes(height=4.6, width=6.4)
+    colours = style.level_colours(n)
+    for curve, colour in zip(curves, colours, strict=True):
+        _draw(ax, curve, colour, sheet.given is None)  # there may be no room beside square axes
+    style.level_key(ax, [sheet.name(name) for name in names], ax.get_lines()[1::2])
+    return style.named(ax, "predicted probability", "observed share", title)
 
 
-def _draw(ax: Axes, curve: pd.DataFrame, colour: Any) -> None:
+def _draw(ax: Axes, curve: pd.DataFrame, colour: Any, square: bool = True) -> None:
     """One curve with its limits, and the diagonal."""
     x, y = curve["predicted"].to_numpy(), curve["observed"].to_numpy()
     ends = np.vstack([y - curve["lower"].to_numpy(), curve["upper"].to_numpy() - y])
@@ -137,6 +128,8 @@ def _draw(ax: Axes, curve: pd.DataFrame, colour: Any) -> None:
     ax.plot(x, y, color=colour, linewidth=1.3, marker="o", markersize=4.0, zorder=3)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
+    if square:
+        ax.set_aspect("equal", adjustable="box")
 
 
 _ROW = 0.3  # inches
@@ -144,7 +137,7 @@ _LINE = 0.12  # inches of a further line of a name
 _MOST_MARKS = 200  # folds that are drawn one by one
 
 
-def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax: Axes | None = None) -> Axes:
+def compared(sheet: Sheet, data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str) -> Axes:
     """Dots and intervals, the first row on top; folds as faint marks below each.
 
     Parameters
@@ -154,11 +147,10 @@ def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax:
     folds : mapping of str to (J,) values
     what : str
         Name of the x axis.
-    ax : matplotlib axes, optional
     """
-    names = [str(name) for name in data.index]
+    names = [sheet.name(name) for name in data.index]
     lines = sum(in_lines(name, 34).count("\n") for name in names)
-    ax = style.axes(ax, height=max(1.6, 0.9 + _ROW * len(data) + _LINE * lines))
+    ax = sheet.axes(height=max(1.6, 0.9 + _ROW * len(data) + _LINE * lines))
     heights = -np.arange(len(data), dtype=np.float64)
     for height, label in zip(heights, data.index, strict=True):
         marks = folds[label][np.isfinite(folds[label])]
@@ -171,8 +163,8 @@ def compared(data: pd.DataFrame, folds: Mapping[str, FloatArray], what: str, ax:
         words = "infinite" if np.isinf(mean) else "no value"
         style.note(ax, words, (0.02, height), (0, 0), ax.get_yaxis_transform(), color=style.MUTED)
     if what.startswith("difference"):
-        ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=1)
-    ax.grid(axis="x", color=style.FAINT, linewidth=0.6)
+        ax.axvline(0.0, color=style.ink(), linewidth=0.8, zorder=1)
+    ax.grid(axis="x", color=style.faint(), linewidth=0.6)
     ax.set_ylim(heights.min() - 0.7, 0.7)
     style.row_labels(ax, list(heights), names)
     return style.named(ax, what)

@@ -13,6 +13,7 @@ from ..checks import whole
 from ..exceptions import DataError, OptionError
 from ..judging.tables import errors_at_margin
 from . import style
+from .style import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,9 +48,9 @@ def _gaps(results: Any) -> FloatArray:
     return np.asarray(gaps)
 
 
-def draw_latent(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
+def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     levels, names = results.levels, results.threshold_names
-    ax = style.axes(ax, height=1.3 + 0.42 * len(levels))
+    ax = sheet.axes(height=1.3 + 0.42 * len(levels))
     thresholds = results.fit.scores[:, None] - _gaps(results)
     with np.errstate(invalid="ignore"):
         mean = np.average(thresholds, axis=0, weights=results.design.sample.case_weights)
@@ -71,9 +72,9 @@ def draw_latent(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
         ax.stairs(heights, edges, baseline=place, fill=True, color=colour, linewidth=0, zorder=4)
         ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=3)
     ax.set_ylim(-0.1, len(levels))
-    style.row_labels(ax, [place + 0.3 for place in range(len(levels))], [str(level) for level in levels])
+    style.row_labels(ax, [place + 0.3 for place in range(len(levels))], [sheet.name(level) for level in levels])
     score = "latent score at the modes of the random effects" if _at_modes(results) else "latent score"
-    style.named(ax, _with_thresholds(score, names), f"observed {results.design.response}")
+    style.named(ax, _with_thresholds(score, names), f"observed {sheet.name(results.design.response)}")
     for place, weight in enumerate(data.groupby("level", sort=False, observed=True)["weight"].sum()):
         size = f"n = {weight:.6g}"
         style.note(ax, size, (1.0, place + 0.3), (4, 0), ax.get_yaxis_transform(), color=style.MUTED)
@@ -81,7 +82,7 @@ def draw_latent(results: Any, data: pd.DataFrame, ax: Axes | None) -> Axes:
     largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
     for place, (left, right) in enumerate(zip(least, most, strict=True)):
         if np.isfinite([left, right]).all() and right - left > 1e-9 * largest:  # thresholds differ between rows
-            looks: dict[str, Any] = {"color": style.INK, "linewidth": 1.0, "markersize": 5, "zorder": 5}
+            looks: dict[str, Any] = {"color": style.ink(), "linewidth": 1.0, "markersize": 5, "zorder": 5}
             ax.plot([left, right], [0.98 - 0.025 * place] * 2, "|-", transform=ax.get_xaxis_transform(), **looks)
     return ax
 
@@ -122,24 +123,22 @@ def _normalise(results: Any, asked: bool | None) -> bool:
     return use
 
 
-def draw_margins(
-    results: Any, data: pd.DataFrame, ax: Axes | None, delta: float | None, normalised: bool | None
-) -> Axes:
+def draw_margins(sheet: Sheet, data: pd.DataFrame, results: Any, delta: float | None, normalised: bool | None) -> Axes:
     use = _normalise(results, normalised)
     errors: Any = errors_at_margin(results, delta, normalised=use)
-    ax = style.axes(ax, height=2.6)
+    ax = sheet.axes(height=2.6)
     tallest = data["share"].max()
     for place, side in ((1, "left"), (0, "right")):
-        mine = data[data["side"] == side]
-        wrong = (mine["to"] <= mine["to"].abs().max() * 1e-12).to_numpy()
-        heights, widths = 0.85 * mine["share"] / tallest, mine["to"] - mine["from"]
+        half = data[data["side"] == side]
+        wrong = (half["to"] <= half["to"].abs().max() * 1e-12).to_numpy()
+        heights, widths = 0.85 * half["share"] / tallest, half["to"] - half["from"]
         colours = np.where(wrong, style.WRONG, style.RIGHT)
-        ax.bar(mine["from"], heights, widths, bottom=place, align="edge", color=colours, linewidth=0, zorder=3)
+        ax.bar(half["from"], heights, widths, bottom=place, align="edge", color=colours, linewidth=0, zorder=3)
         ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=4)
     ax.set_ylim(-0.02, 2.0)
-    ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=4)
+    ax.axvline(0.0, color=style.ink(), linewidth=0.8, zorder=4)
     middle = errors.iloc[len(errors) // 2]
-    ax.axvline(float(middle.name), color=style.INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
+    ax.axvline(float(middle.name), color=style.ink(), linewidth=0.8, linestyle=(0, (4, 3)), zorder=4)
     share = f"{middle['classification']:.0%} of the rows have a margin of at most {middle.name:g} (dashed)"
     sides = ["left margin:\nabove the\nthreshold below", "right margin:\nbelow the\nthreshold above"]
     style.row_labels(ax, [1.35, 0.35], sides)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from . import style
-from .style import in_lines, shortened_middle
+from .style import Sheet, in_lines, shortened_middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,30 +22,36 @@ _LINE = 0.21  # inches of a line of words
 
 
 def likert(
-    shares: FloatArray, levels: Sequence[Any], names: Sequence[str], headings: Sequence[str], ax: Axes | None = None
+    sheet: Sheet,
+    shares: FloatArray,
+    n: FloatArray,
+    levels: Sequence[Any],
+    names: Sequence[str],
+    headings: Sequence[str],
 ) -> Axes:
     """A bar a row: lower levels left of the middle, higher ones right, half of a middle level on each side.
 
     Parameters
     ----------
     shares : (n, K) of the levels in each row; NaN without answers
+    n : (n,) answers in each row, or sums of their weights
     levels : sequence of K labels, lowest first
     names : sequence of n names of the rows
     headings : sequence of n headings; a heading is written once, above the rows that have it
-    ax : matplotlib axes, optional
     """
     K = len(levels)
     new = np.array([False] + [heading != next_ for heading, next_ in pairwise(headings)])
     heights = -(np.arange(new.size) + _GAP * np.cumsum(new))
-    labels, key = [in_lines(name, 30) for name in names], [in_lines(str(level), 20) for level in levels]
+    labels = [in_lines(f"{sheet.name(name)} (n = {size:.6g})", 30) for name, size in zip(names, n, strict=True)]
+    key = [in_lines(sheet.name(level), 20) for level in levels]
     rows, entries = (sum(text.count("\n") + 1 for text in texts) for texts in (labels, key))
-    ax = style.axes(ax, height=max(1.24 - 0.34 * heights[-1], 0.9 + _LINE * rows, 0.3 + _LINE * entries))
+    ax = sheet.axes(height=max(1.24 - 0.34 * heights[-1], 0.9 + _LINE * rows, 0.3 + _LINE * entries))
     colours = style.level_colours(K)
     middle = shares[:, : K // 2].sum(axis=1) + (0.5 * shares[:, K // 2] if K % 2 else 0.0)
     left = np.cumsum(shares, axis=1) - shares - middle[:, None]
     for k, colour in enumerate(colours):
-        ax.barh(heights, shares[:, k], _BAR, left[:, k], color=colour, edgecolor="white", linewidth=0.8)
-    ax.axvline(0.0, color=style.INK, linewidth=0.8, zorder=0.5)  # behind the bars: it would cross numbers
+        ax.barh(heights, shares[:, k], _BAR, left[:, k], color=colour, edgecolor=tuple(style.paper()), linewidth=0.8)
+    ax.axvline(0.0, color=style.ink(), linewidth=0.8, zorder=0.5)  # behind the bars: it would cross numbers
     reach = 1.04 * float(np.nanmax(np.abs(np.column_stack([left[:, 0], left[:, -1] + shares[:, -1]])), initial=0.01))
     ax.set_xlim(-reach, reach)
     ax.set_yticks(list(heights), labels)
@@ -54,11 +60,11 @@ def likert(
     for place, heading in enumerate(headings):
         if heading and (place == 0 or new[place]):
             looks: dict[str, Any] = {"va": "bottom", "fontweight": "bold"}
-            words = shortened_middle(heading, 70)
+            words = shortened_middle(sheet.name(heading), 70)
             style.note(ax, words, (0.0, heights[place] + 0.5), (0, 0), ax.get_yaxis_transform(), **looks)
     style.level_key(ax, key, colours)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * abs(value):.0f}%")
-    halves = f", half of {shortened_middle(str(levels[K // 2]), 24)!r} on each side" if K % 2 else ""
+    halves = f", half of {shortened_middle(sheet.name(levels[K // 2]), 24)!r} on each side" if K % 2 else ""
     style.named(ax, f"share of answers{halves}")
     low, high = heights[-1] - 0.6, 1.1 if headings[0] else 0.6
     spare = max(0.0, style.inches(ax)[1] / _TALLEST_ROW - (high - low)) / 2.0  # so that no bar of few is thick

@@ -13,9 +13,10 @@ from ..checks import fraction, one_of, whole
 from ..exceptions import OptionError
 from ..judging.importance import data_of_fit, rows_told
 from ..likelihood.family import latent_mean
+from ..report.table import effect_label
 from . import style
 from .coefficients import term_label
-from .style import shortened_middle
+from .style import Sheet, shortened_middle
 from .variables import factor_axis, not_taken
 
 if TYPE_CHECKING:
@@ -43,18 +44,19 @@ def residuals_frame(
     return pd.DataFrame({against: _along(results, against, data), "residual": values.to_numpy()}, index=values.index)
 
 
-def draw_residuals(results: Any, table: pd.DataFrame, against: str | None, ax: Axes | None, level: float) -> Axes:
-    ax = style.axes(ax, height=3.8)
+def draw_residuals(sheet: Sheet, table: pd.DataFrame, results: Any, against: str | None, level: float) -> Axes:
+    ax = sheet.axes(height=3.8)
     if against is None:
         x, words = table["expected"].to_numpy(), "expected under the model"
-        ax.plot([x.min(), x.max()], [x.min(), x.max()], color=style.INK, linewidth=0.9, zorder=2)
+        ax.plot([x.min(), x.max()], [x.min(), x.max()], color=style.ink(), linewidth=0.9, zorder=2)
         if table["lower"].notna().all():
-            ax.fill_between(x, table["lower"], table["upper"], color=style.FAINT, linewidth=0, zorder=1)
+            ax.fill_between(x, table["lower"], table["upper"], color=style.faint(), linewidth=0, zorder=1)
             words += f", {100 * level:g} % limits"
         _dots(ax, x, table["residual"].to_numpy())
         return style.named(ax, words, "surrogate residual")
+    name = "latent score" if against == "score" else sheet.name(against)
     words = _draw_against(ax, table, against, level, results.design.sample.weights)
-    return style.named(ax, words, "surrogate residual")
+    return style.named(ax, f"{name}; {words}", "surrogate residual")
 
 
 def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
@@ -93,14 +95,16 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
     """Over a variable, with the means of its levels, or of groups of about equal size along a number."""
     values = table["residual"].to_numpy()
     w = np.ones(values.size) if weights is None else weights
-    ax.axhline(0.0, color=style.INK, linewidth=0.8, zorder=1)
+    ax.axhline(0.0, color=style.ink(), linewidth=0.8, zorder=1)
     limits = ", weighted" if weights is not None else f" with {100 * level:g} % limits"
     if table[name].dtype.kind in "iuf":
         x = table[name].to_numpy(dtype=np.float64)
         _dots(ax, x, values)
-        groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
+        groups = [np.flatnonzero(x == value) for value in np.unique(x)[: _GROUPS + 1]]
+        if len(groups) > _GROUPS:
+            groups = np.array_split(np.argsort(x, kind="stable"), max(1, min(_GROUPS, x.size // _LEAST)))
         places = [float(np.average(x[rows], weights=w[rows])) for rows in groups]
-        words = f"{name}; means of {len(groups)} groups{limits}"
+        words = f"means of {len(groups)} groups{limits}"
     else:
         labels = pd.Series(sorted(pd.unique(table[name].dropna()), key=str))
         if isinstance(table[name].dtype, pd.CategoricalDtype):
@@ -110,7 +114,7 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
         groups = [np.flatnonzero(x == place) for place in range(len(labels))]
         places = [float(place) for place in range(len(labels))]
         factor_axis(ax, labels)
-        words = f"{name}; means{limits}"
+        words = f"means{limits}"
     for place, group in zip(places, groups, strict=True):
         rows = group[np.isfinite(values[group])]
         if rows.size < 2:
@@ -130,7 +134,7 @@ def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
 
 _COOKS = "cooks"
 _LONGEST = 24  # letters of a name
-_THIN = 150  # stems from which they are thinner
+_THIN, _MOST_STEMS = 150, 2000  # stems from which they are thinner, and groups of rows with stems
 
 
 def influence_frame(results: Any, of: str) -> pd.DataFrame:
@@ -141,13 +145,16 @@ def influence_frame(results: Any, of: str) -> pd.DataFrame:
     return pd.DataFrame({"row": values.index.to_numpy(), values.name: values.to_numpy()})
 
 
-def draw_influence(results: Any, data: pd.DataFrame, of: str, ax: Axes | None, top: int) -> Axes:
+def draw_influence(sheet: Sheet, data: pd.DataFrame, results: Any, of: str, top: int) -> Axes:
+    """Stems of all rows, or of the largest of each group of neighbours where there are very many."""
     whole("top", top, 0)
     values = data.iloc[:, 1].to_numpy(dtype=np.float64)
     places, finite = np.arange(1, len(data) + 1), np.isfinite(values)
-    ax = style.axes(ax, height=3.4)
-    ax.vlines(places[finite], 0.0, values[finite], color=style.MUTED, linewidth=1.2 if len(data) <= _THIN else 0.6)
-    ax.axhline(0.0, color=style.INK, linewidth=0.8)
+    ax = sheet.axes(height=3.4)
+    groups = [rows for rows in np.array_split(np.flatnonzero(finite), _MOST_STEMS) if rows.size]
+    shown = np.array([[rows[values[rows].argmin()], rows[values[rows].argmax()]] for rows in groups], dtype=int).ravel()
+    ax.vlines(places[shown], 0.0, values[shown], color=style.MUTED, linewidth=1.2 if len(data) <= _THIN else 0.6)
+    ax.axhline(0.0, color=style.ink(), linewidth=0.8)
     ax.set_xlim(0.2, len(data) + 0.8)
     largest = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")[:top]
     ax.plot(places[largest], values[largest], "o", color=style.WRONG, markersize=4.5, linestyle="none")
@@ -155,7 +162,7 @@ def draw_influence(results: Any, data: pd.DataFrame, of: str, ax: Axes | None, t
     words = "Cook's distance"
     if of != _COOKS:
         kinds = results.tidy().set_index("term")["coef_type"]
-        words = f"{term_label(kinds.get(of, ''), of)}: change of the estimate, in standard errors"
+        words = f"{term_label(kinds.get(of, ''), of, sheet.labels, {})}: change of the estimate, in standard errors"
     return style.named(ax, "row, in the order of the data", words)
 
 
@@ -191,18 +198,23 @@ def ranef_frame(results: Any, level: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def draw_ranef(data: pd.DataFrame, ax: Any, level: float) -> AnyArray:
+def draw_ranef(sheet: Sheet, data: pd.DataFrame, level: float) -> AnyArray:
     parts = list(data.groupby(["term", "name"], sort=False))
     most = max(len(part) for _, part in parts)
     columns = style.columns_for(len(parts))
     width = 6.4 if columns == 1 else 3.4 * columns
-    panels = style.panels(ax, len(parts), columns, height=min(0.9 + 0.2 * max(most, 2), _TALLEST), width=width)
+    panels = sheet.panels(len(parts), columns, height=min(0.9 + 0.2 * max(most, 2), _TALLEST), width=width)
     for panel, ((_, name), part) in zip(panels, parts, strict=True):
         _caterpillar(panel, part)
-        style.named(panel, f"mode with {100 * level:g} % limits", "", f"{part['group'].iloc[0]}: {name}")
+        style.named(
+            panel,
+            f"random effect, {100 * level:g} % limits",
+            "",
+            f"{sheet.name(part['group'].iloc[0])}: {effect_label(str(name), sheet.labels)}",
+        )
     named = set()
     for panel, ((term, _), part) in zip(panels, parts, strict=True):
-        texts = [""] * len(part) if term in named else [str(label) for label in part["level"]]
+        texts = [""] * len(part) if term in named else [sheet.name(label) for label in part["level"]]
         style.row_labels(panel, list(range(len(part))), texts)
         named.add(term)
     return np.array(panels, dtype=object)

@@ -1,10 +1,11 @@
-"""Axes, colours, words."""
+"""What all pictures share: axes, colours, words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -114,9 +115,8 @@ def decimals_for(width: float) -> int:
     return int(np.clip(1.0 - np.floor(np.log10(max(width, 1e-300))), 2, 8))
 
 
-INK = "#333333"
-MUTED = "#8a8a8a"
-FAINT = "#dddddd"
+#: Grey that shows on white and on black.
+MUTED = "#757575"
 #: Blue and vermilion of Okabe and Ito's palette, told apart by every kind of colour vision.
 RIGHT = "#0072b2"
 WRONG = "#d55e00"
@@ -125,77 +125,173 @@ _WIDTH = 6.4  # inches
 _TALLEST = 14.0  # inches of a figure, however many rows it has
 _ROW = 0.13  # inches that a row's name needs
 _MOST_NAMES = 20  # of levels beside a plot
-_SMALLEST = 0.7  # of the size of small words, where there is little room
+_SMALLEST = 7.0 / SMALL  # of the size of small words, where there is little room
 _LINE = 1.25 * SMALL / 72.0  # inches of a line of words
 _LETTERS = 13.5  # of small words in an inch
 _BESIDE, _BEFORE = 0.3, 0.38  # shares of the width that names right and left of a plot may have
-_SPARE = 0.775  # of the place of axes is theirs, before any layout
-_LEGEND: dict[str, Any] = {"fontsize": SMALL, "labelcolor": INK, "frameon": False}
-#: Weights of red, green and blue in lightness, and its ends: the lightest still shows on white (contrast 3:1).
+_SPARE = 0.775  # of the width of a subplot is left to its axes, before any layout
+_MARGIN = 0.04  # inches between the words of two subplots, and to the edge of the figure
+_WIDER = 1.06  # words may be so much wider in a file of another resolution
+_LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False}
+#: Weights of red, green and blue in lightness.
 _LUMA = np.array([0.299, 0.587, 0.114])
-_DARKEST, _LIGHTEST = 0.12, 0.52
+#: Lightness of the lowest and the highest level: all show on white (contrast 3:1), or on a dark ground.
+_ON_WHITE, _ON_DARK = (0.12, 0.52), (0.38, 0.92)
 
 
-def axes(ax: Axes | None, height: float = 4.0, width: float = _WIDTH) -> Axes:
-    """The axes given, or those of a new figure of that size in inches.
+class Looks(TypedDict, total=False):
+    """Options of every picture."""
 
-    Raises
-    ------
-    ImportError
-        matplotlib is not installed.
-    """
-    return panels(ax, 1, 1, height, width)[0]
+    title: str | None
+    labels: Mapping[str, str] | None
+    draw: bool
 
 
-def panels(given: Any, n: int, columns: int, height: float, width: float = _WIDTH) -> list[Axes]:
-    """n axes: those given, or those of a new figure with panels of that height."""
-    if given is not None:
-        chosen: list[Axes] = [] if isinstance(given, pd.DataFrame) else list(np.ravel(given))
-        if not (chosen and all(hasattr(ax, "transAxes") for ax in chosen)):
-            raise OptionError(f"ax must be matplotlib axes; got a {type(given).__name__}. Rows go by name, newdata=...")
-        if len(chosen) != n:
-            raise OptionError(f"the plot needs {n} axes; got {len(chosen)}.")
-        return [_quiet(ax) for ax in chosen]
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("plots need matplotlib, which is not installed: pip install ordstat[plot]") from error
-    columns = min(columns, n)
-    rows = -(-n // columns)
-    size = (width, min(height * rows, _TALLEST))
-    figure, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, facecolor="white")
-    for spare in grid.flat[n:]:
-        figure.delaxes(spare)
-    return [_quiet(ax) for ax in grid.flat[:n]]
+@dataclass(frozen=True)
+class Sheet:
+    """Axes to draw on, and the words that the user chose."""
+
+    given: Any = None
+    title: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def show(self, picture: Callable[..., Any], data: Any, *given: Any) -> Any:
+        """The axes of a picture, with the user's title."""
+        drawn = picture(self, data, *given)
+        panels: list[Axes] = list(np.ravel(np.asarray(drawn, dtype=object)))
+        if self.title is not None and len(panels) > 1 and self.given is None:
+            letters = int(_LETTERS * panels[0].figure.figure.get_figwidth())
+            panels[0].figure.figure.suptitle(in_lines(self.title, letters), x=0.01, ha="left", fontsize=SMALL + 2.5)
+        elif self.title is not None:
+            below = f"\n{panels[0].get_title(loc='left')}" if len(panels) > 1 else ""
+            entitle(panels[0], self.title, below)
+        if panels[0].figure.figure.get_layout_engine() is None:
+            for panel in panels:
+                settle(panel)
+        return drawn
+
+    def name(self, variable: Any) -> str:
+        """The label of a variable, a level or a term."""
+        return str(self.labels.get(variable, variable))
+
+    def axes(self, height: float = 4.0, width: float = _WIDTH) -> Axes:
+        """The axes given, or those of a new figure of that size in inches.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        return self.panels(1, 1, height, width)[0]
+
+    def panels(self, n: int, columns: int, height: float, width: float = _WIDTH) -> list[Axes]:
+        """n axes: those given, or those of a new figure with panels of that height."""
+        if self.given is not None:
+            return [_quiet(ax) for ax in _checked(self.given, n)]
+        try:
+            from matplotlib import pyplot
+        except ImportError as error:
+            raise ImportError("plots need matplotlib, which is not installed: pip install ordstat[plot]") from error
+        columns = min(columns, n)
+        rows = -(-n // columns)
+        size = (width, min(height * rows, _TALLEST))
+        figure, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+        for spare in grid.flat[n:]:
+            figure.delaxes(spare)
+        return [_quiet(ax) for ax in grid.flat[:n]]
+
+
+def _checked(given: Any, n: int) -> list[Axes]:
+    """OptionError for what is not n axes."""
+    chosen: list[Axes] = [] if isinstance(given, pd.DataFrame) else list(np.ravel(given))
+    if not (chosen and all(hasattr(ax, "transAxes") for ax in chosen)):
+        raise OptionError(f"ax must be matplotlib axes; got a {type(given).__name__}. Rows go by name, newdata=...")
+    if len(chosen) != n:
+        raise OptionError(f"the plot needs {n} axes; got {len(chosen)}.")
+    return chosen
 
 
 def _quiet(ax: Axes) -> Axes:
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(MUTED)
-    ax.tick_params(colors=INK, labelsize=SMALL, length=3, color=MUTED)
+    ax.tick_params(labelsize=SMALL, length=3, color=MUTED)
     ax.set_axisbelow(True)
+    ax.grid(False)
     return ax
+
+
+def ink() -> str:
+    """The colour of text in the user's style."""
+    from matplotlib import rcParams
+
+    return str(rcParams["text.color"])
+
+
+def paper() -> FloatArray:
+    """(3,) the background of axes in the user's style."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_rgba
+
+    *colour, opacity = to_rgba(rcParams["axes.facecolor"])
+    return np.array(colour) if opacity else np.ones(3)
+
+
+def faint(share: float = 0.15) -> tuple[float, ...]:
+    """The background with a little ink."""
+    from matplotlib.colors import to_rgb
+
+    return tuple((1.0 - share) * paper() + share * np.array(to_rgb(ink())))
+
+
+def settle(ax: Axes) -> None:
+    """Lay the figure out; without a layout, shrink the axes so that their words stay inside their subplot."""
+    figure: Any = ax.figure
+    layout, spec = figure.figure.get_layout_engine(), ax.get_subplotspec()
+    if layout is not None:
+        layout.execute(figure.figure)
+    elif spec is not None:
+        bottoms, tops, lefts, rights = map(np.asarray, spec.get_gridspec().get_grid_positions(figure))
+        across = np.concatenate([[0.0], 0.5 * (rights[:-1] + lefts[1:]), [1.0]])
+        down = np.concatenate([[1.0], 0.5 * (bottoms[:-1] + tops[1:]), [0.0]])
+        low = np.array([across[spec.colspan.start], down[spec.rowspan.stop]])
+        high = np.array([across[spec.colspan.stop], down[spec.rowspan.start]])
+        margin = _MARGIN * figure.dpi / np.array(figure.bbox.size)
+        start: Any = spec.get_position(figure)
+        for _ in range(2):  # words that are not at the edges move as the axes shrink
+            words: Any = figure.transSubfigure.inverted().transform_bbox(ax.get_tightbbox())
+            here = ax.get_position()
+            first = np.maximum(start.min, low + margin + _WIDER * (here.min - words.min))
+            last = np.maximum(
+                np.minimum(start.max, high - margin + _WIDER * (here.max - words.max)), first + 0.2 * start.size
+            )
+            ax.set_position((*first, *(last - first)))
+            ax.set_in_layout(True)  # a later layout by the user includes them
 
 
 def named(ax: Axes, x: str = "", y: str = "", title: str = "") -> Axes:
     """The axes with names, and a short title at the left; long ones in lines."""
-    width, height = (_LETTERS * side / ax.figure.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
+    width, height = (_LETTERS * side / ax.figure.dpi for side in (ax.bbox.width, ax.bbox.height))
     if not ax.spines["left"].get_visible():  # beside names of rows, which take room
-        width = max(1.15 * drawn_letters(ax), 0.5 * width)
-    ax.set_xlabel(in_lines(x, int(width)), color=INK, fontsize=SMALL + 0.5)
-    ax.set_ylabel(in_lines(y, int(height)), color=INK, fontsize=SMALL + 0.5)
+        width = max(1.15 * drawn_letters(ax), 0.5 * width, 18.0)
+    ax.set_xlabel(in_lines(x, int(width)), fontsize=SMALL + 0.5)
+    ax.set_ylabel(in_lines(y, int(height)), fontsize=SMALL + 0.5)
     if title:
-        ax.set_title(in_lines(title, int(0.9 * _letters(ax))), loc="left", color=INK, fontsize=SMALL + 1.5)
+        entitle(ax, title)
     return ax
 
 
+def entitle(ax: Axes, title: str, below: str = "") -> None:
+    """A title at the left, in lines."""
+    ax.set_title(in_lines(title, int(0.9 * _letters(ax))) + below, loc="left", fontsize=SMALL + 1.5)
+
+
 def place_width(ax: Axes) -> float:
-    """Inches of the place of axes with all that stands beside them, before any layout."""
-    return float(ax.bbox.width) / ax.figure.figure.dpi / _SPARE
+    """Inches of a subplot with all that stands beside its axes, before any layout."""
+    return float(ax.bbox.width) / ax.figure.dpi / _SPARE
 
 
 def _letters(ax: Axes, share: float = _SPARE) -> float:
-    """Letters of small words that such a share of the place of the axes has room for."""
+    """Letters of small words for which such a share of the width of a subplot has room."""
     return share * _LETTERS * place_width(ax)
 
 
@@ -216,15 +312,15 @@ def value_words(value: Any) -> str:
 
 def text(ax: Axes, x: float, y: float, words: str, **looks: Any) -> None:
     """Words around a point."""
-    chosen: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": SMALL} | looks
+    chosen: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL} | looks
     ax.text(x, y, words, **chosen)
 
 
 def note(
     ax: Axes, words: str, place: tuple[float, float], offset: tuple[float, float], within: Any = "data", **looks: Any
 ) -> None:
-    """Words so many points off a place of the axes, right of it; `within` is what the place is measured in."""
-    chosen: dict[str, Any] = {"va": "center", "color": INK, "fontsize": SMALL} | looks
+    """Words so many points right of a place; `within` is the system in which the place is measured."""
+    chosen: dict[str, Any] = {"va": "center", "fontsize": SMALL} | looks
     ax.annotate(words, place, xycoords=within, xytext=offset, textcoords="offset points", **chosen)
 
 
@@ -234,19 +330,19 @@ def histogram(values: FloatArray, edges: FloatArray, weights: FloatArray) -> dic
     return {"weight": inside, "share": inside / inside.sum() if inside.sum() > 0 else inside}
 
 
-def level_colours(n: int) -> list[tuple[float, float, float, float]]:
+def level_colours(n: int) -> list[Any]:
     """n colours from dark violet (lowest) to olive (highest): viridis at equal steps of lightness, for grey print."""
     from matplotlib import colormaps
 
     colours = np.array(colormaps["viridis"](np.linspace(0.04, 0.86, n)))
-    lightness = np.linspace(_DARKEST, _LIGHTEST, n)
+    lightness = np.linspace(*(_ON_WHITE if paper() @ _LUMA >= 0.5 else _ON_DARK), n)
     colours[:, :3] *= (lightness / (colours[:, :3] @ _LUMA))[:, None]
-    return [tuple(colour) for colour in colours]
+    return [tuple(colour) for colour in np.minimum(colours, 1.0)]
 
 
 def text_colour(background: Sequence[float]) -> str:
-    """White on dark, ink on light, by relative luminance."""
-    return "white" if float(np.dot(background[:3], _LUMA)) < 0.5 else INK
+    """White on dark, black on light, by relative luminance."""
+    return "white" if float(np.dot(background[:3], _LUMA)) < 0.5 else "#222222"
 
 
 def keep_apart(
@@ -277,46 +373,54 @@ def keep_apart(
 
 def inches(ax: Axes) -> tuple[float, float]:
     """Width and height of the axes as laid out with what is drawn so far."""
-    figure = ax.figure.figure  # the whole figure, from a part of it too
-    layout = figure.get_layout_engine()
-    if layout is not None:
-        layout.execute(figure)
+    settle(ax)
     ax.apply_aspect()
     box = ax.get_window_extent()
-    return box.width / figure.dpi, box.height / figure.dpi
+    return box.width / ax.figure.dpi, box.height / ax.figure.dpi
 
 
 def columns_for(panels: int) -> int:
-    """Columns of panels: three, unless that leaves one panel alone."""
-    return {4: 2, 8: 4}.get(panels, min(panels, 3))
+    """Columns of panels, so that few places are empty and no panel stands alone in a row.
+
+    Examples
+    --------
+    >>> [columns_for(n) for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)]
+    [1, 2, 3, 2, 3, 3, 4, 4, 3, 4]
+    """
+    few = {1: 1, 2: 2, 4: 2}
+    return few.get(panels) or min((3, 4), key=lambda columns: (panels % columns == 1, -panels % columns))
 
 
-def level_key(ax: Axes, levels: Sequence[Any], colours: Sequence[Any]) -> None:
-    """Names of the levels right of the axes beside their colours, highest on top; of very many levels some."""
+def level_key(ax: Axes, levels: Sequence[Any], looks: Sequence[Any]) -> None:
+    """Names of the levels right of the axes beside their looks, highest on top; of very many levels some."""
     room = inches(ax)[1]
-    key = _key([beside(ax, level, 3 if 3.5 * _LINE * len(levels) <= room else 1) for level in levels], colours)
-    needed = 1.15 * _LINE * sum(1 + handle.get_label().count("\n") for handle in key["handles"])
+    most = int(np.clip(room / (1.17 * _LINE * len(levels)), 1, 3))
+    key = _key([beside(ax, level, most) for level in levels], looks)
+    needed = 1.15 * _LINE * sum(1 + label.count("\n") for label in key["labels"])
     key["fontsize"] = SMALL * float(np.clip(room / needed, _SMALLEST, 1.0))
     ax.legend(**key, loc="center left", bbox_to_anchor=(1.0, 0.5), borderpad=0.0)
 
 
-def panel_key(panels: Sequence[Axes], levels: Sequence[Any], colours: Sequence[Any], given: Any) -> None:
+def panel_key(panels: Sequence[Axes], names: Sequence[Any], looks: Sequence[Any], given: Any) -> None:
     """`level_key` of all panels of a figure; of axes that the user gave, beside the last panel of the first row."""
     if given is not None:
         first = [panel for panel in panels if abs(panel.bbox.y0 - panels[0].bbox.y0) < 1.0]
-        level_key(first[-1], levels, colours)
+        level_key(first[-1], names, looks)
         return
-    key = _key([in_lines(str(level), 22, 2) for level in levels], colours)
+    key = _key([in_lines(str(name), 22, 2) for name in names], looks)
     panels[0].figure.figure.legend(**key, loc="outside right center")
 
 
-def _key(names: Sequence[str], colours: Sequence[Any]) -> dict[str, Any]:
-    """Arguments of a legend of colours."""
+def _key(names: Sequence[str], looks: Sequence[Any]) -> dict[str, Any]:
+    """Arguments of a legend: a look is a colour of an area, or a line of the picture."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     step = max(1, -(-len(names) // _MOST_NAMES))
-    handles = [Patch(color=colour, label=name) for name, colour in zip(names[::step], colours[::step], strict=True)]
-    return {"handles": handles[::-1], "labelspacing": 0.35, "handlelength": 0.9, "handleheight": 0.9, **_LEGEND}
+    handles = [look if isinstance(look, Line2D) else Patch(color=look) for look in looks[::step]][::-1]
+    width = 2.2 if isinstance(looks[0], Line2D) else 0.9
+    shapes = {"labelspacing": 0.35, "handlelength": width, "handleheight": 0.9}
+    return {"handles": handles, "labels": names[::step][::-1], **shapes, **_LEGEND}
 
 
 def legend(ax: Axes, title: str = "") -> None:
@@ -325,13 +429,20 @@ def legend(ax: Axes, title: str = "") -> None:
 
 
 def plain_log_ticks(ax: Axes) -> None:
-    """Ticks of a logarithmic x axis as plain numbers, few enough to be read."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+    """Ticks of a logarithmic x axis as plain numbers: at least two, and few enough to be read."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
     low, high = ax.get_xlim()
-    roomy = inches(ax)[0] > 1.2 * np.log10(high / low)  # inches for the labels 100 and 200 side by side
-    logarithmic = LogLocator(10, subs=(1, 2, 5) if roomy else (1,), numticks=8)
-    ax.xaxis.set_major_locator(MaxNLocator(5) if high < 4 * low else logarithmic)
+    most = int(np.clip(inches(ax)[0] / 0.5, 2, 7))
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1.0)
+    for digits in ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
+        ticks = np.outer(powers, digits).ravel()
+        ticks = ticks[(ticks >= low) & (ticks <= high)]
+        if ticks.size <= most:
+            break
+    step = -(-ticks.size // most)  # of very many powers some, with 1 among them
+    ticks = ticks[-int(np.rint(np.log10(ticks[0]))) % step :: step]
+    ax.xaxis.set_major_locator(FixedLocator(ticks.tolist()) if high >= 3.0 * low else MaxNLocator(min(most, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     ax.xaxis.set_minor_locator(NullLocator())
 
@@ -362,12 +473,14 @@ def row_size(room: float) -> float:
     return SMALL * float(np.clip(room / (1.1 * _ROW), _SMALLEST, 1.0))
 
 
-def column_labels(ax: Axes, names: Sequence[Any]) -> None:
-    """Names below 0, 1, ...: in lines, or turned where there is no room for lines."""
+def column_labels(ax: Axes, names: Sequence[Any], counts: Sequence[float] | None = None) -> None:
+    """Names below 0, 1, ...: in lines, or turned where there is no room for lines; with numbers of observations."""
     letters = int(_letters(ax) / max(len(names), 1)) - 1
-    longest = max(longest_piece(str(name)) for name in names)
+    below = [f"\nn = {count:.6g}" for count in counts] if counts is not None else [""] * len(names)
+    longest = max([longest_piece(str(name)) for name in names] + [len(note) for note in below])
     wide = letters >= longest or letters >= max(cells(str(name)) for name in names)
     texts = [in_lines(str(name), letters if wide else 20, 3 if wide else 2) for name in names]
+    texts = [text + note for text, note in zip(texts, below, strict=True)]
     turned: dict[str, Any] = {} if wide else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(names)), texts, **turned)
     ax.tick_params(axis="x", length=0)
@@ -396,14 +509,14 @@ def threshold_lines(ax: Axes, values: FloatArray, names: Sequence[str]) -> None:
     finite = np.isfinite(values)
     values, symbols = values[finite], symbols[finite]
     for value in values:
-        ax.axvline(value, color=INK, linewidth=0.8 if len(names) <= _MOST_NAMES else 0.3, zorder=3)
+        ax.axvline(value, color=ink(), linewidth=0.8 if len(names) <= _MOST_NAMES else 0.3, zorder=3)
     low, high = ax.get_xlim()
     letter = 0.62 * SMALL / 72.0 * abs(high - low) / inches(ax)[0]
     sizes = letter * (np.array([cells(name) for name in symbols]) + 0.8)
     step = max(1, int(np.ceil(sizes.sum() / max(abs(high - low), 1e-300))))
     places = keep_apart(values[::step], sizes[::step], low, high)
-    above = top + ScaledTranslation(0.0, 8.0 / 72.0, ax.figure.figure.dpi_scale_trans)
-    looks: dict[str, Any] = {"ha": "center", "va": "bottom", "color": INK, "fontsize": SMALL - 0.5}
+    above = top + ScaledTranslation(0.0, 8.0 / 72.0, ax.figure.dpi_scale_trans)
+    looks: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": SMALL - 0.5}
     looks["arrowprops"] = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0}
     for value, place, name in zip(values[::step], places, symbols[::step], strict=True):
         ax.annotate(name, (value, 1.0), (place, 1.0), xycoords=top, textcoords=above, **looks)

@@ -12,8 +12,9 @@ from .._typing import FloatArray
 from ..checks import one_of, whole
 from ..exceptions import DataError, OptionError, UnavailableError
 from ..judging.importance import data_of_fit, rows_told
+from ..report.table import effect_label
 from . import style
-from .style import in_lines
+from .style import Sheet, in_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,9 +46,9 @@ def fitted_columns(results: Any, data: Any, names: Sequence[str], instead: str =
     return rows_told(results.design, given)[0][list(names)]
 
 
-def factor_axis(ax: Axes, values: pd.Series) -> None:
+def factor_axis(ax: Axes, values: pd.Series, counts: Sequence[float] | None = None) -> None:
     """Levels of a factor at 0, 1, ..."""
-    style.column_labels(ax, list(values))
+    style.column_labels(ax, list(values), counts)
     ax.set_xlim(-0.45, len(values) - 0.55)
 
 
@@ -99,38 +100,37 @@ def _numbers(results: Any, x: str, y: str, data: Any) -> FloatArray:
     return np.asarray(frame.to_numpy(dtype=np.float64))
 
 
-def draw_boundaries(results: Any, grid: pd.DataFrame, ax: Axes | None, data: Any, points: int) -> Axes:
+def draw_boundaries(sheet: Sheet, grid: pd.DataFrame, results: Any, data: Any, points: int) -> Axes:
     from matplotlib.colors import ListedColormap
 
     x, y, _ = grid.columns
-    ax = style.axes(ax, height=4.4, width=5.4)
+    ax = sheet.axes(height=4.4, width=5.4)
     levels = results.levels
     colours = style.level_colours(len(levels))
     codes = grid["level"].cat.codes.to_numpy().reshape(points, points).T
     spans = [grid[name].unique() for name in (x, y)]
-    pale = ListedColormap([tuple(0.45 * part + 0.55 for part in colour[:3]) for colour in colours])
+    pale = ListedColormap([tuple(0.45 * np.array(colour[:3]) + 0.55 * style.paper()) for colour in colours])
     ax.pcolormesh(*spans, codes, cmap=pale, vmin=-0.5, vmax=len(levels) - 0.5, shading="nearest", rasterized=True)
     for code in range(len(levels) - 1):
         if (codes <= code).any() and (codes > code).any():
-            ax.contour(*spans, (codes > code).astype(float), levels=[0.5], colors=[style.INK], linewidths=0.8)
+            ax.contour(*spans, (codes > code).astype(float), levels=[0.5], colors=[style.ink()], linewidths=0.8)
     numbers, observed = _numbers(results, x, y, data), results.design.sample.y
     if len(numbers) == observed.size:
         step = -(-observed.size // _MOST_DOTS)  # some of the rows where they are very many
-        looks: dict[str, Any] = {"s": 14.0 if observed.size <= 300 else 7.0, "edgecolors": "white", "linewidths": 0.3}
-        ax.scatter(
-            numbers[::step, 0], numbers[::step, 1], c=[colours[code] for code in observed[::step]], zorder=3, **looks
-        )
+        size, shown = 14.0 if observed.size <= 300 else 7.0, [colours[code] for code in observed[::step]]
+        looks: dict[str, Any] = {"edgecolors": [style.paper()], "linewidths": 0.3, "zorder": 3}
+        ax.scatter(numbers[::step, 0], numbers[::step, 1], s=size, c=shown, **looks)
     ax.set_xlim(spans[0][0], spans[0][-1])
     ax.set_ylim(spans[1][0], spans[1][-1])
-    style.level_key(ax, levels, colours)
-    return style.named(ax, x, y)
+    style.level_key(ax, [sheet.name(level) for level in levels], colours)
+    return style.named(ax, sheet.name(x), sheet.name(y))
 
 
-_POINTS = 25
+_POINTS, _MOST_ROWS = 25, 500
 
 
 def dependence_frame(
-    results: Any, variable: str, of: str | None, values: Sequence[Any] | None, rows: int, data: Any
+    results: Any, variable: str, of: str | None, values: Sequence[Any] | None, data: Any
 ) -> pd.DataFrame:
     """Mean predictions with the variable set to one value after the other in all rows."""
     one_of("of", of, (None, "prob", "rank"))
@@ -139,7 +139,7 @@ def dependence_frame(
         raise OptionError(f"{results.method!r} has no probabilities: give of='rank', or fit with calibrate=True.")
     levels = has_probabilities and of != "rank"
     not_taken([variable], ("estimate", "level") if levels else ("estimate",))
-    frame, weights = _rows_to_average(results, variable, whole("rows", rows, 1), data)
+    frame, weights = _rows_to_average(results, variable, data)
     grid = _grid(results, frame, variable) if values is None else list(values)
     if not grid:
         raise OptionError("values must have at least one value; got none.")
@@ -153,8 +153,8 @@ def dependence_frame(
     return pd.DataFrame({**columns, "estimate": np.concatenate(means)}).infer_objects()
 
 
-def _rows_to_average(results: Any, variable: str, most: int, data: Any) -> tuple[pd.DataFrame, FloatArray]:
-    """Complete rows of the variables, and their shares of all weights."""
+def _rows_to_average(results: Any, variable: str, data: Any) -> tuple[pd.DataFrame, FloatArray]:
+    """At most 500 complete rows of the variables, evenly spread, and their shares of all weights."""
     in_formula(results, [variable])
     sample = results.design.sample
     frame = fitted_columns(results, data, results.design.spec.columns)
@@ -163,8 +163,8 @@ def _rows_to_average(results: Any, variable: str, most: int, data: Any) -> tuple
     frame, weights = frame[keep].reset_index(drop=True), weights[keep]
     if frame.empty:
         raise DataError("data has no row in which all variables of the formula are known.")
-    if len(frame) > most:
-        spread = np.linspace(0, len(frame) - 1, most).round().astype(int)
+    if len(frame) > _MOST_ROWS:
+        spread = np.linspace(0, len(frame) - 1, _MOST_ROWS).round().astype(int)
         frame, weights = frame.iloc[spread].reset_index(drop=True), weights[spread]
     return frame, weights / weights.sum()
 
@@ -189,10 +189,10 @@ def _predicted(results: Any, frame: pd.DataFrame, levels: bool) -> FloatArray:
     return p if levels else (p @ np.arange(1.0, p.shape[1] + 1.0))[:, None]
 
 
-def draw_dependence(results: Any, means: pd.DataFrame, ax: Axes | None) -> Axes:
-    ax = style.axes(ax, height=3.6)
-    variable, response = means.columns[0], results.design.response
-    over_number = numeric(results, variable, means)
+def draw_dependence(sheet: Sheet, means: pd.DataFrame, results: Any) -> Axes:
+    ax = sheet.axes(height=3.6)
+    over_number = numeric(results, means.columns[0], means)
+    variable, response = sheet.name(means.columns[0]), sheet.name(results.design.response)
     if "level" not in means:
         _draw_dependence(ax, means, over_number, style.RIGHT)
         return style.named(ax, variable, f"mean rank of {response}")
@@ -202,7 +202,7 @@ def draw_dependence(results: Any, means: pd.DataFrame, ax: Axes | None) -> Axes:
         _draw_dependence(ax, part, over_number, colour)
     ax.set_ylim(0.0, min(1.0, 1.06 * float(means["estimate"].max())))
     style.named(ax, variable, f"mean P({response} = level)")
-    style.level_key(ax, results.levels, colours)
+    style.level_key(ax, [sheet.name(level) for level in results.levels], ax.get_lines())
     return ax
 
 
@@ -228,25 +228,25 @@ def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | No
     return table if top is None else table.head(whole("top", top, 1))
 
 
-def draw_importance(data: pd.DataFrame, ax: Axes | None, measure: str, level: float) -> Axes:
+def draw_importance(sheet: Sheet, data: pd.DataFrame, measure: str, level: float) -> Axes:
     if data.columns[0] == "column":
-        return draw_bars(data, ax, "share of what the trees or rounds gain")
+        return draw_bars(sheet, data, "share of the total gain of trees or rounds")
     limits = "" if data["lower"].isna().all() else f", with {100 * level:g} % limits"
-    return draw_bars(data, ax, f"{measure}: change when permuted{limits}")
+    return draw_bars(sheet, data, f"{measure}: change when permuted{limits}")
 
 
-def draw_bars(data: pd.DataFrame, ax: Axes | None, label: str) -> Axes:
+def draw_bars(sheet: Sheet, data: pd.DataFrame, label: str) -> Axes:
     """A bar for every row, named by the first column, with limits where there are some."""
     if data.empty:
         raise DataError("the fit has no columns to draw.")
-    names = [in_lines(str(name), _LETTERS) for name in data.iloc[:, 0]]
+    names = [in_lines(effect_label(str(name), sheet.labels), _LETTERS) for name in data.iloc[:, 0]]
     lines = max(name.count("\n") + 1 for name in names)
-    ax = style.axes(ax, height=0.8 + _ROW * max(lines, 1.25) * len(names))
+    ax = sheet.axes(height=0.8 + _ROW * max(lines, 1.25) * len(names))
     places = -np.arange(len(names), dtype=np.float64)
-    ax.barh(places, data["importance"], height=0.62, color=style.FAINT, edgecolor=style.MUTED, linewidth=0.7)
+    ax.barh(places, data["importance"], height=0.62, color=style.faint(), edgecolor=style.MUTED, linewidth=0.7)
     if "lower" in data and data["lower"].notna().any():
-        ax.hlines(places, data["lower"], data["upper"], colors=[style.INK], linewidth=1.4, zorder=3)
-        ax.plot(data["importance"], places, "o", color=style.INK, markersize=3.5, zorder=4)
+        ax.hlines(places, data["lower"], data["upper"], colors=[style.ink()], linewidth=1.4, zorder=3)
+        ax.plot(data["importance"], places, "o", color=style.ink(), markersize=3.5, zorder=4)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=2)
     ax.set_ylim(places[-1] - 0.7, 0.7)
     style.row_labels(ax, list(places), names)

@@ -21,7 +21,6 @@ from ..judging.evaluation import as_rows, require_folds
 from ..judging.rankers import ProbabilityResults
 from ..judging.selection import ticking
 from ..method import Needs, cost_option, jobs_option, option
-from ..plots.accessor import EnsemblePlots
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
@@ -177,11 +176,6 @@ class BoostedResults(RoundsResults, ProbabilityResults):
             values, base = np.column_stack([values, target.rows.offset - mean]), base + mean
             names = [*names, OFFSET]
         return target.frame(np.column_stack([np.full(target.rows.n, base), values]), names)
-
-    @property
-    def plot(self) -> EnsemblePlots:
-        """Pictures of the fit, by matplotlib: `fit.plot.shapley()`."""
-        return EnsemblePlots(self)
 
     def summary_data(self) -> Report:
         """The summary as data."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -210,18 +210,27 @@ class OrdinalDescription(Reported):
         ]
         return pd.Series(values, index=self.counts.index, name="median", dtype=object)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Diverging stacked bars of the shares, a bar for each row (Likert chart).
+    def plot(self, ax: Axes | None = None, *, title: str | None = None, labels: Mapping[str, str] | None = None) -> Any:
+        """Diverging stacked bars of the shares, a bar for each row with its number of answers (Likert chart).
 
         Parameters
         ----------
         ax : matplotlib axes, optional
+        title : str, optional
+        labels : mapping of str to str, optional
+            Texts to show for items, groups and levels: {"q1": "I like my work"}.
+
+        Returns
+        -------
+        matplotlib axes
         """
         from ..plots.likert import likert
+        from ..plots.style import Sheet
 
         pairs = _pairs(self.counts.index)
         names, headings = [name for _, name in pairs], [heading for heading, _ in pairs]
-        return likert(self.percent.to_numpy() / 100.0, list(self.counts.columns), names, headings, ax)
+        shares, sizes = self.percent.to_numpy() / 100.0, self.n.to_numpy()
+        return Sheet(ax, title, labels or {}).show(likert, shares, sizes, list(self.counts.columns), names, headings)
 
     def report(self) -> Report:
         """The tables as data."""

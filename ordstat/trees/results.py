@@ -17,7 +17,6 @@ from ..fit import Fit
 from ..fitted import Target
 from ..formula.sample import Rows
 from ..judging.rankers import VoteResults
-from ..plots.accessor import TreePlots
 from ..report.frames import NotedFrame
 from ..report.render import Report, Table
 from ..report.sections import error_tables, figures, ranker_report
@@ -173,11 +172,6 @@ class TreeResults(RoundsResults, VoteResults):
             indent, star = "  " * (int(number).bit_length() - 1), " *" if row.leaf else ""
             lines.append(f"{indent}{number}) {row.cut}  {row.weight:.6g}  {row.deviance:.4g}  {row.level}{star}")
         return "\n".join(lines)
-
-    @property
-    def plot(self) -> TreePlots:
-        """Pictures of the fit, by matplotlib: `fit.plot.tree()`."""
-        return TreePlots(self)
 
     def summary_data(self) -> Report:
         """The summary as data."""

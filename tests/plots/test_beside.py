@@ -18,7 +18,7 @@ def fits():
 
 
 def test_the_data_are_those_of_the_fits(fits):
-    data = fits["both"].plot.coefficients({"temp alone": fits["temp"], "svm": fits["svm"]}, label="both", draw=False)
+    data = fits["both"].plot.forest(others={"temp alone": fits["temp"], "svm": fits["svm"]}, label="both", draw=False)
     assert data[["term", "model"]].to_numpy().tolist() == [
         ["temp[T.warm]", "both"],
         ["temp[T.warm]", "temp alone"],
@@ -30,13 +30,15 @@ def test_the_data_are_those_of_the_fits(fits):
     np.testing.assert_allclose(both[["conf_low", "conf_high"]], fits["both"].confint().loc[both.index])
     np.testing.assert_allclose(data.loc[data["model"] == "svm", "estimate"], fits["svm"].coef)
     assert data.loc[data["model"] == "svm", "conf_low"].isna().all()
-    odds = fits["both"].plot.coefficients({"svm": fits["svm"]}, exponentiate=True, columns="contact[T.yes]", draw=False)
+    odds = fits["both"].plot.forest(
+        others={"svm": fits["svm"]}, exponentiate=True, columns="contact[T.yes]", draw=False
+    )
     np.testing.assert_allclose(odds["estimate"], np.exp([fits["both"].coef.iloc[1], fits["svm"].coef.iloc[1]]))
 
 
 def test_what_is_drawn(fits):
     others = {"temp alone": fits["temp"], "svm": fits["svm"]}
-    ax = fits["both"].plot.coefficients(others, label="both")
+    ax = fits["both"].plot.forest(others=others, label="both")
     drawn = {line.get_label(): line for line in ax.get_lines() if not line.get_label().startswith("_")}
     assert list(drawn) == ["both", *others] and len({line.get_marker() for line in drawn.values()}) == 3
     np.testing.assert_allclose(drawn["both"].get_xdata(), fits["both"].coef)
@@ -65,4 +67,4 @@ def test_refusals(fits, others, options, message):
     given |= {"twice": {1: fits["temp"], "1": fits["svm"]}, "number": {1: fits["temp"]}}
     given |= {"tree": {"a": ordfit("rating ~ temp", WINE, "cart")}, "thresholds": {"a": ordfit("rating ~ 1", WINE)}}
     with pytest.raises(OptionError, match=message):
-        fits["both"].plot.coefficients(given.get(others, others) if isinstance(others, str) else others, **options)
+        fits["both"].plot.forest(others=given.get(others, others) if isinstance(others, str) else others, **options)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 
 from ordstat import OptionError, datasets, ordfit
 from ordstat.plots import style
@@ -28,7 +29,7 @@ def test_all_coefficients_share_one_axis(exponentiate):
     other = ordfit("PID ~ age", anes)
     for ax in (
         fit.plot.forest(exponentiate=exponentiate),
-        fit.plot.coefficients({"age alone": other}, exponentiate=exponentiate),
+        fit.plot.forest(others={"age alone": other}, exponentiate=exponentiate),
     ):
         np.testing.assert_allclose(dots(ax).get_xdata(), expected)
         assert ax.get_xscale() == ("log" if exponentiate else "linear")
@@ -53,9 +54,9 @@ def test_exponents_are_named(link, what, sign):
     np.testing.assert_allclose(data["estimate"], np.exp(sign * fit.coef))
     limits = np.sort(np.exp(sign * fit.confint().loc[fit.coef.index].to_numpy()), axis=1)
     np.testing.assert_allclose(data[["conf_low", "conf_high"]], limits)
-    other = fit.plot.coefficients({"temp": ordfit("rating ~ temp", WINE, link)}, exponentiate=True, draw=False)
+    other = fit.plot.forest(others={"temp": ordfit("rating ~ temp", WINE, link)}, exponentiate=True, draw=False)
     np.testing.assert_allclose(other["estimate"].iloc[0], data["estimate"].iloc[0])
-    mixed = fit.plot.coefficients({"other": ordfit("rating ~ temp", WINE, "cauchit")}, exponentiate=True)
+    mixed = fit.plot.forest(others={"other": ordfit("rating ~ temp", WINE, "cauchit")}, exponentiate=True)
     assert mixed.get_xlabel().startswith("exp(coefficient)")
 
 
@@ -95,8 +96,9 @@ def test_reliability_in_panels(anes):
         assert panel.get_title(loc="left").startswith(start) and panel.get_title(loc="left").endswith(end)
     for panel, (_, part) in zip(panels, data.groupby("split", observed=True), strict=True):
         np.testing.assert_allclose(panel.lines[-1].get_ydata(), part["observed"])
-    assert anes.plot.reliability(facets=False).get_legend() is not None
-    assert ordfit("Sat ~ Infl", datasets.load("housing"), weights="Freq").plot.reliability(facets=True).size == 2
+    assert anes.plot.reliability(pyplot.subplots()[1]).get_legend() is not None
+    housing = ordfit("Sat ~ Infl", datasets.load("housing"), weights="Freq")
+    assert housing.plot.reliability(pyplot.subplots(1, 2)[1]).size == 2
 
 
 @pytest.mark.parametrize("K", [2, 5, 10])

@@ -59,7 +59,7 @@ def test_rows_that_are_not_complete_and_many_values():
     [
         ({"variable": "judge"}, "'judge' is not a variable of the formula"),
         ({"variable": "temp", "of": "class"}, "of must be one of None, 'prob', 'rank'"),
-        ({"variable": "temp", "rows": 0}, "rows must be a whole number, 1 or more"),
+        ({"variable": "temp", "rows": 9}, r"plot\.dependence has no option 'rows'.* It has variable, ax, of, values"),
     ],
 )
 def test_refusals(options, message):

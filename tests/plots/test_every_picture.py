@@ -64,7 +64,8 @@ def fitted(name, K, names):
 def pictures(fit):
     """Every listed picture at both sizes: its name and the figure."""
     for plot in fit.plot.names:
-        for given in ARGUMENTS.get(plot, [({"the same": fit},)] if plot == "coefficients" else [()]):
+        beside = [{"others": {"the same": fit}}] if plot == "forest" else []
+        for given in ARGUMENTS.get(plot, [()]) + beside:
             for size in SIZES:
                 name = f"{plot}{given if plot in ARGUMENTS else ''} at {size[0]:g} x {size[1]:g}"
                 yield name, drawn(fit, plot, given, size)
@@ -73,11 +74,12 @@ def pictures(fit):
 
 def drawn(fit, plot, given, size):
     draw = getattr(fit.plot, plot)
+    given, options = ((), given) if isinstance(given, dict) else (given, {})
     if plot in PANELS:
         axes = draw(*given)
         return np.ravel(np.asarray(axes, dtype=object))[0].get_figure()
     figure, ax = pyplot.subplots(figsize=size, layout="constrained")
-    draw(*given, ax=ax, **(_others(fit, given) if plot == "boundaries" else {}))
+    draw(*given, ax=ax, **options, **(_others(fit, given) if plot == "boundaries" else {}))
     return figure
 
 

@@ -54,7 +54,7 @@ def test_lines_of_means_are_parallel_without_an_interaction(fit):
     ax = fit.plot.emmeans("temp", by="contact")
     assert len({(line.get_marker(), line.get_linestyle()) for line in ax.lines}) == 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["no", "yes"]
-    assert "latent score" in ax.get_ylabel().replace("\n", " ")
+    assert "latent score of rating" in ax.get_ylabel().replace("\n", " ")
 
 
 def test_means_on_other_scales(fit):

@@ -10,10 +10,7 @@ from ordstat import OptionError, datasets, ordfit
 WINE = datasets.load("wine")
 NEW = WINE[["temp", "contact"]].drop_duplicates()
 OWN = WINE[["temp", "contact"]].astype(object)
-ARGUMENTS = {
-    "coefficients": [{"plain": ordfit("rating ~ temp + contact", WINE)}],
-    **{name: ["temp"] for name in ("effects", "emmeans", "stacked")},
-}
+ARGUMENTS = {name: ["temp"] for name in ("effects", "emmeans", "stacked")}
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +20,7 @@ def judges():
 
 def test_all_that_are_listed_can_be_drawn(judges):
     assert judges.plot.names == [
-        *("coefficients", "confusion", "effects", "emmeans", "forest", "importance"),
+        *("confusion", "effects", "emmeans", "forest", "importance"),
         *("latent", "parallel", "profiles", "ranef", "reliability", "residuals", "stacked"),
     ]
     for name in judges.plot.names:

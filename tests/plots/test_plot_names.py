@@ -7,15 +7,13 @@ import pytest
 from ordstat import DataError, OptionError, datasets, ordfit
 
 WINE, BANDS = datasets.load("wine"), datasets.quadratic_bands(80, seed=1)
-OTHER = ordfit("rank ~ x1", BANDS)
 VARIABLES = {
-    "coefficients": [{"x1 alone": OTHER}],
     "boundaries": ["x1", "x2"],
     **{name: ["x1"] for name in ("dependence", "effects", "emmeans", "stacked")},
 }
 ALWAYS = {"boundaries", "confusion", "importance"}
 THRESHOLDS = {"latent", "margins"}
-LIKELIHOOD = {"coefficients", "effects", "emmeans", "forest", "influence", "parallel", "profiles"}
+LIKELIHOOD = {"effects", "emmeans", "forest", "influence", "parallel", "profiles"}
 LIKELIHOOD |= {"reliability", "residuals", "stacked"}
 
 
@@ -48,12 +46,11 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
 @pytest.mark.parametrize(
     ("method", "name", "message"),
     [
-        ("clm", "interaction", r"Use plot.effects\(variable, by=...\)\. There are coefficients"),
+        ("clm", "interaction", r"Use plot.effects\(variable, by=...\)\. There are confusion"),
+        ("clm", "coefficients", r"Use plot.forest\(others="),
         ("clm", "dependence", r"Use plot.effects\(variable\)"),
         ("redsvm", "effects", r"Use plot.dependence\(variable\)"),
         ("redsvm", "ale", r"Use plot.dependence\(variable\)"),
-        ("redsvm", "bounds", r"Use plot.margins\(\)"),
-        ("redsvm", "latent_data", r"Use plot.latent\(..., draw=False\)"),
         ("redsvm", "confusoin", "Did you mean 'confusion'"),
     ],
 )
@@ -73,7 +70,7 @@ def test_factors_have_no_boundaries_and_thresholds_alone_no_effects():
     [
         ("rating ~ temp", {"vcov": "HC0"}, {"profiles"}),
         ("rating ~ temp", {"cluster": "judge"}, {"profiles"}),
-        ("rating ~ 1", {}, {"forest", "coefficients", "emmeans", "importance"}),
+        ("rating ~ 1", {}, {"forest", "emmeans", "importance"}),
     ],
 )
 def test_pictures_that_a_fit_has_no_numbers_for_are_not_listed(formula, options, missing):
