@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.svm import pair_sweep, row_sweep
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
@@ -90,6 +90,10 @@ class DenseGram:
     def __matmul__(self, v: FloatArray) -> FloatArray:
         """(N,) or (N, J) product G v."""
         return np.asarray(self.matrix @ v if v.ndim > 1 else dsymv(1.0, self.matrix.T, v, lower=1))
+
+    def block(self, rows: IntArray) -> FloatArray:
+        """(R, R) the products of some rows, a new array."""
+        return self.matrix[np.ix_(rows, rows)]
 
     def state(self, beta: FloatArray) -> FloatArray:
         """What coordinate ascent keeps of beta: G beta, or X' beta."""
@@ -168,6 +172,9 @@ class LinearGram:
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
         return np.asarray(self.X @ self.allowed(self.state(v)))
+
+    def block(self, rows: IntArray) -> FloatArray:
+        return self.X[rows] @ self.X[rows].T
 
     def state(self, beta: FloatArray) -> FloatArray:
         return np.asarray(self.X.T @ beta)

@@ -6,10 +6,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.lapack import dgetrf, dgetrs
 
 from .._typing import FloatArray, IntArray
 from ..threads import one_blas_thread
 from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
+from .gram import DenseGram
 
 # The multiplier b0 and the centre theta_0 move at the latest after so many epochs.
 _EPOCHS_A_STEP = 5
@@ -20,10 +22,23 @@ _TAU, _REACH = 0.1, 10.0
 _SKIP = 0.1
 # Updates of single scores that a small problem may spend beyond 10 000 epochs, and what an epoch costs at the least.
 _STEPS, _LEAST = 10**9, 20_000
-# An ascent that may give up does so after this share of its epochs, where its pace asks for so many times those left.
-_PATIENT, _HOPELESS = 0.15, 2.0
+# An ascent that may give up does so after this share of its epochs, where the pace so far needs so many times the
+# epochs left to reach `tol`, or the gap below which the linear system usually ends the solve.
+_PATIENT, _HOPELESS, _END = 0.15, 2.0, 1e-3
 # Epochs after which the drift of the updates is taken out of the scores.
 _DRIFT = 100
+# From this epoch on only rows near a change are visited, if they are at most this share of all rows. Near: a variable
+# inside its box, or within this multiple of the last violation of leaving its bound.
+_SETTLED, _FEW, _NEAR = 30, 0.8, 0.5
+# The linear system is tried below the first gap, with at most so many free variables, whose number changed by less than
+# this share since the last certificate; after a try, below this share of its gap.
+_FINISH, _MOST_FREE, _STEADY, _AGAIN = 0.3, 4000, 0.05, 0.4
+# Cost of updating a score, in multiplications of the factorisation, and epochs that one try costs beside it.
+_UPDATE, _AROUND = 2.0, 20.0
+# Solves with one factorisation, and the share of the free variables that may leave their boxes at once.
+_ROUNDS, _UNSETTLED = 6, 0.1
+# Added to the diagonal, as a share of the mean of G's: repeated rows make the system singular.
+_LIFT = 1e-10
 
 
 class CoordinateAscent:
@@ -71,41 +86,58 @@ class CoordinateAscent:
         boxes = float(caps.sum()) / caps.shape[1]
         tau = self.scale * max(_TAU, _REACH / boxes if boxes > 0.0 else 0.0)
         omega, penalty = 1.0 / (problem.ridge + 1.0 / tau), 0.0 if problem.free else tau  # free thresholds need no b
-        beta, state, theta = self._state(omega, tau)
-        order, inner, shrink = self._shuffled(), 1.0, np.inf
+        epoch_cost = _UPDATE * len(caps) * problem.gram.rank_limit
         best: DualSolution | None = None
         path: list[float] = []
-        epoch, check, certified, exact, last = 0, 4, 0, 0, self.max_epochs
-        before = np.inf
-        while best is None or (best.gap > tol and epoch < last):
+        epoch, check, certified, exact, n_free = 0, 4, 0, 0, 0
+        inner, shrink, before, below, near = 1.0, np.inf, np.inf, _FINISH, np.inf
+        stale = True
+        while best is None or (best.gap > tol and epoch < self.max_epochs):
+            if stale:
+                beta, state, theta = self._state(omega, tau)
+                rows = self._visited(caps, state, theta, self.b + penalty * float(beta.sum()), near)
+                gram = problem.gram if isinstance(rows, slice) else problem.gram.part(rows)
+                arrays = [array[rows] for array in (problem.labels, caps, self.u, beta, state)]
+                rest = float(beta.sum() - arrays[3].sum())
+                order, exact, stale = self._shuffled(len(arrays[0])), epoch, False
             epoch += 1
-            violation, kept = problem.gram.row_sweep(
-                problem.labels, caps, self.u, beta, state, theta, self.mu, order, omega, self.b, penalty,
-                _SKIP * inner, shrink,
-            )  # fmt: skip
-            shrink = max(1.0, 2.0 * violation)
+            violation, kept = gram.row_sweep(
+                *arrays, theta, self.mu, order, omega, self.b + penalty * rest, penalty, _SKIP * inner, shrink
+            )
+            shrink = 2.0 * violation
             if violation < inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
-                self.b += penalty * float(beta.sum())
+                self.b += penalty * (rest + float(arrays[3].sum()))
                 self.centre, theta = theta, theta + omega / tau * (theta - self.centre)
                 inner *= 0.7
-                order = self._shuffled()
+                order = self._shuffled(len(arrays[0]))
             else:
                 order = self.rng.permutation(order[:kept])
-            if epoch < min(check, last):
+            if epoch < min(check, self.max_epochs):
                 continue
             # A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ...
             check = int(1.5 * epoch) + 1
+            self.u[rows] = arrays[2]
             point = certify(problem, C, self.u, theta)
             path.append(point.primal)
+            pace = np.log(before / point.gap) / (epoch - certified) if 0.0 < point.gap < before else 0.0
+            before, certified, earlier = point.gap, epoch, n_free
+            n_free = np.count_nonzero((point.u != 0.0) & (np.abs(point.u) < caps))
+            slow = np.log(max(point.gap / tol, 1.0)) * epoch_cost > pace * (n_free**3 / 3.0 + _AROUND * epoch_cost)
+            ready = below == np.inf or (slow and abs(n_free - earlier) <= _STEADY * earlier)
+            if tol < point.gap < below and 0 < n_free <= _MOST_FREE and ready:
+                stale, below, end = True, _AGAIN * point.gap, finished(problem, C, point)
+                if end is not None and end.gap < point.gap:
+                    if end.gap < 0.5 * point.gap:  # two epochs free what it wrongly held
+                        check, below = epoch + 2, np.inf
+                    point, before = end, end.gap
+                    self.u, self.b, self.centre = end.u.copy(), end.offset or 0.0, end.theta
             best = point if best is None or point.gap < best.gap else best
-            if self.gives_up and epoch >= _PATIENT * last:
-                pace = np.log(before / point.gap) / (epoch - certified) if 0.0 < point.gap < before else 0.0
-                if np.log(max(point.gap / tol, 1.0)) > _HOPELESS * (last - epoch) * pace:
+            if self.gives_up and below < np.inf and epoch >= _PATIENT * self.max_epochs:
+                left = np.log(max(point.gap / max(tol, _END), 1.0))
+                if left > _HOPELESS * (self.max_epochs - epoch) * pace:
                     break
-            before, certified = point.gap, epoch
-            if epoch - exact > _DRIFT:
-                beta, state, theta = self._state(omega, tau)
-                exact = epoch
+            near = _NEAR * violation if epoch >= _SETTLED and below < np.inf else np.inf
+            stale = stale or near < np.inf or epoch - exact > _DRIFT
         return Outcome(solution=best, solver=self.name, iterations=epoch, path=np.array(path))
 
     def _state(self, omega: float, tau: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -115,8 +147,63 @@ class CoordinateAscent:
             sums += np.diff(self.mu, prepend=0.0, append=0.0)
         return beta, self.problem.gram.state(beta), omega * (self.centre / tau - sums)
 
-    def _shuffled(self) -> IntArray:
-        return self.rng.permutation(len(self.u)).astype(np.intp)
+    def _visited(
+        self, caps: FloatArray, state: FloatArray, theta: FloatArray, b: float, near: float
+    ) -> IntArray | slice:
+        """Rows with a variable inside its box, or within `near` of leaving its bound; all rows if those are many."""
+        if near < np.inf and isinstance(self.problem.gram, DenseGram):
+            slack = self.problem.labels * ((state + b)[:, None] - theta) - 1.0
+            settled = ((self.u == 0.0) & (slack > near)) | ((np.abs(self.u) == caps) & (slack < -near))
+            rows = np.flatnonzero(~settled.all(axis=1))
+            if 0 < rows.size <= _FEW * len(caps):
+                return rows
+        return slice(None)
+
+    def _shuffled(self, n_rows: int) -> IntArray:
+        return self.rng.permutation(n_rows).astype(np.intp)
+
+
+def finished(problem: ExtendedDual, C: float, point: DualSolution) -> DualSolution | None:
+    """The optimum over the free variables of a point: those strictly inside their boxes.
+
+    Solves f_n + b - theta_k = Y_nk for every free u_nk with sum_n u_nk + theta_k / gamma^2 = 0 and sum u = 0, where
+    thresholds that their order ties count as one. Variables that would leave their boxes are held on the bound, and the
+    system is solved again. None if too many would leave at once, or the system is singular.
+    """
+    free = (point.u != 0.0) & (np.abs(point.u) < C * problem.live)
+    rows, columns = np.nonzero(free)
+    n, label, cap, start = rows.size, problem.labels[free], (C * problem.live)[free], point.u[free]
+    apart = np.diff(point.theta) > 0 if problem.ordered else np.ones(point.theta.size - 1)
+    group = np.append(0, np.cumsum(apart)).astype(np.intp)[:, None] == np.arange(np.count_nonzero(apart) + 1)
+    # Unknown beside the change of u: that of theta, and b unless theta is free.
+    R = group.shape[1] + (not problem.free)
+    B = np.column_stack([-group[columns].astype(np.float64), np.ones(n)])[:, :R]
+    weight = np.append(problem.ridge * group.sum(axis=0), 0.0)[:R]
+    excess = np.append(group.T @ (point.u.sum(axis=0) + problem.ridge * point.theta), -point.u.sum())[:R]
+    unused = ~B.any(axis=0) & (weight == 0.0)
+    excess[unused], weight[unused] = 0.0, 1.0
+    system = np.block([[problem.gram.block(rows), B], [B.T, -np.diag(weight)]])
+    system[np.diag_indices(n)] += _LIFT * float(problem.gram.diagonal.mean())
+    factor, pivots, failed = dgetrf(system.T, overwrite_a=1)
+    if failed:
+        return None
+    goal = label - point.scores[rows] - (point.offset or 0.0) + point.theta[columns]
+    change = first = dgetrs(factor, pivots, np.append(goal, excess))[0]
+    held, placed = np.zeros(n, dtype=np.bool_), start
+    for _ in range(_ROUNDS):
+        wanted = np.where(held, placed, start + change[:n])
+        placed = label * np.clip(label * wanted, 0.0, cap)
+        leaving = wanted != placed
+        if np.count_nonzero(leaving) > _UNSETTLED * n:
+            return None
+        if not leaving.any():
+            break
+        held |= leaving
+        pulls = dgetrs(factor, pivots, np.eye(n + R)[:, :n][:, held])[0]
+        change = first + pulls @ np.linalg.solve(pulls[:n][held], (placed - start - first[:n])[held])
+    u = point.u.copy()
+    u[free] = placed
+    return certify(problem, C, u, point.theta + group @ change[n : n + group.shape[1]])
 
 
 # Share of the way to the boundary that one step may take.
