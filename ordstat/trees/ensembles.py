@@ -94,8 +94,8 @@ class LogRatios(Aggregation):
     """Votes of real AdaBoost: f_j = 1/2 log of the score of level j over a mean of the others.
 
     Scores are the shares in a leaf, or the scores of trees of all thresholds (eq. 6). The mean is geometric, or
-    weighted by |j - l|. The paper weights by the distance from the true level, which is unknown at prediction; at the true level
-    both are the same.
+    weighted by |j - l|. The paper weights by the distance from the true level, which is unknown at prediction; at the
+    true level both are the same.
 
     Attributes
     ----------
