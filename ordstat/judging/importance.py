@@ -161,7 +161,7 @@ def importance(
     if (kind or (fit.importance_kinds[0] if plain else "permutation")) == "gain":
         if not plain:
             raise OptionError(
-                "newdata, weights, measure, repeats, seed and level need kind='permutation'; got kind='gain'."
+                "newdata, weights, measure, repeats, seed and level do not go with kind='gain'. Ask for kind='permutation'."
             )
         return fit.gain_importance()
     whole("repeats", repeats, 1)
@@ -227,7 +227,7 @@ def _variables(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[pd.DataFr
     if (names := design.spec.columns) or design.recipe is not None:
         frame = by_name(frame, names)[list(names)]
     if frame.shape[1] == 0:
-        raise UnavailableError(f"importance() needs variables on the right-hand side; {design.formula!r} has none.")
+        raise UnavailableError(f"{design.formula!r} has no variables on the right-hand side to permute.")
     used = sample.case_weights > 0.0
     return frame[used].reset_index(drop=True), sample.take(used), left_out
 

@@ -247,7 +247,7 @@ def error_bounds(
         bounds += [replace(bound, name=f"{bound.name} (new data)") for bound in _limits(fit, p, delta)]
         if are_own(fit.design, newdata):
             notes.append(
-                "The rows of newdata are rows of the fit, so their bounds do not hold. Use other rows, or cv=5."
+                "The rows of newdata are among those of the fit, so their bounds do not hold. Use others, or cv=5."
             )
     if cv is not None:
         limits = fold_limits(fit, cv, delta, seed)
