@@ -355,7 +355,7 @@ def test_what_there_is_not_is_said(frame):
         fit.staged_errors(rounds=[0])
     with pytest.raises(OptionError, match="leave split out"):
         ordfit("rank ~ x1 + x2", frame, "cart").text(split=1)
-    with pytest.raises(OptionError, match="must be .* with version=.real."):
+    with pytest.raises(OptionError, match=r"must be .* with version='real'"):
         OrdinalAdaBoost(version="real", criterion="raw distance")
     with pytest.raises(OptionError, match="cost of OrdinalTree must be one of 'classification'"):
         OrdinalTree(cost="absolute")
