@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
@@ -74,6 +74,32 @@ class RoundsResults(OrdinalResults):
         """
         fit = self.method.more(self.design.sample, self.fit, rounds)
         return self._with(fit, fit.stages[-1])
+
+    def staged(self, newdata: Any = None, type: str = "class", *, every: int = 1) -> Iterator[tuple[int, Any]]:
+        """Predictions after each round, as pairs (round, prediction).
+
+        Parameters
+        ----------
+        newdata, type
+            As in `predict`.
+        every : int
+            Step between rounds; the last round is always included.
+
+        Raises
+        ------
+        OptionError
+            `every` is below 1.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", data=wine, method="ordinal-bagging", rounds=20)
+        >>> [(rounds, ranks.tolist()) for rounds, ranks in fit.staged(wine.head(2), every=10)]
+        [(10, [2, 2]), (20, [2, 2])]
+        """
+        for stage in self._stages(every):
+            yield stage, self.at(stage).predict(newdata, type)
 
     def staged_errors(
         self, newdata: Any = None, *, every: int = 1, rounds: Sequence[int] | None = None

@@ -254,8 +254,8 @@ def crossvalidate(
             progress(fold + 1, folds, "cross-validation")
     if missed:
         warn(
-            f"{missed} of the {folds} fits of the cross-validation did not reach the solver's tolerance; the errors "
-            "may be inaccurate.",
+            f"{missed} of the {folds} refits of the cross-validation did not reach the solver's tolerance; its "
+            "errors may be inaccurate.",
             ConvergenceWarning,
         )
     if crossed:

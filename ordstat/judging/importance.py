@@ -161,7 +161,8 @@ def importance(
     if (kind or (fit.importance_kinds[0] if plain else "permutation")) == "gain":
         if not plain:
             raise OptionError(
-                "newdata, weights, measure, repeats, seed and level need kind='permutation'; got kind='gain'."
+                "newdata, weights, measure, repeats, seed and level do not go with kind='gain'. "
+                "Ask for kind='permutation'."
             )
         return fit.gain_importance()
     whole("repeats", repeats, 1)
@@ -205,14 +206,14 @@ def importance(
         f"Computed on {where if newdata is None else f'{count_of_rows} new rows'}.",
     ]
     if fit.design.random:
-        notes.append("Averaged over the random effects: importance for new groups.")
+        notes.append("Averaged over the random effects: importance for rows of new groups.")
     if left_out:
         notes.append(f"Rows of newdata left out because of missing values: {left_out}.")
     return NotedFrame.of(table, notes, "Permutation importance", dict.fromkeys(table, ".4f"))
 
 
 def _variables(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[pd.DataFrame, Sample, int]:
-    """Variables of the complete rows of positive weight, these rows as arrays, and the number of incomplete rows."""
+    """Variables of the complete rows of positive weight, these rows as arrays, and the number of other rows."""
     if fit.method.pairwise:
         raise UnavailableError(
             "importance() needs variables, which kernel='precomputed' does not have. Use a named kernel or a function."
@@ -227,7 +228,7 @@ def _variables(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[pd.DataFr
     if (names := design.spec.columns) or design.recipe is not None:
         frame = by_name(frame, names)[list(names)]
     if frame.shape[1] == 0:
-        raise UnavailableError(f"importance() needs variables on the right-hand side; {design.formula!r} has none.")
+        raise UnavailableError(f"{design.formula!r} has no variables on the right-hand side to permute.")
     used = sample.case_weights > 0.0
     return frame[used].reset_index(drop=True), sample.take(used), left_out
 

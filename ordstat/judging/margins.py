@@ -1,4 +1,4 @@
-"""Margins, and bounds of expected errors from the margins of the training rows."""
+"""Margins, and bounds of expected errors from training margins."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Margins:
     Attributes
     ----------
     all : (N, K-1)
-        rho_k of every row to every threshold, in units of the potential.
+        rho_k of each row and threshold, in units of the score.
     y : (N,) codes 0..K-1
     norm : float
-        `Geometry.total`, the size of the potential's coefficients and the thresholds together; rho / norm is the
-        normalised margin. NaN where the potential has no norm.
+        `Geometry.total`, the joint norm of coefficients and thresholds; rho / norm is the normalised margin. NaN if the
+        score has no norm.
     """
 
     all: FloatArray
@@ -37,12 +37,12 @@ class Margins:
 
     @property
     def left(self) -> FloatArray:
-        """(N,) rho_{y-1}, the distance to the lower end of the row's own interval; infinite for the lowest rank."""
+        """(N,) rho_{y-1}, the distance to the lower end of the interval of y; infinite for the lowest level."""
         return _column(self.all, self.y - 1, np.inf)
 
     @property
     def right(self) -> FloatArray:
-        """(N,) rho_y, the distance to the upper end of the row's own interval; infinite for the highest rank."""
+        """(N,) rho_y, the distance to the upper end of the interval of y; infinite for the highest level."""
         return _column(self.all, self.y, np.inf)
 
     @property
@@ -52,7 +52,7 @@ class Margins:
 
     @property
     def unit(self) -> float:
-        """What a normalised margin is divided by; coefficients and thresholds that are all 0 leave margins of 0."""
+        """The divisor of normalised margins; 1 if all coefficients and thresholds are 0."""
         return self.norm or 1.0
 
 
@@ -71,26 +71,26 @@ def margins(gaps: FloatArray, y: IntArray, geometry: Geometry | None = None) -> 
 
 
 def _column(table: AnyArray, threshold: IntArray, beyond: float) -> AnyArray:
-    """(N,) the entry of each row (N, K-1) at one threshold; what stands beyond the ends."""
+    """(N,) the entry of each row (N, K-1) at one threshold; `beyond` outside."""
     inside = (threshold >= 0) & (threshold < table.shape[1])
     chosen = table[np.arange(table.shape[0]), np.clip(threshold, 0, table.shape[1] - 1)]
     return np.where(inside, chosen, beyond)
 
 
 def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: FloatArray) -> pd.DataFrame:
-    """Errors at margin Delta, for each of `deltas` (M,) >= 0, of margins rho (N, K-1) in the same units.
+    """Errors at margin Delta, for `deltas` (M,) >= 0 and margins rho (N, K-1) in the same units.
 
     Returns
     -------
     pandas.DataFrame
-        Index Delta. Columns classification (E_C, the share of rows whose left or right margin is <= Delta), boundary
-        (E_B, the mean of the two, or the only one at the end ranks; E_C / 2 <= E_B <= E_C) and absolute (E_A, the mean
-        number of thresholds k with rho_k <= Delta).
+        Index Delta. Columns classification (E_C: share of rows with left or right margin <= Delta), boundary (E_B: mean
+        share of the two ends with margin <= Delta; E_C / 2 <= E_B <= E_C) and absolute (E_A: mean number of thresholds
+        with rho_k <= Delta).
 
     Notes
     -----
-    At Delta = 0 a tie H = theta_k is judged as the rule judges it (the lower rank), so that E_A(0) is the absolute
-    error of the threshold rule exactly, and E_C(0) its classification error where the thresholds are in order.
+    At Delta = 0 ties H = theta_k are treated as in prediction (lower level). Then E_A(0) is the absolute error, and, if
+    the thresholds are in order, E_C(0) is the classification error.
     """
     above = y[:, None] > np.arange(rho.shape[1])
     ends = (y == 0) | (y == rho.shape[1])
@@ -105,34 +105,34 @@ def delta_errors(rho: FloatArray, y: IntArray, weights: FloatArray, deltas: Floa
     return pd.DataFrame(np.reshape(errors, (-1, 3)), index=pd.Index(deltas, name="Delta"), columns=columns)
 
 
-# Margins tried at most: the bound holds for all, so fewer only lose a little of its sharpness.
+# Largest number of margins that are tried; the bound holds at all of them.
 _MOST_DELTAS = 2000
-#: Note on the rows of a survey.
+#: Note for survey designs.
 DRAWN = "No margin bounds: they need independent rows; these were drawn by a survey design."
-_ROW_COSTS = "The bound of the cost takes the largest costs of the rows seen for the largest possible."
+_ROW_COSTS = "The bound of the cost assumes that no row has larger costs than the training rows."
 _VACUOUS = "No margin bound is below the largest possible error; see .bounds(cv=5)."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """An upper bound of an expected error, by the margins of the training rows or by rows that the fit has not seen.
+    """An upper bound of an expected error, from training margins or from unseen rows.
 
     Attributes
     ----------
     name : str
-        The error bounded.
+        The error.
     source : str
-        Theorem, or how a limit from unseen rows was found.
+        Theorem, or kind of limit.
     value : float
-        Holds with probability >= 1 - delta over the rows.
+        The bound, which holds with probability >= 1 - delta over the sample.
     delta : float
-        Chance of failure allowed.
+        Probability of failure.
     trivial : float
-        The largest value the error can take.
+        Largest possible value of the error.
     margin : float
-        Delta, the normalised margin at which the bound is smallest; NaN for unseen rows.
+        Normalised margin at which the bound is smallest; NaN for unseen rows.
     training : float
-        Training error at that margin; `value` is this plus the complexity terms. The mean over unseen rows.
+        Training error at that margin; `value` adds complexity terms. For unseen rows, their mean error.
     """
 
     name: str
@@ -145,19 +145,19 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound says nothing: it is not below the trivial one."""
+        """Whether the bound is not below the trivial value."""
         return not self.value < self.trivial
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MarginBounds:
-    """Bounds, or why there are none.
+    """Bounds, or the reason for their absence.
 
     Attributes
     ----------
     bounds : tuple of Bound
     notes : tuple of str
-        Why a bound is missing, or what it assumes.
+        Reasons for missing bounds, and assumptions.
     """
 
     bounds: tuple[Bound, ...]
@@ -174,7 +174,7 @@ class MarginBounds:
 
 
 def dependence(sample: Sample) -> str:
-    """Why the rows cannot count as independent draws; empty where they can."""
+    """The reason why rows are not independent; empty if they are."""
     if sample.cluster is not None:
         return "No margin bounds: they need independent rows; these come in clusters."
     if sample.weights is not None and not np.array_equal(sample.weights, np.rint(sample.weights)):
@@ -190,8 +190,7 @@ def margin_bounds(
     - Classification: E_C, by the smaller of the left and right margin [Lin & Li 2006, cor. 1, without its factor 2].
     - Absolute: E_A, one binary bound per threshold at delta / (K-1) [Lin & Li 2006, th. 1].
     - Cost: the expected excess c[rank(x)] - c[y], threshold k weighing |c[k+1] - c[k]| [Lin 2008, th. 4.8]. The largest
-      differences are those of the rows seen: with a cost that depends on y alone they are known before the data are,
-      with a row's own costs they are taken for the largest possible.
+      differences come from the training rows. For costs of single rows, these are assumed to be the largest possible.
 
     Parameters
     ----------
@@ -201,14 +200,14 @@ def margin_bounds(
     sample : Sample
         Training rows.
     costs : (N, K), optional
-        A cost whose expected excess over the true rank's is bounded too.
+        A cost; its expected excess over the cost of the true level is bounded.
     delta : float in (0, 1)
-        Chance that a bound fails; each bound by itself.
+        Probability that a bound fails, for each bound.
     """
     weights, threshold = sample.case_weights, geometry.complexity(sample.case_weights)
     reason = dependence(sample)
     if not reason and not np.isfinite(threshold):
-        reason = "No margin bounds: nothing is known of how rich the class of these weak hypotheses is."
+        reason = "No margin bounds: the class of these weak hypotheses has no known size."
     if reason:
         return MarginBounds(bounds=(), notes=(reason,))
     rho, y, sizes = rows.normalised, sample.y, (float(weights.sum()), geometry.radius, delta)
@@ -254,7 +253,7 @@ def _smallest(
     """
     (name, source, trivial), (factor, complexity, parts), (n, radius, delta) = named, terms, sizes
     rho, mass = sorted_mass(rho, counted)
-    steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])  # the training error steps up at these margins
+    steps = np.unique(rho[(rho > 0.0) & (rho <= radius)])  # jumps of the training error
     if steps.size > _MOST_DELTAS:
         steps = steps[np.linspace(0, steps.size - 1, _MOST_DELTAS).astype(np.intp)]
     below = np.nextafter(steps, 0.0)
@@ -269,31 +268,31 @@ def _smallest(
 
 
 def _own_ends(y: IntArray, cuts: int) -> BoolArray:
-    """(N, K-1) whether a threshold is an end of the row's own interval."""
+    """(N, K-1) whether a threshold is an end of the interval of y."""
     threshold = np.arange(cuts)
     return np.asarray((threshold == y[:, None]) | (threshold == y[:, None] - 1))
 
 
 def sorted_mass(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values in order, and the weight of those up to each."""
+    """Sorted values, and their cumulative weights."""
     if np.all(weights == 1.0):
         return np.sort(values), np.arange(1.0, values.size + 1.0)
     order = np.argsort(values)
     return values[order], np.cumsum(weights[order])
 
 
-# Newton's steps end earlier, usually after seven.
+# Largest number of Newton steps; usually about seven are needed.
 _NEWTON_STEPS = 60
 
 
 def kl(q: FloatArray, p: FloatArray) -> FloatArray:
-    """kl(q || p) for q and p in [0, 1], any shapes that go together; infinite where q allows what p rules out."""
+    """kl(q || p) for q and p in [0, 1] (broadcast); infinite if p is 0 or 1 and q is not."""
     divergence: FloatArray = rel_entr(q, p) + rel_entr(1.0 - np.asarray(q), 1.0 - np.asarray(p))
     return divergence
 
 
 def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
-    """The largest p in [q, 1] with kl(q || p) <= budget, never below it by rounding.
+    """The largest p in [q, 1] with kl(q || p) <= budget, rounded up.
 
     Parameters
     ----------
@@ -306,11 +305,11 @@ def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
     0.5
     """
     q, budget = np.broadcast_arrays(np.asarray(q, dtype=np.float64), np.asarray(budget, dtype=np.float64))
-    # Not below the limit, by kl >= 2 (p - q)^2 or by kl >= -(1 - q) log(1 - p) - H(q).
+    # Start above the solution, by kl >= 2 (p - q)^2 or kl >= -(1 - q) log(1 - p) - H(q).
     rest = 1.0 - q
     far = -np.expm1(-(budget + entr(q) + entr(rest)) / np.where(rest > 0.0, rest, 1.0))
     p = np.clip(np.minimum(q + np.sqrt(0.5 * budget), far), q, 1.0)
-    for _ in range(_NEWTON_STEPS):  # kl is convex in p: from above Newton's method stays above
+    for _ in range(_NEWTON_STEPS):  # kl is convex in p, so Newton's method stays above
         above = kl(q, p) - budget
         going = (above > 0.0) & (p > q) & (p < 1.0)
         step = np.where(going, above, 0.0) * p * (1.0 - p) / np.where(going, p - q, 1.0)
@@ -323,28 +322,28 @@ def kl_inverse(q: FloatArray, budget: FloatArray) -> FloatArray:
     return p
 
 
-#: The margins g that are tried; each has its share of delta.
+#: Margins g to try; they share delta.
 MARGINS: FloatArray = np.arange(-0.5, 2.01, 0.25)
-# Sizes |s w| that are tried, in two sweeps, and bins of m for it: they cost nothing but time.
+# Numbers of sizes |s w| to try, in two sweeps, and of bins of m.
 _SIZES, _BINS = 24, 1000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Comparisons:
-    """What an error counts of the rows' K-1 answers to "above threshold k?".
+    """An error as a weighted sum of wrong answers to "above threshold k?".
 
     Attributes
     ----------
     name : str
         The error.
     rho : (N, K-1)
-        Margins to all thresholds, in units of the potential.
+        Margins to all thresholds, in units of the score.
     shares : (N, K-1)
-        What a wrong answer adds to the mean loss, which is in [0, 1].
+        Contribution of a wrong answer to the mean loss, which is in [0, 1].
     largest : float
-        B, the largest loss of a row.
+        Largest loss of a row, B.
     n : float
-        M, the number of rows.
+        Number of rows, M.
     """
 
     name: str
@@ -355,7 +354,7 @@ class Comparisons:
 
 
 def comparisons(name: str, rows: Margins, sample: Sample, costs: FloatArray | None = None) -> Comparisons:
-    """What an error counts of the answers to the rows' K-1 comparisons.
+    """An error as a weighted sum of wrong answers.
 
     Parameters
     ----------
@@ -363,7 +362,7 @@ def comparisons(name: str, rows: Margins, sample: Sample, costs: FloatArray | No
     rows : Margins
     sample : Sample
     costs : (N, K), optional
-        Of the cost.
+        Costs, for the error "cost".
     """
     if name == "cost" and costs is not None:
         weights = split_weights(costs)
@@ -383,16 +382,16 @@ def pac_bayes_bound(counted: Comparisons, geometry: BallGeometry, delta: float) 
     ----------
     counted : Comparisons
     geometry : BallGeometry
-        Of the training rows, with the origins that were thought of before they were seen.
+        Geometry of the training rows, with origins chosen before the data were seen.
     delta : float in (0, 1)
-        Chance that the bound fails.
+        Probability that the bound fails.
     """
     origins = (geometry, *geometry.moved)
     return min(map(_from_origin, repeat(counted), origins, repeat(delta)), key=attrgetter("value"))
 
 
 def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> Bound:
-    """The bound kl^-1(q | ...) / Phi(g) with psi counted from one origin; its best size |s w| and g by two sweeps."""
+    """The bound kl^-1(q | ...) / Phi(g) for one origin, at its best size |s w| and g."""
     unit = np.sqrt(geometry.squared_lengths + 1.0) * (geometry.total or 1.0)
     m = counted.rho / unit[:, None]
     place = np.clip(((m.ravel() + 1.0) * (_BINS / 2.0)).astype(np.intp), 0, _BINS - 1)
@@ -416,26 +415,25 @@ def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> 
     return Bound(name=counted.name, source=source, delta=delta, trivial=largest, **numbers)
 
 
-#: Numbers of voters n, each twice the one before, and margins g in units of 1 / sqrt(n), that are tried; each pair has
-#: its share of delta.
+#: Numbers of voters n, and margins g in units of 1 / sqrt(n), to try; all pairs share delta.
 VOTERS: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 VOTE_MARGINS: FloatArray = np.array([0.0, 0.125, 0.25, 0.5, 0.75, 1.0])
-# Margins are taken down to the next of so many values, which loses a little and keeps the bound.
+# Margins are rounded down to this number of values, which keeps the bound valid.
 _VOTE_BINS = 100
-# Rows that a stump is cut between.
+# Number of rows that determine a stump.
 _ROWS = 2
-# The rounding of the transform, added to probabilities.
+# Rounding error of the transform, added to probabilities.
 _TRANSFORM_ROUNDING = 1e-12
 
 
 def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bound | None:
-    """The bound at its best n and g; None where there are too few rows for any.
+    """The bound at its best n and g; None if there are too few rows.
 
     Parameters
     ----------
     counted : Comparisons
     geometry : HullGeometry
-        With the divergence of its vote.
+        Geometry with the divergence of the vote.
     delta : float in (0, 1)
         Chance that the bound fails.
     """
@@ -443,7 +441,7 @@ def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bo
     q, least = np.zeros((len(VOTERS), VOTE_MARGINS.size)), np.ones((len(VOTERS), VOTE_MARGINS.size))
     for k, active in enumerate((geometry.norm + np.abs(geometry.theta)) / total):
         below = chances_below(min(float(active), 1.0))
-        # Margins are taken down to the next of the values -active, ..., active.
+        # Margins are rounded down to values from -active to active.
         place = (counted.rho[:, k] / total + active) * (_VOTE_BINS / (2.0 * active or 1.0))
         place = np.clip(np.floor(place - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(np.intp)
         q += np.bincount(place, shares[:, k], _VOTE_BINS + 1) @ below
@@ -473,7 +471,7 @@ def chances_below(active: float) -> FloatArray:
 
     Returns
     -------
-    (number of n, B + 1, number of g), for each of `VOTERS`, B + 1 mean draws from -active to active, and `MARGINS`.
+    (number of n, B + 1, number of g), for `VOTERS`, B + 1 means of a draw from -active to active, and `VOTE_MARGINS`.
 
     Examples
     --------
@@ -483,7 +481,7 @@ def chances_below(active: float) -> FloatArray:
     most = VOTERS[-1]
     mean = np.linspace(-active, active, _VOTE_BINS + 1)[:, None]
     turn = np.exp(2j * np.pi * np.arange(most + 1) / (2 * most + 1))
-    # The characteristic function of one draw, conjugate as the inverse transform takes it; of 2 n draws its square.
+    # Characteristic function of one draw (conjugate); that of 2 n draws is the square of that of n.
     transform = (1.0 - active) + 0.5 * (active + mean) / turn + 0.5 * (active - mean) * turn
     below = np.empty((len(VOTERS), _VOTE_BINS + 1, VOTE_MARGINS.size))
     for i, n in enumerate(VOTERS):
@@ -499,10 +497,10 @@ def chances_below(active: float) -> FloatArray:
 def training_bounds(
     rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
 ) -> MarginBounds:
-    """Bounds of the expected classification and absolute error and of a cost: the smaller of two, each at delta / 2.
+    """Bounds of the classification error, absolute error and a cost: the smaller of two bounds, each at delta / 2.
 
-    One is the paper's (`margin_bounds`), the other the PAC-Bayes bound. Votes of other learners than stumps, and
-    infinite thresholds, have the paper's alone, with the whole of delta.
+    These are the bound of the papers (`margin_bounds`) and the PAC-Bayes bound. Only the first, at delta, exists for
+    infinite thresholds and for weak learners other than stumps.
 
     Parameters
     ----------
@@ -525,9 +523,9 @@ def training_bounds(
     return replace(bounded, notes=(*result.notes, _VACUOUS)) if bounds and not bounded.informative else bounded
 
 
-# Differences of scores below this share of the largest are rounding.
+# Smaller differences of scores, as a share of the largest, are rounding.
 _ROUNDING = 1e-9
-# Largest number of rows that are paired.
+# Largest number of rows in pairs.
 _MOST = 1e7
 
 
@@ -538,11 +536,11 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
 
     Parameters
     ----------
-    scores : (N,) potential of the training rows
+    scores : (N,) scores of the training rows
     geometry : BallGeometry
     sample : Sample
     delta : float in (0, 1)
-        Chance that a bound fails.
+        Probability that the bound fails.
     """
     if reason := dependence(sample):
         return MarginBounds(bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),))
@@ -560,7 +558,7 @@ def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample
 
 
 def _preference_bound(margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound | str:
-    """The bound from the margins (n,) of pairs of different rank, or which condition of the theorem fails."""
+    """The bound from margins (n,) of pairs of different rank, or the condition that fails."""
     n = margins.size
     if n == 0:
         return "no such pair has different ranks"

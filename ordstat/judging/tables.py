@@ -245,12 +245,12 @@ def error_bounds(
         bounds += [replace(bound, name=f"{bound.name} (new data)") for bound in _limits(fit, p, delta)]
         if are_own(fit.design, newdata):
             notes.append(
-                "The rows of newdata are rows of the fit, so their bounds do not hold. Use other rows, or cv=5."
+                "The rows of newdata are among those of the fit, so their bounds do not hold. Use others, or cv=5."
             )
     if cv is not None:
         limits = fold_limits(fit, cv, delta, seed)
         bounds += [replace(bound, name=f"{bound.name} ({cv}-fold cv)") for bound in limits]
-        notes.append(f"{cv}-fold cv: bounds for the fits without a fold; the fit to all rows is usually no worse.")
+        notes.append(f"{cv}-fold cv: for fits without a fold. That the fit to all rows is no worse is not proven.")
     columns = ["value", "trivial", "vacuous", "training", "margin", "delta", "source"]
     rows = [[getattr(bound, column) for column in columns] for bound in bounds]
     frame = pd.DataFrame(rows, columns=columns, index=pd.Index([bound.name for bound in bounds], name="error"))

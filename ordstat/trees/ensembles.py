@@ -1,4 +1,4 @@
-"""Rounds of trees: votes, weights, fits."""
+"""Ensembles of trees: votes, weights and rounds."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from ..reduction.learners import InRounds
 from ..threads import in_threads
 from .tree import DecisionTree, Forest, Tree, TreeTrainer
 
-# From this many splits on, their common multiple times their number is not exact as a float.
+# From this many splits on, their least common multiple is too large for exact sums.
 _EXACT = 36
 
 
 def shares(votes: FloatArray) -> FloatArray:
-    """(N, K) votes >= 0 divided by their sum; equal shares without votes."""
+    """(N, K) votes divided by their sum; equal shares if there are no votes."""
     total = votes.sum(axis=1, keepdims=True)
     return np.where(total > 0.0, votes / np.where(total > 0.0, total, 1.0), 1.0 / votes.shape[1])
 
 
 def inverse_log_ratios(votes: FloatArray) -> FloatArray:
-    """(N, K) probabilities p whose f_j = 1/2 (log p_j - mean over l != j of log p_l) are the votes."""
+    """(N, K) probabilities p with votes f_j = 1/2 (log p_j - mean over l != j of log p_l)."""
     n_levels = votes.shape[1]
     return np.asarray(softmax(2.0 * (n_levels - 1) / n_levels * votes, axis=1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregation(ABC):
-    """From the leaves of the trees of a round to votes.
+    """The map from leaves of the trees of a round to votes.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Aggregation(ABC):
 
     @abstractmethod
     def answers(self, forest: Forest, leaves: IntArray) -> FloatArray:
-        """(N, K) votes of one round for rows in these leaves (N, S); (N, 2, S) if splits are counted apart."""
+        """(N, K) votes of a round for rows in leaves (N, S); (N, 2, S) if thresholds vote separately."""
 
     def tally(self, total: FloatArray) -> FloatArray:
         """(N, K) votes from the weighted sum of the answers."""
@@ -72,12 +72,12 @@ class LeafShares(Aggregation):
 
 @dataclass(frozen=True, kw_only=True)
 class Plurality(Aggregation):
-    """One vote for the rank that the tree of the round predicts, or trees of all splits together by the rule (2).
+    """One vote for the level predicted by a tree, or by the trees of all thresholds (rule 2).
 
     Attributes
     ----------
     of_splits : bool
-        Whether there are trees of all splits.
+        Whether trees belong to thresholds.
     """
 
     of_splits: bool = False
@@ -91,18 +91,18 @@ class Plurality(Aggregation):
 
 @dataclass(frozen=True, kw_only=True)
 class LogRatios(Aggregation):
-    """f_j = 1/2 log of the score of rank j against a mean of the others': real AdaBoost.
+    """Votes of real AdaBoost: f_j = 1/2 log of the score of level j over a mean of the others.
 
-    The scores are the shares of the ranks in the leaf of the round's tree, or the scores of trees of all splits
-    (eq. 6). The mean is geometric, or the mean of scores weighted by |j - l|: the paper weighs by the distance from the
-    true rank, which is unknown at prediction; at the true rank, where rows get their weights, both are the same.
+    Scores are the shares in a leaf, or the scores of trees of all thresholds (eq. 6). The mean is geometric, or
+    weighted by |j - l|. The paper weights by the distance from the true level, which is unknown at prediction; at the
+    true level both are the same.
 
     Attributes
     ----------
     smoothing : float
         1/n, added to every score.
     of_splits : bool
-        Whether there are trees of all splits.
+        Whether trees belong to thresholds.
     by_distance : bool
         Whether the mean is weighted by distance.
     """
@@ -131,9 +131,9 @@ COMBINATIONS = ("plain", "votes")
 
 @dataclass(frozen=True, kw_only=True)
 class SplitVotes(Aggregation):
-    """Votes of every split counted apart over all rounds, and combined by the rule (2) at the end.
+    """Votes of each threshold, summed over rounds and combined by rule 2 at the end.
 
-    A round has one vote for the side that its tree answers; or |f| for the sign of f = 1/2 log(p_r / (1 - p_r)),
+    A tree gives one vote to the side of its answer, or |f| for the sign of f = 1/2 log(p_r / (1 - p_r)), with
     p_r = P(Y <= r).
 
     Attributes
@@ -182,15 +182,15 @@ def below(y: IntArray, n_levels: int) -> IntArray:
 
 
 def split_scores(above: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """(N, K) s_j = sum_r PV_r yhat_j^(r) of the rule (2): each split shares its vote among the ranks on its side.
+    """(N, K) scores s_j = sum_r PV_r yhat_j^(r) of rule 2: each threshold shares its vote among the levels on its side.
 
-    yhat_j^(r) is 1/r for the r ranks j <= r where the answer is "at most r", and 1/(K-r) for those above where it is
-    "above r"; 0 for the others.
+    yhat_j^(r) is 1/r for the levels j <= r if the answer is "at most r", 1/(K-r) for the levels above if it is "above
+    r", and else 0.
 
     Parameters
     ----------
     above : (N, K-1)
-        1 where split r answers "above r", else 0.
+        1 if the answer is "above r", else 0.
     weights : (N, K-1), optional
         PV_r; 1 if not given.
 
@@ -201,7 +201,7 @@ def split_scores(above: FloatArray, weights: FloatArray | None = None) -> FloatA
     """
     n_splits = above.shape[1]
     ranks = np.arange(1, n_splits + 1)
-    # Whole numbers add up without rounding, so that equal scores stay equal.
+    # Integers are added without rounding, so that ties stay ties.
     common = float(lcm(*range(1, n_splits + 1))) if weights is None and n_splits < _EXACT else 1.0
     weight = np.ones_like(above) if weights is None else weights
     low, high = (1.0 - above) * weight * (common / ranks), above * weight * (common / (n_splits + 1 - ranks))
@@ -241,10 +241,10 @@ class TreeVotes(InRounds):
     trees : tuple of length T S
         Round by round.
     round_weights : (T, P)
-        Weight of every round: P = S if splits are counted apart, else 1.
+        Weight of each round; P = S if thresholds vote separately, else 1.
     aggregation : Aggregation
     n_classes : int
-        Classes of a tree: K, or 2 for a split.
+        Number of classes of a tree: K, or 2 for a threshold.
     """
 
     trees: tuple[Tree, ...] = field(repr=False)
@@ -267,7 +267,7 @@ class TreeVotes(InRounds):
 
     @cached_property
     def forest(self) -> Forest:
-        """All trees end to end."""
+        """All trees in joint arrays."""
         return Forest.of(self.trees, self.n_classes)
 
     def upto(self, rounds: int) -> Self:
@@ -281,14 +281,14 @@ class TreeVotes(InRounds):
         return np.concatenate([np.zeros((0, self.n_levels)), *last])
 
     def codes(self, rows: Rows, stages: frozenset[int]) -> IntArray:
-        """(len(stages), N) predicted codes after some of the rounds, growing."""
+        """(len(stages), N) predicted codes after increasing numbers of rounds."""
         parts = [np.zeros((len(stages), 0), dtype=np.intp)]
         for block in row_blocks(rows.n, len(self.trees)):
             parts.append(np.stack([most_votes(votes) for votes in self.staged(rows.take(block), stages)]))
         return np.concatenate(parts, axis=1)
 
     def staged(self, rows: Rows, stages: frozenset[int]) -> Iterator[FloatArray]:
-        """(N, K) votes after some of the rounds, growing."""
+        """(N, K) votes after increasing numbers of rounds."""
         leaves = self.forest.leaves(rows.X)
         total, width = np.zeros(1), self.per_round
         for t, round_weight in enumerate(self.round_weights):
@@ -306,7 +306,7 @@ class TreeFit(VoteFit):
     votes : TreeVotes
         Votes of all rounds.
     errors : (T, P)
-        Weighted error of every round, NaN if rounds are not weighted.
+        Weighted error of each round; NaN if rounds have no weights.
     state : dict
         State of the generator before the first round.
     """
@@ -321,7 +321,7 @@ class TreeFit(VoteFit):
         return range(1, self.votes.rounds + 1)
 
     def upto(self, rounds: int, rows: Rows) -> TreeFit:
-        """The fit after the first rounds, with the scores of its rows; a calibration was for all rounds."""
+        """The fit after the first rounds, without calibration (which belongs to all rounds)."""
         votes = self.votes.upto(rounds)
         rule = ScoreRule(votes)
         return replace(
@@ -338,13 +338,13 @@ class TreeFit(VoteFit):
 
 @dataclass(frozen=True, eq=False)
 class Update:
-    """The result of a round, for P problems boosted apart (one for all ranks, or one a split).
+    """The result of a round, for P separate problems (1, or one for each threshold).
 
     Attributes
     ----------
     error : (P,) weighted error of the round, between 0 and 1
     vote : (P,) its weight c
-    weights : (P, M) weights of the rows in the next round, each row of them with the sum 1
+    weights : (P, M) weights of the rows in the next round; each problem has the sum 1
     """
 
     error: FloatArray
@@ -352,7 +352,7 @@ class Update:
     weights: FloatArray
 
 
-#: From the answers of a round, under weights (P, M) with the sum 1, to its update.
+#: Function of the answers of a round and the weights (P, M) that gives the update.
 Reweighting = Callable[[FloatArray, FloatArray], Update]
 
 
@@ -366,12 +366,12 @@ def _log_odds(error: FloatArray, smoothing: float) -> FloatArray:
 
 
 def unweighted(answers: FloatArray, weights: FloatArray) -> Update:
-    """Every round counts the same, and the weights stay: bagging."""
+    """Bagging: equal votes, constant weights."""
     return Update(np.full(len(weights), np.nan), np.ones(len(weights)), weights)
 
 
 def discrete_splits(above: IntArray, smoothing: float, answers: FloatArray, weights: FloatArray) -> Update:
-    """Discrete AdaBoost of every split: c = log((1 - e) / (e + 1/n)), w exp(c [wrong]).
+    """Discrete AdaBoost of each threshold: c = log((1 - e) / (e + 1/n)), w exp(c [wrong]).
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ def discrete_splits(above: IntArray, smoothing: float, answers: FloatArray, weig
 
 
 def real_splits(above: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
-    """Real AdaBoost of every split: w exp(-f) for rows below it, w exp(f) above (S, M); f is in the answers."""
+    """Real AdaBoost of each threshold: weights w exp(-f) for rows below, w exp(f) above (S, M)."""
     f = (answers[:, 0] - answers[:, 1]).T
     margin = np.where(above > 0, -f, f)
     wrong = np.where(above > 0, f >= 0.0, f < 0.0)
@@ -396,7 +396,7 @@ def real_splits(above: IntArray, answers: FloatArray, weights: FloatArray) -> Up
 def discrete_ranks(
     y: IntArray, errors: FloatArray, bonus: float, smoothing: float, answers: FloatArray, weights: FloatArray
 ) -> Update:
-    """Discrete AdaBoost of rankers with an error eps[true, predicted] of more or less.
+    """Discrete AdaBoost of rankers with a graded error eps[true, predicted].
 
     e = sum_i w_i eps_i / max eps, c = log((1 - e) / (e + `smoothing`)) + `bonus`, w exp(c eps).
 
@@ -405,7 +405,7 @@ def discrete_ranks(
     y : (M,) ranks
     errors : (K, K) eps
     bonus : float
-        log(K - 1) for the error 0 or 1, which a constant answer keeps at or below (K-1)/K, not 1/2.
+        log(K - 1) for misclassification, where a constant answer has an error up to (K-1)/K.
     smoothing : float
         1/(n (K-1)).
     """
@@ -416,35 +416,35 @@ def discrete_ranks(
 
 
 def real_ranks(y: IntArray, answers: FloatArray, weights: FloatArray) -> Update:
-    """Real AdaBoost of rankers: w exp(-f_y), f being the answers and y (M,) the ranks."""
+    """Real AdaBoost of rankers: weights w exp(-f_y), with answers f and levels y (M,)."""
     error = (weights * (np.argmax(answers, axis=1) != y)).sum(axis=1)
     of_true_rank = answers[np.arange(y.size), y]
     return Update(error, np.ones(len(weights)), _normalised(weights * np.exp(-of_true_rank)))
 
 
-# A weight this close to a whole number, as a share, counts as whole; and rows that a sample may have.
+# Tolerance for whole weights, and largest number of rows in a sample.
 _WHOLE, _MOST = 1e-12, 2**27
 
 
 @dataclass(eq=False, kw_only=True)
 class TreeRounds:
-    """Rounds in progress on distinct rows.
+    """An ensemble in progress, on distinct rows.
 
     Attributes
     ----------
     rows : DistinctRows
     tree : DecisionTree
     classes : (S, M)
-        Classes of the rows for each of the S trees of a round.
+        Classes for each of the S trees of a round.
     n_classes : int
     apart : bool
         Whether the S problems have separate weights, or share them.
     aggregation : Aggregation
     reweighting : Reweighting
     draw : bool
-        Whether trees grow on samples drawn with the weights, or on weighted rows.
+        Whether trees grow on samples, or on weighted rows.
     grown : tuple of Tree
-        Trees of earlier rounds on these rows, from the same state of the generator: they are not grown again.
+        Known trees of the first rounds, which are not grown again.
     """
 
     rows: DistinctRows
@@ -469,7 +469,7 @@ class TreeRounds:
         self._bag = Bag.of(self.rows) if self.draw else None
 
     def run(self, rounds: int, rng: np.random.Generator, n_jobs: int, progress: Progress | None) -> None:
-        """Make rounds, until no problem has a classifier that is better than chance."""
+        """Add rounds, until no classifier is better than chance."""
         for made in range(1, rounds + 1):
             self._add(rng, n_jobs)
             if progress is not None:
@@ -503,7 +503,7 @@ class TreeRounds:
         self.errors.append(update.error)
 
     def _grown(self, grown_on: FloatArray, n_jobs: int) -> list[Tree]:
-        """The trees of a round on rows with weights (P, M); a problem that has ended repeats its last tree, unused."""
+        """The trees of a round, for weights (P, M); an ended problem repeats its last tree, with weight 0."""
         width = len(self.classes)
 
         def grow(s: int) -> Tree:
@@ -516,7 +516,7 @@ class TreeRounds:
         return [grown[s] if s in grown else self.trees[s - width] for s in range(width)]
 
     def _settled(self, update: Update) -> FloatArray:
-        """(P,) weights of the round; 0 for a problem that has ended, 1 if it ends with its first round."""
+        """(P,) weights of the round: 0 for an ended problem, 1 if it ends in the first round."""
         ends = update.vote <= 0.0
         round_weight = np.where(self._active & ~ends, update.vote, 0.0)
         if not self.round_weights:
@@ -527,7 +527,7 @@ class TreeRounds:
 
 
 def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
-    """(E,) how often each row is among `size` rows drawn with these chances, with replacement."""
+    """(E,) counts of each row in a weighted sample of `size` rows with replacement."""
     chances = np.cumsum(weights)
     rows = np.searchsorted(chances, np.sort(rng.random(size)) * chances[-1], side="right")
     return np.bincount(np.minimum(rows, weights.size - 1), minlength=weights.size).astype(np.intp)
@@ -535,14 +535,14 @@ def drawn(weights: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bag:
-    """Samples with replacement from single rows.
+    """Bootstrap samples of single rows.
 
-    A row of weight w is w equal rows, each drawn or left out independently; a fraction is one more row.
+    A row of weight w counts as w single rows; a fractional part is one more row.
 
     Attributes
     ----------
-    weights : (E,) weight of every single row, 1 except for fractions
-    row : (E,) the distinct row that it is
+    weights : (E,) weight of each single row
+    row : (E,) its distinct row
     n_rows : int
         M.
     """
@@ -553,12 +553,12 @@ class Bag:
 
     @classmethod
     def of(cls, rows: DistinctRows) -> Bag:
-        """The single rows behind distinct ones.
+        """Split distinct rows into single rows.
 
         Raises
         ------
         DataError
-            The weights stand for more rows than can be drawn one by one, or for less than one.
+            The sum of the weights is too large, or below 1.
         """
         total = float(rows.weights.sum())
         if not 1.0 - _WHOLE <= total <= _MOST:
@@ -572,7 +572,7 @@ class Bag:
         return cls(weights=(rows.weights / copies)[row], row=row, n_rows=rows.n)
 
     def draw(self, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """(P, M) how often each distinct row is drawn with weights (P, M), as many as there are rows in all."""
+        """(P, M) counts of each distinct row in bootstrap samples with weights (P, M)."""
         size = max(int(np.rint(self.weights.sum())), 1)
         share_of_row = self.weights / np.bincount(self.row, weights=self.weights)[self.row]
         counts = np.stack([drawn(w[self.row] * share_of_row, size, rng) for w in weights])

@@ -1,4 +1,4 @@
-"""Results of a fitted tree, or of many trees that vote."""
+"""Results of trees and ensembles of trees."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from ..report.sections import error_tables, figures, ranker_report
 from .ensembles import TreeFit
 from .tree import Tree
 
-# Leaves of a tree that a summary shows; nodes of a tree that a short summary shows whole; depth that it shows of a
-# larger tree.
+# Most leaves of a tree in a summary; most nodes, and depth of larger trees, in a short summary.
 _DRAWN, _SHORT, _UPPER = 16, 12, 2
 
 
 class TreeResults(RoundsResults, VoteResults):
-    """A fitted tree, or many trees that vote; ties go to the lower level.
+    """A fitted tree or ensemble of trees; ties go to the lower level.
 
     Examples
     --------
@@ -52,12 +51,12 @@ class TreeResults(RoundsResults, VoteResults):
 
     @property
     def prediction_types(self) -> tuple[str, ...]:
-        """Every `type` that `predict` takes; no probabilities if a calibration was for other rounds."""
+        """Values of `type` in `predict`; without probabilities if a calibration belongs to other rounds."""
         lost = ("prob", "cum_prob") if self._uncalibrated(self.fit) else ()
         return tuple(type for type in super().prediction_types if type not in lost)
 
     def _uncalibrated(self, fit: Fit) -> bool:
-        """Whether calibration was requested, and this fit has none."""
+        """Whether calibration was requested, but this fit has none."""
         return self.calibrated is not None and fit.calibration is None
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
@@ -73,8 +72,8 @@ class TreeResults(RoundsResults, VoteResults):
 
     @property
     def rounds(self) -> pd.DataFrame:
-        """One row a round: its weighted error (NaN without weights) and its vote; one column each a split if splits
-        are boosted apart, a vote of 0 for a split that had ended."""
+        """One row for each round: weighted error (NaN without weights) and vote. If thresholds are boosted separately,
+        each has its own columns, with a vote of 0 after it ended."""
         errors, round_weights = self.fit.errors, self.fit.votes.round_weights
         index = pd.RangeIndex(1, len(round_weights) + 1, name="round")
         if round_weights.shape[1] == 1:
@@ -87,13 +86,13 @@ class TreeResults(RoundsResults, VoteResults):
         return NotedFrame.of(figures(self).assign(rounds=self.fit.votes.rounds))
 
     def gain_importance(self) -> pd.DataFrame:
-        """What the columns contribute to the trees, most important first.
+        """Importance of the columns, most important first.
 
         Returns
         -------
         pandas.DataFrame
-            importance (share of the fall of the deviance due to the column's cuts, over all trees, each weighted by
-            the vote of its round; the sum is 1) and cuts (their number); the index has the columns of the model.
+            importance: share of the fall of the deviance, over all trees weighted by the votes of their rounds. cuts:
+            number of cuts on the column.
         """
         votes, n_columns = self.fit.votes, len(self.design.names)
         fall, cuts = np.zeros(n_columns), np.zeros(n_columns, dtype=np.int64)
@@ -106,25 +105,25 @@ class TreeResults(RoundsResults, VoteResults):
         return importance_frame(self.design.names, importance=fall / (fall.sum() or 1.0), cuts=cuts)
 
     def nodes(self, round: int = 1, split: int | None = None) -> pd.DataFrame:
-        """One tree as a frame, a node after its parent and its left relatives.
+        """One tree as a frame, parents before children, left before right.
 
         Parameters
         ----------
         round : int
             1, 2, ...
         split : int, optional
-            1, ..., K-1: the tree of "rank at most `split`, or above?"; only if trees belong to splits.
+            1, ..., K-1: the tree of "above level `split`?". Only if trees belong to thresholds.
 
         Returns
         -------
         pandas.DataFrame
-            The index numbers the nodes: 1 is the root, 2i and 2i + 1 are below i. Columns cut (the condition that leads
-            here from the node above), weight, deviance, level (predicted), leaf, and the share of each level.
+            Index: node 1 is the root, and 2i and 2i + 1 are the children of i. Columns cut (the condition from the
+            parent to this node), weight, deviance, level (predicted), leaf, and the share of each level.
 
         Raises
         ------
         OptionError
-            There is no such tree.
+            The tree does not exist.
 
         Examples
         --------
@@ -137,19 +136,19 @@ class TreeResults(RoundsResults, VoteResults):
         by_split = votes.n_classes != self.design.sample.n_levels or votes.per_round > 1
         if by_split != (split is not None) and not (votes.n_levels == 2 and split in (None, 1)):
             fix = f"give split=1 to {votes.per_round}" if by_split else "leave split out"
-            raise OptionError(f"the trees of {self.method!r} are {'of one' if by_split else 'not of a'} split: {fix}.")
+            raise OptionError(f"split must {'' if by_split else 'not '}be given for {self.method!r}: {fix}.")
         whole("round", round, 1, votes.rounds)
         whole("split", split or 1, 1, votes.per_round)
         classes = [str(level) for level in self.levels]
         if split is not None:
             classes = [f"<= {self.levels[split - 1]}", f"> {self.levels[split - 1]}"]
         tree = votes.trees[(round - 1) * votes.per_round + (split or 1) - 1]
-        # A tie in a leaf goes to the lower level if the tree is the whole ranker.
+        # Ties in a leaf go to the lower level if there is a single tree.
         lower = votes.per_round == 1 and votes.rounds == 1
         return node_frame(tree, self.design.names, classes, lower)
 
     def text(self, round: int = 1, split: int | None = None) -> str:
-        """One tree in words, as R prints trees.
+        """One tree as text, in the style of R.
 
         Parameters
         ----------
@@ -187,7 +186,7 @@ class TreeResults(RoundsResults, VoteResults):
         names = ["  " * d + cut for d, cut in zip(depth, nodes["cut"], strict=True)]
         frame = nodes[["weight", "deviance", "level"]].set_axis(pd.Index(names, name="node"), axis=0)
         frame["leaf"] = np.where(nodes["leaf"], "*", "")
-        title, formats = "The tree: cuts, and the level each node predicts", {"weight": "g", "deviance": ".1f"}
+        title, formats = "The tree: cuts, and the predicted level of each node", {"weight": "g", "deviance": ".1f"}
         table, upper = Table(title=title, frame=frame, formats=formats), depth <= _UPPER
         if len(frame) <= _SHORT or upper.all():
             return table
@@ -196,7 +195,7 @@ class TreeResults(RoundsResults, VoteResults):
 
 
 def node_frame(tree: Tree, names: Sequence[str], classes: Sequence[str], lower: bool) -> pd.DataFrame:
-    """One row a node, from the root down, left before right.
+    """One row for each node, from the root down, left before right.
 
     Parameters
     ----------
@@ -204,7 +203,7 @@ def node_frame(tree: Tree, names: Sequence[str], classes: Sequence[str], lower: 
     names : of the columns
     classes : of the tree
     lower : bool
-        Whether a tie goes to the lower class, rather than to the class of the parent.
+        Whether ties go to the lower class, rather than to the class of the parent.
     """
     order, numbers = _walk(tree)
     labels = np.argmax(tree.values, axis=1) if lower else tree.labels

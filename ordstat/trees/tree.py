@@ -1,4 +1,4 @@
-"""Classification trees: growing, pruning, and trees as weak learners."""
+"""Classification trees: growing, pruning, and use as weak learners."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from ..exceptions import DataError
 from ..formula.sample import Rows, Sample, row_blocks
 from ..reduction.learners import HypothesisClass, InRounds, Weak, WeakLearner, WeakTrainer
 
-# Gains of cuts, and prices per leaf, closer than this share of the weights are ties, which go to the first.
+# Gains and prices that differ by less than this share of the weights are ties; the first wins.
 _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tree:
-    """M nodes of a tree, a child after its parent; a row goes left where x[column] <= cut.
+    """A tree of M nodes, parents before children; a row goes left if x[column] <= cut.
 
     Attributes
     ----------
     column : (M,) int32
-        -1 of a leaf.
+        -1 for a leaf.
     cut : (M,)
-        0 of a leaf.
+        0 for a leaf.
     child : (M,) int32
-        The left child, which the right one follows; -1 of a leaf.
+        The left child; the right child follows it. -1 for a leaf.
     parent : (M,) int32
-        -1 of the root.
+        -1 for the root.
     values : (M, C)
-        Weight of every class among the rows of a node.
+        Weight of each class in a node.
     gains : (M,)
-        By how much a cut lowers sum_c w_c log(w / w_c), half the deviance; 0 of a leaf.
+        Fall of sum_c w_c log(w / w_c), half the deviance, by the cut; 0 for a leaf.
     """
 
     column: AnyArray
@@ -54,9 +54,9 @@ class Tree:
 
     @property
     def labels(self) -> IntArray:
-        """(M,) class with the largest weight; a tie goes to the class of the parent if it is tied, else to the lowest.
+        """(M,) class with the largest weight; ties go to the class of the parent if possible, else to the lowest.
 
-        If every tie went to the lower class, a tree and its mirror image would differ.
+        If all ties went to the lower class, a tree and its mirror image would differ.
         """
         labels: IntArray = np.argmax(self.values, axis=1).astype(np.intp)
         largest = self.values.max(axis=1)
@@ -72,16 +72,16 @@ class Tree:
         return 2.0 * entropies(self.values)
 
     def importance(self, n_columns: int) -> FloatArray:
-        """(D,) by how much the cuts of each column lower the deviance."""
+        """(D,) fall of the deviance by the cuts of each column."""
         inner = self.column >= 0
         return np.bincount(self.column[inner], weights=2.0 * self.gains[inner], minlength=n_columns).astype(np.float64)
 
     def leaves(self, X: FloatArray) -> IntArray:
-        """(N,) leaf of every row of X (N, D)."""
+        """(N,) leaf of each row of X (N, D)."""
         return _leaves(X, np.zeros(1, dtype=np.int32), self.column, self.cut, self.child)[:, 0]
 
     def kept(self, leaf: AnyArray) -> Tree:
-        """The tree in which the nodes where `leaf` (M,) is true are leaves, and those below them gone."""
+        """The tree after nodes with true `leaf` (M,) become leaves, without the nodes below them."""
         gone = np.zeros(self.column.size, dtype=np.bool_)
         for node in range(1, gone.size):
             gone[node] = gone[self.parent[node]] or leaf[self.parent[node]]
@@ -107,16 +107,16 @@ def entropies(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Forest:
-    """T trees of C classes with their nodes end to end.
+    """T trees of C classes in joint arrays.
 
     Attributes
     ----------
     roots : (T,) int32
         First node of each tree.
     column, cut, child : (M,)
-        As in `Tree`, with nodes counted through.
+        As in `Tree`, with places in the joint arrays.
     shares : (M, C)
-        Share of every class in the weight of a node.
+        Share of each class in a node.
     labels : (M,)
     """
 
@@ -129,7 +129,7 @@ class Forest:
 
     @classmethod
     def of(cls, trees: Sequence[Tree], n_classes: int) -> Forest:
-        """The trees in their order; the sequence may be empty."""
+        """Join trees; there may be none."""
         sizes = np.array([tree.column.size for tree in trees], dtype=np.int64)
         starts = np.cumsum(sizes) - sizes
         child = [np.where(tree.child < 0, -1, tree.child + s) for tree, s in zip(trees, starts, strict=True)]
@@ -144,13 +144,13 @@ class Forest:
         )
 
     def leaves(self, X: FloatArray, trees: slice = slice(None)) -> IntArray:
-        """(N, T') leaf of every row of X (N, D) in some of the trees."""
+        """(N, T') leaf of each row of X (N, D) in some of the trees."""
         return _leaves(X, np.ascontiguousarray(self.roots[trees]), self.column, self.cut, self.child)
 
 
 def _leaves(X: FloatArray, roots: AnyArray, column: AnyArray, cut: FloatArray, child: AnyArray) -> IntArray:
     if column.max(initial=-1) >= X.shape[1]:
-        raise DataError(f"a tree cuts column {column.max() + 1}, and the rows have {X.shape[1]}.")
+        raise DataError(f"X must have the columns of the trees, at least {column.max() + 1}; got {X.shape[1]}.")
     leaves = np.empty((len(X), roots.size), dtype=np.int32)
     find_leaves(np.ascontiguousarray(X), roots, column, cut, child, leaves)
     return leaves.astype(np.intp)
@@ -162,7 +162,7 @@ def _joined(parts: Sequence[AnyArray]) -> AnyArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeSum(InRounds):
-    """H(x) = sum_t weight_t (+1 where tree t says class 1, else -1).
+    """H(x) = sum_t weight_t h_t(x), with h_t = +1 if tree t predicts class 1, else -1.
 
     Attributes
     ----------
@@ -178,13 +178,13 @@ class TreeSum(InRounds):
         signs = np.where(forest.labels > 0, 1.0, -1.0)
         for block in row_blocks(rows.n, self.round_weights.size):
             leaves = forest.leaves(rows.X[block])
-            # Tree by tree, so that a row's sum does not depend on the other rows.
+            # Tree by tree, so that the sum of a row does not depend on other rows.
             for t, round_weight in enumerate(self.round_weights):
                 scores[block] += round_weight * signs[leaves[:, t]]
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) sizes of the trees' weights, each shared among the columns by how far their cuts lower its deviance."""
+        """(D,) |weights| of the trees, each shared among the columns by the fall of the deviance."""
         sizes = np.zeros(sample.rows.X.shape[1])
         for tree, round_weight in zip(self.trees, np.abs(self.round_weights), strict=True):
             fall = tree.importance(sizes.size)
@@ -194,7 +194,7 @@ class TreeSum(InRounds):
 
 @dataclass(frozen=True, eq=False)
 class TreePanel:
-    """P trees of the labels -1 and +1 side by side.
+    """P trees, one for each binary problem.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class TreePanel:
     probable: ClassVar[bool] = True
 
     def above(self, rows: Rows) -> FloatArray:
-        """(N, P) share of the label +1 in the leaf of every row, one case of either label added (Laplace)."""
+        """(N, P) share of the label +1 in the leaf, with one case of each label added (Laplace)."""
         counts = [tree.values[tree.leaves(rows.X)] for tree in self.trees]
         return np.column_stack([np.zeros((rows.n, 0)), *((c[:, 1] + 1.0) / (c.sum(axis=1) + 2.0) for c in counts)])
 
@@ -214,7 +214,7 @@ class TreePanel:
         return self.above(rows) - 0.5
 
 
-#: Measures (M,) of the nodes for pruning: the weight of the rows outside the largest class, or the deviance.
+#: Measures (M,) for pruning: the weight of misclassified rows, or the deviance.
 MEASURES: dict[str, Callable[[Tree], FloatArray]] = {
     "misclassification": lambda tree: np.asarray(tree.values.sum(axis=1) - tree.values.max(axis=1)),
     "deviance": lambda tree: tree.deviances,
@@ -222,16 +222,16 @@ MEASURES: dict[str, Callable[[Tree], FloatArray]] = {
 
 
 def pruned(tree: Tree, measure: str, leaves: int) -> Tree:
-    """The smallest tree of the cost-complexity sequence with at least so many leaves.
+    """The smallest tree in the cost-complexity sequence with at least `leaves` leaves.
 
-    The sequence takes away, again and again, the branches that lower the measure least for each of their leaves beyond
-    the first, all equal ones at once; a size that it steps over gives the next larger one.
+    The sequence repeatedly removes the branches with the smallest reduction of the measure per additional leaf, all
+    ties at once.
 
     Parameters
     ----------
     tree : Tree
     measure : str
-        One of `MEASURES`, on the rows that the tree was grown on (resubstitution).
+        One of `MEASURES`, on the training rows (resubstitution).
     leaves : int
     """
     sequence = _Sequence(tree, MEASURES[measure](tree))
@@ -246,16 +246,16 @@ def pruned(tree: Tree, measure: str, leaves: int) -> Tree:
 
 
 class _Sequence:
-    """A tree on its way down the cost-complexity sequence.
+    """A tree in the cost-complexity sequence.
 
     Attributes
     ----------
     leaf : (M,)
-        Whether a node is a leaf, or is gone.
+        Whether a node is a leaf, or removed.
     count : (M,)
-        Leaves below a node.
+        Number of leaves below a node.
     price : (M,)
-        By how much a branch lowers the measure for each leaf beyond the first; infinite for leaves and what is gone.
+        Reduction of the measure per additional leaf; infinite for leaves and removed nodes.
     """
 
     def __init__(self, tree: Tree, at: FloatArray) -> None:
@@ -269,7 +269,7 @@ class _Sequence:
             self._set_price(node)
 
     def topmost(self, nodes: Sequence[int] | IntArray) -> list[int]:
-        """Those of the nodes, growing, that are not below another of them."""
+        """The given nodes that are not below another of them."""
         chosen: set[int] = set()
         for node in map(int, nodes):
             above = self._parent[node]
@@ -306,21 +306,21 @@ class _Sequence:
 class DecisionTree(WeakLearner):
     """A classification tree by the deviance [Breiman et al. 1984; Clark & Pregibon 1992].
 
-    Without pruning the leaf whose best cut lowers the deviance -2 sum_c w_c log(w_c / w) most is split first, until
-    there are enough leaves: the tree that scikit-learn grows with criterion="log_loss" and max_leaf_nodes. With pruning
-    it grows until its leaves are pure, and goes back along the cost-complexity sequence to the smallest tree with at
-    least so many leaves: R's prune.misclass(tree, best=leaves), the trees of Tutz & Hechenbichler (2003).
+    Without pruning, the leaf whose best cut most reduces the deviance -2 sum_c w_c log(w_c / w) is split next, until
+    there are enough leaves (as in scikit-learn with criterion="log_loss" and max_leaf_nodes). With pruning, the tree
+    grows until its leaves are pure, and is cut back along the cost-complexity sequence to the smallest tree with at
+    least `leaves` leaves (R's prune.misclass(tree, best=leaves), as in Tutz & Hechenbichler 2003).
 
     Parameters
     ----------
     leaves : int
-        At least 2.
+        Number of leaves, at least 2.
     prune : {None, "misclassification", "deviance"}
-        What a pruned branch is measured by, on the rows it was grown on.
+        Measure for pruning, on the training rows.
     max_depth : int or None
-        Cuts on a path at most.
+        Largest number of cuts on a path.
     min_weight : float
-        Case weight of a leaf at least.
+        Smallest case weight of a leaf.
 
     Raises
     ------
@@ -359,9 +359,9 @@ class TreeTrainer(WeakTrainer):
     settings : DecisionTree
     X : (N, D)
     order : (D, N) int32
-        Rows in the order of each column.
+        Rows sorted by each column.
     ranks : (D, N) int32
-        Place of each row's value among the different values of the column.
+        Rank of each value among the distinct values of the column.
     """
 
     settings: DecisionTree
@@ -370,7 +370,7 @@ class TreeTrainer(WeakTrainer):
 
     @classmethod
     def of(cls, settings: DecisionTree, X: FloatArray) -> TreeTrainer:
-        """The rows with their columns sorted once for all trees."""
+        """Sort the columns once for all trees."""
         presorted = Presorted.of(X)
         rising = np.cumsum(presorted.distinct, axis=1, dtype=np.int32)
         ranks = np.zeros(presorted.order.shape, dtype=np.int32)
@@ -378,7 +378,7 @@ class TreeTrainer(WeakTrainer):
         return cls(settings=settings, X=X, order=presorted.order, ranks=ranks)
 
     def grow(self, classes: IntArray, weights: FloatArray, n_classes: int) -> Tree:
-        """The tree of classes (N,) 0..C-1 under weights (N,) >= 0, not all of them 0; without Python's lock."""
+        """Grow a tree of classes (N,) 0..C-1 with weights (N,) >= 0, not all 0; releases the GIL."""
         s = self.settings
         leaves = s.leaves if s.prune is None else int(np.count_nonzero(weights))
         size = 2 * max(min(leaves, self.n), 1) - 1
@@ -412,14 +412,14 @@ class TreeTrainer(WeakTrainer):
         return tree if s.prune is None else pruned(tree, s.prune, s.leaves)
 
     def _cuts(self, column: AnyArray, ends: AnyArray) -> FloatArray:
-        """(M,) half way between the rows at the ends of a cut, where rounding leaves it between them."""
+        """(M,) cuts half way between the neighbouring values."""
         cuts, inner = np.zeros(column.size), column >= 0
         cuts[inner] = middle(*(self.X[rows, column[inner]] for rows in ends[inner].T))
         return cuts
 
     def best(self, u: FloatArray, rng: np.random.Generator) -> Weak:
         size = np.abs(u)
-        # So that the weight of a leaf is counted in rows.
+        # Scale the weights, so that the weight of a leaf counts rows.
         weights = size * (self.n / (size.sum() or 1.0))
         if not weights.any():
             weights = np.ones(self.n)
@@ -430,7 +430,7 @@ class TreeTrainer(WeakTrainer):
         return TreeSum(trees=tuple(members), round_weights=np.asarray(round_weights))
 
     def richness(self) -> HypothesisClass:
-        """Shapes of a tree, times the cuts of every inner node, times two answers of every leaf, bound their number."""
+        """Bound the number of trees by shapes, times cuts of inner nodes, times two answers of each leaf."""
         s = self.settings
         leaves = min(s.leaves, self.n) if s.prune is None else self.n
         cuts = max(int(self.ranks.max(axis=1, initial=0).sum()), 1)

@@ -178,7 +178,7 @@ def test_whole_weights_are_rows():
 def test_too_few_rows_give_the_whole_range():
     frame = latent(60, 0)
     fit = ordfit(FORMULA, frame)
-    with pytest.warns(DataWarning, match="needs 19: every interval is the whole range"):
+    with pytest.warns(DataWarning, match=r"needs 19 calibration rows; got .* Every interval is the whole range"):
         intervals = fit.conformal(0.95, latent(18, 1))
     assert intervals.predict(frame).to_numpy().tolist() == [[1, 4]] * 60
     assert np.isfinite(fit.conformal(0.95, latent(19, 1)).radius)
@@ -235,5 +235,5 @@ def test_refusals():
         fit.conformal(0.8).predict(frame[["x1"]])
     with pytest.raises(DataError):
         fit.conformal(0.8, frame.drop(columns="y"))
-    with pytest.raises(DataError, match="leaves nothing"):
+    with pytest.raises(DataError, match="leaves no rows to fit"):
         fit.conformal(0.8, share=0.001)

@@ -92,7 +92,7 @@ def test_limits_from_new_data_stay(results, frame):
     bounds = results.bounds(newdata=frame)
     assert len(bounds) > 0
     assert bounds.index.str.contains("new data").all()
-    assert "votes" in results.bounds().attrs["notes"][0]
+    assert "No margin bounds" in results.bounds().attrs["notes"][0]
     with pytest.raises(DataError):
         results.bounds(newdata=frame.assign(x=np.nan))
 
