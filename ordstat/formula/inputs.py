@@ -120,9 +120,9 @@ def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     codes, outside = matched(factor_of(column.value, name), levels)
     codes = codes.astype(np.intp) if column.missing is None else np.where(column.missing, -1, codes)
     if outside:
-        what = f"outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}, in {int((codes == -2).sum())} rows"
+        what = f"{shown_labels(levels, 30)}: {shown_labels(outside)}, in {int((codes == -2).sum())} rows"
         cure = "Add them to levels=, or set them to missing to leave these rows out"
-        raise DataError(f"The response {name!r} has values {what}. {cure}.")
+        raise DataError(f"The response {name!r} has values outside the levels {what}. {cure}.")
     return codes
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ordstat import FormulaError, ordfit
+from ordstat.formula.design import build
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +29,8 @@ CONDITIONS = {
     "age > 50 and not sex == 'm'": lambda d: (d.age > 50) & (d.sex != "m"),
     "sex == 'm' | smoke & age < 40": lambda d: (d.sex == "m") | (d.smoke & (d.age < 40)),
     "(sex == 'm' || smoke) & age < 40": lambda d: ((d.sex == "m") | d.smoke) & (d.age < 40),
-    "smoke & age > 30 & age < 60": lambda d: d.smoke & (d.age > 30) & (d.age < 60),
     "!smoke": lambda d: ~d.smoke,
     "!(smoke & age > 40)": lambda d: ~(d.smoke & (d.age > 40)),
-    "!smoke | age>40 & sex=='f'": lambda d: ~d.smoke | ((d.age > 40) & (d.sex == "f")),
     "!age > 50": lambda d: d.age <= 50,
     "~smoke & (age > 50)": lambda d: ~d.smoke & (d.age > 50),
     "site %in% c('A', 'B')": lambda d: d.site.isin(["A", "B"]),
@@ -103,6 +102,5 @@ def test_smallest_and_largest_are_those_of_every_row(frame):
 
 
 def test_boundary_knots_go_by_rs_name(frame):
-    fit = ordfit("y ~ ns(age, df=3, Boundary.knots=c(15, 85))", frame)
-    same = ordfit("y ~ ns(age, df=3, boundary_knots=c(15, 85))", frame)
-    np.testing.assert_array_equal(fit.design.sample.X, same.design.sample.X)
+    X, same = (build(f"y ~ ns(age, df=3, {b}=c(15, 85))", frame).sample.X for b in ("Boundary.knots", "boundary_knots"))
+    np.testing.assert_array_equal(X, same)
