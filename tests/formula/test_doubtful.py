@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from ordstat import DataWarning, datasets, ordfit
-from ordstat.formula.columns import disordered
 from ordstat.formula.design import build
+from ordstat.formula.doubtful import disordered
 
 RNG = np.random.default_rng(0)
 N = 240
