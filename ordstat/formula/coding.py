@@ -300,18 +300,6 @@ class Marginality:
         return [inner for inner, outer in self.containing.items() if inner == term or term in outer]
 
 
-def marginality(part: Part, others: Iterable[Part], codings: Mapping[str, Coding]) -> Marginality:
-    """The marginality of a formula's location part; `others` are the parts beside it."""
-    categorical = {key for key, coding in codings.items() if coding.levels}
-    factors = {term.label: frozenset(term.keys) for term in part.terms}
-    containing = {
-        inner: tuple(outer for outer, other in factors.items() if keys < other and other - keys <= categorical)
-        for inner, keys in factors.items()
-    }
-    texts = {term.label: term.text for side in (*others, part) for term in side.terms}
-    return Marginality(texts=texts, factors=factors, containing=containing)
-
-
 def recoded(coded: Sequence[tuple[Part, Mapping[str, slice], FloatArray]], labels: Iterable[str]) -> FloatArray | None:
     """(N, m) columns of a formula of some terms alone, from those of parts, their terms' columns and matrices.
 
@@ -369,24 +357,21 @@ def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[s
     grid of each term's own factors, with all other factors at their first level and all other numbers at 0. Numbers
     have as many random values as tell their products apart, at most as many as there are products in the model.
     """
-    members = [set(term.keys) for term in terms]
-    keys = list(dict.fromkeys(key for term in terms for key in term.keys))
-    n_levels = {key: max(len(codings[key].levels), 1) for key in keys}
+    keys = dict.fromkeys(key for term in terms for key in term.keys)
     widths = {key: 0 if codings[key].levels else len(codings[key].suffixes) for key in keys}
-    most = 1 + sum(prod(widths[key] or 1 for key in inside) for inside in members)
-    grids = []
-    for inside in members:  # all combinations of the term's levels, repeated
-        repeats = min(most, prod(1 + widths[key] for key in inside))
-        combinations = product(*(range(n_levels[key] if key in inside else 1) for key in keys), range(repeats))
-        grids.append(np.array([levels[:-1] for levels in combinations], dtype=np.intp))
-    levels = np.vstack(grids)
+    most = 1 + sum(prod(widths[key] or 1 for key in term.keys) for term in terms)
+    grids, inside = [], []
+    for term in terms:  # all combinations of the term's levels, repeated
+        sizes = [max(len(codings[key].levels), 1) if key in term.keys else 1 for key in keys]
+        repeats = min(most, prod(1 + widths[key] for key in term.keys))
+        grids.append(np.indices((*sizes, repeats)).reshape(len(sizes) + 1, -1)[:-1])
+        inside.append(np.repeat([[key in term.keys] for key in keys], grids[-1].shape[1], axis=1))
+    levels, used = np.hstack(grids), np.hstack(inside)
     rng = np.random.default_rng(0)
     values: dict[str, Value] = {}
-    for place, key in enumerate(keys):
-        if codings[key].levels:
-            values[key] = Factor(codes=levels[:, place], levels=codings[key].levels)
-        else:
-            numbers = rng.standard_normal((len(levels), widths[key]))
-            numbers *= np.repeat([key in inside for inside in members], [len(grid) for grid in grids])[:, None]
-            values[key] = numbers[:, 0] if widths[key] == 1 else numbers
-    return values, len(levels)
+    for place, (key, width) in enumerate(widths.items()):
+        numbers = rng.standard_normal((levels.shape[1], width)) * used[place][:, None]
+        values[key] = numbers[:, 0] if width == 1 else numbers
+        if not width:
+            values[key] = Factor(codes=levels[place], levels=codings[key].levels)
+    return values, levels.shape[1]

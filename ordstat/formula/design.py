@@ -15,30 +15,10 @@ from ..checks import did_you_mean, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
-from .columns import (
-    SET_MISSING,
-    Column,
-    Columns,
-    Value,
-    as_frame,
-    disordered,
-    doubtful,
-    read,
-    row_name,
-    shown_labels,
-    suggest,
-    take,
-)
+from .columns import Column, Columns, Value, as_frame, read, row_name, shown_labels, suggest, take
+from .doubtful import SET_MISSING, disordered, doubtful
 from .factors import Interpreter, contrast_of, read_relations
-from .parse import (
-    column_expression,
-    parse_expression,
-    parse_formula,
-    parse_one_sided,
-    split_formula,
-    substitute_dot,
-    uses_dot,
-)
+from .parse import parse_expression, parse_formula, parse_one_sided, quoted, split_formula, substitute_dot, uses_dot
 from .random_terms import RandomTerm, fit_random_terms
 from .sample import RandomColumns, RandomRows, Rows, Sample
 from .spec import ArraySpec, Encoding, FormulaSpec, numeric_matrix
@@ -574,8 +554,8 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
 
     response, location = parse_formula(recipe.formula, free(recipe.formula))
     if isinstance(recipe.offset, str):
-        read_offset = parse_expression if inputs.is_arithmetic(recipe.offset, Columns(frame)) else column_expression
-        location = replace(location, offsets=(*location.offsets, read_offset(recipe.offset)))
+        offset = inputs.expression_of(recipe.offset, Columns(frame))
+        location = replace(location, offsets=(*location.offsets, offset))
     sides: dict[str, Any] = {"nominal": None, "scale": None}
     for role in sides:
         if (text := getattr(recipe, role)) is None:
@@ -595,7 +575,7 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
         array_offset=recipe.offset is not None and not isinstance(recipe.offset, str),
         **sides,
     )
-    key = column_expression(response).key
+    key = quoted(response)
     if key in spec.factors or key in spec.groups:
         raise FormulaError(f"The response {response!r} stands on the right of the formula too; take it out.")
     return spec

@@ -19,17 +19,7 @@ from ..checks import advice, did_you_mean, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
 from .columns import Columns, Factor, Value, factor_of, suggest
-from .parse import (
-    CONSTANTS,
-    Expression,
-    dotted_name,
-    literal,
-    parse_expression,
-    said,
-    shown,
-    source,
-    unquoted,
-)
+from .parse import CONSTANTS, Expression, dotted_name, literal, parse_expression, said, shown, source, unquoted
 
 LARGEST = float(np.finfo(float).max)
 CODED = ("C", "factor", "ordered")

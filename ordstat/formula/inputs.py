@@ -12,23 +12,10 @@ import pandas as pd
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import brief
 from ..exceptions import DataError, OptionError
-from .columns import (
-    SET_MISSING,
-    Column,
-    Columns,
-    Factor,
-    doubtful,
-    factor_of,
-    find_column,
-    matched,
-    plain,
-    read,
-    refuse,
-    scale_order,
-    shown_labels,
-)
+from .columns import Column, Columns, Factor, factor_of, find_column, matched, plain, read, refuse, shown_labels
+from .doubtful import SET_MISSING, doubtful, scale_order
 from .factors import Interpreter
-from .parse import parse_expression
+from .parse import Expression, column_expression, parse_expression
 from .sample import HEAVIEST, LIGHTEST, Sample, extreme
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
@@ -120,9 +107,9 @@ def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     codes, outside = matched(factor_of(column.value, name), levels)
     codes = codes.astype(np.intp) if column.missing is None else np.where(column.missing, -1, codes)
     if outside:
-        what = f"outside the levels {shown_labels(levels, 30)}: {shown_labels(outside)}, in {(codes == -2).sum()} rows"
+        what = f"{shown_labels(levels, 30)}: {shown_labels(outside)}, in {int((codes == -2).sum())} rows"
         cure = "Add them to levels=, or set them to missing to leave these rows out"
-        raise DataError(f"The response {name!r} has values {what}. {cure}.")
+        raise DataError(f"The response {name!r} has values outside the levels {what}. {cure}.")
     return codes
 
 
@@ -204,6 +191,11 @@ def vector(given: Any, role: str, columns: Columns, rows: BoolArray | None, inde
         return columns.column(given, f"{role}={of}")
     series = values_of(given, role, index)
     return read(series if rows is None else series[rows])
+
+
+def expression_of(text: str, columns: Columns) -> Expression:
+    """A column by its name, or arithmetic over columns."""
+    return parse_expression(text) if is_arithmetic(text, columns) else column_expression(text)
 
 
 def is_arithmetic(text: str, columns: Columns) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from .coding import KINDS, Assembled, Coding, Marginality, assemble, hypotheses, marginality, recoded
+from .coding import KINDS, Assembled, Coding, Marginality, assemble, hypotheses, recoded
 from .columns import (
     NUMBERS,
     Columns,
@@ -219,7 +219,14 @@ class FormulaSpec:
 
     def marginality(self) -> Marginality:
         """Which location terms contain which."""
-        return marginality(self.location, self.parts[1:], self.codings)
+        categorical = {key for key, coding in self.codings.items() if coding.levels}
+        factors = {term.label: frozenset(term.keys) for term in self.location.terms}
+        containing = {
+            inner: tuple(outer for outer, other in factors.items() if keys < other and other - keys <= categorical)
+            for inner, keys in factors.items()
+        }
+        texts = {term.label: term.text for side in reversed(self.parts) for term in side.terms}
+        return Marginality(texts=texts, factors=factors, containing=containing)
 
     def variables(self) -> dict[str, frozenset[str]]:
         """Columns of the data in each term of any side."""

@@ -159,9 +159,3 @@ def test_update_and_pickle_keep_the_design():
 def test_a_dot_leaves_out_the_columns_of_the_design():
     fit = ordfit("pid ~ .", sample()[["pid", "age", "w", "s", "psu"]], design=DESIGN)
     assert list(fit.coef.index) == ["age"]
-
-
-def test_data_are_not_changed():
-    data = sample()
-    ordfit(FORMULA, data, design=DESIGN)
-    pd.testing.assert_frame_equal(data, sample())
