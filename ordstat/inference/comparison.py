@@ -116,7 +116,7 @@ def check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:
     if isinstance(other, (list, tuple)):
         raise OptionError("anova takes the other fits one by one, as in fit1.anova(fit2, fit3); got several in one.")
     if not isinstance(other, FittedLikelihood):
-        raise OptionError(f"anova compares likelihood fits; {other!r} has no likelihood.")
+        raise OptionError(f"anova compares likelihood fits; got one of type {type(other).__name__}.")
     a, b = one.design, other.design
     if a.sample.n != b.sample.n or not a.index.equals(b.index):
         raise DataError(

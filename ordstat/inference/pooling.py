@@ -521,7 +521,7 @@ def require_likelihood(fit: Any, which: str) -> None:
     if not isinstance(fit, FittedLikelihood):
         raise OptionError(
             f"Rubin's rules pool estimates by their standard errors, which likelihood fits have ('clm', 'acat', "
-            f"'probit', ...); {which} is {repr(fit)[:200]}. Average the predictions of other methods over their fits."
+            f"'probit', ...); {which} is of type {type(fit).__name__}. Average the predictions of such fits."
         )
     if fit.fit.marginal is not None:
         raise OptionError(f"{which} has random effects, and pooling of these is not available: pool() takes others.")

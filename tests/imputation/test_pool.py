@@ -98,7 +98,7 @@ def test_fits_that_are_not_of_one_model():
     with pytest.raises(OptionError, match=r"fits must be a list of fits, .*; got a PooledResults"):
         pool(pool([one, one]))
     margin = ordfit("y ~ x1 + g", frame, "redsvm")
-    refused([one, margin], "Rubin's rules pool estimates by their standard errors, .* fit 2 of 2 is <MarginResults")
+    refused([one, margin], "Rubin's rules pool estimates by .* fit 2 of 2 is of type MarginResults")
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
@@ -156,7 +156,7 @@ def test_a_smaller_model_over_other_imputations(pooled):
         (None, {}, "frames must be a list of imputed data frames"),
         (FRAMES[:1], {}, "at least 2 imputed data frames; got 1"),
         (FRAMES, {"n_skip": 1}, "n_skip goes with MICEData"),
-        (FRAMES, {"method": "redsvm"}, "the fit by method 'redsvm' is <MarginResults"),
+        (FRAMES, {"method": "redsvm"}, "the fit by method 'redsvm' is of type MarginResults"),
         (FRAMES, {"dfcom": 0}, "dfcom must be a positive, finite number, or numpy.inf; got 0"),
         ([*FRAMES[:2], FRAMES[2][:20]], {}, r"frame 1 has \d+ rows, frame 3 has 20. Choose rows with subset="),
         ([FRAMES[0], FRAMES[1].drop(columns="x1")], {}, "frame 2 of frames: The data have no column 'x1'"),
