@@ -14,7 +14,7 @@ from .._typing import FloatArray
 from ..checks import fraction, mapping, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test
+from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test, too_many
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from ..likelihood.standard_errors import infinite_parameters, limits_between
@@ -486,7 +486,7 @@ def joint_tests(
     if (table["df"] == 0).any():
         notes.append("NA: the data do not determine any of the contrasts.")
     if (table["df"] > r.own_covariance.most_at_once).any():
-        notes.append(f"NA: {r.own_covariance.why_no_more}.")
+        notes.append(f"NA: {too_many(r.own_covariance)}.")
     return NotedFrame.of(table, notes)
 
 

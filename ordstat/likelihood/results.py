@@ -859,8 +859,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         -------
         pandas.DataFrame
             With others, smallest model first: no_par, aic, loglik, and against the row above lr_stat, df, p_value.
-            Where a fit has random effects, also p_chi2, by the chi-squared distribution alone, and distribution, that of
-            p_value: a variance that is 0 in the smaller model is at its boundary.
+            Where a fit has random effects, also p_chi2, by the chi-squared distribution alone, and distribution, that
+            of p_value: a variance that is 0 in the smaller model is at its boundary.
             Alone, one row a term: df, chisq, p_value, by the covariance of the fit (see `with_vcov`); with a survey
             design, or CR2, F tests: df, df_resid, F, p_value. `attrs["notes"]` tells of models that are not nested
             and of infinite estimates.
