@@ -308,8 +308,8 @@ def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str
         places = r.parameters.of(kind)
         each = places.size // max((columns.stop for columns in terms.values()), default=1)  # thresholds, or 1
         for term, columns in terms.items():
-            own = places[each * columns.start : each * columns.stop]
-            named[term] = [r.parameters.names[place] for place in own if not r.fit.aliased[place]]
+            members = places[each * columns.start : each * columns.stop]
+            named[term] = [r.parameters.names[place] for place in members if not r.fit.aliased[place]]
     equations: list[str] = []
     for text in listed_texts("hypotheses", hypotheses):
         for part in [text] if "=" in text or text.strip() in named else re.split(r"[,\n]", text):
