@@ -145,7 +145,7 @@ def _replicate(
     statistic: Callable[[FittedLikelihood], Any],
     rng: np.random.Generator,
 ) -> tuple[str, FloatArray | None]:
-    """(status, values) of one draw and its fit, sent to the workers; None in place of values that the fit does not have."""
+    """(status, values) of one draw and its fit, sent to the workers; None without values."""
     sample = draw(r, rng)
     try:
         fit = r.method.fit(sample, rng)
