@@ -53,7 +53,7 @@ CANCELLED = 1e-10
 _CERTAIN = 1e-12
 
 
-_PARTS = attrgetter("values", "jacobian", "known")
+_PARTS = attrgetter("values", "jacobian", "has_error")
 
 
 def pairs_of(kind: str, values: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -74,13 +74,13 @@ class Average:
         M outputs of each of C means; NaN where the data do not determine it.
     jacobian : (C, M, F)
         With respect to the parameters of the rule, then to those of random effects that are averaged over.
-    known : (C, M) bool
+    has_error : (C, M) bool
         Whether it has an error, that is, depends on no infinite estimate.
     """
 
     values: FloatArray
     jacobian: FloatArray
-    known: BoolArray
+    has_error: BoolArray
 
     @classmethod
     def stacked(cls, parts: Sequence[Average]) -> Average:
@@ -88,10 +88,10 @@ class Average:
         return cls(*map(np.concatenate, zip(*map(_PARTS, parts), strict=True)))
 
     def __getitem__(self, index: Any) -> Average:
-        return Average(self.values[index], self.jacobian[index], self.known[index])
+        return Average(self.values[index], self.jacobian[index], self.has_error[index])
 
     def __sub__(self, other: Average) -> Average:
-        return Average(self.values - other.values, self.jacobian - other.jacobian, self.known & other.known)
+        return Average(self.values - other.values, self.jacobian - other.jacobian, self.has_error & other.has_error)
 
     def combined(self, L: FloatArray) -> Average:
         """(h, M) linear combinations by coefficients (h, C); means of coefficient 0 do not count."""
@@ -100,7 +100,7 @@ class Average:
         jacobian = np.tensordot(L, self.jacobian, 1)
         sizes = np.tensordot(np.abs(L), np.abs(self.jacobian), 1)
         jacobian = np.where(np.abs(jacobian) <= CANCELLED * sizes, 0.0, jacobian)
-        return Average(values, jacobian, ~(used @ ~self.known))
+        return Average(values, jacobian, ~(used @ ~self.has_error))
 
 
 class Averager:
@@ -181,13 +181,13 @@ class Averager:
         if fit.separation is None and not fit.aliased.any():
             return average
         used = slice(None) if weights is None else weights != 0.0
-        estimable, involved = self._told(rows.take(used), None if tangent is None else tangent.take(used))
+        estimable, involved = self._determined(rows.take(used), None if tangent is None else tangent.take(used))
         if weights is not None:
             estimable, involved = np.array([estimable.all()]), np.asarray(involved.any(axis=0))[None]
-        known = average.known & estimable[:, None] & ~involved
-        return replace(average, values=np.where(estimable[:, None], average.values, np.nan), known=known)
+        has_error = average.has_error & estimable[:, None] & ~involved
+        return replace(average, values=np.where(estimable[:, None], average.values, np.nan), has_error=has_error)
 
-    def _told(self, rows: Rows, tangent: Rows | None) -> tuple[BoolArray, BoolArray]:
+    def _determined(self, rows: Rows, tangent: Rows | None) -> tuple[BoolArray, BoolArray]:
         """(n,) whether the data determine rows or their derivatives; (n, M) whether infinite estimates move them."""
         fit, trained = self.results.fit, self.results.design.sample.rows
         gaps = aliased_gaps(fit, trained, rows if tangent is None else tangent, None, tangent is not None)
@@ -209,15 +209,15 @@ class Averager:
         infinite, rule = infinite_parameters(fit), self.predicted.rule
         assert infinite is not None
         jacobian, estimable = self._without_rounding(average.jacobian[..., : infinite.size]), ~np.isnan(average.values)
-        known = average.known | (estimable & (jacobian[..., infinite] == 0.0).all(axis=-1))
+        has_error = average.has_error | (estimable & (jacobian[..., infinite] == 0.0).all(axis=-1))
         linear = self.scale == "latent" or rule.link.name == "logit"
         scales = slice(rule.alpha.size + rule.beta.size, None)
         by_scale = (jacobian[..., scales][..., infinite[scales]] != 0.0).any(axis=-1)
-        undetermined = ~known & (by_scale if linear else True)
+        undetermined = ~has_error & (by_scale if linear else True)
         ends = np.where(undetermined, np.nan, 0.0)
-        endless = estimable & ~known & ~undetermined
+        endless = estimable & ~has_error & ~undetermined
         ends[endless] = fit.ends(by_estimated(self.results, jacobian[endless]))
-        return replace(average, values=average.values + ends, known=known)
+        return replace(average, values=average.values + ends, has_error=has_error)
 
     def _without_rounding(self, jacobian: FloatArray) -> FloatArray:
         """Derivatives (..., F), 0 where they are rounding beside the others, in units of the columns."""
@@ -256,7 +256,7 @@ class Averager:
     def errors(self, average: Average) -> FloatArray:
         """(C, M) standard errors, NaN where unknown."""
         variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(axis=-1)
-        return np.where(average.known, np.sqrt(np.maximum(variances, 0.0)), np.nan)
+        return np.where(average.has_error, np.sqrt(np.maximum(variances, 0.0)), np.nan)
 
     @property
     def df_words(self) -> str | None:

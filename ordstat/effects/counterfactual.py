@@ -40,7 +40,7 @@ class Population:
         Variables of the right-hand sides.
     categories : mapping of str to tuple
         Levels of the variables that are factors.
-    known : tuple of pandas.DataFrame
+    evaluable : tuple of pandas.DataFrame
         Rows whose numbers the model can be evaluated at: all of these, and those of the fit where they are at hand.
     total : float
         Sum of the case weights.
@@ -50,7 +50,7 @@ class Population:
     weights: FloatArray
     variables: tuple[str, ...]
     categories: Mapping[str, tuple[Any, ...]]
-    known: tuple[pd.DataFrame, ...]
+    evaluable: tuple[pd.DataFrame, ...]
     total: float
 
     def check(self, name: str) -> None:
@@ -155,9 +155,12 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
             fitted = by_name(rows, variables) if identified else None
     if not len(frame):
         raise DataError("newdata has no complete row.")
-    own = by_name(frame, variables)
-    known, categories = (own,) if fitted is None else (own, fitted), _categories(results, own, variables)
-    return Population(own, w / w.sum(), tuple(variables), categories, known, float(w.sum()))
+    complete = by_name(frame, variables)
+    evaluable, categories = (
+        (complete,) if fitted is None else (complete, fitted),
+        _categories(results, complete, variables),
+    )
+    return Population(complete, w / w.sum(), tuple(variables), categories, evaluable, float(w.sum()))
 
 
 def _categories(results: FittedLikelihood, frame: pd.DataFrame, variables: Sequence[str]) -> dict[str, tuple[Any, ...]]:
@@ -182,7 +185,7 @@ def tangent(averager: Averager, rows: Population, frame: pd.DataFrame, name: str
         ones = np.ones((x.size, 1))
         points, coefficients = np.hstack([0.0 * ones, ones]), np.hstack([-ones, ones])
     else:
-        values = np.concatenate([known[name].to_numpy(dtype=np.float64) for known in rows.known])
+        values = np.concatenate([frame[name].to_numpy(dtype=np.float64) for frame in rows.evaluable])
         points, coefficients = stencil(x, values)
     return combined([averager.design(frame.assign(**{name: column})) for column in points.T], coefficients)
 

@@ -14,7 +14,7 @@ from .._typing import FloatArray
 from ..checks import fraction, mapping, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Rows
-from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test
+from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test, too_many
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import listed, texts
 from ..likelihood.standard_errors import infinite_parameters, limits_between
@@ -390,7 +390,7 @@ def marginal_means(
             raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
     grid = grid_of(everyone, specs, at, cov_keep, cov_reduce)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
-    if not averager.settled(averages).known.all():
+    if not averager.settled(averages).has_error.all():
         warn_of_unknown()
     return Emmeans(grid.cells, specs.by, averages, averager, level, notes, specs.method, var)
 
@@ -408,7 +408,7 @@ def _cells(averager: Averager, grid: Grid, weights: str, var: str | None) -> Ave
         share = np.full(size, 1.0 / size) if empty else share
         average = averager.over(rows.take(cell), share, None if moved is None else moved.take(cell))
         if empty:
-            average = Average(np.full_like(average.values, np.nan), average.jacobian, np.zeros_like(average.known))
+            average = Average(np.full_like(average.values, np.nan), average.jacobian, np.zeros_like(average.has_error))
         averages.append(average)
     return Average.stacked(averages)
 
@@ -486,7 +486,7 @@ def joint_tests(
     if (table["df"] == 0).any():
         notes.append("NA: the data do not determine any of the contrasts.")
     if (table["df"] > r.own_covariance.most_at_once).any():
-        notes.append(f"NA: {r.own_covariance.why_no_more}.")
+        notes.append(f"NA: {too_many(r.own_covariance)}.")
     return NotedFrame.of(table, notes)
 
 

@@ -158,7 +158,7 @@ def fit_random_terms(
         if cells.size == n:
             notes.append(f"{term.text} has a group for each of the {n} rows: only the link tells its variance.")
         elif cells.size < 3:
-            notes.append(f"{term.text} has {cells.size} groups: a variance of so few is hardly known.")
+            notes.append(f"{term.text} has {cells.size} groups: a variance cannot be estimated reliably from so few.")
         terms.append(term)
         rows.append(term.columns(values, codings, codes.astype(np.intp)))
     _check_columns(terms, [columns.z for columns in rows])

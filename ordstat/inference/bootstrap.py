@@ -45,7 +45,7 @@ class Bootstrap:
     estimate : pandas.Series
         On the data.
     replicates : pandas.DataFrame
-        One row a draw; infinite where an estimate is, NaN where there is none.
+        One row a draw; infinite where an estimate is, NaN without an estimate.
     status : pandas.Series
         "" or why a draw is not like the others: "failed", "separated", "incomplete".
     drawn : str
@@ -145,7 +145,7 @@ def _replicate(
     statistic: Callable[[FittedLikelihood], Any],
     rng: np.random.Generator,
 ) -> tuple[str, FloatArray | None]:
-    """(status, values) of one draw and its fit, sent to the workers; None for the values where there are none."""
+    """(status, values) of one draw and its fit, sent to the workers; None without values."""
     sample = draw(r, rng)
     try:
         fit = r.method.fit(sample, rng)

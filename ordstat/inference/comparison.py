@@ -176,14 +176,14 @@ def _thresholds_within(small: FittedLikelihood, large: FittedLikelihood) -> bool
 
 
 def offset_difference(one: FloatArray | None, other: FloatArray | None) -> FloatArray | None:
-    """(N, 1) of offsets; None where there are none."""
+    """(N, 1) difference of two offsets; None without offsets."""
     if one is None and other is None:
         return None
     return np.reshape((0.0 if one is None else one) - (0.0 if other is None else other), (-1, 1))
 
 
 def joined(*blocks: FloatArray | None) -> FloatArray | None:
-    """Columns side by side; None where there are none."""
+    """Columns side by side; None without columns."""
     given = [block for block in blocks if block is not None]
     return np.ascontiguousarray(np.hstack(given)) if given else None
 

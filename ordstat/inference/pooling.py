@@ -527,7 +527,7 @@ def require_likelihood(fit: Any, which: str) -> None:
         raise OptionError(f"{which} has random effects, and pooling of these is not available: pool() takes others.")
 
 
-#: What has to be the same, in words, and how to make it so.
+#: What must be the same in all fits, in words, and how to achieve it.
 _COMMON: tuple[tuple[str, Callable[[FittedLikelihood], Any], str], ...] = (
     ("model", lambda fit: "".join(described(fit).split()), "Pool fits of one formula and method only."),
     ("method", lambda fit: fit.method, "Pool fits of one method only."),

@@ -79,6 +79,8 @@ def prediction_with_errors(
         tables |= {"lower": lower, "upper": upper}
     columns = prediction_columns(r, type, list(tables))
     frame = target.frame(np.hstack(list(tables.values())), range(len(columns))).set_axis(columns, axis=1)
+    if isinstance(frame.index, pd.RangeIndex):  # whose labels tables do not print
+        frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
     limits = () if interval is None else (f"{100 * level:g}% confidence limits.",)
     stopped = unknown is not None and bool(unknown.any()) and type in ("score", "linear_predictor")
     notes = (*limits, *of_errors(chosen), *(STOPPED,) * stopped)

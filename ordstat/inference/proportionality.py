@@ -21,7 +21,10 @@ from .comparison import coded_anew, refit, refit_table, terms_in, unstarted
 from .wald import chi2_frame, wald_test
 
 _ONE_THRESHOLD = "The response has 2 levels, and so one threshold: there is no other whose effects could differ."
-_REFITS = "Likelihood ratio tests of freeing the effects of single terms"
+_REFITS = {
+    "nominal": "Likelihood-ratio tests of equal effects at all thresholds (proportional odds), by term",
+    "scale": "Likelihood-ratio tests of equal scale, by term",
+}
 
 OMNIBUS = "omnibus"
 
@@ -47,7 +50,7 @@ def _extended(
     """Tests of the model against those with each further term in the nominal or scale formula too."""
     terms = list(dict.fromkeys(candidates)) if scope is None else terms_in(r, scope, candidates)
     fits = {term: refit(r, coded_anew(r, role, [*present, term], term)) for term in terms if term not in set(present)}
-    return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS)
+    return refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
 
 
 # Score test

@@ -275,9 +275,9 @@ def convergence_of(r: FittedLikelihood) -> Convergence:
         gradient[:] = error[:] = np.nan
     with np.errstate(divide="ignore"):
         decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
-    known = {"estimate": fit.coefficients, "std_error": r.se.to_numpy()}
+    estimates = {"estimate": fit.coefficients, "std_error": r.se.to_numpy()}
     exact = {"gradient": gradient, "error": error, "decimals": decimals, "digits": fit.digits}
-    frame = pd.DataFrame(known | exact, index=r.parameters.names)
+    frame = pd.DataFrame(estimates | exact, index=r.parameters.names)
     eigenvalues = np.full(len(covariance), np.nan)
     if np.isfinite(covariance).all():
         eigenvalues = 1.0 / np.linalg.eigvalsh(covariance)

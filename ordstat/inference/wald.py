@@ -192,11 +192,17 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     )
 
 
+def too_many(covariance: Covariance) -> str:
+    """Why there is no joint test, and what to do under CR2."""
+    remedy = ". Give vcov the type 'CR1' for one, which rejects too often with few clusters"
+    return covariance.why_no_more + remedy * (covariance.name == "CR2")
+
+
 def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:
     """Why tests in a table have no value."""
     lacking = table["df"][table["p_value"].isna()]
     most = covariance.most_at_once
-    notes = [f"no test of {name}: {covariance.why_no_more}." for name, df in lacking.items() if df > most]
+    notes = [f"no test of {name}: {too_many(covariance)}." for name, df in lacking.items() if df > most]
     if others := [str(name) for name, df in lacking.items() if df <= most]:
         notes.append(f"no test of {first_few(others, MOST_TERMS)}: estimates are infinite, aliased or missing.")
     return notes
@@ -290,7 +296,7 @@ def hypothesis_tests(r: FittedLikelihood, hypotheses: str | Sequence[str], *, vc
     table.insert(1, "std_error", errors)
     notes = list(without_end(r.fit, r.parameters, True)) if table["p_value"].isna().any() else []
     if tests[-1].df > r.own_covariance.most_at_once:
-        notes.append(f"no joint test: {r.own_covariance.why_no_more}.")
+        notes.append(f"no joint test: {too_many(r.own_covariance)}.")
     return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 
@@ -302,8 +308,8 @@ def _equations(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> list[str
         places = r.parameters.of(kind)
         each = places.size // max((columns.stop for columns in terms.values()), default=1)  # thresholds, or 1
         for term, columns in terms.items():
-            own = places[each * columns.start : each * columns.stop]
-            named[term] = [r.parameters.names[place] for place in own if not r.fit.aliased[place]]
+            members = places[each * columns.start : each * columns.stop]
+            named[term] = [r.parameters.names[place] for place in members if not r.fit.aliased[place]]
     equations: list[str] = []
     for text in listed_texts("hypotheses", hypotheses):
         for part in [text] if "=" in text or text.strip() in named else re.split(r"[,\n]", text):

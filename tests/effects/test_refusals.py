@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ordstat import datasets, describe_ordinal, ordfit, power_ordinal
+from ordstat import datasets, describe_ordinal, ordfit
 from ordstat.exceptions import DataError, DataWarning, OptionError
 from ordstat.likelihood.results import LikelihoodResults
 
@@ -48,8 +48,6 @@ def voters() -> LikelihoodResults:
         (lambda f: f.power("tmp"), r"^hypotheses must be equations .*, or terms"),
         (lambda f: f.power("temp", effect=[1]), r"^effect must be a mapping such as"),
         (lambda f: f.power("temp", callback=3), r"^callback must be a function of step, total and message; got 3"),
-        (lambda f: power_ordinal(["a", "b"], 2, 100), r"^probabilities must be two or more positive numbers"),
-        (lambda f: power_ordinal([[0.1], [0.2, 0.7]], 2, 100), r"^probabilities must be two or more positive numbers"),
     ],
 )
 def test_other_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -> None:
@@ -61,11 +59,6 @@ def test_other_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -
 def test_data_is_a_frame(data: Any) -> None:
     with pytest.raises(DataError, match=r"^data must be a data frame"):
         wine().emmeans("temp", data=data)
-
-
-def test_a_plan_of_few_rows_has_no_negative_information() -> None:
-    """Two rows of two levels: as much as without ties."""
-    assert power_ordinal([0.5, 0.5], 1e10, power=0.8).efficiency == pytest.approx(1.0)
 
 
 def test_bounds_of_a_model_without_margins_say_why() -> None:

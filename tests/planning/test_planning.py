@@ -67,6 +67,8 @@ def test_the_text() -> None:
         (lambda: power_ordinal([0.5, 0.6], 1.8, 100), "probabilities must be"),
         (lambda: power_ordinal([10, 20], 1.8, 100), "Divide counts by their sum"),
         (lambda: power_ordinal([0.0, 0.4, 0.6], 1.8, 100), "Leave out levels that do not occur"),
+        (lambda: power_ordinal(["a", "b"], 2, 100), "probabilities must be two or more positive numbers"),
+        (lambda: power_ordinal([[0.1], [0.2, 0.7]], 2, 100), "probabilities must be two or more positive numbers"),
         (lambda: power_ordinal(P, 1, 100), "odds_ratio must differ from 1"),
         (lambda: power_ordinal(P, -2, 100), "odds_ratio must be a positive, finite number; got -2"),
         (lambda: power_ordinal(P, 2, 1), "n must be"),
@@ -96,3 +98,8 @@ def test_power_of_a_ranker_names_who_has_it():
     wine = datasets.load("wine")
     with pytest.raises(AttributeError, match="methods with a likelihood have, such as 'logit'"):
         ordfit("rating ~ temp", wine, "redsvm").power("temp")
+
+
+def test_a_plan_of_few_rows_has_no_negative_information() -> None:
+    """Two rows of two levels: as much as without ties."""
+    assert power_ordinal([0.5, 0.5], 1e10, power=0.8).efficiency == pytest.approx(1.0)

@@ -27,7 +27,8 @@ FITS = {
     "orboost-all": ordfit(FORMULA, WINE, "orboost-all", rounds=3),
     "ordinal-bagging": ordfit(FORMULA, WINE, "ordinal-bagging", rounds=3),
 }
-SMALLER = {name: fit.update("~ . - contact") for name, fit in FITS.items()}
+SMALLER = {name: fit.update("~ . - contact") for name, fit in FITS.items() if name != "pooled"}
+SMALLER["pooled"] = pool([SMALLER["clm"]] * 2)
 #: What a call needs; a name that is not here is called without arguments.
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "emmeans": [("temp",)], "marginal_effects": [(), ("temp",)],
