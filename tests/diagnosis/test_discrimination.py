@@ -106,14 +106,6 @@ def test_rows_are_ordered_by_expected_rank_where_scores_do_not_compare(asked: di
     assert np.isfinite(fit.errors(cv=3)["cv"]["concordance"])
 
 
-@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
-def test_partial_proportional_odds_order_as_well_as_proportional_ones() -> None:
-    wine = datasets.load("wine")
-    free, bound = ordfit("rating ~ contact", wine, nominal="~ temp"), ordfit("rating ~ temp + contact", wine)
-    assert free.loglik > bound.loglik
-    assert free.errors().loc["concordance", "training"] == bound.errors().loc["concordance", "training"]
-
-
 def test_the_brier_score_of_one_level_has_the_name_of_the_level() -> None:
     fit = ordfit("rating ~ temp + contact", datasets.load("wine"))
     found = fit.discrimination()
@@ -146,18 +138,6 @@ def test_less_than_one_case() -> None:
     assert tiny[["g", "gr", "gp", "tau_a"]].isna().all()
     same = ["c_index", "somers_d", "gamma", "rho", "brier_at_3", "rps", "pdm", "mcfadden", "nagelkerke"]
     np.testing.assert_allclose(tiny[same], plain[same], rtol=1e-6)
-
-
-def test_score_statistic_of_two_levels() -> None:
-    """U'I^-1 U with U = X'(y - p) and I = p (1 - p) X'X on centred columns, as for any logistic regression."""
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(80, 2))
-    y = (X[:, 0] + rng.logistic(size=80) > 0.0).astype(int)
-    d = ordfit("y ~ a + b", {"a": X[:, 0], "b": X[:, 1], "y": y}).discrimination()
-    centred, p = X - X.mean(axis=0), y.mean()
-    U = centred.T @ (y - p)
-    expected = U @ np.linalg.solve(p * (1.0 - p) * centred.T @ centred, U)
-    assert d["score_chi2"] == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize(("seed", "pdm"), [(0, 0.191859537456), (1, 0.219742586504), (2, 0.201792896459)])
