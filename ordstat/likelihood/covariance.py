@@ -181,7 +181,7 @@ class LikelihoodAtEstimates:
         return total
 
     def _weighted_scores(self) -> Callable[[slice], tuple[Jacobian, FloatArray]]:
-        """From some rows to the Jacobian of their predictors, and derivatives of weighted log-probabilities by these."""
+        """From some rows to the Jacobian of their predictors, and derivatives of log-probabilities (weighted)."""
         problem, y, weights = self.problem, self.problem.sample.y, self.problem.sample.case_weights
         jacobian_of, terms_of = _score_terms(problem, self.estimates)
         whole = problem.rows.scores(problem.expansion @ problem.from_user(self.estimates))
