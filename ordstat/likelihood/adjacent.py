@@ -4,7 +4,7 @@ With G the mirror image of F, P(y = k | k or k + 1) = G(eta_k). The log ratios r
 neighbouring levels add up to scores s_k = sum_{j<k} r_j, and p = softmax(s). With C_j = P(y <= j) and S_j = 1 - C_j:
   by r_j: [y > j] - S_j, that is C_j above and -S_j below;  -d2 / dr_j dr_l: C_min(j,l) S_max(j,l)
   by eta: times r'_j;  -d2 / deta_j deta_l: C_min S_max r'_j r'_l - [j = l] ([y > j] - S_j) r''_j
-Levels far from each other never meet in a difference: nothing cancels. R's VGAM has it for the logit, with
+No term is a difference of probabilities of distant levels, so nothing cancels. R's VGAM has it for the logit, with
 theta = -(Intercept) and beta as coefficients [Yee 2010: acat(reverse = FALSE)].
 """
 
@@ -147,16 +147,16 @@ class Adjacent(Family):
         return np.asarray(-self.link.ppf(shares[1:] / (shares[1:] + shares[:-1])))
 
     def latent_residuals(self, predictor: Predictor, y: IntArray, shares: FloatArray) -> FloatArray:
-        """There is no latent variable: P(level < y) + share P(level = y) - 1/2, even on (-1/2, 1/2) under the model."""
+        """Without a latent variable: P(level < y) + share P(level = y) - 1/2, even on (-1/2, 1/2) under the model."""
         below, above = self.tails(predictor, y)
         return np.asarray(below + shares * (1.0 - below - above) - 0.5)
 
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
         """The ratios below y must not fall and those above not rise; for the logit their sums out from y."""
-        own = np.eye(n_levels - 1)
+        units = np.eye(n_levels - 1)
         lines = []
         for y in range(n_levels):
-            down, up = -own[:y][::-1], own[y:]
+            down, up = -units[:y][::-1], units[y:]
             if self.link.name == "logit":
                 down, up = np.cumsum(down, axis=0), np.cumsum(up, axis=0)
             lines.append(np.vstack([down, up]))
@@ -164,7 +164,7 @@ class Adjacent(Family):
 
 
 def _sums(p: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(n, K-1) P(y <= k) and P(y > k), each a sum of its own."""
+    """(n, K-1) P(y <= k) and P(y > k), summed separately so that neither cancels."""
     return np.cumsum(p, axis=1)[:, :-1], np.cumsum(p[:, ::-1], axis=1)[:, -2::-1]
 
 
@@ -174,6 +174,6 @@ def _by_ratio(below: FloatArray, above: FloatArray, y: IntArray) -> FloatArray:
 
 
 def _pairs(count: int) -> tuple[IntArray, IntArray, tuple[IntArray, ...]]:
-    """(K-1, K-1) the lower and the higher of two places, and the places where they are one."""
+    """(K-1, K-1) the lower and the higher of two thresholds, and the index of the diagonal."""
     places = np.arange(count)
     return np.minimum.outer(places, places), np.maximum.outer(places, places), (places, places)

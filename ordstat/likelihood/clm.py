@@ -41,15 +41,17 @@ PENALTIES: dict[str, Penalty] = {"jeffreys": Jeffreys()}
 _MOST_COLUMNS = 5_000
 
 
-def _checked_start(name: str, given: Any, of: Any) -> tuple[float, ...] | None:
-    if given is None:
+def _checked_start(name: str, value: Any, of: Any) -> tuple[float, ...] | None:
+    if value is None:
         return None
     try:
-        values = np.asarray(given, dtype=np.float64)
+        values = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.array(np.nan)
     if values.ndim != 1 or not np.all(np.isfinite(values)):
-        raise OptionError(f"start must be a sequence of finite numbers; got {given!r}.")
+        raise OptionError(
+            f"start must be a sequence of finite numbers; got {value!r}. Give one for each estimated parameter."
+        )
     return tuple(values.tolist())
 
 
@@ -133,7 +135,7 @@ class OrdinalRegression(Method):
         estimate = by.of(identified(Problem.of(sample, self.family(link), flexible, self.threshold)))
         problem, separation = estimate.problem, estimate.separation
         structure, n_beta, n_zeta = problem.structure, problem.location.kept.size, problem.scale.kept.size
-        fields = {  # that random effects leave as they are
+        fields = {  # random effects do not change these
             "facts": self._facts(),
             "n_alpha": problem.estimated.size - n_beta - n_zeta - problem.n_lambda,
             "n_beta": n_beta,
@@ -150,8 +152,8 @@ class OrdinalRegression(Method):
         }
         if sample.rows.random is None:
             return self._independent(sample, estimate, fields)
-        asked = self.quadrature, self.max_iter, self.random_penalty
-        return with_random_effects(sample, estimate, cost, *asked, fields)
+        options = self.quadrature, self.max_iter, self.random_penalty
+        return with_random_effects(sample, estimate, cost, *options, fields)
 
     def _independent(self, sample: Sample, estimate: Estimate, fields: dict[str, Any]) -> LikelihoodFit:
         """The fit of independent rows."""
@@ -230,13 +232,13 @@ class OrdinalRegression(Method):
             norm=float(np.linalg.norm(rule.beta[used] * deviation[used])),
             squared_lengths=lengths,
             theta=rule.alpha[:, 0] - float(mean @ rule.beta),
-            # The mean squared length of standardised columns: known before the data are, as the bounds require.
+            # From the mean squared length of standardised columns: bounds need a radius fixed before the data.
             radius=math.sqrt(rows.X.shape[1] + 1.0),
         )
 
 
 def _penalty(given: Any) -> Penalty | None:
-    """The value that an option stands for."""
+    """The penalty that an option names."""
     if given is None:
         return None
     if isinstance(given, str) and given.lower() in PENALTIES:
@@ -281,13 +283,13 @@ class CumulativeLink(OrdinalRegression):
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
     quadrature : int
         How random effects are integrated out: 1 by Laplace's approximation; a number of nodes by adaptive Gauss-Hermite
-        quadrature, for one term of up to three columns. (1 + x | g) takes its square, three columns its cube, of at
-        most 10,000. Refused, but for 1, where the formula has no random effects.
+        quadrature, for one term of up to three columns: (1 + x | g) uses nodes ** 2 points, three columns use
+        nodes ** 3, at most 10,000. A formula without random effects takes 1 only.
     random_penalty : "gamma" or None
         "gamma" adds the logarithm of every standard deviation of random effects, or of the determinant of the factor of
-        their covariance, to the log-likelihood [Chung et al. 2013, 2015]: with few groups an estimate of 0, which says
-        less than it seems to, becomes about one standard error. Errors are those of the penalised likelihood, the
-        log-likelihood shown is without the penalty, and likelihood ratios are refused.
+        their covariance, to the log-likelihood [Chung et al. 2013, 2015]: with few groups an estimate of 0 becomes
+        about one standard error. Standard errors come from the penalised likelihood, the log-likelihood shown excludes
+        the penalty, and likelihood-ratio tests are refused.
 
     Raises
     ------
@@ -327,7 +329,7 @@ class AdjacentCategory(OrdinalRegression):
 
     The odds of each level against its lower neighbour: a positive effect raises the response, and exp(beta) is the
     ratio of those odds under the logit [Agresti 2010, ch. 4; Goodman 1983]. Effects, nominal effects, log-scale effects
-    and offsets are those of `CumulativeLink`; thresholds need not increase. R's VGAM has it for the logit, as
+    and offsets are as in `CumulativeLink`; thresholds need not increase. R's VGAM has it for the logit, as
     acat(reverse = FALSE), whose intercepts are minus the thresholds.
 
     Parameters
@@ -347,9 +349,9 @@ class AdjacentCategory(OrdinalRegression):
     tol : float
         Largest absolute component of the score, on columns of unit deviation, at which a fit counts as converged.
     quadrature : int
-        How random effects are integrated out, where the formula has some, as in `CumulativeLink`.
+        How random effects are integrated out, as in `CumulativeLink`.
     random_penalty : "gamma" or None
-        Of their covariances, as in `CumulativeLink`.
+        Penalty on the covariances of random effects, as in `CumulativeLink`.
 
     Raises
     ------
@@ -367,7 +369,7 @@ class AdjacentCategory(OrdinalRegression):
     """
 
     family: ClassVar[type[Family]] = Adjacent
-    #: No threshold stands beside a level without rows.
+    #: Every level must have rows.
     needs: ClassVar[Needs] = replace(OrdinalRegression.needs, absent_levels=False)
     papers: ClassVar[tuple[str, ...]] = (
         "Goodman, L. A. (1983). The analysis of dependence in cross-classifications having ordered categories, using "

@@ -17,9 +17,9 @@ from ..exceptions import DataError
 
 #: Relative length of what is left of an aliased column [R's lm and clm].
 TOLERANCE = 1e-7
-#: A deviation below this share of the largest value is rounding: the column is constant.
+#: A column whose deviation is below this share of its largest value is constant but for rounding.
 _CONSTANT = 1e-11
-#: Pivots of the correlation matrix above this leave no doubt (the sweep decides at 1e-14).
+#: Pivots of the correlation matrix above this are certainly not 0 (the sweep decides at 1e-14).
 _SAFE_PIVOT = 1e-9
 #: One row in _STRIDE of _TALL matrices usually shows that no column is aliased.
 _STRIDE, _TALL = 16, 8192
@@ -74,7 +74,7 @@ def survey(X: FloatArray, weights: FloatArray | None) -> Columns:
 
 
 def _repeated(X: FloatArray, sums: FloatArray) -> BoolArray:
-    """(p,) columns equal to one before them, as their sums (S, p) are then."""
+    """(p,) columns equal to an earlier one; only columns of equal sums (S, p) are compared."""
     first: dict[tuple[float, ...], int] = {}
     repeated = np.zeros(X.shape[1], dtype=bool)
     for column, key in enumerate(map(tuple, sums.T)):
@@ -95,9 +95,9 @@ def _check_size(X: FloatArray, squares: FloatArray) -> None:
 
 
 def _independent(X: FloatArray, weights: FloatArray | None, shift: FloatArray, scale: FloatArray, stride: int) -> bool:
-    """Whether the correlation matrix of all rows has no pivot near zero, as far as one row in `stride` can tell.
+    """Whether the correlation matrix of all rows has no pivot near zero, judged by one row in `stride`.
 
-    More rows only add to the squared length of what a column has beyond others, which is its pivot.
+    The pivot is the squared length of what a column adds to earlier ones; more rows only add to it.
     """
     part, v = X[::stride] - shift, np.ones(len(X[::stride])) if weights is None else weights[::stride]
     sums = v @ part

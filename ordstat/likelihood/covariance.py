@@ -99,7 +99,7 @@ def bias_reduced(problem: Problem, estimates: FloatArray, cluster: IntArray) -> 
     basis = Q.reshape(*V.shape, P)
     residuals = weight * root * (turned @ (np.eye(rows.n_levels)[rows.y] - p)[:, :, None])[:, :, 0]
     members = np.split(np.argsort(cluster, kind="stable"), np.flatnonzero(np.diff(np.sort(cluster))) + 1)
-    adjusted = (_adjusted(basis[own].reshape(-1, P), V[own].ravel(), residuals[own].ravel()) for own in members)
+    adjusted = (_adjusted(basis[i].reshape(-1, P), V[i].ravel(), residuals[i].ravel()) for i in members)
     scores, spread, pull = map(np.array, zip(*adjusted, strict=True))
     return BiasReduced(root=R, scores=scores, spread=spread, pull=pull)
 
@@ -155,7 +155,7 @@ def _inverse_root(
 class LikelihoodAtEstimates:
     """The likelihood of a fit, at its estimates.
 
-    Codes and weights are for all rows of the fit, those of weight 0 among them.
+    Codes and weights cover all rows of the fit, including those of weight 0.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class LikelihoodAtEstimates:
         return total
 
     def _weighted_scores(self) -> Callable[[slice], tuple[Jacobian, FloatArray]]:
-        """From some rows to the derivatives of their predictors, and those of weighted log-probabilities by these."""
+        """From some rows to the Jacobian of their predictors, and derivatives of log-probabilities (weighted)."""
         problem, y, weights = self.problem, self.problem.sample.y, self.problem.sample.case_weights
         jacobian_of, terms_of = _score_terms(problem, self.estimates)
         whole = problem.rows.scores(problem.expansion @ problem.from_user(self.estimates))
@@ -219,11 +219,11 @@ class LikelihoodAtEstimates:
         Raises
         ------
         DataError
-            A replicate gives no weight to a level or to what a parameter needs, so that it has no estimates.
+            A replicate gives no weight to a level or to what a parameter needs, so it has no estimates.
         """
-        return np.array([self._replicate(column, place) for place, column in enumerate(self._used(weights).T, 1)])
+        return np.array([self._replicate(column, number) for number, column in enumerate(self._used(weights).T, 1)])
 
-    def _replicate(self, weights: FloatArray, place: int) -> FloatArray:
+    def _replicate(self, weights: FloatArray, number: int) -> FloatArray:
         """(P',) estimates with other weights, scaled to the same total, which a penalty is measured by."""
         problem, penalty, positive = self.problem, self.estimation.penalty, weights > 0.0
         factor = problem.counts.sum() / weights[positive].sum()
@@ -231,20 +231,20 @@ class LikelihoodAtEstimates:
         counts = np.bincount(sample.y, weights=sample.weights, minlength=sample.n_levels).astype(np.float64)
         if not counts.all():
             raise DataError(
-                f"replicate {place} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so "
+                f"replicate {number} gives no weight to level {int(np.argmin(counts)) + 1} of {sample.n_levels}, so "
                 "that its thresholds have no estimate: merge levels of the response."
             )
         fresh = Problem.of(sample, problem.family, problem.flexible, self.threshold)
         if (penalty is None or not penalty.determines) and not identified(fresh).estimated.all():
             raise DataError(
-                f"replicate {place} gives no weight to rows that tell the effects of the model apart (perhaps those of "
-                "one level of a factor), so that they have no estimates: take out a column, or merge levels."
+                f"replicate {number} gives no weight to rows that tell the effects of the model apart (perhaps "
+                "those of one level of a factor), so that they have no estimates: take out a column, or merge levels."
             )
         began = replace(self.estimation, start=tuple(self.estimates.tolist()))
         estimate = began.of(replace(problem, sample=sample, counts=counts, used=None))
         if estimate.separation is not None or estimate.endless.any() or not estimate.optimum.converged:
             raise DataError(
-                f"replicate {place} has no finite estimates: its weights leave too few rows for the model. Take out a "
+                f"replicate {number} has no finite estimates: its weights leave too few rows for the model. Take out a "
                 "column, merge levels, or fit with penalty=."
             )
         return estimate.coefficients

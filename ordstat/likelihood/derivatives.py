@@ -68,7 +68,7 @@ class Quantity:
     combine : callable ((K-1, ...), float) -> (M, ...)
         Given the value of the curve at eta = +inf: 1 for probabilities, 0 for their derivatives.
     per : {"level", "lower level", "threshold", "row"}
-        What the M outputs stand for: the K levels, those but the highest, the K-1 thresholds, or one number.
+        What the M outputs are for: the K levels, all but the highest level, the K-1 thresholds, or the row.
     """
 
     curve: Curve
@@ -133,12 +133,12 @@ class Chain:
         local = slope.ndim == 2
         #: (n, M, K-1) derivatives of the outputs by eta.
         self.by_eta = slope[:, None, :] * factors if local else np.einsum("mk,nkj->nmj", factors, slope)
-        #: (n, M) those by log s, to which infinite thresholds add nothing; None without columns of the scale.
+        #: (n, M) derivatives by log s, to which infinite thresholds add nothing; None without scale columns.
         self.by_log_s: FloatArray | None = None
         if self.columns.z.shape[1]:
             finite = np.where(np.isfinite(self.eta), self.eta, 0.0)
             self.by_log_s = np.einsum("nmk,nk->nm", self.by_eta, finite)
-        #: (n, M) those by the parameter of the link, where it has one.
+        #: (n, M) derivatives by the parameter of the link; None without one.
         self.by_lambda = None if family.link.lam is None else curve.by_lambda(family, self.eta) @ factors.T
 
     def sums(self, weights: FloatArray) -> Derived:
@@ -167,7 +167,7 @@ class Chain:
 
 
 def averages(quantity: Quantity, rule: LikelihoodRule, rows: Rows, weights: FloatArray) -> Derived:
-    """(M,) weighted sums over rows and their (M, F) Jacobian; the weights should sum to what 1 stands for."""
+    """(M,) weighted sums over rows and their (M, F) Jacobian; weights that sum to 1 give averages."""
     values: FloatArray = np.zeros(rule.n_levels - 1)
     jacobian: FloatArray = np.zeros((1, rule.n_parameters))
     for part in row_blocks(rows.n, rule.n_levels**2, _BUFFER):
@@ -237,7 +237,7 @@ def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
 def steps_along(rule: LikelihoodRule, rows: Rows, tangent: Rows, further: FloatArray | float = 0.0) -> FloatArray:
     """(n,) steps along a tangent that move the fastest predictor of a row by `_ETA_STEP`; 1 where nothing moves.
 
-    `further` is how fast random effects move the predictors beside.
+    `further` is the speed that random effects add.
     """
     here, along = rule.predictor(rows), rule.predictor(tangent)
     with np.errstate(invalid="ignore"):  # infinite thresholds
@@ -249,7 +249,7 @@ def steps_along(rule: LikelihoodRule, rows: Rows, tangent: Rows, further: FloatA
 
 #: Distance of the points in units of the deviation: the error of five points is of the order of its fourth power.
 _STEP_STENCIL = 1e-3
-#: Values of one sign are approached no closer than by this share of the deviation.
+#: Smallest step near 0 for values of one sign, as a share of the deviation.
 _LEAST = 1e-3
 #: Distance of the points in units of the last place of x, at least: below it differences are rounding.
 _PLACES = 4096
@@ -273,14 +273,14 @@ _WEIGHTS = (
 def stencil(x: FloatArray, among: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Five points about each value, none outside the range of the values, and their weights.
 
-    Within the range every function that could be fitted can be evaluated: no point beyond the boundary knots of a
-    spline, none below 0 for a logarithm. A range too narrow to tell five points apart, or of one value, is no bound.
+    So no point lies beyond the boundary knots of a spline, or below 0 for a logarithm. A range too narrow for five
+    different points does not bound them.
 
     Parameters
     ----------
     x : (n,)
     among : (N,), optional
-        The values whose range and deviation count, if they are not those of x.
+        Further values that count towards the range and the deviation.
 
     Returns
     -------
@@ -310,7 +310,7 @@ def stencil(x: FloatArray, among: FloatArray | None = None) -> tuple[FloatArray,
 
 
 def _deviation(x: FloatArray) -> float:
-    """Standard deviation, of numbers of any size; of one value its size, 1 for zero."""
+    """Standard deviation without overflow; the size of the value where all are equal, or 1 if that is 0."""
     largest = float(np.abs(x).max())
     if x.min() == x.max():
         return largest or 1.0

@@ -21,21 +21,21 @@ from .separation import separation
 
 # ------------------------------------------------------------------------------------------ where to begin
 
-#: Newton steps towards a maximum, and the score that is near enough to know one.
+#: Newton steps towards a maximum, and the largest score that counts as one.
 _STEPS, _NEAR = 30, 1e-3
-#: Rows that the starts are followed on, for each parameter and at least.
+#: Rows on which starts are compared: per parameter, and at least.
 _ROWS_EACH, _ROWS = 40, 1000
 #: Values of lambda tried first, Newton steps at each, and accuracy of the search in lambda or its logarithm.
 _COARSE, _LAMBDA_STEPS, _ACCURACY = 9, 20, 0.05
 #: One row in this many makes the small sample.
 _STRIDE = 10
-#: The small sample is fitted until the next step, taken unseen, is shorter than one standard error (tol / 1000).
+#: The small sample is fitted until the next step, which is taken unchecked, is below one standard error (tol / 1000).
 _ROUGH = 1e3
 #: Information of the small sample about every effect, per row and deviation of its column, at least.
 _LEAST_INFORMATION = 1e-9
 #: Longest step, in the units of `newton.py`, on the information of the small sample.
 _LONGEST = 0.2
-#: Log-likelihoods closer than this are of one maximum; beyond the second difference one is clearly higher.
+#: Log-likelihoods that differ by less belong to the same maximum; by more than the second, one is clearly higher.
 _SAME, _CLEARLY = 1e-3, 1e-2
 
 
@@ -60,8 +60,8 @@ class Reached:
 class Start(NamedTuple):
     """A point to begin at, the log-likelihood there (None outside the domain), and a path that rises further.
 
-    The log-likelihood rises by at least `rise` above the maximum that the point leads to, on a path through `higher`
-    on which no maximum was found.
+    On a path through `higher`, without a maximum, the log-likelihood is at least `rise` above the maximum that the
+    point leads to.
     """
 
     x: FloatArray
@@ -84,7 +84,7 @@ def follow(problem: Problem, x: FloatArray, max_iter: int, steps: int = _STEPS) 
 
 
 def thinned(problem: Problem) -> Problem:
-    """Every so many rows, as many as show the maxima; the problem itself where it has no more or some level is lost."""
+    """The problem on enough rows to show the maxima; the problem itself if it has no more or would lose a level."""
     sample = problem.sample
     stride = sample.n // max(_ROWS, _ROWS_EACH * problem.n_parameters)
     if stride < 2:
@@ -124,10 +124,10 @@ def _first_inside(problem: Problem, *points: FloatArray) -> Start:
 
 
 def _from_small_sample(problem: Problem, max_iter: int) -> Start:
-    """A rough fit of the small sample is within a few standard errors and saves passes over all rows.
+    """Start from a rough fit of the small sample, which saves passes over all rows.
 
-    It is used only where every level occurs in it, every effect shows in it (the indicator of a rare event may not),
-    and Newton's method went straight through.
+    It is used only if every level occurs in it, every effect shows in it (the indicator of a rare event may not), and
+    Newton's method needed no damping.
     """
     small = problem.of_rows(np.arange(0, problem.sample.n, _STRIDE))
     if small is None:
@@ -143,7 +143,7 @@ def _from_small_sample(problem: Problem, max_iter: int) -> Start:
 def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
     """The last step of a fit to some of the rows, then one on the score of all and `ratio` times its information.
 
-    The latter is as good as a Newton step: the information of the part is as near that of all rows as the point is.
+    The second step is as good as a Newton step: the information of the part is close to that of all rows.
     """
     x = rough.x + rough.step
     at = problem.evaluate(x, rough.information)
@@ -157,8 +157,8 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
 def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
     """The highest of the maxima that some points lead to, preferably one that a search ends in.
 
-    With scale effects the likelihood may rise without end elsewhere: a maximum says more, and the start tells how much
-    higher the likelihood was seen.
+    With scale effects the likelihood may rise without end elsewhere: a maximum is preferred, and the start keeps how
+    much higher the likelihood was.
     """
     part = thinned(problem)
     reached = [follow(part, x, max_iter) for x in points]
@@ -193,12 +193,12 @@ def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
         Newton's method comes to no maximum.
     """
     for part in (thinned(problem), problem):  # all rows only where some of them have no maximum
-        begun = _best_lambda(part, x, max_iter)
-        reached = follow(part, begun, max_iter)
+        best = _best_lambda(part, x, max_iter)
+        reached = follow(part, best, max_iter)
         if reached.ends:
             return reached.x
     assert problem.flexible is not None
-    name, lam = problem.flexible.name, float(begun[-1])
+    name, lam = problem.flexible.name, float(best[-1])
     if name == "aranda-ordaz" and lam < 1.0:
         raise DataError("lambda has no estimate: the likelihood rises as it falls to 0. Use link='cloglog'.")
     raise DataError(
@@ -208,7 +208,7 @@ def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
 
 
 def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
-    """The highest point found with lambda inside its bounds: the profile may have several maxima."""
+    """The best point with lambda inside its bounds; the profile may have several maxima."""
     from scipy.optimize import minimize_scalar
 
     flexible = problem.flexible
@@ -251,7 +251,7 @@ def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray
 
 # ------------------------------------------------------------------------------------------ estimates
 
-#: Log-scale effects, per deviation, that still move by this, or have this standard error, have no finite estimate.
+#: A log-scale effect, per deviation, that still moves by this or has this standard error has no finite estimate.
 _MOVING, _ENDLESS = 5e-3, 50.0
 #: Curvature along a direction, as a share of the largest, below which the likelihood is flat there.
 _FLAT = 1e-6
@@ -398,7 +398,7 @@ class Estimate:
     def digits(self, information: InverseInformation | CovarianceMatrix) -> FloatArray:
         """(P',) correct significant digits of each estimate, from the Newton step left over and rounding."""
         user, optimum = self.problem.user, self.optimum
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that has run off has none
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a fit that ran off has no correct digits
             errors = np.abs(user.coefficients(optimum.step)) + user.rounding(optimum.x)
         return correct_digits(self.coefficients, errors, information.variances)
 
@@ -428,8 +428,8 @@ def correct_digits(estimates: FloatArray, errors: FloatArray, variances: FloatAr
 def _restricted_covariance(blocks: Blocks, user: UserScale, infinite: BoolArray) -> CovarianceMatrix:
     """Covariance where some estimates (P',) are infinite: that of the finite ones, NaN for the others.
 
-    In the limit the separated rows say nothing more and the information is singular along the directions to infinity;
-    its pseudo-inverse gives the finite estimates the covariance that they have in the problem that is left.
+    In the limit separated rows carry no information, and the information is singular along the directions to infinity.
+    Its pseudo-inverse is the covariance of the finite estimates in the remaining problem.
     """
     values, vectors = np.linalg.eigh(blocks.dense())
     steep = values > _FLAT * values[-1]

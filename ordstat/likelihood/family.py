@@ -29,7 +29,7 @@ from .predictor import Predictor
 class RowTerms:
     """The log-probability of the observed level of n rows, and its derivatives.
 
-    By theta at M places, then H, tau, and the parameter of the link where that is estimated: Q in all.
+    By theta at M thresholds, H, tau, and the parameter of the link if that is estimated: Q in all.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class RowTerms:
     places : (M, n)
     score : (Q, n)
     curvature : (Q, Q, n) or None
-        Negative second derivatives; None where they were not asked for.
+        Negative second derivatives; None if not requested.
     barrier : (n,) or None
-        What of the curvature, along the first place against the second, grows without bound as their thresholds meet;
-        None where nothing does.
+        Part of the curvature along the difference of the two thresholds that grows without bound as they meet; None
+        without such a part.
     """
 
     log_p: FloatArray
@@ -110,9 +110,9 @@ class Family(ABC):
         return replace(self, link=link)
 
     def require_latent(self, what: str) -> None:
-        """OptionError where no latent variable is cut by thresholds in order."""
+        """OptionError if the family has no latent variable with ordered thresholds."""
         if not self.ordered:
-            raise OptionError(f"{what} must be asked of a cumulative link model; got an {self.name.lower()}.")
+            raise OptionError(f"{what} needs a cumulative link model; got an {self.name.lower()}. Use method='clm'.")
 
     @property
     @abstractmethod
@@ -204,7 +204,7 @@ def row_terms(
 ) -> RowTerms | None:
     """Terms of rows observed at y, with `by_lambda` by the parameter of the link too; None outside the domain.
 
-    Derivatives by lambda are those of the polynomial through seven values; NaN where a probability is 0 at one of them.
+    Derivatives by lambda come from the polynomial through seven values; NaN where a probability is 0 at one of them.
     """
     if not by_lambda:
         return family.terms(predictor, y, second)

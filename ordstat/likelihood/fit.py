@@ -1,7 +1,7 @@
 """Bias-reduced cluster-robust covariance (CR2), and the degrees of freedom of tests by it, for few clusters.
 
-Scores of G clusters, adjusted so that their outer products have, where the model is true, the expectation of those of
-the true residuals [Bell and McCaffrey 2002; Pustejovsky and Tipton 2018, sec. 2.2].
+Scores of G clusters, adjusted so that under the model their outer products have the expectation of outer
+products of the true residuals [Bell and McCaffrey 2002; Pustejovsky and Tipton 2018, sec. 2.2].
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..formula.sample import row_blocks
 FEW_CLUSTERS = 20
 #: Work of CR2 that is done unasked (seconds), and when asked (a minute or two); see `cr2_work`.
 QUICK_CR2, LARGEST_CR2 = 1 << 25, 1 << 29
-#: What to use where there is no CR2.
+#: What to use if CR2 is not available.
 WITHOUT_CR2 = (
     f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ..., 'type': 'CR1'}}; with fewer, a random effect, (1 | g)."
 )
@@ -61,7 +61,7 @@ class BiasReduced:
 
     def t_df(self, bread: FloatArray, L: FloatArray) -> FloatArray:
         """(n,) Satterthwaite's degrees of freedom 2 E(v)^2 / Var(v) of the variances v of combinations (n, P') of the
-        estimates; infinite of those that are 0."""
+        estimates; infinite where v is 0."""
         directions, (G, _, P) = L @ bread @ self.root.T, self.spread.shape
         blocks = row_blocks(len(L), P * (G + P))
         return np.concatenate([self._single_df(directions[some]) for some in blocks] or [np.empty(0)])
@@ -69,12 +69,12 @@ class BiasReduced:
     def _single_df(self, directions: FloatArray) -> FloatArray:
         """E^2 / sum_gh C_gh^2 of each direction (n, P'), E the sum of C_gg, where C_gh = Cov(z_g, z_h) of the scores z
         in that direction is spread_g [g = h] - pull_g pull_h' [Pustejovsky and Tipton 2018, sec. 3.2]."""
-        own = np.einsum("np,gpq,nq->ng", directions, self.spread, directions, optimize=True)
+        variances = np.einsum("np,gpq,nq->ng", directions, self.spread, directions, optimize=True)
         moved = np.einsum("np,gpq->ngq", directions, self.pull, optimize=True)
         squares = np.einsum("ngq,ngq->ng", moved, moved)
         crossed = np.einsum("ngp,ngq->npq", moved, moved, optimize=True)
-        total = (own**2 - 2.0 * own * squares).sum(axis=1) + (crossed**2).sum(axis=(1, 2))
-        mean = (own - squares).sum(axis=1)
+        total = (variances**2 - 2.0 * variances * squares).sum(axis=1) + (crossed**2).sum(axis=(1, 2))
+        mean = (variances - squares).sum(axis=1)
         return np.asarray(np.where(total > 0.0, mean**2 / np.where(total > 0.0, total, 1.0), np.inf))
 
 
@@ -85,11 +85,11 @@ class EffectsOfGroups:
     Attributes
     ----------
     factor : (q, q)
-        Lambda, any whose Lambda Lambda' is the covariance, not always a triangle.
+        Lambda with Lambda Lambda' the covariance; not always triangular.
     entries : (m',) and (m',)
-        Its rows and columns that are not always 0.
+        Rows and columns of its entries that are not fixed at 0.
     n_phi : int
-        m, how many parameters it has.
+        m, its number of parameters.
     modes : (G, q)
         b^ of every group.
     conditional : (G, q, q)
@@ -97,8 +97,8 @@ class EffectsOfGroups:
     boundary : dict of int to float
         Columns whose diagonal element is 0, and the derivative of the log-likelihood by its square there.
     unit_diagonal : bool
-        Whether Lambda Lambda' is the covariance in every group, as it is unless a covariance of the groups was given
-        that has not ones on its diagonal.
+        Whether Lambda Lambda' is the covariance in every group; not so if a covariance of the groups without ones on
+        its diagonal was given.
     """
 
     factor: FloatArray
@@ -142,7 +142,7 @@ class EffectsOfGroups:
             out = -rho * (by_sd[r] / sd[r] + by_sd[s] / sd[s])
             out[rows == r] += self.factor[s, columns[rows == r]] / (sd[r] * sd[s])
             out[rows == s] += self.factor[r, columns[rows == s]] / (sd[r] * sd[s])
-        if np.count_nonzero(self.factor[[r, s]].any(axis=0)) < 2:  # one way to differ
+        if np.count_nonzero(self.factor[[r, s]].any(axis=0)) < 2:  # correlation of +-1
             out[:] = np.nan
         return np.asarray(out)
 
@@ -156,9 +156,9 @@ class Marginal:
     terms : tuple of EffectsOfGroups
         In the order of the formula.
     covariance : (P' + m', P' + m')
-        Of the fixed parameters and then of the entries of Lambda, term by term; NaN of what is at its boundary.
+        Covariance of the fixed parameters, then of the entries of Lambda, term by term; NaN at a boundary.
     quadrature : int
-        Nodes: 1 of Laplace's approximation, negative of a rule without modes.
+        Number of nodes: 1 is Laplace's approximation, a negative number a rule that is not adaptive.
     plain_loglik : float
         Of the same model without random effects.
     likelihood : MarginalLikelihood
@@ -188,12 +188,12 @@ class Marginal:
 
     @property
     def certain(self) -> bool:
-        """Whether the fixed effects alone give every level probability 1, whatever the variances are."""
+        """Whether the fixed effects alone give every observed level probability 1."""
         return self.plain_loglik > -1e-6
 
     @property
     def integration(self) -> str:
-        """How, in words."""
+        """How the random effects were integrated out."""
         if self.quadrature == 1:
             return "Laplace"
         return f"adaptive Gauss-Hermite, {self.quadrature} nodes"
@@ -212,7 +212,7 @@ class LikelihoodFit(Fit):
     n_alpha, n_beta, n_zeta, n_lambda : int
         P = n_alpha + n_beta + n_zeta + n_lambda.
     aliased : (P,) bool
-        Parameters not estimated: those of columns that depend on earlier ones, and those of `confounded`.
+        Parameters not estimated: columns that depend on earlier ones, and `confounded`.
     information : CovarianceMatrix or InverseInformation
         Standard errors and covariance of the estimated parameters, in the order of `coefficients`.
     digits : (P,)
@@ -271,7 +271,7 @@ class LikelihoodFit(Fit):
 
     @property
     def unbounded(self) -> BoolArray:
-        """(P,) estimates without standard errors, as the likelihood has no maximum and the search was given up."""
+        """(P,) estimates without standard errors, because the likelihood has no maximum."""
         unknown = np.zeros(self.coefficients.size, dtype=bool)
         if np.isnan(self.certificate.value):
             unknown[~self.aliased] = np.isnan(self.information.variances)
@@ -297,13 +297,12 @@ class LikelihoodFit(Fit):
 
     @property
     def edf(self) -> int:
-        """Number of estimated parameters, those of the covariance of random effects with them."""
-        own = 0 if self.marginal is None else self.marginal.n_phi
-        return int(np.count_nonzero(~self.aliased)) + own
+        """Number of estimated parameters, including those of the covariance of random effects."""
+        random = 0 if self.marginal is None else self.marginal.n_phi
+        return int(np.count_nonzero(~self.aliased)) + random
 
     def bread(self) -> FloatArray:
-        """(P' + m, P' + m) covariance by the information; of the parameters of random effects too where there are some,
-        NaN at a boundary."""
+        """(P' + m, P' + m) covariance by the information, including parameters of random effects; NaN at a boundary."""
         return self.information.covariance() if self.marginal is None else self.marginal.covariance.copy()
 
     def on_flexible_scale(self) -> FloatArray | None:

@@ -1,4 +1,4 @@
-"""A fitted likelihood model: estimates, their covariance, predictions and the likelihood, for the topics to ask."""
+"""A fitted likelihood model: estimates, their covariance, predictions and the likelihood."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from .unavailable import check_available
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedLikelihood(FittedRanker):
-    """A fitted likelihood model; its family tells what thresholds and effects stand for."""
+    """A fitted likelihood model; its family defines what thresholds and effects mean."""
 
     method: Any
     fit: LikelihoodFit
@@ -56,9 +56,9 @@ class FittedLikelihood(FittedRanker):
     def estimates(self) -> dict[str, pd.Series]:
         """Coefficients and thresholds by their kind; infinite ones of a separated response as such."""
         effects = {"Coefficients": "location", "Nominal effects": "nominal", "Scale effects": "scale", "Link": "lambda"}
-        found = {name: self.params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
+        frames = {name: self.params.iloc[self.parameters.of(kind)] for name, kind in effects.items()}
         random = {} if self.random_parameters is None else {"Random effects": self.random_parameters.deviations}
-        return {**found, "Thresholds": self.thresholds, **random}
+        return {**frames, "Thresholds": self.thresholds, **random}
 
     def figures_of_fit(self) -> tuple[str, ...]:
         """Link, log-likelihood and, where it has a meaning, AIC."""
@@ -70,14 +70,14 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def without_aic(self) -> str:
-        """Why AIC and BIC say nothing of this fit; empty where they do."""
+        """Why AIC and BIC have no meaning for this fit; empty if they have."""
         penalised = self.method.penalty is not None
         return "a penalised fit is no maximum of the likelihood" if penalised else self.own_covariance.without_aic
 
     # Predictions
 
     def _check_target(self, target: Target, what: str) -> None:
-        """Says which rows have thresholds out of order."""
+        """Warn of rows whose thresholds are out of order."""
         labels = target.index[target.complete].to_numpy()
         report_crossing(
             crossed_rows(self.rule, target.rows), target.rows.n, labels, what, refuse=self.method.refuses_crossing
@@ -94,7 +94,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def rule(self) -> LikelihoodRule:
-        """What the fit predicts by."""
+        """The rule of predictions."""
         return cast(LikelihoodRule, self.fit.rule)
 
     @property
@@ -106,12 +106,14 @@ class FittedLikelihood(FittedRanker):
     def no_margins(self) -> str | None:
         if self.family.ordered:
             return None
-        return f"{self.method!r} has thresholds in no order, and so no margins. Use .predict(type='prob')."
+        return (
+            f"{self.method!r} has thresholds that need not increase, so it has no margins. Use .predict(type='prob')."
+        )
 
     def _why_no_bounds(self) -> str:
         if self.family.ordered:
             return self.no_bounds
-        return "No margin bounds: thresholds of this model are in no order, and so it has no margins."
+        return "No margin bounds: the thresholds of this model need not increase, so it has no margins."
 
     @property
     def divisible(self) -> Sample:
@@ -151,8 +153,8 @@ class FittedLikelihood(FittedRanker):
         fit, information = self.fit, self.fit.information
         by_model = self.own_covariance.name == "model"
         variances = information.variances if by_model else np.diagonal(self.fixed_covariance)
-        known = np.where(variances >= 0.0, variances, np.nan)  # short of a maximum rounding makes negative ones
-        errors = np.where(fit.infinite, np.nan, spread(np.sqrt(known), fit))
+        variances = np.where(variances >= 0.0, variances, np.nan)  # rounding makes negative ones short of a maximum
+        errors = np.where(fit.infinite, np.nan, spread(np.sqrt(variances), fit))
         df = np.full(errors.size, self.own_covariance.df)
         if self.bias_reduced is not None:
             bread = information.covariance()
@@ -247,14 +249,14 @@ class FittedLikelihood(FittedRanker):
 
     @cached_property
     def whole_covariance(self) -> FloatArray:
-        """(P' + m, P' + m) of the estimated parameters, and of those of the random effects where there are some."""
+        """(P' + m, P' + m) covariance of the estimated parameters, including those of random effects."""
         if self.bias_reduced is not None:
             return self.bias_reduced.covariance(self.fit.information.covariance())
         return covariance_matrix(self.fit, self.own_covariance)
 
     @property
     def fixed_covariance(self) -> FloatArray:
-        """(P', P') covariance of the estimated parameters without those of random effects."""
+        """(P', P') covariance of the estimated parameters, excluding those of random effects."""
         count = int(np.count_nonzero(~self.fit.aliased))
         return self.whole_covariance[:count, :count]
 
@@ -280,7 +282,7 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def edf(self) -> int:
-        """Number of estimated parameters, those of the covariance of random effects with them."""
+        """Number of estimated parameters, including those of the covariance of random effects."""
         return self.fit.edf
 
     @property
@@ -290,12 +292,12 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def aic(self) -> float:
-        """-2 loglik + 2 edf, of a maximum of the likelihood of independent rows."""
+        """-2 loglik + 2 edf; refused unless the fit maximises the likelihood of independent rows."""
         return self._criterion("aic", 2.0)
 
     @property
     def bic(self) -> float:
-        """-2 loglik + log(nobs) edf, of a maximum of the likelihood of independent rows."""
+        """-2 loglik + log(nobs) edf; refused like `aic`."""
         return self._criterion("bic", float(np.log(self.nobs)))
 
     def _criterion(self, name: str, k: float) -> float:
@@ -304,11 +306,11 @@ class FittedLikelihood(FittedRanker):
 
     @property
     def deviance(self) -> float:
-        """-2 loglik; against the saturated model of single rows, whose log-likelihood is 0."""
+        """-2 loglik: twice the distance from the saturated model of single rows."""
         return -2.0 * float(self.loglik)
 
     def issued(self) -> list[Alert]:
-        """Those that are issued after the fit."""
+        """Warnings issued after the fit."""
         issued = [
             *super().issued(),
             *likelihood_alerts(self.fit, self.parameters, self.design),
@@ -343,7 +345,7 @@ class FittedLikelihood(FittedRanker):
 
 
 def of_errors(r: FittedLikelihood) -> tuple[str, ...]:
-    """The notes that tell which standard errors a table has, and which estimates are not finite."""
+    """Notes on the standard errors of a table and on infinite estimates."""
     return (f"Standard errors: {r.own_covariance.words}.", *without_end(r.fit, r.parameters))
 
 

@@ -300,8 +300,7 @@ def mirrored(link: Link) -> Link:
     )
 
 
-#: By name: where the search for lambda begins, its open range, whether the links vary with log lambda, the range of a
-#: first estimate, and the links that are members.
+#: The links with a parameter, by name.
 FLEXIBLE: dict[str, FlexibleLink] = {
     "aranda-ordaz": FlexibleLink(
         "aranda-ordaz", aranda_ordaz, 1.0, 0.0, 1e6, True, (1.0 / 16.0, 16.0), ("logit", "cloglog")
@@ -316,24 +315,26 @@ LINK_NAMES = (*LINKS, *FLEXIBLE)
 
 
 def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
-    """The link of a name, however that is spelled; of a flexible one the family, or its member at `lam`.
+    """The link that a name spells; for a flexible link its family, or the member at `lam`.
 
     Raises
     ------
     OptionError
         An unknown name, lam for a link without a parameter, or lam outside its range.
     """
-    known = one_spelled("link", name, LINK_NAMES)
-    if known in LINKS:
+    spelled = one_spelled("link", name, LINK_NAMES)
+    if spelled in LINKS:
         if lam is not None:
-            raise OptionError(f"lam is the parameter of {' or '.join(FLEXIBLE)}; link={name!r} has none.")
-        return LINKS[known]
-    family = FLEXIBLE[known]
+            raise OptionError(
+                f"lam is the parameter of {' or '.join(FLEXIBLE)}; link={name!r} has no parameter. Leave lam out."
+            )
+        return LINKS[spelled]
+    family = FLEXIBLE[spelled]
     if lam is None:
         return family
     value = number("lam", lam, also=", or None to estimate it")
     if not family.lower < value < family.upper:
-        raise OptionError(f"lam must lie between {family.lower:g} and {family.upper:g} with {known}; got {value!r}.")
+        raise OptionError(f"lam must lie between {family.lower:g} and {family.upper:g} with {spelled}; got {value!r}.")
     return family.at(value)
 
 

@@ -161,7 +161,7 @@ def _to_left(u: FloatArray, lo: FloatArray) -> tuple[BoolArray, FloatArray, Floa
 
 def _probit_parts(u: FloatArray, lo: FloatArray, d: FloatArray) -> tuple[FloatArray, ...]:
     """log p, Q, log(phi(lo) / phi(u)) and 1 - p for u + lo <= 0; Q stands for u = 0, lo = -1 where u > 5."""
-    wide = u > 5.0  # then lo <= -5: p is near 1, and its complement is what is known well
+    wide = u > 5.0  # then lo <= -5: p is near 1, and its complement is more accurate
     inner = np.where(wide, 0.0, u)
     q, log_ratio = _left_mass(inner, np.where(wide, -1.0, lo), np.where(wide, 1.0, d))
     missing = ndtr(-u) + ndtr(lo)
@@ -283,11 +283,11 @@ class Link:
     interval : callable (u, lo, d) -> Interval
         The same with its derivatives.
     mirror : str
-        Name of the link of the latent variable with its sign changed (itself where symmetric, "" where there is none).
+        Name of the link of the latent variable with its sign changed (itself if symmetric, "" if there is none).
     lam : float or None
         The parameter of a flexible link (see `flexible.py`).
     product : callable (u, lo, d) -> (n,) or None
-        F(u) - F(lo) as accurately without logarithms, where there is such a form.
+        F(u) - F(lo), as accurate but without logarithms; None if the link has no such form.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Par
 def threshold_values(fit: LikelihoodFit) -> FloatArray:
     """(K-1,) thresholds that predictions are made by, at zero of the nominal columns; NaN beside a level without rows.
 
-    Infinite ones of a separated response are where the search stopped.
+    Infinite thresholds of a separated response have the value where the search stopped.
     """
     theta = cast(LikelihoodRule, fit.rule).alpha[:, 0]
     return fit.coefficients[: theta.size] if fit.jacobian is None else np.where(np.isfinite(theta), theta, np.nan)
@@ -94,10 +94,10 @@ def texts(name: str, given: Any) -> list[str]:
     return names
 
 
-def why_confounded(place: int, fit: LikelihoodFit, parameters: Parameters) -> str:
+def why_confounded(index: int, fit: LikelihoodFit, parameters: Parameters) -> str:
     """Why a parameter is not estimated."""
     return (
-        f"{parameters.names[place]} is not estimated (NA): the probabilities of the {fit.rule.n_levels} levels "
+        f"{parameters.names[index]} is not estimated (NA): the probabilities of the {fit.rule.n_levels} levels "
         "determine it only together with other parameters. Leave it out."
     )
 
@@ -177,12 +177,12 @@ class Covariance:
 
     @property
     def without_aic(self) -> str:
-        """Why AIC and BIC mean nothing beside it; empty where they do."""
+        """Why AIC and BIC have no meaning under this covariance; empty if they have."""
         if self.survey is not None:
             return "a weighted sample has no likelihood of independent rows"
         if self.cluster is not None:
             return "rows of a cluster are not independent"
-        return "" if self.name == "model" else "robust errors do not take the model for true"
+        return "" if self.name == "model" else "robust errors do not assume that the model is true"
 
     @property
     def most_at_once(self) -> float:
@@ -200,7 +200,7 @@ class Covariance:
 
 
 def own_covariance(design: Design) -> Covariance:
-    """That of the survey design; cluster-robust where the fit has clusters; else from the information."""
+    """The default: of the survey design, else cluster-robust if the fit has clusters, else by the information."""
     if design.survey is not None:
         return Covariance("survey", survey=design.survey)
     cluster = design.sample.cluster
@@ -229,20 +229,18 @@ def for_few_clusters(chosen: Covariance, fit: LikelihoodFit, design: Design, pen
 
 
 def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
-    """What a user's `vcov` stands for at a fit with a penalty, or None.
+    """The covariance that a user's `vcov` names, for a fit with this penalty (or None).
 
     Raises
     ------
     OptionError
-        An unknown name, clusters that were not given, CR2 of a penalised fit, or what random effects do not go with.
+        An unknown name, missing clusters, CR2 of a penalised fit, or a covariance that random effects exclude.
     DataError
         Clusters that do not match the rows.
     """
     chosen = _named_covariance(choice, design)
     if chosen.name == "CR2" and penalty is not None:
-        raise OptionError(
-            f"vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes others. {WITHOUT_CR2}"
-        )
+        raise OptionError(f"vcov='CR2' needs maximum likelihood estimates without penalty=. {WITHOUT_CR2}")
     if design.sample.rows.random is None:
         return chosen
     if chosen.name not in ("model", "cluster"):
@@ -327,7 +325,7 @@ def _column_codes(name: str, design: Design) -> IntArray:
 
 
 def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
-    """(P' + m, P' + m) covariance of the estimated parameters, those of random effects last; NaN for infinite ones."""
+    """(P' + m, P' + m) covariance of the estimated parameters, random effects last; NaN for infinite estimates."""
     bread = fit.bread()
     if chosen.name == "model":
         return bread

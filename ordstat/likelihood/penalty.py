@@ -24,7 +24,7 @@ class Penalty(ABC):
     Attributes
     ----------
     determines : bool
-        Whether effects that the rows do not determine have estimates.
+        Whether effects that the data do not determine have estimates.
     text : str
         As in a summary.
     """
@@ -69,11 +69,11 @@ class Ridge(Penalty):
             weights[-1] = 0.0
 
         def penalised(x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
-            found = problem.evaluate(x)
-            if found is None:
+            at = problem.evaluate(x)
+            if at is None:
                 return None
-            loglik = found.loglik - 0.5 * float(weights @ x**2)
-            return Evaluation(loglik, found.score - weights * x, found.information.raised(weights))
+            loglik = at.loglik - 0.5 * float(weights @ x**2)
+            return Evaluation(loglik, at.score - weights * x, at.information.raised(weights))
 
         return penalised
 
@@ -105,15 +105,15 @@ class Jeffreys(Penalty):
             return 0.5 * float(log_det) if sign > 0.0 else math.nan
 
         def penalised(x: FloatArray, information: Blocks | None = None, /) -> Evaluation | None:
-            found, value = problem.evaluate(x), half_log_det(x)
-            if found is None or math.isnan(value):
+            at, value = problem.evaluate(x), half_log_det(x)
+            if at is None or math.isnan(value):
                 return None
             gradient, hessian = _derivatives(half_log_det, x)
-            values, vectors = np.linalg.eigh(found.information.dense() - hessian)
+            values, vectors = np.linalg.eigh(at.information.dense() - hessian)
             # Directions of the wrong curvature are climbed, not descended: the sum need not be concave.
             dense = (vectors * np.maximum(np.abs(values), 1e-8 * np.abs(values).max())) @ vectors.T
-            at = Evaluation(found.loglik + value, found.score + gradient, Blocks.of_dense(dense, _n_alpha(problem)))
-            return at if at.finite else None
+            total = Evaluation(at.loglik + value, at.score + gradient, Blocks.of_dense(dense, _n_alpha(problem)))
+            return total if total.finite else None
 
         return penalised
 
@@ -154,8 +154,8 @@ def _derivatives(value: Callable[[FloatArray], float], x: FloatArray) -> tuple[F
     for j, unit in enumerate(_STEP * units):
         near, far = (value(x + k * unit) - value(x - k * unit) for k in (1, 2))
         gradient[j] = (8.0 * near - far) / (12.0 * _STEP)
-    for j, one in enumerate(_STEP * units):
-        for k, other in enumerate(_STEP * units[: j + 1]):
-            across = value(x + one + other) + value(x - one - other) - value(x + one - other) - value(x - one + other)
+    for j, a in enumerate(_STEP * units):
+        for k, b in enumerate(_STEP * units[: j + 1]):
+            across = value(x + a + b) + value(x - a - b) - value(x + a - b) - value(x - a + b)
             hessian[j, k] = hessian[k, j] = across / (4.0 * _STEP**2)
     return gradient, hessian

@@ -1,4 +1,4 @@
-"""The problem: the rows, columns and parameters that are estimated, and the way back to those of the user."""
+"""The problem: rows, columns and estimated parameters, and the map to the user's parameters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class UserScale:
     A : (m, q)
     scale : (q,)
     c : (t,)
-        How a common move of all thresholds moves their parameters: ones without a structure.
+        Change of the threshold parameters when all thresholds move by 1: ones without a structure.
     """
 
     G: FloatArray
@@ -74,9 +74,9 @@ class UserScale:
         sizes = UserScale(np.abs(self.G), np.abs(self.A), np.abs(self.scale), np.abs(self.c))
         return 2.0**-53 * sizes.coefficients(np.abs(x))
 
-    def gradient(self, place: int) -> FloatArray:
-        """(P,) derivatives of one parameter of the user by the coordinates."""
-        return np.asarray(self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[place])
+    def gradient(self, index: int) -> FloatArray:
+        """(P,) derivatives of the user's parameter `index` by the coordinates."""
+        return np.asarray(self.coefficients(np.eye(self.c.size * self.G.shape[0] + self.scale.size))[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class InverseInformation:
 
 @dataclass(frozen=True, eq=False)
 class CovarianceMatrix:
-    """A covariance (P', P') at hand; NaN where it is not known."""
+    """A covariance (P', P'); NaN where unknown."""
 
     matrix: FloatArray
 
@@ -124,7 +124,7 @@ class CovarianceMatrix:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """What is maximised, on which columns, and the way back.
+    """What is maximised, on which columns, and the map to the user's parameters.
 
     Attributes
     ----------
@@ -137,16 +137,16 @@ class Problem:
     counts : (K',) weighted counts of the levels present
     family : Family
     flexible : FlexibleLink or None
-        Where the parameter of the link is estimated; the link of `family` is where the search begins then.
+        The family of links if its parameter is estimated; the search begins at the link of `family`.
     structure : ThresholdMap or None
         Structure of the thresholds between the levels present.
     confounded : tuple of int
         Places, among all parameters, of the log-scale effects and lambda left out, as the cell probabilities do not
         determine them. Such a lambda stays where the search would begin.
     n_lambda : int
-        1 where the link has a parameter that is not given, estimated or not.
+        1 if the link has a parameter that the user did not fix, whether estimated or confounded.
     used : (N,) or None
-        Places of the rows in the original sample; None where all have a positive weight.
+        Positions of the rows in the original sample; None if all have a positive weight.
     """
 
     sample: Sample
@@ -249,7 +249,7 @@ class Problem:
         return replace(self, sample=part, counts=counts) if np.all(counts > 0.0) else None
 
     def at_link(self, link: Link) -> Problem:
-        """The same at another link that is known."""
+        """The same at another link, without a parameter to estimate."""
         return replace(self, family=self.family.at(link), flexible=None)
 
     def family_at(self, lam: float) -> Family:
@@ -297,7 +297,7 @@ class Problem:
 
     @property
     def many_rows(self) -> bool:
-        """Whether rough steps on the way, from some of the rows, cost little beside one pass over all."""
+        """Whether rough steps from some of the rows cost little compared with a pass over all rows."""
         plain = self.family.local and self.flexible is None and self.sample.rows.one_scale
         return self.sample.n >= (_MANY if plain else _MANY_TERMS) * self.n_parameters
 
@@ -321,7 +321,7 @@ class Problem:
 
     @cached_property
     def user(self) -> UserScale:
-        """The way back, for the columns kept."""
+        """The map to the user's parameters, for the columns kept."""
         location, nominal, scale = self.rows.location, self.rows.nominal, self.rows.scale
         m, p, r = 1 + nominal.mean.size, location.mean.size, scale.mean.size + int(self.flexible is not None)
         G, A, c = np.diag(np.append(1.0, 1.0 / nominal.deviation)), np.zeros((m, p + r)), np.ones(self.counts.size - 1)

@@ -20,9 +20,9 @@ _STEPS, _HALVINGS, _OUTWARDS = 30, 20, 40
 _TOLERANCE, _ROUGHLY = 1e-3, 1e-8
 #: Steps from the estimate beyond which a profile is flat.
 _FAR = 1e3
-#: A part of the way that is not worth another attempt to follow the profile there.
+#: Share of the way below which the search for the end of a profile stops.
 _NEAR = 0.02
-#: A fall of the log-likelihood that matters to no interval.
+#: A fall of the log-likelihood too small to matter for an interval.
 _HARDLY = 1e-3
 
 SEPARATED = "the estimate itself is infinite (separation)"
@@ -37,7 +37,7 @@ def crossing(deviance: Callable[[float], float], centre: float, step: float, dro
     Parameters
     ----------
     deviance : callable
-        From a value at which the parameter is held to the deviance of the maximum there; NaN where none is found.
+        Deviance of the maximum with the parameter held at a value; NaN if no maximum is found.
     centre : float
         The estimate.
     step : float
@@ -110,13 +110,13 @@ class ProfileLikelihood:
             raise DataError("The likelihood must be finite at the estimates for a profile; it is not.")
         return at.loglik
 
-    def end(self, place: int, direction: int, drop: float) -> tuple[float, str]:
+    def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
         """Where the deviance has risen by `drop`.
 
         Parameters
         ----------
-        place : int
-            Among the estimated parameters.
+        index : int
+            Of the parameter, among the estimated ones.
         direction : {-1, 1}
             Below or above the estimate.
         drop : float > 0
@@ -128,9 +128,9 @@ class ProfileLikelihood:
             The value is infinite where the estimate itself is, and NaN where the profile does not get there; the reason
             is empty otherwise.
         """
-        if self.separation is not None and self.separation[place] * direction > 0.0:
+        if self.separation is not None and self.separation[index] * direction > 0.0:
             return direction * math.inf, SEPARATED
-        a, last = self.user.gradient(place), self._start
+        a, last = self.user.gradient(index), self._start
         step = math.sqrt(max(float(a @ last.factor.solve(a)), 0.0))
         if self.separation is not None:
             step = min(step, float(np.linalg.norm(a)))
@@ -146,13 +146,13 @@ class ProfileLikelihood:
         limit = crossing(deviance, float(a @ last.x), direction * step, drop)
         return limit, NOT_REACHED if math.isnan(limit) else ""
 
-    def curve(self, place: int, values: FloatArray) -> FloatArray:
+    def curve(self, index: int, values: FloatArray) -> FloatArray:
         """(n,) maximised log-likelihood with the parameter held at each value; NaN where none is found."""
-        return np.array([math.nan if each is None else each.at.loglik for each in self.held(place, values)])
+        return np.array([math.nan if each is None else each.at.loglik for each in self.held(index, values)])
 
-    def held(self, place: int, values: FloatArray) -> list[Optimum | None]:
+    def held(self, index: int, values: FloatArray) -> list[Optimum | None]:
         """The maxima with the parameter held at each value, each sought from the one before it; None where lost."""
-        a, maxima = self.user.gradient(place), list[Optimum | None]([None] * values.size)
+        a, maxima = self.user.gradient(index), list[Optimum | None]([None] * values.size)
         centre = float(a @ self._start.x)
         for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
             last: Optimum | None = self._start
@@ -203,7 +203,7 @@ class ProfileLikelihood:
                 return None
         weight = self.total_weight
         try:
-            found = maximise(self.objective, x, tol=_TOLERANCE, max_iter=_STEPS, total_weight=weight, at=at, held=a)
+            maximum = maximise(self.objective, x, tol=_TOLERANCE, max_iter=_STEPS, total_weight=weight, at=at, held=a)
         except DataError:  # where the information overflows
             return None
-        return found if found.converged or found.decrements[-1] <= _ROUGHLY else None
+        return maximum if maximum.converged or maximum.decrements[-1] <= _ROUGHLY else None

@@ -1,8 +1,8 @@
 """The pass over the rows: log-likelihood, score and information.
 
 Rows of a cumulative model go through one compiled pass, which centres and scales the columns as it reads them. It has
-the logit and the normal distribution; other links, and values too far out for its forms, give it log p and its
-derivatives by NumPy. Models in which P(y <= k) depends on all thresholds, or whose link has a parameter to estimate,
+the links without a parameter; other links, and values outside the range of its formulas, pass it log p and its
+derivatives from NumPy. Models in which P(y <= k) depends on all thresholds, or whose link has a parameter to estimate,
 take the terms of `Family.terms` through the Jacobian.
 """
 
@@ -34,7 +34,7 @@ LARGEST_LOG_SCALE = 100.0
 _FARTHEST = 1e-5 * 2.0**52
 #: Distributions that the compiled pass has.
 _COMPILED = {"logit": 1, "probit": 2, "cloglog": 3, "loglog": 4, "cauchit": 5}
-#: So many different rows of nominal columns are few.
+#: At most so many different rows of nominal columns are treated as patterns.
 _PATTERNS = 64
 
 
@@ -46,7 +46,7 @@ def _inside(predictor: Predictor, beta: FloatArray) -> bool:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodRows:
-    """The log-likelihood on centred and scaled columns, those of the log scale only scaled.
+    """The log-likelihood on centred and scaled columns; log-scale columns are only scaled.
 
     A point x is (alpha (K-1, m) threshold by threshold, beta (p,), zeta (r,), lambda).
 
@@ -91,7 +91,7 @@ class LikelihoodRows:
 
     @cached_property
     def _patterns(self) -> tuple[FloatArray, IntArray] | None:
-        """(G, m) different rows of the nominal columns and which of them each row has; None where there are many."""
+        """(G, m) different rows of the nominal columns, and the index of each row's; None if there are many."""
         nominal = self.sample.rows.nominal
         if nominal is None:
             return None
@@ -131,7 +131,7 @@ class LikelihoodRows:
         alpha, rest = x[:size].reshape(self.shape), x[size:]
         by_row, columns = self._arrays
         theta, step = alpha, np.diff(alpha, axis=0, prepend=0.0)
-        if self._patterns is not None:  # every pattern has thresholds of its own until the sums are complete
+        if self._patterns is not None:  # until the sums are complete every pattern has separate thresholds
             w = self._patterns[0]
             theta, step = (w @ theta.T).reshape(-1, 1), (w @ step.T).reshape(-1, 1)
         limits = _FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE

@@ -26,7 +26,7 @@ _ROUNDING = 1e-7
 _FAR = 1e3
 #: Rows added to the programme at a time, for each component of a direction.
 _ROWS_SEPARATION = 3
-#: Coefficients or standard errors this large, for a column of unit deviation, are worth a linear programme.
+#: A coefficient or standard error this large, for a column of unit deviation, starts the linear programme.
 _LARGE_EFFECT, _LARGE_ERROR = 10.0, 5.0
 
 
@@ -40,7 +40,7 @@ def separation(problem: Problem, optimum: Optimum) -> FloatArray | None:
     slack, back = _slacks(problem)
     guess = np.linalg.lstsq(back, optimum.x, rcond=None)[0]
     direction, level = np.zeros(slack.shape[1]), np.ones(slack.shape[0], dtype=bool)
-    while level.any():  # a row that rises nowhere in the first solution may rise in another
+    while level.any():  # a row without slack in the first solution may have slack in another
         total = np.asarray(slack[np.flatnonzero(level)].sum(axis=0), dtype=np.float64).reshape(-1)
         farthest = _farthest(slack, total, np.asarray(guess, dtype=np.float64))
         slacks = slack @ farthest
@@ -55,7 +55,7 @@ def separation(problem: Problem, optimum: Optimum) -> FloatArray | None:
 
 
 def _suspicious(optimum: Optimum) -> bool:
-    """Slow or failed convergence, a huge effect or a huge standard error; on ordinary data none of them occurs."""
+    """Whether convergence was slow or failed, or an effect or a standard error is huge; rare in ordinary data."""
     errors = np.sqrt(np.diag(optimum.factor.schur_inverse()))
     return (
         optimum.slow
@@ -70,14 +70,14 @@ def _suspicious(optimum: Optimum) -> bool:
 def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatArray:
     """(B,) where total'x is largest, all slacks being at least 0; 0 if the programme fails.
 
-    Few rows hold the optimum: the programme begins with those of least slack at the estimates `guess`, and takes in
-    the rows that its solution breaks.
+    Few rows determine the optimum: the programme begins with the rows of least slack at the estimates `guess`, and adds
+    the rows that its solution violates.
     """
     from scipy.optimize import linprog
 
     used = np.argsort(slack @ guess, kind="stable")[: _ROWS_SEPARATION * guess.size]
     while True:
-        found = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
+        solution = linprog(  # type: ignore[call-overload]  # the stubs know no sparse arrays
             -total,
             A_ub=-slack[used],
             b_ub=np.zeros(used.size),
@@ -85,13 +85,13 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
             method="highs",
             options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
         )
-        if found.x is None:
+        if solution.x is None:
             return np.zeros(guess.size)
-        slacks = slack @ found.x
+        slacks = slack @ solution.x
         slacks[used] = 0.0
         broken = np.flatnonzero(slacks < -_ROUNDING)
         if not broken.size:
-            return np.where(np.abs(found.x) < _ROUNDING, 0.0, found.x)
+            return np.where(np.abs(solution.x) < _ROUNDING, 0.0, solution.x)
         worst = broken[np.argsort(slacks[broken], kind="stable")[: _ROWS_SEPARATION * guess.size]]
         used = np.concatenate([used, worst])
 
@@ -143,13 +143,13 @@ def _slack_matrix(X: FloatArray, nominal: FloatArray, y: IntArray, lines: Sequen
 
 
 def _shift(columns: Columns) -> FloatArray:
-    """Means per deviation, of columns that are not too far from 0 to be told from a constant there."""
+    """Means per deviation; 0 for columns so far from 0 that rounding would make them constant."""
     shift = columns.mean / columns.deviation
     return np.where(np.abs(shift) < _FAR, shift, 0.0)
 
 
 def _moved(columns: FloatArray, shift: FloatArray) -> FloatArray:
-    """Scaled columns not centred any more; what was 0 is 0 again."""
+    """Scaled columns with their means added back; values that were 0 are exactly 0 again."""
     moved = columns + shift
     return np.where(np.abs(moved) > 1e-12, moved, 0.0)
 
@@ -163,7 +163,7 @@ _BUFFER = 1 << 20
 def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatArray:
     """R of the QR decomposition of the derivatives of eta_k, each line divided by the size of eta_k.
 
-    The point is drawn at random, for columns that are moved so that rounding does not hide what they tell.
+    They are taken at a random point, with columns shifted so that rounding does not hide their rank.
     """
     rows, offset, rng = problem.rows, problem.sample.rows.offset, np.random.default_rng(20)
     structure, flexible, (count, m) = problem.structure, problem.flexible, rows.shape
@@ -173,7 +173,7 @@ def _triangle(problem: Problem, index: IntArray, thresholds: IntArray) -> FloatA
     alpha[:, 0] = problem.family.start(problem.counts / problem.counts.sum())
     alpha = jacobian @ np.linalg.lstsq(jacobian, alpha, rcond=None)[0]
     zeta, beta = rng.uniform(-0.3, 0.3, size=z_mean.size), rng.uniform(-0.5, 0.5, size=x_mean.size)
-    # No threshold takes in the centring of x where none is free to move. Without an offset centring z changes nothing.
+    # Thresholds that cannot move together do not absorb the centring of x; centring z matters only with an offset.
     x_shift = x_mean if structure is not None and structure.intercept is None else np.zeros(x_mean.size)
     z_shift = np.zeros(z_mean.size) if offset is not None else -z_mean
     scale_offset = problem.sample.rows.scale_offset
@@ -207,7 +207,7 @@ def identified(problem: Problem) -> Problem:
 def confounded(problem: Problem) -> list[int]:
     """The log-scale effects, and lambda, that depend on the parameters before them.
 
-    They are places among the parameters whose columns are independent.
+    Positions among the parameters whose columns are independent.
     """
     n_last = problem.rows.scale.mean.size + int(problem.flexible is not None)
     if not n_last:

@@ -39,7 +39,7 @@ def places(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
 def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatArray) -> FloatArray:
     """(F, F) covariance of all parameters of the rule, from that of the estimated ones (P', P').
 
-    Infinite estimates count as known: what depends on them has no error (`infinite_parameters`).
+    Infinite estimates have no error here; `infinite_parameters` marks what depends on them.
     """
     full = covariance
     if fit.separation is not None:
@@ -53,7 +53,7 @@ def rule_covariance(fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatA
 
 
 def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
-    """(F,) parameters of the rule that have no finite estimate; None where all have."""
+    """(F,) parameters of the rule without a finite estimate; None if all are finite."""
     if fit.separation is None:
         return None
     infinite = fit.infinite
@@ -62,7 +62,7 @@ def infinite_parameters(fit: LikelihoodFit) -> BoolArray | None:
 
 
 def depends_on_infinite(fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows, type: str) -> BoolArray | None:
-    """(n, M) which predictions depend on an infinite estimate; None where there is none."""
+    """(n, M) which predictions depend on an infinite estimate; None if all estimates are finite."""
     infinite = infinite_parameters(fit)
     if infinite is None:
         return None
@@ -150,7 +150,7 @@ _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {
     "linear_predictor": lambda rule, rows: rule.eta(rows),
     "mean": lambda rule, rows: (rule.probabilities(rows) @ np.arange(1.0, rule.n_levels + 1))[:, None],
 }
-#: What has a standard error.
+#: Predictions that have a standard error.
 UNCERTAIN = tuple(_VALUES)
 
 

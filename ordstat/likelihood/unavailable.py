@@ -1,6 +1,6 @@
-"""What cannot be asked of a likelihood fit, why, and what to ask instead.
+"""Questions that a likelihood fit cannot answer, why, and what to ask instead.
 
-Random effects have a table of their own, `REFUSED` in `mixed/results.py`.
+The table for random effects is `REFUSED` in `mixed/results.py`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from typing import Any
 
 from ..exceptions import UnavailableError
 
-#: What a fit may have -> that in words, with the reason.
+#: Part of a fit -> its description with the reason for a refusal.
 MODIFIERS = {
     "survey": "a survey design, whose rows have no likelihood",
     "clusters": "clusters, whose rows are drawn together",
-    "robust": "robust standard errors, as it takes the rows as independent (see also .with_vcov('model'))",
+    "robust": "robust standard errors, as it assumes independent rows (see also .with_vcov('model'))",
     "penalty": "a penalty, as it needs the maximum of the likelihood",
     "infinite": "a separated response, as it needs finite estimates (fit with penalty=, or merge levels)",
     "nominal": "nominal effects",
@@ -24,7 +24,7 @@ MODIFIERS = {
 }
 _NOMINAL = "test() of the fit with nominal='~ x'"
 _FREED = f"{_NOMINAL}, or nominal_test()"
-#: Question -> what it does not go with, and what to ask instead.
+#: Question -> the parts of a fit that exclude it, and what to ask instead.
 REFUSED = {
     "aic": ("survey", "anova() of this fit alone"),
     "bic": ("survey", "anova() of this fit alone"),

@@ -78,14 +78,6 @@ def test_rows_are_ordered_by_expected_rank_where_scores_do_not_compare(asked: di
     assert np.isfinite(fit.errors(cv=3)["cv"]["concordance"])
 
 
-@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
-def test_partial_proportional_odds_order_as_well_as_proportional_ones() -> None:
-    wine = datasets.load("wine")
-    free, bound = ordfit("rating ~ contact", wine, nominal="~ temp"), ordfit("rating ~ temp + contact", wine)
-    assert free.loglik > bound.loglik
-    assert free.errors().loc["concordance", "training"] == bound.errors().loc["concordance", "training"]
-
-
 def test_the_brier_score_of_one_level_has_the_name_of_the_level() -> None:
     fit = ordfit("rating ~ temp + contact", datasets.load("wine"))
     found = fit.discrimination()

@@ -63,7 +63,7 @@ def test_data_is_a_frame(data: Any) -> None:
 
 def test_bounds_of_a_model_without_margins_say_why() -> None:
     (note,) = ordfit("rating ~ temp", datasets.load("wine"), "acat").bounds().attrs["notes"]
-    assert "in no order" in note and "nominal" not in note
+    assert "need not increase" in note and "nominal" not in note
 
 
 def test_one_group_is_compared_with_all_items() -> None:

@@ -211,7 +211,7 @@ def test_ways_to_ask():
     [
         ({"vcov": "CR2"}, "'CR2' needs ordfit.*'type': 'CR2'"),
         ({"vcov": {"cluster": "judge", "type": "CR3"}}, "one of 'CR1', 'CR2'"),
-        ({"vcov": "CR2", "cluster": "judge", "penalty": 1.0}, "finite estimates of maximum likelihood"),
+        ({"vcov": "CR2", "cluster": "judge", "penalty": 1.0}, "maximum likelihood estimates without penalty"),
     ],
 )
 def test_what_has_none(arguments, match):
@@ -280,9 +280,7 @@ def test_penalised_fits_are_refused_before_they_are_made():
         lambda: plain.vcov(vcov),
         lambda: plain.with_vcov(vcov),
     ):
-        with pytest.raises(
-            OptionError, match=r"vcov='CR2' takes finite estimates of maximum likelihood, and penalty= makes"
-        ):
+        with pytest.raises(OptionError, match=r"vcov='CR2' needs maximum likelihood estimates without penalty="):
             ask()
     assert not seen
 

@@ -200,7 +200,7 @@ def test_a_logistic_response_gives_a_lambda_near_one() -> None:
 @pytest.mark.parametrize(
     ("link", "message"),
     [
-        (("logit", 0.5), "link='logit' has none"),
+        (("logit", 0.5), "link='logit' has no parameter"),
         (("aranda-ordaz", -1.0), "lam must lie between 0"),
         (("log-gamma", "x"), "lam must be a finite number"),
         ("log-gama", "link must be one of 'logit'"),

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
 from ordstat.exceptions import OptionError
 from ordstat.formula.sample import Rows, Sample
@@ -185,19 +184,6 @@ def test_a_flexible_link_takes_a_ridge() -> None:
         assert fit(sample, link=("log-gamma", lam), penalty=5.0).trace.objective[-1] < best
     with pytest.raises(OptionError, match=r"jeffreys.*needs a link without a parameter"):
         CumulativeLink(link="log-gamma", penalty="jeffreys")
-
-
-def test_ridge_of_two_levels_against_penalised_binomial() -> None:
-    sample = make(n=100, n_levels=2)
-    sd = sample.X.std(axis=0)
-    design = np.column_stack([np.ones(sample.n), sample.X / sd])
-    model = sm.GLM(sample.y, design, family=sm.families.Binomial())
-    b = model.fit().params
-    penalty = np.diag([0.0, 2.0, 2.0])
-    for _ in range(50):
-        b = b + np.linalg.solve(penalty - model.hessian(b), model.score(b) - penalty @ b)
-    found = fit(sample, penalty=2.0)
-    np.testing.assert_allclose(found.coefficients, [-b[0], *(b[1:] / sd)], rtol=1e-8)
 
 
 def test_jeffreys_has_no_maximum_with_nominal_effects() -> None:
