@@ -124,7 +124,7 @@ def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
         return name, "none: infinite estimates" if test.df == 0 else "none"
     p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
-        return name, f"{test.statistic:.4g} on {test.df} df, {p}"
+        return name, f"{test.statistic:.2f} on {test.df} df, {p}"
     return name, f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
 
 

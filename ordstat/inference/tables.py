@@ -72,9 +72,10 @@ def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]
         A variable that is not numeric, or that enters through a function, or another `per`.
     """
     design, spec, rows = r.design, r.design.spec, r.design.sample.rows
-    expressions = [factor for factor in spec.factors.values() if spec.codings[factor.key].suffixes == ("",)]
-    numeric = [factor for factor in expressions if not spec.codings[factor.key].levels]
-    linear = [name for factor in numeric for name in factor.names if spec.linear_in(name)]
+    numeric = [key for key, coding in spec.codings.items() if not coding.levels and coding.suffixes == ("",)]
+    linear = [
+        name for key in numeric if key in spec.factors for name in spec.factors[key].names if spec.linear_in(name)
+    ]
     sides = (
         ("location", spec.location, design.terms, rows.X),
         ("nominal", spec.nominal, design.nominal_terms, rows.nominal),
