@@ -265,7 +265,7 @@ class Convergence(Reported):
         values = pd.DataFrame({"eigenvalue": self.eigenvalues}, index=np.arange(1, self.eigenvalues.size + 1))
         header = (("Solver", self.message), ("Condition number, scaled columns", self.condition))
         first = Table(title="Coefficients", frame=self.table, formats=_DIGITS)
-        second = Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"}, fold=3)
+        second = Table(title="Eigenvalues of the information", frame=values, formats={"eigenvalue": ".4g"})
         tables = (shortened(first, ".table"), shortened(second, ".eigenvalues"))
         return Report(title="Convergence of the fit", header=header, tables=tables, notes=self.warnings)
 

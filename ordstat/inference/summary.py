@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -18,7 +19,7 @@ from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import why_unavailable
 from ..report.cells import column_cells, few_decimals, p_in_words, ratio_decimals
 from ..report.frames import SCREEN, SHORTEST_LABEL
-from ..report.render import Line, Part, Report, Summary, Table
+from ..report.render import Line, Report, Summary, Table
 from ..report.sections import (
     DOUBTFUL,
     alert_notes,
@@ -47,16 +48,6 @@ TITLES = {
     "threshold": "Parameters of the thresholds",
     "lambda": "Parameter of the link",
 }
-#: What stands at the head of a column of ratios.
-SHORT = {
-    "odds ratio": "OR",
-    "adjacent odds ratio": "AOR",
-    "hazard ratio": "HR",
-    "reversed hazard ratio": "RHR",
-    "exp(estimate)": "exp",
-}
-
-
 # Figures of the whole fit
 
 
@@ -133,7 +124,7 @@ def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
         return name, "none: infinite estimates" if test.df == 0 else "none"
     p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
-        return name, f"{test.statistic:.4g} on {test.df} df, {p}"
+        return name, f"{test.statistic:.2f} on {test.df} df, {p}"
     return name, f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
 
 
@@ -141,42 +132,21 @@ def _test_of_effects(r: FittedLikelihood) -> tuple[str, str]:
 
 
 def likelihood_summary(
-    r: FittedLikelihood,
-    section: str | None = None,
-    *,
-    exponentiate: bool | None = None,
-    level: float = 0.95,
-    per: Any = None,
-    labels: Mapping[str, str] | None = None,
+    r: FittedLikelihood, section: str | None, exponentiate: bool | None, level: float, per: Any, labels: Any
 ) -> Summary:
     """The summary: its text is str(), its tables are in `.tables`."""
-    report = likelihood_report(r, bool(exponentiate), level, per, labels)
-    return shown_part(r, section, report, _screen_tables(r, report, exponentiate, labels) if section is None else [])
-
-
-def likelihood_report(
-    r: FittedLikelihood,
-    exponentiate: bool = False,
-    level: float = 0.95,
-    per: Any = None,
-    labels: Mapping[str, str] | None = None,
-) -> Report:
-    """All of the summary as data."""
     judged = shared_tables(r) if r.no_margins is None else error_tables(r)
     header, random, notes = r.random_part(level)
-    effects = _effect_tables(r, exponentiate, level, per, labels or {})
-    tables: list[Table | Part] = [*random, *effects, threshold_estimates(r), *judged]
-    return Report(
+    effects = _effect_tables(r, bool(exponentiate), level, per, labels or {})
+    converged = ("Convergence", certificate_text(r.fit.certificate, r.fit.trace))
+    report = Report(
         title=r.title,
-        header=(
-            *data_header(r),
-            *_fit_header(r, header),
-            ("Convergence", certificate_text(r.fit.certificate, r.fit.trace)),
-        ),
-        tables=tuple(tables),
+        header=(*data_header(r), *_fit_header(r, header), converged),
+        tables=(*random, *effects, threshold_estimates(r), *judged),
         notes=(*alert_notes(r), *notes),
         margin_notes=tuple if r.no_margins else lambda: (*r.margin_bounds.notes, _threshold_rule(r)),
     )
+    return shown_part(r, section, report, _screen_tables(r, report, exponentiate, labels) if section is None else [])
 
 
 def _fit_header(r: FittedLikelihood, random: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
@@ -228,7 +198,7 @@ def _effect_tables(
 ) -> list[Table]:
     """Every kind of effects in full, and the ratios of the location effects if `exponentiate`."""
     columns, names = r.coefficient_columns, r.parameters.names
-    factors, suffixes = (1.0, {}) if per is None else rescaled(r, per)
+    factors, suffixes = (np.ones(len(names)), {}) if per is None else rescaled(r, per)
     low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
     statistic = "z" if r.bias_reduced is None and np.isinf(r.own_covariance.df) else "t"
     changed = {"estimate": r.fit.limits, "std. error": columns["std_error"]}
@@ -236,8 +206,7 @@ def _effect_tables(
     shown = changed | {statistic: columns["statistic"]}
     shown |= {} if r.bias_reduced is None else {"df": columns["df"]}
     frame = pd.DataFrame(shown | {"p": columns["p_value"]} | limits)
-    if per is not None:
-        frame[[*changed, *limits]] *= factors[: len(frame), None]
+    frame[[*changed, *limits]] *= factors[: len(names), None]
     formats = {"z": ".2f", "t": ".2f", "df": ".1f", "p": "p"}
     tables: list[Table] = []
     for kind, title in TITLES.items():
@@ -306,13 +275,14 @@ def _brief(block: Table, ratios: Table | None) -> Table:
     """A table of effects with few digits, and the ratios at its right."""
     frame = block.frame.rename(columns={"std. error": "SE"})
     errors = frame["SE"].fillna(frame["estimate"].abs())
-    formats = dict.fromkeys(frame, few_decimals(errors)) | block.formats
+    formats = dict.fromkeys(frame, few_decimals(errors)) | {**block.formats}
     short = replace(block, frame=frame, formats=formats)
     if ratios is None:
         return short
     name, *limits = map(str, ratios.frame)
-    columns = ratios.frame.set_axis([SHORT[name], *map(" {}".format, limits)], axis=1)
-    title = f"{short.title}; {SHORT[name]} = {name}"
+    head = "exp" if "(" in name else re.sub(r"\b(\w)\w*\W*", r"\1", name).upper()  # "OR" of odds ratio
+    columns = ratios.frame.set_axis([head, *map(" {}".format, limits)], axis=1)
+    title = f"{short.title}; {head} = {name}"
     formats |= dict.fromkeys(columns, ratio_decimals(columns))
     wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
     label, *sizes = wide.grid.sizes

@@ -29,7 +29,7 @@ def tidy_parameters(
 ) -> pd.DataFrame:
     """One row per parameter: term, estimate, std_error, statistic, p_value, conf_low, conf_high, coef_type."""
     flag("conf_int", conf_int), flag("exponentiate", exponentiate)
-    columns, suffixes = dict(r.coefficient_columns), {}
+    columns, suffixes = dict(r.coefficient_columns), dict[str, str]()
     low, high = symmetric_limits(r.fit.coefficients, columns["std_error"], level, columns["df"])
     numbers = np.column_stack([r.fit.limits, low, high])
     if per is not None:
@@ -72,18 +72,19 @@ def rescaled(r: FittedLikelihood, per: Any) -> tuple[FloatArray, dict[str, str]]
         A variable that is not numeric, or that enters through a function, or another `per`.
     """
     design, spec, rows = r.design, r.design.spec, r.design.sample.rows
-    expressions = [factor for factor in spec.factors.values() if spec.codings[factor.key].suffixes == ("",)]
-    numeric = [factor for factor in expressions if not spec.codings[factor.key].levels]
-    linear = [name for factor in numeric for name in factor.names if spec.linear_in(name)]
+    numeric = [key for key, coding in spec.codings.items() if not coding.levels and coding.suffixes == ("",)]
+    linear = [
+        name for key in numeric if key in spec.factors for name in spec.factors[key].names if spec.linear_in(name)
+    ]
     sides = (
         ("location", spec.location, design.terms, rows.X),
         ("nominal", spec.nominal, design.nominal_terms, rows.nominal),
         ("scale", spec.scale, design.scale_terms, rows.scale),
     )
     if isinstance(per, str) and per == "sd":
-        columns = {name: X[:, terms[name].start] for _, _, terms, X in sides for name in linear if name in terms}
-        weights = {"aweights" if fractional(r) else "fweights": design.sample.case_weights}
-        changes = {name: math.sqrt(np.cov(column, **weights)) for name, column in columns.items()}
+        w: Any = {"aweights" if fractional(r) else "fweights": design.sample.case_weights}
+        plain = [(name, X, terms) for _, _, terms, X in sides for name in linear if X is not None and name in terms]
+        changes = {name: math.sqrt(np.cov(X[:, terms[name].start], **w)) for name, X, terms in plain}
         words = {name: f"SD ({change:.3g})" for name, change in changes.items()}
     else:
         changes = {name: number(f"per of {name}", x, above=0) for name, x in mapping("per", per, "{'age': 10}").items()}
@@ -119,12 +120,12 @@ def confidence_limits(r: FittedLikelihood, parm: Any = None, level: float = 0.95
     reasons: dict[tuple[str, str], str] = {}
     if type == "wald":
         limits = tidy_parameters(r, level=level)[["conf_low", "conf_high"]].to_numpy()[chosen]
-        notes, title = list(of_errors(r)), f"Wald limits, {100 * level:g} %"
+        notes, title = list(of_errors(r)), f"Wald limits, {100 * level:g}%"
     else:
         check_available(r, "confint(type='profile')")
         limits, reasons = _profile_limits(r, level, chosen)
         notes = [f"{name}, {end}: {reason}" for (name, end), reason in reasons.items()]
-        title = f"Profile likelihood limits, {100 * level:g} %"
+        title = f"Profile likelihood limits, {100 * level:g}%"
     frame = pd.DataFrame(limits, index=[names[place] for place in chosen], columns=["lower", "upper"])
     frame = NotedFrame.of(frame, notes, title)
     if type == "profile":

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..inference.proportionality import brant_tests, nominal_tests, scale_tests, score_tests
-from ..inference.summary import likelihood_figures, likelihood_report, likelihood_summary
+from ..inference.summary import likelihood_figures, likelihood_summary
 from ..inference.tables import confidence_limits, profiles, tidy_parameters
 from ..results import OrdinalResults
 from .fitted import FittedLikelihood, with_covariance
@@ -102,12 +102,11 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         ...
         """
 
-        return likelihood_summary(self, section, exponentiate=exponentiate, level=level, per=per, labels=labels)
+        return likelihood_summary(self, section, exponentiate, level, per, labels)
 
-    def summary_data(self, exponentiate: bool = False, level: float = 0.95) -> Report:
+    def summary_data(self) -> Report:
         """All of the summary as data."""
-
-        return likelihood_report(self, exponentiate, level)
+        return self.summary("all").report
 
     def tidy(
         self, conf_int: bool = True, exponentiate: bool = False, level: float = 0.95, per: Any = None

@@ -318,7 +318,7 @@ def describe_ordinal(
     counts, missing = _counts(codes, groups[keep], w, len(labels), len(shared))
     if not counts.sum() > 0.0:
         raise DataError(f"rows={names!r} has no answer to describe: all are missing, or have a weight of 0.")
-    index, limits = _index(names, by, labels), f"Limits: {100 * level:g} %."
+    index, limits = _index(names, by, labels), f"Limits: {100 * level:g}%."
     return OrdinalDescription(
         title=", ".join(names) + ("" if by is None else f" by {by}"),
         counts=pd.DataFrame(counts.reshape(len(index), -1), index=index, columns=pd.Index(shared, dtype=object)),

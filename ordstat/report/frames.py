@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby
 from typing import Any
 
 import pandas as pd
 
 from .cells import MISSING, cells, column_cells, filled, wrapped
+from .table import effect_label
 
 #: Characters of a line.
 SCREEN = 80
@@ -78,22 +79,14 @@ def by_numbers(grid: Grid) -> Grid:
     return replace(grid, heads=((names[0], *numbers, *names[after:]),), rows=rows)
 
 
-def grid_lines(grid: Grid, fold: int = 1) -> list[str]:
-    """Title, head and rows; a table wider than the screen is in blocks of columns.
-
-    Parameters
-    ----------
-    grid : Grid
-    fold : int
-        How many pieces of a narrow table stand side by side.
-    """
+def grid_lines(grid: Grid) -> list[str]:
+    """Title, head and rows; a table wider than the screen is in blocks of columns."""
     if grid.n_labels == 1 and grid.width > SCREEN:
         grid = _with_short_labels(grid)
     sizes = grid.sizes
     lines = wrapped(grid.title, SCREEN)
     if grid.width <= SCREEN:
-        body = _block_lines(grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2)
-        return [*lines, *(_folded(body, fold) if fold > 1 else body)]
+        return lines + _block_lines(grid, range(len(sizes)), [*sizes], 1 if _total(sizes, 2) > SCREEN else 2)
     words = len(grid.align) - len(grid.align.lstrip("l"))
     n_first = max(grid.n_labels or (words if words < len(sizes) else 1), 1)
     for block in _in_blocks(sizes, n_first):
@@ -177,17 +170,6 @@ def spans(head: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         yield text, start, start + 1 + len(more)
 
 
-def _folded(lines: list[str], fold: int) -> list[str]:
-    """Head and rule above each of `fold` pieces side by side; the lines as they are where these would not fit."""
-    head, body = lines[:2], lines[2:]
-    size, bar = len(lines[0]), "    "
-    if fold * size + (fold - 1) * len(bar) > SCREEN:
-        return lines
-    height = -(-len(body) // fold)
-    pieces = [head + body[start : start + height] for start in range(0, len(body), height)]
-    return [bar.join(row) for row in zip_longest(*pieces, fillvalue=" " * size)]
-
-
 _CELL = "padding:.15em .8em;text-align:right;white-space:nowrap"
 LABEL = "padding:.15em .8em .15em 0;text-align:left;white-space:pre"  # the nodes of a tree are indented
 RULE = "border-bottom:1px solid currentColor"
@@ -243,6 +225,8 @@ _FORMATS = {
     **dict.fromkeys(("df_resid", "df_denom"), ".1f"),
     **dict.fromkeys(("aic", "bic"), ".2f"),
 }
+#: Heads of columns for readers.
+_HEADS = {"std_error": "SE", "p_value": "p", "conf_low": "lower", "conf_high": "upper", "coef_type": "part"}
 #: Text of more characters than this is listed below the rows.
 _LONG = 40
 #: Of longer frames the first rows are printed.
@@ -307,6 +291,41 @@ class NotedFrame(pd.DataFrame):
         notes, title = [*self.attrs.get("notes", []), *more], self.attrs.get("title", "")
         grid = frame_grid(self.head(_MOST_ROWS), notes, title, self.attrs.get("formats"))
         return by_numbers(grid) if self.attrs.get("square") else grid
+
+    def shown(self) -> pd.DataFrame:
+        """The table as it prints, as texts, with heads and labels of terms for readers: what the exports write.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> fit.tidy().shown().iloc[-1, :3].tolist()
+        ['contact: yes', '1.5278', '0.4766']
+        """
+        grid = self._grid()
+        heads = [[_HEADS.get(text, text) for text in head] for head in grid.heads]
+        columns = pd.Index(heads[0]) if len(heads) == 1 else pd.MultiIndex.from_arrays(heads)
+        frame = pd.DataFrame(list(grid.rows), columns=columns).map(effect_label)
+        return frame.set_index(frame.columns[0]).rename_axis(None) if grid.n_labels == 1 else frame
+
+    def to_latex(self, buf: Any = None, **options: Any) -> Any:
+        """LaTeX of the table as it prints, by pandas; of the numbers with `float_format`, `formatters` or `columns`."""
+        return self._exported("to_latex", {"escape": True, **options})(buf)
+
+    def to_markdown(self, buf: Any = None, **options: Any) -> Any:
+        """Markdown of the table as it prints, by pandas; of the numbers with `floatfmt`."""
+        return self._exported("to_markdown", options)(buf)
+
+    def to_html(self, buf: Any = None, **options: Any) -> Any:
+        """HTML of the table as it prints, by pandas; of the numbers with `float_format`, `formatters` or `columns`."""
+        return self._exported("to_html", options)(buf)
+
+    def _exported(self, name: str, options: Mapping[str, Any]) -> Any:
+        if {"float_format", "formatters", "floatfmt", "columns"} & set(options):
+            return partial(getattr(pd.DataFrame(self), name), **options)
+        shown = self.shown()
+        shown = shown.map(lambda text: text.replace("|", "\\|")) if name == "to_markdown" else shown
+        return partial(getattr(shown, name), **{"index": not isinstance(shown.index, pd.RangeIndex), **options})
 
     def __repr__(self) -> str:
         return _text(self._grid())

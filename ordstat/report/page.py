@@ -21,7 +21,7 @@ from ..checks import flag
 from ..exceptions import DataWarning, OptionError, OrdstatError, SeparationWarning
 from ..fitted import FittedRanker
 from ..persistence import write_file
-from .cells import count, counted, p_in_words
+from .cells import counted, p_in_words
 from .frames import grid_html
 from .render import Line, Table, as_html
 from .sections import DOUBTFUL, certificate_text, departures, fractional, shortened
@@ -36,7 +36,6 @@ def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
         yield "Separation", _separation(fit)
         yield "Proportional odds (equal effects at all thresholds)", _proportional(fit)
     yield "Data", _data_readings(fit)
-    yield "Errors", _errors(fit)
 
 
 def _optimum(fit: FittedRanker) -> str:
@@ -78,14 +77,6 @@ def _data_readings(fit: FittedRanker) -> str:
     if sentences:
         return " ".join(sentences)
     return f"{'N' if fit.design.dropped else 'No row was left out, and n'}othing in the data looked doubtful."
-
-
-def _errors(fit: FittedRanker) -> str:
-    wrong, away = (fit.training_errors.value(f"{kind} error") for kind in ("classification", "absolute"))
-    return (
-        f"Of the {count(fit.nobs)} training rows {100 * wrong:.1f}% are predicted at a wrong level, {away:.2f} levels "
-        "off on average. New rows usually fare worse: fit.errors(cv=10) estimates by how much."
-    )
 
 
 # Pictures
@@ -237,18 +228,8 @@ def _question(fit: FittedRanker) -> Iterator[str]:
         f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this formula?"
     )
     yield _code(design.formula)
-    parts = {"nominal effects": "nominal", "scale effects": "scale", "weights": "weights", "offset": "offset"}
-    given = {
-        what: getattr(design.recipe, name, None)
-        for what, name in (parts | {"clusters": "cluster", "rows": "subset"}).items()
-    }
-    shown = [
-        f"{what}: {value if isinstance(value, str) else 'given as values'}"
-        for what, value in given.items()
-        if value is not None
-    ]
-    if shown:
-        yield _paragraph(f"With {'; '.join(shown)}.")
+    if design.recipe is not None and (arguments := design.recipe.arguments()):
+        yield _paragraph(f"With {arguments}.")
 
 
 def _data(fit: FittedRanker) -> Iterator[str]:
@@ -278,7 +259,7 @@ def _column_table(fit: FittedRanker) -> Table:
     X, w, names = fit.design.sample.X, fit.design.sample.case_weights, list(fit.design.names)
     mean = w @ X / w.sum()
     columns = {"mean": mean, "SD": np.sqrt(w @ (X - mean) ** 2 / w.sum()), "min": X.min(axis=0), "max": X.max(axis=0)}
-    note = "A column such as f[T.b] is 1 where f is b, else 0: its mean is a share."
+    note = "A column such as f: b is 1 where f is b, else 0: its mean is a share."
     table = Table(
         title="Columns of the model",
         frame=pd.DataFrame(columns, index=names),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -34,8 +34,6 @@ class Table:
         columns not named follow their dtype.
     note : str
         One line under the table.
-    fold : int
-        Text only: how many pieces of a long narrow table stand side by side.
     section : str
         The part of the summary it belongs to.
     inline : bool
@@ -52,7 +50,6 @@ class Table:
     frame: pd.DataFrame
     formats: Mapping[Any, str] = field(default_factory=dict)
     note: str = ""
-    fold: int = 1
     section: str = "model"
     inline: bool = False
     brief: Table | None = None
@@ -216,7 +213,7 @@ def as_text(report: Report) -> str:
             lines += lines_of(block)
         else:
             grid = block.grid
-            lines += grid_lines(grid, block.fold)
+            lines += grid_lines(grid)
             for note in grid.notes:
                 lines += wrapped(note, SCREEN)
     lines += [""] if report.all_notes else []
@@ -237,23 +234,16 @@ def lines_of(line: Line) -> list[str]:
     return "\n".join(_hanging(head, line.between.join(items))).replace(_KEPT, " ").split("\n")
 
 
-def _header_lines(pairs: Sequence[tuple[str, Any]]) -> Iterator[str]:
-    """Pairs two on a line; a pair too long for half a line gets a whole one."""
-    label_width = max(len(label) for label, _ in pairs)
-    half = (SCREEN - len(_GAP)) // 2
-    waiting = ""
+def _header_lines(pairs: Sequence[tuple[str, Any]]) -> list[str]:
+    """Pairs below each other, two on a line where both are short."""
+    size, half, lines = max(len(label) for label, _ in pairs), SCREEN // 2, list[str]()
     for label, value in pairs:
-        head, text = f"{label:<{label_width}}{_GAP}", number(value)
-        if len(head) + len(text) > half:
-            yield from [waiting] if waiting else []
-            yield from _hanging(head, text)
-            waiting = ""
-        elif waiting:
-            yield f"{waiting:<{half}}{_GAP}{head}{text}"
-            waiting = ""
+        added = _hanging(f"{label:<{size}}{_GAP}", number(value))
+        if lines and len(added) == 1 and max(len(lines[-1]), len(added[0])) < half:
+            lines[-1] = f"{lines[-1]:<{half}}{added[0]}"
         else:
-            waiting = head + text
-    yield from [waiting] if waiting else []
+            lines += added
+    return lines
 
 
 def _hanging(head: str, text: str) -> list[str]:

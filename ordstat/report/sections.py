@@ -140,7 +140,7 @@ def selection_table(selection: Selection) -> Table:
         title += ", at the best C for each gamma" if np.unique(selection.C).size > 1 else ""
     names = [_power(value) + " chosen" * (place == selection.chosen) for place, value in enumerate(tried)]
     frame.index = pd.Index(names, name="C" if selection.gamma is None else "gamma")
-    return Table(title=title, frame=frame.iloc[best], note=_at_the_end(selection), fold=2, section="fit")
+    return Table(title=title, frame=frame.iloc[best], note=_at_the_end(selection), section="fit")
 
 
 def _at_the_end(selection: Selection) -> str:
@@ -176,7 +176,6 @@ def error_tables(r: FittedRanker) -> list[Part]:
             title="Errors and agreement on the training rows",
             frame=frame,
             formats={"training": ".4f"},
-            fold=2,
             section="errors",
             note=r.training_note,
         )
@@ -290,8 +289,6 @@ _USUAL = ("Cost classification", "Threshold flexible", "Std. errors observed inf
 _MOST_INLINE, _LONGEST_LEVEL = 12, 12
 #: Lines of thresholds; where they would need more, long names of levels are left to the header.
 _MOST_LINES = 3
-#: Characters of both heads beside the errors of the fit.
-_ROOM = 49
 #: Rows with unequal effects at the thresholds are named below this p-value.
 DOUBTFUL = 0.05
 
@@ -345,10 +342,10 @@ def _one_screen(r: FittedRanker, report: Report, model: Sequence[Table | Line], 
             blocks[-1] = replace(before, below=(*before.below, shown))  # goes on under the same head
         else:
             blocks.append(shown)
-    before = len(blocks)
-    for place, block in enumerate(blocks if likelihood else ()):
-        before = place + 1 if isinstance(block, Line) and block.head == "Thresholds" else before
-    blocks[before:before] = rest
+    end = len(blocks)
+    for place, each in enumerate(blocks if likelihood else (), start=1):
+        end = place if isinstance(each, Line) and each.head == "Thresholds" else end
+    blocks[end:end] = rest
     named = (f'summary("{sections[0]}")', *map('"{}"'.format, (*sections[1:], "all")))
     ended = Line(items=(certificate_text(r.fit.certificate, r.fit.trace, False),))
     tables = (*blocks, *(judged if likelihood else []), ended, Line(head="More:", items=named, between=", "))
@@ -419,15 +416,15 @@ def departures(r: Any, table: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _brief_errors(r: FittedRanker) -> Table:
-    """A few errors on the rows of the fit, beside those of predicting one level for all."""
+    """A few errors on the rows of the fit, beside those of predicting the one level of least cost for all."""
     names = [*_MEASURES[:2], "cost", *_MEASURES[3:]] if r.own_cost else list(_MEASURES)
-    sample, p = r.design.sample, r.training
-    columns = {"fit": measured(p, names)}
-    for head, code in _constants(r).items():
-        codes = np.full_like(p.codes, code)
-        paid = None if p.paid is None else sample_costs(r.method.cost_matrix, sample)[:, code]
-        always = replace(p, codes=codes, scores=codes.astype(np.float64), paid=paid, probabilities=None)
-        columns[head] = measured(always, names)
+    p, costs = r.training, sample_costs(r.method.cost_matrix, r.design.sample)
+    code = int((p.weights @ costs).argmin())
+    codes, paid = np.full_like(p.codes, code), None if p.paid is None else costs[:, code]
+    always = replace(p, codes=codes, scores=codes.astype(np.float64), paid=paid, probabilities=None)
+    name = str(r.levels[code])
+    head = f"always {name if len(name) <= _LONGEST_LEVEL else f'level {code + 1}'}"
+    columns = {"fit": measured(p, names), head: measured(always, names)}
     frame = pd.DataFrame(columns, index=pd.Index(names, name="Errors on training rows"))
     return Table(title="", frame=frame, formats=dict.fromkeys(frame, ".3f"), note=r.training_note, section="errors")
 
@@ -438,26 +435,6 @@ def _of_one_level(r: FittedRanker) -> tuple[str, ...]:
     if codes.size > 1 or not r.design.names:
         return ()
     return (f"All rows are predicted to be {r.levels[codes[0]]!r}, the level of least cost whatever the predictors.",)
-
-
-def _constants(r: FittedRanker) -> dict[str, int]:
-    """The commonest level and the median, by the head of their column."""
-    sample = r.design.sample
-    shares = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    commonest = int(shares.argmax())
-    median = int(np.searchsorted(np.cumsum(shares), 0.5 * shares.sum()))
-    if commonest == median:
-        return {f"always {_named(r, commonest, _ROOM // 2)}": commonest}
-    roles = {"commonest": commonest, "median": median}
-    named = {f"always {_named(r, code)} ({role})": code for role, code in roles.items()}
-    numbered = {f"always level {code + 1} ({role})": code for role, code in roles.items()}
-    brief = {f"always {role}": code for role, code in roles.items()}
-    return next((heads for heads in (named, numbered) if sum(map(len, heads)) <= _ROOM), brief)
-
-
-def _named(r: FittedRanker, code: int, most: int = _LONGEST_LEVEL) -> str:
-    name = str(r.levels[code])
-    return name if len(name) <= most else f"level {code + 1}"
 
 
 def _bound_line(r: FittedRanker) -> Line:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -107,8 +105,7 @@ _FIGURES = {"nobs": "N", "loglik": "Log-likelihood", "aic": "AIC", "bic": "BIC",
 _VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
 #: Kinds of parameters in the order of the rows.
 _PARTS = ("location", "nominal", "scale", "lambda", "threshold", "sd", "cor")
-_STYLES = ("paper", "clinical")
-_BELOW = ("std_error", "interval", "p_value", None)
+_STARS = np.array([0.001, 0.01, 0.05])
 #: What LaTeX reads as a command, or prints as another sign in its first encoding of fonts.
 _TEX = str.maketrans({
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -133,93 +130,83 @@ class _Column:
     per: Any
 
     @property
-    def likelihood(self) -> bool:
-        """Whether the fit has standard errors."""
-        return hasattr(self.fit, "loglik") or hasattr(self.fit, "fmi")
+    def asked(self) -> dict[str, Any]:
+        """Arguments of `tidy`; none for fits without standard errors."""
+        asked = {"level": self.level} if hasattr(self.fit, "loglik") or hasattr(self.fit, "fmi") else {}
+        return asked if self.per is None else {**asked, "per": self.per}
 
     @property
     def ratio(self) -> tuple[str, float, str] | None:
         """The ratio that effects are shown as; None for coefficients."""
-        if not self.likelihood or self.exponentiate is False or not (self.exponentiate or self.clinical):
+        if not self.asked or not (self.clinical if self.exponentiate is None else self.exponentiate):
             return None
         ratio = ratio_of(self.fit.fits[0] if hasattr(self.fit, "fmi") else self.fit)
-        return None if ratio[0] == _EXPONENT[0] and not self.exponentiate else ratio
+        return ratio if self.exponentiate or ratio[0] != _EXPONENT[0] else None
 
     @cached_property
-    def parameters(self) -> pd.DataFrame:
-        """Numbers as they are shown, by the name of the parameter, with its part and the label of its row."""
-        given = {"level": self.level} if self.likelihood else {}
-        frame = self.fit.tidy(**given) if self.per is None else self.fit.tidy(per=self.per, **given)
+    def numbers(self) -> pd.DataFrame:
+        """Values as they are shown by the name of the parameter, with part, label and decimals."""
+        frame = self.fit.tidy(**self.asked)
         suffixes = frame.attrs.get("per", {})
-        frame = pd.DataFrame(frame).reindex(columns=["term", "coef_type", *_VALUES])
+        frame = pd.DataFrame(frame).reindex(columns=["term", "coef_type", *_VALUES]).set_index("term")
         shown = not self.clinical if self.thresholds is None else self.thresholds
-        frame = frame[shown | (frame["coef_type"] != "threshold")].set_index("term")
-        frame["part"] = list(map(_PARTS.index, frame["coef_type"]))
-        labels = []
-        for term, part in frame["coef_type"].items():
-            label = row_label(part, str(term), self.labels)
-            labels.append(f"{label}, {suffixes[term]}" if term in suffixes else label)
+        frame = frame[shown | (frame["coef_type"] != "threshold")].astype(dict.fromkeys(_VALUES, float))
         if self.ratio is not None:
-            for part, sign in {"location": self.ratio[1], "nominal": 1.0, "scale": 1.0}.items():
-                rows = frame["coef_type"] == part
-                with np.errstate(over="ignore"):  # infinite, of a large coefficient
-                    frame.loc[rows, _VALUES[:1]] = np.exp(sign * frame.loc[rows, _VALUES[:1]])
-                    limits = np.sort(np.exp(sign * frame.loc[rows, _VALUES[3:]].to_numpy()), axis=1)
-                frame.loc[rows, _VALUES[3:]] = limits
-                frame.loc[rows, "std_error"] *= frame.loc[rows, "estimate"]
-        return frame.assign(label=labels, digits=list(map(self._decimals, frame["estimate"], frame["std_error"])))
-
-    def _decimals(self, estimate: float, error: float) -> int:
-        """Decimals of a row: those of the column, or more if its limits would look alike."""
-        if self.digits is not None:
-            return self.digits
-        usual = 3 if self.ratio is None else 2
-        half = 2.0 * error
-        return usual if not 0.0 < half < 10.0**-usual else min(1 - math.floor(math.log10(half)), 15)
-
-    @property
-    def small(self) -> list[str]:
-        """Numeric variables whose effects per unit need more decimals than the others."""
-        rows = self.parameters
-        tiny = rows.index[(rows["digits"] > rows["digits"].min()) & (rows["coef_type"] == "location")]
-        return [] if self.per is not None else [str(term) for term in tiny if str(term).isidentifier()]
+            rows = frame["coef_type"].isin(["location", "nominal", "scale"])
+            sign = np.where(frame.loc[rows, ["coef_type"]] == "location", self.ratio[1], 1.0)
+            with np.errstate(over="ignore"):  # infinite, of a large coefficient
+                values = np.exp(sign * frame.loc[rows, ["estimate", "conf_low", "conf_high"]])
+            frame.loc[rows, ["estimate", "conf_low", "conf_high"]] = values
+            frame.loc[rows, ["conf_low", "conf_high"]] = np.sort(values.iloc[:, 1:], axis=1)
+            frame.loc[rows, "std_error"] *= values["estimate"]
+        usual = self.digits if self.digits is not None else 3 if self.ratio is None else 2
+        half = 2.0 * frame["std_error"].to_numpy()
+        small = (half > 0.0) & (half < 10.0**-usual) & (self.digits is None)
+        more = np.clip(1.0 - np.floor(np.log10(np.where(small, half, 1.0))), usual, 15.0)
+        names = zip(frame.index, frame["coef_type"], strict=True)
+        labels = [
+            ", ".join([row_label(part, term, self.labels), *suffixes.get(term, "").splitlines()])
+            for term, part in names
+        ]
+        parts = list(map(_PARTS.index, frame["coef_type"]))
+        return frame.assign(label=labels, part=parts, small=small, digits=np.where(small, more, usual).astype(int))
 
     @property
-    def heads(self) -> tuple[str, ...]:
+    def heads(self) -> list[str]:
         """Heads of the columns of a clinical table."""
-        name = "Coefficient" if self.ratio is None else self.ratio[0][:1].upper() + self.ratio[0][1:]
-        return (name, f"{100 * self.level:g}% CI", "p") if self.likelihood else (name,)
+        name = "coefficient" if self.ratio is None else self.ratio[0]
+        return [name[:1].upper() + name[1:], *([f"{100 * self.level:g}% CI", "p"] if self.asked else [])]
 
-    def rows(self) -> pd.DataFrame:
-        """Cells by label, the parts of the rows with them."""
-        rows: list[tuple[Any, ...]] = []
+    def texts(self, row: pd.Series) -> list[str]:
+        """Cells of a parameter: one, or those of a clinical table."""
+        estimate, error, low, high = (
+            "" if np.isnan(row[name]) else f"{row[name]:.{row['digits']}f}"
+            for name in ("estimate", "std_error", "conf_low", "conf_high")
+        )
+        p = "" if np.isnan(row["p_value"]) else short_p_value(row["p_value"])
+        estimate += "*" * (self.stars * int(np.sum(row["p_value"] < _STARS)))
+        if self.clinical:
+            return [estimate, low and f"{low}, {high}", p]
+        below = {"std_error": error and f"({error})", "interval": low and f"[{low}, {high}]", "p_value": p and f"({p})"}
+        return ["\n".join(filter(None, [estimate, below.get(str(self.below))]))]
+
+    def cells(self) -> pd.DataFrame:
+        """Cells by label, with the parts of the rows last."""
         references = reference_levels(self.fit.design) if self.clinical and hasattr(self.fit, "design") else {}
-        for term, row in self.parameters.iterrows():
+        heads, rows = self.heads if self.clinical else [""], dict[str, list[Any]]()
+        for term, row in self.numbers.iterrows():
             if term in references:
-                none = "0" if self.ratio is None else "1"
-                rows.append((effect_label(references[term], self.labels), row["part"], f"{none} (reference)", "", ""))
-            estimate, error, low, high = [
-                "" if np.isnan(row[name]) else f"{row[name]:.{row['digits']}f}"
-                for name in ("estimate", "std_error", "conf_low", "conf_high")
-            ]
-            p = "" if np.isnan(row["p_value"]) else short_p_value(row["p_value"])
-            estimate += "*" * (self.stars and p and sum(row["p_value"] < limit for limit in (0.001, 0.01, 0.05)))
-            if self.clinical:
-                rows.append((row["label"], row["part"], estimate, low and f"{low}, {high}", p))
-                continue
-            second = {"std_error": error and f"({error})", "interval": low and f"[{low}, {high}]", None: ""}
-            below = second.get(self.below, p and f"({p})")
-            rows.append((row["label"], row["part"], "\n".join(filter(None, (estimate, below)))))
-        width = len(self.heads) if self.clinical else 1
-        frame = pd.DataFrame([row[: 2 + width] for row in rows], columns=["label", "part", *range(width)])
-        return frame.set_index("label")
+                reference = f"{0 if self.ratio is None else 1} (reference)"
+                rows[effect_label(references[str(term)], self.labels)] = [reference, "", "", row["part"]]
+            rows[row["label"]] = [*self.texts(row), row["part"]]
+        kept = [*range(len(heads)), -1]
+        return pd.DataFrame([[row[k] for k in kept] for row in rows.values()], list(rows), [*heads, "part"])
 
-    def figure(self, name: str) -> str:
-        """A figure of the fit as text; blank where it has none."""
-        value = self.fit.glance().iloc[0].get(name, np.nan)
-        if isinstance(value, str) or pd.isna(value):
-            return "" if not isinstance(value, str) else value
-        return count(value) if name == "nobs" else f"{value:.{3 if self.digits is None else self.digits}f}"
+    def figures(self, names: Sequence[str]) -> list[str]:
+        """Figures of the fit as text; blank where it has none."""
+        glance, digits = self.fit.glance().iloc[0], 3 if self.digits is None else self.digits
+        values = [(name, float(glance.get(name, np.nan))) for name in names]
+        return ["" if np.isnan(x) else count(x) if name == "nobs" else f"{x:.{digits}f}" for name, x in values]
 
 
 def table(
@@ -294,8 +281,8 @@ def table(
     >>> shown.df.iloc[0].tolist()
     ['2.29\\n[1.28, 3.29]', '2.50\\n[1.47, 3.54]']
     >>> table(small, style="clinical")
-                      rating
-                  Odds ratio       95% CI      p
+                       rating
+                   Odds ratio       95% CI      p
     temp: cold  1 (reference)
     temp: warm           9.84  3.60, 26.90  <.001
     N                      72
@@ -304,53 +291,41 @@ def table(
         from maketables import MTable
     except ImportError as error:
         raise ImportError("table() needs the package maketables. Install it: pip install maketables") from error
-    one_of("below", below, _BELOW)
-    one_of("style", style, _STYLES)
+    one_of("below", below, ("std_error", "interval", "p_value", None))
+    one_of("style", style, ("paper", "clinical"))
     fraction("level", level)
-    clinical, digits = style == "clinical", None if digits is None else whole("digits", digits, 0, 15)
+    clinical, labels = style == "clinical", labels or {}
     if names is None and isinstance(fits, Mapping):
         names = [str(name) for name in fits]
     given = list(fits.values() if isinstance(fits, Mapping) else fits if isinstance(fits, (list, tuple)) else [fits])
-    for number, fit in enumerate(given, start=1):
-        if not hasattr(fit, "tidy") or not hasattr(fit, "glance"):
-            raise OptionError(
-                f"fits must be fits with coefficients or thresholds; number {number} is a {type(fit).__name__}. "
-                "Leave it out."
-            )
-        if per is not None and not hasattr(fit, "loglik"):
-            raise OptionError(f"per must be left out for a {type(fit).__name__}; got {per!r}. Rescale the column.")
-    if not given or (names is not None and len(names) != len(given)):
-        raise OptionError(f"names must be one text for each fit; got {names!r} for {len(given)} fits.")
-    options = {"clinical": clinical, "exponentiate": exponentiate, "thresholds": thresholds, "below": below}
-    options |= {"labels": labels or {}, "stars": stars, "digits": digits, "level": level, "per": per}
-    columns = [_Column(fit=fit, **options) for fit in given]
-    cells = [column.rows() for column in columns]
+    _check_fits(given, names, per)
+    options = {"clinical": clinical, "exponentiate": exponentiate, "thresholds": thresholds, "below": below, "per": per}
+    options |= {"labels": labels, "stars": stars, "level": level}
+    digits = None if digits is None else whole("digits", digits, 0, 15)
+    columns = [_Column(fit=fit, digits=digits, **options) for fit in given]
+    cells = [column.cells() for column in columns]
     order = pd.concat(cells).sort_values("part", kind="stable").index.unique()
-    figures = ["nobs", *(() if clinical else ("loglik", "aic"))] if gof is None else list(gof)
-    index = pd.MultiIndex.from_tuples(
-        [*(("coef", label) for label in order), *(("stats", _FIGURES.get(name, name)) for name in figures)]
-    )
-    frame = pd.DataFrame(index=index)
+    usual = ("nobs",) if clinical else ("nobs", "loglik", "aic")
+    figures = list(usual if gof is None else gof)
+    index = [("coef", label) for label in order] + [("stats", _FIGURES.get(name, name)) for name in figures]
+    values: dict[tuple[str, str], list[str]] = {}
     for number, (column, texts) in enumerate(zip(columns, cells, strict=True)):
-        response = str((labels or {}).get(column.fit.design.response, column.fit.design.response))
         name = f"({number + 1})" if names is None else str(names[number])
-        for place, head in enumerate(column.heads if clinical else [name]):
-            top = (name if len(columns) > 1 else response) if clinical else response
-            values = texts[place].reindex(order).fillna("")
-            frame[top, head] = [*values, *(column.figure(each) if place == 0 else "" for each in figures)]
-    frame.columns = pd.MultiIndex.from_tuples(frame.columns)
-    remarks = [notes] if notes else [f"{100 * level:g}% limits in brackets."] * (below == "interval" and not clinical)
-    if any(column.ratio and (column.parameters["coef_type"] == "nominal").any() for column in columns):
-        remarks.append("Effects by threshold are ratios for a lower response.")
-    if small := list(dict.fromkeys(chain.from_iterable(column.small for column in columns))):
-        remarks.append(
-            f"Small effects per unit: {', '.join(small)}. per={{'{small[0]}': 10}} shows those of larger steps."
-        )
+        response = column.fit.design.response
+        top = name if clinical and len(columns) > 1 else str(labels.get(response, response))
+        blank = [""] * len(figures)
+        for place, head in enumerate(texts.columns[:-1]):
+            rows = [*texts[head].reindex(order).fillna(""), *(blank if place else column.figures(figures))]
+            values[top, head or name] = rows
+    frame = pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
+    brackets = f"{100 * level:g}% limits in brackets." if below == "interval" and not clinical else ""
+    remarks = [*filter(None, [notes or brackets]), *_remarks(columns)]
 
     class _Table(MTable):
         def __repr__(self) -> str:
             shown = self.df.map(lambda cell: " ".join(str(cell).split())).droplevel(0)
-            return "\n".join(part for part in (title or "", shown.to_string(), *remarks) if part)
+            lines = [*filter(None, [title]), *shown.to_string().splitlines(), *remarks]
+            return "\n".join(map(str.rstrip, lines))
 
         def _output_tex(self, *args: Any, **more: Any) -> str:
             texts = self.df.map(_in_tex).rename(index=_in_tex, columns=_in_tex)
@@ -358,6 +333,31 @@ def table(
             return str(escaped._output_tex(*args, **more))
 
     return _Table(frame, " ".join(remarks), title, rgroup_display=False)
+
+
+def _check_fits(fits: list[Any], names: Sequence[str] | None, per: Any) -> None:
+    for number, fit in enumerate(fits, start=1):
+        if not hasattr(fit, "tidy") or not hasattr(fit, "glance"):
+            raise OptionError(
+                f"fits must be fits with coefficients or thresholds; number {number} is a {type(fit).__name__}. "
+                "Leave it out."
+            )
+        if per is not None and not hasattr(fit, "loglik"):
+            raise OptionError(f"per must be left out for a {type(fit).__name__}; got {per!r}. Rescale the column.")
+    if not fits or (names is not None and (len(names) != len(fits) or len(set(names)) != len(fits))):
+        raise OptionError(f"names must be one text for each fit, all different; got {names!r} for {len(fits)} fits.")
+
+
+def _remarks(columns: list[_Column]) -> Iterator[str]:
+    """What readers have to know of the numbers."""
+    if any(column.ratio and (column.numbers["coef_type"] == "nominal").any() for column in columns):
+        yield "Effects by threshold are ratios for a lower response."
+    small = dict[str, None]()
+    for column in columns:
+        terms = map(str, column.numbers.index[column.numbers["small"] & (column.per is None)])
+        small |= dict.fromkeys(filter(str.isidentifier, terms))
+    if small:
+        yield f"Small effects per unit: {', '.join(small)}. per={{'{min(small)}': 10}} shows those of larger steps."
 
 
 def _in_tex(text: str) -> str:

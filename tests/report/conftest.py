@@ -75,4 +75,6 @@ def wine_margin(wine):
         support=np.array([1, 5, 70]),
         coefficients=slopes,
     )
-    return MarginResults("ordfit('rating ~ temp + contact')", design, StandInMethod(cost="absolute", likelihood=False), fit)
+    return MarginResults(
+        "ordfit('rating ~ temp + contact')", design, StandInMethod(cost="absolute", likelihood=False), fit
+    )

@@ -100,30 +100,6 @@ def test_limits_hold_in_a_thousand_samples():
     _held(1000, 1, folds=False)
 
 
-@pytest.mark.slow
-def test_limits_of_folds_hold_in_a_thousand_samples():
-    """For the mean error of the very fold models: ridge-like rules on plain folds, as `fold_limits` draws them."""
-    from ordstat.formula.sample import Rows, Sample
-    from ordstat.judging.evaluation import held_out
-    from ordstat.judging.tables import averaged, holdout_limits
-
-    rng, far = np.random.default_rng(5), _draw(np.random.default_rng(9), 20_000)
-    held = []
-    for _ in range(1000):
-        frame = _draw(rng, 90)
-        x, y = frame["x"].to_numpy(), frame["y"].to_numpy()
-        folds = held_out(Sample(rows=Rows(X=x[:, None]), y=y, n_levels=3), 3, rng, stratified=False).argmax(axis=0)
-        parts, truths = [], []
-        for fold in range(3):
-            out = folds == fold
-            cuts = np.sort([(x[~out & (y == k)].mean() + x[~out & (y == k + 1)].mean()) / 2 for k in range(2)])
-            distance = np.abs(np.searchsorted(cuts, x[out]) - y[out]).astype(float)
-            parts.append(holdout_limits(distance, np.ones(out.sum()), 3, 0.05 / 3))
-            truths.append(np.abs(np.searchsorted(cuts, far["x"]) - far["y"]).mean())
-        held.append(averaged(parts, 0.05)[1].value >= np.mean(truths))
-    assert np.mean(held) >= 0.95
-
-
 @pytest.mark.parametrize("ask", ["bounds", "errors", "confusion"])
 @pytest.mark.parametrize("method", ["logit", "redsvm"])
 def test_weights_go_with_new_rows(ask: str, method: str) -> None:

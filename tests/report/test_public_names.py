@@ -88,13 +88,6 @@ def test_results_go_through_pickle(fits, method):
     assert copy.predict().equals(fit.predict()) and copy.glance().equals(fit.glance())
 
 
-@pytest.mark.parametrize("name", ["predict", "effects", "confint", "conf_int", "update"])
-def test_methods_go_through_pickle(fits, name):
-    """As they do on the way to another process."""
-    copy = pickle.loads(pickle.dumps(getattr(fits["clm"], name)))
-    assert type(copy.__self__) is type(fits["clm"]) and copy.__func__ is getattr(fits["clm"], name).__func__
-
-
 def test_warnings_name_the_line_of_the_user():
     """Separated: the effects of temp have no errors."""
     wine = datasets.load("wine").query("rating != 3")

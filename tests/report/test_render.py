@@ -18,7 +18,9 @@ def _report(**changes):
     return Report(**{**parts, **changes})
 
 
-@pytest.mark.parametrize(("p", "text"), [(1.0, "1.000"), (0.04321, ".043"), (0.001, ".001"), (3e-6, "<.001"), (0.0, "<.001")])
+@pytest.mark.parametrize(
+    ("p", "text"), [(1.0, "1.000"), (0.04321, ".043"), (0.001, ".001"), (3e-6, "<.001"), (0.0, "<.001")]
+)
 def test_p_values(p, text):
     assert short_p_value(p) == text
 
@@ -65,7 +67,7 @@ def test_nothing_is_wider_than_the_page(n_columns, label):
     report = _report(
         title=words,
         header=(("Long", words), ("A", 1), ("B", "short"), ("C" * 40, "x" * 150)),
-        tables=(Table(title=words, frame=frame, note=words), Table(title="t", frame=frame.iloc[:, :1], fold=2)),
+        tables=(Table(title=words, frame=frame, note=words), Table(title="t", frame=frame.iloc[:, :1])),
         notes=(words,),
     )
     text = as_text(report)
@@ -79,12 +81,6 @@ def test_wide_tables_keep_every_number():
     text = as_text(_report(tables=(Table(title="wide", frame=frame, formats=dict.fromkeys(frame.columns, ".1f")),)))
     for i in range(120):
         assert f" {i}.0" in text
-
-
-def test_folding_keeps_every_row_in_order():
-    frame = pd.DataFrame({"v": np.arange(5)}, index=list("abcde"))
-    lines = as_text(_report(header=(), notes=(), tables=(Table(title="t", frame=frame, fold=2),))).splitlines()
-    assert lines[-3:] == ["a  0    d  3", "b  1    e  4", "c  2"]
 
 
 def test_html_is_escaped_and_without_script():
