@@ -114,9 +114,6 @@ def calls(fit: Any, frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
             yield ask, partial(_shown, fit, ask)
         else:
             yield ask, partial(getattr, fit, ask)
-    for picture in dir(fit.plot):
-        if picture.endswith("_data") and not picture.startswith("_"):
-            yield f"plot.{picture}", partial(_shown, fit.plot, picture)
 
 
 def _shown(fit: Any, ask: str) -> str:

@@ -204,6 +204,7 @@ def draw_stacked(sheet: Sheet, table: pd.DataFrame, results: Any, variable: str,
     ax = sheet.axes(height=4.0)
     K = len(results.levels)
     colours = style.level_colours(K)
+    style.level_key(ax, [sheet.name(level) for level in results.levels], colours)
     shares = table["estimate"].to_numpy().reshape(-1, K).T
     tops = table["cumulative"].to_numpy().reshape(-1, K).T
     values = table[variable].iloc[::K]
@@ -220,9 +221,7 @@ def draw_stacked(sheet: Sheet, table: pd.DataFrame, results: Any, variable: str,
                 looks = {"color": style.text_colour(colour), "fontsize": style.SMALL - 0.5}
                 style.text(ax, float(place), top[place] - share[place] / 2.0, f"{share[place]:.2f}", **looks)
     ax.set_ylim(0.0, 1.0)
-    style.named(ax, sheet.name(variable), _probability(sheet, results, re))
-    style.level_key(ax, [sheet.name(level) for level in results.levels], colours)
-    return ax
+    return style.named(ax, sheet.name(variable), _probability(sheet, results, re))
 
 
 def _counts(results: Any, variable: str, values: pd.Series, data: Any) -> list[float] | None:

@@ -475,7 +475,7 @@ def row_size(room: float) -> float:
 
 def column_labels(ax: Axes, names: Sequence[Any], counts: Sequence[float] | None = None) -> None:
     """Names below 0, 1, ...: in lines, or turned where there is no room for lines; with numbers of observations."""
-    letters = int(_letters(ax) / max(len(names), 1)) - 1
+    letters = int((_letters(ax) if counts is None else drawn_letters(ax)) / max(len(names), 1)) - 1
     below = [f"\nn = {count:.6g}" for count in counts] if counts is not None else [""] * len(names)
     longest = max([longest_piece(str(name)) for name in names] + [len(note) for note in below])
     wide = letters >= longest or letters >= max(cells(str(name)) for name in names)
@@ -483,7 +483,7 @@ def column_labels(ax: Axes, names: Sequence[Any], counts: Sequence[float] | None
     texts = [text + note for text, note in zip(texts, below, strict=True)]
     turned: dict[str, Any] = {} if wide else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(names)), texts, **turned)
-    ax.tick_params(axis="x", length=0)
+    ax.tick_params(axis="x", length=0, pad=3.5 if wide else 6.0)
 
 
 _BRIEF = 7  # letters of names of thresholds that can stand side by side

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
+from matplotlib.colors import same_color
 from matplotlib.patches import StepPatch
 from test_every_picture import _words
 
@@ -21,12 +22,8 @@ CASES = [
     *((name, plot) for name in VARIABLES for plot in EVERY + LIKELIHOOD),
     *(("margin", plot) for plot in EVERY),
 ]
-#: Each picture of the fit with the most levels and the longest names, and of one other; thresholds that differ by row.
-ALWAYS = {(list(VARIABLES)[place % 5], plot) for place, plot in enumerate(EVERY + LIKELIHOOD)}
-WORDS = [
-    pytest.param(*case, marks=() if case[0] in ("twelve", "margin") or case in ALWAYS else pytest.mark.slow)
-    for case in CASES
-]
+#: The most levels and the longest names, votes of neighbours, and thresholds that differ by row.
+WORDS = [case for case in CASES if case[0] in ("twelve", "margin", "parts")]
 
 
 def draw(fit, name, plot, ax=None):
@@ -89,15 +86,9 @@ def test_margins_are_coloured_by_side_of_zero(fits):
     for bar in ax.patches:
         right = bar.get_x() + bar.get_width() / 2.0 > 0.0
         wanted = style.RIGHT if right else style.WRONG
-        assert tuple(bar.get_facecolor()) == pytest.approx(tuple(_rgba(wanted)))
+        assert same_color(bar.get_facecolor(), wanted)
     share = fits["wine"].margins([0.2])["classification"].iloc[0]
     assert f"{share:.0%}" in ax.get_title(loc="left")
-
-
-def _rgba(colour):
-    from matplotlib.colors import to_rgba
-
-    return to_rgba(colour)
 
 
 def test_confusion_numbers_and_shades(fits):
@@ -119,8 +110,7 @@ def test_effects_of_a_number_are_lines_with_bands(fits, name, lines):
     assert len(ax.lines) == lines
     assert len(ax.collections) == lines
     data = fits[name].plot.effects(VARIABLES[name], draw=False)
-    first = data[data["level"] == fits[name].levels[0]]
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), first["estimate"])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), data["estimate"][:: len(fits[name].levels)])
     assert len(ax.get_legend().get_texts()) == lines
 
 

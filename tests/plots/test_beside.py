@@ -50,14 +50,11 @@ def test_what_is_drawn(fits):
 @pytest.mark.parametrize(
     ("others", "options", "message"),
     [
-        ([1], {}, "others must be a mapping of labels to fits"),
         ({}, {}, "others must be a mapping of labels to fits"),
         ({"a": 3}, {}, "'a' has no coefficients"),
         ("tree", {}, "others must be fits with coefficients; 'a' has no coefficients"),
-        ("thresholds", {}, "others must be fits with coefficients; 'a' has no coefficients"),
         ("twice", {}, "others must have labels that differ as text; '1' is there twice"),
         ("number", {"label": "1"}, "labels other than that of this fit, '1'"),
-        ("self", {"label": "a"}, "labels other than that of this fit, 'a'"),
         ("self", {"columns": "judge"}, r"columns must be among .*; got 'judge'"),
         ("many", {}, "others must be 7 fits at most; got 8"),
     ],
@@ -65,6 +62,6 @@ def test_what_is_drawn(fits):
 def test_refusals(fits, others, options, message):
     given = {"self": {"a": fits["temp"]}, "many": {str(i): fits["temp"] for i in range(8)}}
     given |= {"twice": {1: fits["temp"], "1": fits["svm"]}, "number": {1: fits["temp"]}}
-    given |= {"tree": {"a": ordfit("rating ~ temp", WINE, "cart")}, "thresholds": {"a": ordfit("rating ~ 1", WINE)}}
+    given |= {"tree": {"a": ordfit("rating ~ temp", WINE, "cart")}}
     with pytest.raises(OptionError, match=message):
         fits["both"].plot.forest(others=given.get(others, others) if isinstance(others, str) else others, **options)

