@@ -10,14 +10,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..compiled.svm import pair_sweep, row_sweep
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10
@@ -77,6 +76,8 @@ class DenseGram:
 
     matrix: FloatArray
 
+    factored: ClassVar[bool] = False
+
     @cached_property
     def diagonal(self) -> FloatArray:
         """(N,) G_nn."""
@@ -99,15 +100,10 @@ class DenseGram:
         """What coordinate ascent keeps of beta: G beta, or X' beta."""
         return self @ beta
 
-    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over rows: the largest violation met, and the number of rows left in the order."""
-        result: tuple[float, int] = row_sweep(self.matrix, False, self.diagonal, *arguments)
-        return result
-
-    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over pairs of rows."""
-        result: tuple[float, int] = pair_sweep(self.matrix, False, *arguments)
-        return result
+    @property
+    def array(self) -> FloatArray:
+        """What the compiled epochs go over: the matrix, or the factor X."""
+        return self.matrix
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """v -> (I + L G L)^-1 v for a diagonal L (N,).
@@ -162,6 +158,8 @@ class LinearGram:
 
     X: FloatArray
 
+    factored: ClassVar[bool] = True
+
     @cached_property
     def diagonal(self) -> FloatArray:
         return np.asarray(np.einsum("nd,nd->n", self.X, self.X))
@@ -179,13 +177,9 @@ class LinearGram:
     def state(self, beta: FloatArray) -> FloatArray:
         return np.asarray(self.X.T @ beta)
 
-    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
-        result: tuple[float, int] = row_sweep(self.X, True, self.diagonal, *arguments)
-        return result
-
-    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
-        result: tuple[float, int] = pair_sweep(self.X, True, *arguments)
-        return result
+    @property
+    def array(self) -> FloatArray:
+        return self.X
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
         # Woodbury: (I + LXX'L)^-1 = I - LX (I + X'LLX)^-1 X'L.

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from .._typing import FloatArray, IntArray
+from ..compiled.svm import row_sweep
 from ..threads import one_blas_thread
 from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
 from .gram import DenseGram
@@ -101,9 +102,10 @@ class CoordinateAscent:
                 rest = float(beta.sum() - arrays[3].sum())
                 order, exact, stale = self._shuffled(len(arrays[0])), epoch, False
             epoch += 1
-            violation, kept = gram.row_sweep(
-                *arrays, theta, self.mu, order, omega, self.b + penalty * rest, penalty, _SKIP * inner, shrink
-            )
+            violation, kept = row_sweep(
+                gram.array, gram.factored, gram.diagonal, *arrays, theta, self.mu, order,
+                omega, self.b + penalty * rest, penalty, _SKIP * inner, shrink,
+            )  # fmt: skip
             shrink = 2.0 * violation
             if violation < inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
                 self.b += penalty * (rest + float(arrays[3].sum()))
