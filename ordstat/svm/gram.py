@@ -1,6 +1,6 @@
 """The kernel matrix G of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
 
-Both have products, one epoch of coordinate ascent, the linear solves of the interior point, and the form for cvxpy.
+Both give products, the array of coordinate ascent, the linear solves of the interior point, and the form for cvxpy.
 G is symmetric and positive semi-definite.
 """
 
@@ -55,7 +55,7 @@ def solve_with_clarabel(model: Any, tol: float) -> int:
 def _cholesky(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """v -> matrix^-1 v; the matrix is overwritten.
 
-    LAPACK as it is: what SciPy puts around it takes longer than a small matrix does.
+    LAPACK directly: SciPy's checks take longer than factoring a small matrix.
     """
     if not matrix.size:
         return lambda v: v
@@ -67,7 +67,7 @@ def _cholesky(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class DenseGram:
-    """All of its numbers.
+    """The whole kernel matrix.
 
     Attributes
     ----------
@@ -142,14 +142,14 @@ class DenseGram:
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
 
-    def part(self, rows: BoolArray) -> DenseGram:
-        """That of some rows, a copy."""
+    def part(self, rows: BoolArray | IntArray) -> DenseGram:
+        """The kernel matrix of some rows, a copy."""
         return DenseGram(self.matrix[np.ix_(rows, rows)])
 
 
 @dataclass(frozen=True, eq=False)
 class LinearGram:
-    """X X' by its factor.
+    """X X', stored as its factor X.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class LinearGram:
         mean = self.X.mean(axis=0)
         return replace(self, X=self.X - mean), mean
 
-    def part(self, rows: BoolArray) -> LinearGram:
+    def part(self, rows: BoolArray | IntArray) -> LinearGram:
         return replace(self, X=np.ascontiguousarray(self.X[rows]))
 
 

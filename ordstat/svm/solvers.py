@@ -123,7 +123,7 @@ class CoordinateAscent:
             path.append(point.primal)
             pace = np.log(before / point.gap) / (epoch - certified) if 0.0 < point.gap < before else 0.0
             before, certified, earlier = point.gap, epoch, n_free
-            n_free = np.count_nonzero((point.u != 0.0) & (np.abs(point.u) < caps))
+            n_free = int(np.count_nonzero((point.u != 0.0) & (np.abs(point.u) < caps)))
             slow = np.log(max(point.gap / tol, 1.0)) * epoch_cost > pace * (n_free**3 / 3.0 + _AROUND * epoch_cost)
             ready = below == np.inf or (slow and abs(n_free - earlier) <= _STEADY * earlier)
             if tol < point.gap < below and 0 < n_free <= _MOST_FREE and ready:
