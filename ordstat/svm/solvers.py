@@ -119,7 +119,7 @@ class CoordinateAscent:
             # A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ...
             check = int(1.5 * epoch) + 1
             self.u[rows] = arrays[2]
-            point = certify(problem, C, self.u, theta)
+            point = certify(problem, C, self.u, theta.copy())  # epochs change theta in place
             path.append(point.primal)
             pace = np.log(before / point.gap) / (epoch - certified) if 0.0 < point.gap < before else 0.0
             before, certified, earlier = point.gap, epoch, n_free

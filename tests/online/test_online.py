@@ -360,7 +360,7 @@ def test_what_cannot_learn_batches_says_so():
     fit = ordfit("y ~ a", data, "prank")
     with pytest.raises(DataError, match="5"):
         fit.partial_fit(data.assign(y=5))
-    with pytest.raises(DataError, match="no row"):
+    with pytest.raises(DataError, match="must have a row"):
         fit.partial_fit(data.assign(a=np.nan))
 
 
