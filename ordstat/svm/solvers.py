@@ -45,6 +45,9 @@ _LIFT = 1e-10
 class CoordinateAscent:
     """Row-exact block coordinate ascent: solves one problem for growing C, each from where the last one ended.
 
+    Epochs update one row after another exactly; later ones visit only the rows near a change. Once the variables inside
+    their boxes are mostly settled, the linear system of their optimality conditions ends the solve (`finished`).
+
     Parameters
     ----------
     problem : ExtendedDual
