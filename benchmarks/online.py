@@ -21,7 +21,7 @@ from benchmarks.timing import Timed, ratio, rounds
 from ordstat import CuSumRank, OrdinalClassifier, PRank, ordfit
 from ordstat.formula.sample import Rows, Sample, fit_scaling
 from ordstat.judging.costs import CostMatrix
-from ordstat.online.method import OnlineMethod
+from ordstat.online.online import OnlineMethod
 from ordstat.online.perceptron import Examples
 
 P, K = 20, 5

@@ -18,18 +18,18 @@ from ..svm.kernels import Kernel, checked_gram, require_definite
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Examples:
-    """M rows to learn, each with how often.
+    """M rows to learn, each with its number of presentations.
 
     Attributes
     ----------
     sample : Sample
-        The N rows that they are from.
-    rows : (M,) their places in it
+        The N rows of which these are a selection.
+    rows : (M,) their positions in the sample
     X : (M, D)
     y : (M,) codes
     costs : (C, K)
-    kinds : (M,) which of the costs are those of an example
-    repeats : (M,) > 0, how often each counts; None where that is once
+    kinds : (M,) row of `costs` that holds the costs of each example
+    repeats : (M,) weight of each example, > 0; None if all are 1
     """
 
     sample: Sample
@@ -42,7 +42,7 @@ class Examples:
 
     @classmethod
     def of(cls, sample: Sample, cost: CostMatrix) -> Examples:
-        """The different rows in an order of their own, with the sum of their weights."""
+        """The distinct rows in sorted order, with the sums of their weights."""
         distinct = distinct_rows(sample, sample_costs(cost, sample))
         return cls(
             sample=sample,
@@ -56,7 +56,7 @@ class Examples:
 
     @classmethod
     def as_given(cls, sample: Sample, cost: CostMatrix) -> Examples:
-        """The rows of positive weight in the order they came."""
+        """The rows of positive weight in their given order."""
         rows = np.arange(sample.n)
         costs, kinds = cost.matrix(sample.n_levels), sample.y
         if sample.costs is not None:
@@ -92,7 +92,7 @@ class Examples:
         require_memory(f"A pass over {total:g} examples, the sum of the weights,", 32.0 * total, SMALLER_WEIGHTS)
 
     def in_turn(self) -> IntArray:
-        """Each example as often as its weight (a whole number) says, one after another."""
+        """Each example repeated as often as its whole-number weight, one after another."""
         examples = np.arange(self.n, dtype=np.intp)
         self._require_room()
         return examples if self.repeats is None else np.repeat(examples, self.repeats.astype(np.intp))
@@ -121,7 +121,7 @@ class Tally:
         Sum of |y - yhat|.
     cost : float
     growth : float
-        What the squared norm of the weights cannot exceed, by the size of every update.
+        Upper limit of the squared norm of the weights, from the sizes of all updates.
     batches : int
         Samples learned one after another.
     """
@@ -136,7 +136,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Learned:
-    """All that learning further examples needs.
+    """Everything needed to learn further examples.
 
     Attributes
     ----------
@@ -176,11 +176,11 @@ class MistakeBound:
     source : str
         The theorem, or why there is no limit.
     limit : float
-        NaN where there is none.
+        NaN if no limit is known.
     radius : float
         R: |Phi(x, y) - Phi(x, y')|^2 <= R^2 |y - y'|.
     margin : float
-        delta of the separation found, by weights of norm 1; NaN where none was found.
+        delta, the margin of the separation by weights of norm 1; NaN without a separation.
     """
 
     value: float
@@ -282,15 +282,14 @@ def mean_of(last: FloatArray, sums: FloatArray, seen: int) -> FloatArray:
 
 @dataclass(eq=False, kw_only=True)
 class Weights:
-    """What is learned on columns.
+    """Weights of the columns and their running sums.
 
     Attributes
     ----------
     weights : (D + K-1,) u and thresholds b of PRank; (K-1, D + 1) of CuSum Rank, the last column of the constant -1
     sums : of the same shape, the updates, each times the number of its example
     pocket : (D + K-1,) or (0,)
-        The weights of least cost among those with ever longer runs of exact hits and those after each pass, where they
-        are kept.
+        If kept: the weights of least cost among those with ever longer runs of exact hits and those after each pass.
     record : (4,) see `ordstat.compiled.online.prank_pass`
     seen : int
         Examples so far.
@@ -304,7 +303,7 @@ class Weights:
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...], pocket: bool) -> Weights:
-        """Before the first example."""
+        """The state before the first example."""
         record = np.array([0.0, 0.0, np.inf, 0.0])
         return cls(
             weights=np.zeros(shape), sums=np.zeros(shape), pocket=np.zeros(shape if pocket else 0), record=record
@@ -318,7 +317,7 @@ class Weights:
 
 
 def _loop_arrays(examples: Examples) -> tuple[IntArray, FloatArray, IntArray]:
-    """Codes, costs, and which of the costs are those of a row, as the compiled loops take them."""
+    """Codes, costs, and the row of the costs for each example, as the compiled loops take them."""
     return (
         np.ascontiguousarray(examples.y, dtype=np.intp),
         np.ascontiguousarray(examples.costs, dtype=np.float64),
@@ -385,11 +384,11 @@ class ColumnLearner:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Support:
-    """What is learned on a kernel.
+    """Support rows of a kernel ranker and their coefficients.
 
     Attributes
     ----------
-    anchors : (S, ...) the rows as the kernel keeps them
+    anchors : (S, ...) the support rows in the form that the kernel keeps
     origins : (S,) k(x_s, 0), or zeros
     last, sums : (J, S) coefficients, and their updates times the number of the example
     b, b_sums : (K-1,) thresholds of PRank, or (0,)
@@ -419,7 +418,7 @@ class KernelLearner:
     examples : Examples
     scaling : Scaling
     earlier : Support
-        What was learned from earlier rows.
+        State after the earlier rows.
     kernel : Kernel
     constant : float
         Added to the kernel: 1 where a constant is one of the columns.
@@ -475,12 +474,12 @@ class KernelLearner:
 
     @property
     def moved(self) -> BoolArray:
-        """(N,) which of these rows had an update."""
+        """(N,) whether each of these rows had an update."""
         return np.asarray((self._beta != 0.0).any(axis=0) | (self._beta_sums != 0.0).any(axis=0))
 
     @property
     def state(self) -> Support:
-        """Earlier rows and these, those without any update left out."""
+        """Earlier support rows and these rows, without those that had no update."""
         before = self.earlier
         moved = np.concatenate([np.ones(before.origins.size, dtype=np.bool_), self.moved])
         return Support(
@@ -547,14 +546,13 @@ def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatA
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Update:
-    """Passes over a sample, before anything is made of them.
+    """The learner after its passes over a sample, before a fit is made of it.
 
     Attributes
     ----------
     learner : ColumnLearner or KernelLearner
-        At the rows of the sample.
     learned : Learned
-        After them.
+        The state after the passes.
     path : mean cost of the answers in each pass
     """
 
@@ -567,15 +565,15 @@ class Update:
         return self.learner.examples.sample
 
 
-#: Numbers in the largest problem solved.
+#: Most numbers in a separation problem that is solved.
 LARGEST = 2_000_000
 
 
 def separation_margin(Z: FloatArray) -> float | None:
-    """The largest delta with Z w >= delta for some |w| = 1; None where there is no positive one.
+    """The largest delta with Z w >= delta for some |w| = 1; None if no positive delta exists.
 
-    The shortest w with Z w >= 1 by non-negative least squares [Lawson & Hanson 1974, ch. 23]. The margin returned is
-    that of the w found, so that it is never too large.
+    The shortest w with Z w >= 1 by non-negative least squares [Lawson & Hanson 1974, ch. 23]. The margin returned
+    is that of the computed w, so it is never too large.
 
     Parameters
     ----------

@@ -28,24 +28,24 @@ class FittedOnline(FittedRanker):
     kind = "Online ranker"
 
     def check_rows(self) -> None:
-        """UnavailableError after `partial_fit`, which keeps the rows of the last batch alone."""
+        """UnavailableError after `partial_fit`, which keeps only the rows of the last batch."""
         if self.fit.learned.tally.batches > 1:
             raise UnavailableError(
-                "after partial_fit the rows of earlier batches are not at hand to fit again, and the last batch alone "
-                "would give another ranker: use errors(newdata) or conformal(data=...) with rows kept aside, or fit "
+                "after partial_fit the rows of earlier batches are not stored, and the last batch alone would "
+                "give another ranker: use errors(newdata) or conformal(data=...) with rows kept aside, or fit "
                 "to all rows at once."
             )
 
     @cached_property
     def mistake_bound(self) -> MistakeBound:
-        """sum |y - yhat| of the answers given while learning, and its limit where the rows are rank separable."""
+        """sum |y - yhat| while learning, and its limit if the rows are rank separable."""
         return cast(MistakeBound, cast(Any, self.method).mistake_bound(self.design.sample, self.fit))
 
     def partial_fit(self, data: Any, *, weights: str | None = None) -> Self:
         """The results after one pass over further rows, in their order; these results stay as they are.
 
-        Memory is that of one batch: the rows, errors and margins of the new results are those of the last batch
-        alone, the counts of mistakes those of all examples so far. Columns are scaled as on the first rows.
+        Only one batch is in memory: rows, errors and margins of the new results are those of the last batch, counts of
+        mistakes those of all examples so far. Columns are scaled as on the first rows.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class FittedOnline(FittedRanker):
         Raises
         ------
         DataError
-            A level of the response that the first rows had not, a missing column, or no complete row.
+            A response level that is not in the first rows, a missing column, or no complete row.
         OptionError
             A method that needs all rows at once (SiPrank), rows with costs of their own, a precomputed kernel.
 
@@ -90,14 +90,14 @@ class FittedOnline(FittedRanker):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stream:
-    """Batches learned one after another; what follows for the last one is worked out when it is asked for.
+    """Batches learned one after another; the results of the last batch are computed when they are needed.
 
     Attributes
     ----------
     first : FittedOnline
-        What was learned before.
+        The results before the first batch.
     last : Design, optional
-        That of the fit with the rows of the last batch.
+        The design with the rows of the last batch.
     update : Update, optional
     """
 
@@ -106,8 +106,8 @@ class Stream:
     update: Update | None = None
 
     def after(self, sample: Sample, index: pd.Index, n_given: int) -> Stream:
-        """The stream with one more batch: rows with the columns and levels of the fit, their labels (N,), and how
-        many they were before any was left out."""
+        """The stream with one more batch: its rows, their labels (N,), and the number of rows before any was left
+        out."""
         before = self.first.fit.learned if self.update is None else self.update.learned
         update = cast(Any, self.first.method).continued(sample, before)
         parts: dict[str, Any] = {"sample": sample, "index": index, "n_given": n_given}
@@ -123,18 +123,22 @@ class Stream:
         return replace(self.first, design=self.last, fit=fit)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What to pickle: the results, in place of all that they were made from."""
+        """Pickle the results alone."""
         return {"first": self.results, "last": None, "update": None}
 
 
 def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> tuple[Sample, pd.Index, int]:
-    """Sample of a further frame, labels of its rows, and how many there were before any was left out."""
+    """Sample of a further frame, labels of its rows, and the number of rows before any was left out."""
     if fit.design.sample.costs is not None:
-        raise OptionError("partial_fit has no costs of new rows: fit with a cost of all rows, such as cost='absolute'.")
+        raise OptionError(
+            "partial_fit has no costs for new rows; fit with a cost for all rows, such as cost='absolute'."
+        )
     new, codes = fit.design.spec.rebuild(frame), fit.design.spec.response(frame)
     kept = new.complete & (codes >= 0)
     if not kept.any():
-        raise DataError("the batch has no row with the response and all inputs present.")
+        raise DataError(
+            "the batch must have a row with the response and all inputs; got none. Check its missing values."
+        )
     whole = bool(kept.all())
     sample = Sample(
         rows=new.rows if whole else new.rows.take(kept[new.complete]),

@@ -85,7 +85,7 @@ def all_pairs_potential(costs: FloatArray) -> FloatArray:
 
 
 def against_the_rest(costs: FloatArray, y: IntArray, case_weights: FloatArray) -> tuple[Binary, ...]:
-    """K problems "is it level l?" under the weights of eq. 2.5; plain one-versus-all for the classification cost."""
+    """K problems "is it level l?" with the weights of eq. 2.5; plain one-versus-all for the classification cost."""
     weights = support_weights(costs, y) * case_weights[:, None]
     rows = np.arange(len(costs))
     return tuple(Binary.of(rows, np.where(y == k, 1.0, -1.0), w) for k, w in enumerate(weights.T))
@@ -127,7 +127,7 @@ def pair_votes(scores: FloatArray, n_levels: int) -> FloatArray:
 def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng: np.random.Generator) -> FloatArray:
     """(N, K) number of times that each row was accepted with each label.
 
-    A row is accepted with a probability proportional to sum_l q[l], q = `label_weights`, the largest being 1, and then
+    A row is accepted with a probability proportional to sum_l q[l], q = `label_weights`, the largest being 1. It then
     gets label l with probability q[l] / sum q. A case weight w stands for w rows, each drawn independently; the
     fraction of a weight is one more row with that probability. The draws do not depend on the order of the rows, and a
     weighted row is drawn like repeated ones (all counted at the first of them).
@@ -157,8 +157,8 @@ def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng
     total = np.bincount(group.ravel(), weights=case_weights[used])
     if total.sum() > _MOST:
         raise DataError(
-            f"the weights add up to {total.sum():g} rows, and labels can be drawn for {_MOST:g}: divide the weights by "
-            "a common factor."
+            f"the weights add up to {total.sum():g} rows, and labels can be drawn for {_MOST:g}; divide the weights "
+            "by a common factor."
         )
     whole = np.floor(total + _ROUNDING)
     copies = whole + (rng.random(total.size) < total - whole)
@@ -168,21 +168,21 @@ def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng
     counts[used[first]] = rng.multinomial(copies.astype(np.int64), chances)[:, :-1]
     if not counts.any():
         raise DataError(
-            f"the weights add up to {total.sum():g} rows, and none of them was drawn: multiply the weights, so that "
+            f"the weights add up to {total.sum():g} rows, and none of them was drawn; multiply the weights so that "
             "they count rows."
         )
     return counts
 
 
-#: Options of support vector machines alone.
+#: Options that only support vector machines have.
 _OF_SVM = ("C", "kernel", "solver", "tol", "folds", "n_jobs")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class VotingMethod(CrossValidated, Method):
-    """Base of the methods that ask weighted binary classifiers and count their votes.
+    """Base of the methods that train weighted binary classifiers and count their votes.
 
-    A concrete class says which problems they solve (`problems`) and how they vote (`tally`). Costs may be of any shape.
+    A concrete class defines the problems (`problems`) and the votes (`tally`). Costs may have any shape.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class VotingMethod(CrossValidated, Method):
     Raises
     ------
     OptionError
-        A value outside these, or an option of support vector machines beside another base.
+        A value outside these, or an option of support vector machines with another base.
     """
 
     base: Any = "svm"
@@ -305,7 +305,7 @@ class VotingMethod(CrossValidated, Method):
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> tuple[Trainer, Selection | None]:
-        """The base learner at work on the sample, at the chosen C where there is a choice."""
+        """The base learner on the sample, at the chosen C if C is chosen."""
         X, weights, kernel = sample.X, sample.case_weights, self.similarity
         if not self.by_svm:
             return self.classifier().on(X, weights), None
@@ -315,7 +315,7 @@ class VotingMethod(CrossValidated, Method):
             judge = partial(votes_judge, problems, self.tally, route, costs, weights)
             return self.choose(grams, judge, len(problems), sample, rng, progress)
 
-        # If C is to be chosen, the machine is fitted at every value of it.
+        # If C is chosen, the machine is fitted at every value of the grid.
         machine = self.machine(self.grid[0], kernel)
         if kernel.gammas:
             selection = chosen(machine.each(X, weights))
@@ -353,7 +353,7 @@ class OneVersusAll(VotingMethod):
 
     Row n has the weight c_max - c[k] in the problem of its own level and c[k] - c_min in the others (eq. 2.5), times
     its case weight. Under the classification cost all weights are 1, which is plain one-versus-all: method="ova"; any
-    other cost, or costs by row, make it cost-sensitive: method="csova". The order of the levels plays no part.
+    other cost, or costs by row, make it cost-sensitive: method="csova". The order of the levels does not matter.
 
     Parameters
     ----------
@@ -422,8 +422,8 @@ class CostTransform(VotingMethod):
     examples to the classifier; mode="relabel" (method="relabel") accepts each row with a probability proportional to
     sum_l q_n[l] and draws its label in proportion to q_n. The classifier of K levels is one-versus-one over the base.
 
-    Both are of interest for their simplicity: rows with several labels are hard for a classifier, and `OneVersusOne`,
-    which cancels what two labels of a row have in common, is the better method.
+    Both are simple, but rows with several labels are hard for a classifier; prefer `OneVersusOne`, which cancels what
+    two labels of a row have in common.
 
     Parameters
     ----------

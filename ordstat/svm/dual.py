@@ -173,11 +173,9 @@ class ExtendedDual:
 
         Without `rows` it may overwrite the kernel matrix of this problem.
         """
-        if rows is None:
-            gram, means = self.gram.centred()
-            return replace(self, gram=gram), means
-        gram, means = self.gram.part(rows).centred()
-        return replace(self, gram=gram, labels=self.labels[rows], weights=self.weights[rows]), means
+        gram, means = (self.gram if rows is None else self.gram.part(rows)).centred()
+        kept = slice(None) if rows is None else rows
+        return replace(self, gram=gram, labels=self.labels[kept], weights=self.weights[kept]), means
 
 
 def _minimisers(knots: FloatArray, weights: FloatArray, falling: BoolArray) -> tuple[float, float]:
@@ -241,8 +239,8 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
         ends = np.transpose([_pooled(joint, columns.size, end) for end in (0, 1)])
     else:
         ends = np.array([joint(k, k + 1) for k in range(columns.size)])
-    place = np.searchsorted(columns, np.arange(labels.shape[1]), side="right") - 1
-    return np.asarray(ends.mean(axis=1)[np.maximum(place, 0)])
+    nearest = np.searchsorted(columns, np.arange(labels.shape[1]), side="right") - 1
+    return np.asarray(ends.mean(axis=1)[np.maximum(nearest, 0)])
 
 
 def _pooled(joint: Callable[[int, int], tuple[float, float]], size: int, end: int) -> list[float]:

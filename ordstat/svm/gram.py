@@ -1,6 +1,6 @@
 """The kernel matrix G of a problem as the solvers use it: N x N numbers, or X X' that is never formed.
 
-Both have products, one epoch of coordinate ascent, the linear solves of the interior point, and the form for cvxpy.
+Both give products, the array of coordinate ascent, the linear solves of the interior point, and the form for cvxpy.
 G is symmetric and positive semi-definite.
 """
 
@@ -10,14 +10,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..compiled.svm import pair_sweep, row_sweep
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10
@@ -56,7 +55,7 @@ def solve_with_clarabel(model: Any, tol: float) -> int:
 def _cholesky(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """v -> matrix^-1 v; the matrix is overwritten.
 
-    LAPACK as it is: what SciPy puts around it takes longer than a small matrix does.
+    LAPACK directly: SciPy's checks take longer than factoring a small matrix.
     """
     if not matrix.size:
         return lambda v: v
@@ -68,7 +67,7 @@ def _cholesky(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class DenseGram:
-    """All of its numbers.
+    """The whole kernel matrix.
 
     Attributes
     ----------
@@ -76,6 +75,8 @@ class DenseGram:
     """
 
     matrix: FloatArray
+
+    factored: ClassVar[bool] = False
 
     @cached_property
     def diagonal(self) -> FloatArray:
@@ -99,15 +100,10 @@ class DenseGram:
         """What coordinate ascent keeps of beta: G beta, or X' beta."""
         return self @ beta
 
-    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over rows: the largest violation met, and the number of rows left in the order."""
-        result: tuple[float, int] = row_sweep(self.matrix, False, self.diagonal, *arguments)
-        return result
-
-    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
-        """One epoch over pairs of rows."""
-        result: tuple[float, int] = pair_sweep(self.matrix, False, *arguments)
-        return result
+    @property
+    def array(self) -> FloatArray:
+        """What the compiled epochs go over: the matrix, or the factor X."""
+        return self.matrix
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """v -> (I + L G L)^-1 v for a diagonal L (N,).
@@ -146,14 +142,14 @@ class DenseGram:
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means
 
-    def part(self, rows: BoolArray) -> DenseGram:
-        """That of some rows, a copy."""
+    def part(self, rows: BoolArray | IntArray) -> DenseGram:
+        """The kernel matrix of some rows, a copy."""
         return DenseGram(self.matrix[np.ix_(rows, rows)])
 
 
 @dataclass(frozen=True, eq=False)
 class LinearGram:
-    """X X' by its factor.
+    """X X', stored as its factor X.
 
     Attributes
     ----------
@@ -161,6 +157,8 @@ class LinearGram:
     """
 
     X: FloatArray
+
+    factored: ClassVar[bool] = True
 
     @cached_property
     def diagonal(self) -> FloatArray:
@@ -179,13 +177,9 @@ class LinearGram:
     def state(self, beta: FloatArray) -> FloatArray:
         return np.asarray(self.X.T @ beta)
 
-    def row_sweep(self, *arguments: Any) -> tuple[float, int]:
-        result: tuple[float, int] = row_sweep(self.X, True, self.diagonal, *arguments)
-        return result
-
-    def pair_sweep(self, *arguments: Any) -> tuple[float, int]:
-        result: tuple[float, int] = pair_sweep(self.X, True, *arguments)
-        return result
+    @property
+    def array(self) -> FloatArray:
+        return self.X
 
     def resolvent(self, L: FloatArray) -> Callable[[FloatArray], FloatArray]:
         # Woodbury: (I + LXX'L)^-1 = I - LX (I + X'LLX)^-1 X'L.
@@ -216,7 +210,7 @@ class LinearGram:
         mean = self.X.mean(axis=0)
         return replace(self, X=self.X - mean), mean
 
-    def part(self, rows: BoolArray) -> LinearGram:
+    def part(self, rows: BoolArray | IntArray) -> LinearGram:
         return replace(self, X=np.ascontiguousarray(self.X[rows]))
 
 

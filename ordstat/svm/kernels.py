@@ -104,15 +104,15 @@ class Kernel(ABC):
 
     @property
     def gammas(self) -> tuple[float, ...]:
-        """The values of gamma that cross-validation chooses from; empty where gamma is given."""
+        """The values of gamma for cross-validation; empty if gamma is given."""
         return ()
 
     def at(self, gamma: float | None) -> Kernel:
-        """The kernel with one of `gammas` for gamma."""
+        """The kernel with this gamma."""
         return self
 
     def settled(self, n_columns: int) -> Kernel:
-        """The kernel with all its parameters as numbers, for rows of so many columns."""
+        """The kernel with all parameters as numbers, for rows with this number of columns."""
         return self
 
     def grams(self, X: FloatArray, rows: IntArray) -> Iterator[tuple[float, FloatArray]]:
@@ -124,7 +124,7 @@ class Kernel(ABC):
         return np.zeros(X.shape[0])
 
     def anchors(self, X: FloatArray, support: IntArray) -> AnyArray:
-        """What a fitted expansion keeps of the training rows X: the rows at `support`."""
+        """The part of the training rows X that a fitted expansion keeps: the rows at `support`."""
         return X[support]
 
 
@@ -141,7 +141,7 @@ def squared_length(X: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Distance(Kernel):
-    """Minus a distance of two rows, which counts from the origin of the columns."""
+    """Minus the distance of two rows; margins count from the origin of the columns."""
 
     conditionally_definite = True
     #: 1 for the sum of the differences of the columns, 2 for their Euclidean length.
@@ -193,9 +193,9 @@ class Stump(Distance):
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """A function of gamma times a measure of two rows: gamma None stands for 1 / D.
+    """A function of gamma times a measure of two rows.
 
-    "cv", or a sequence of values to choose from, leaves gamma to the cross-validation of the method.
+    gamma=None is 1 / D. gamma="cv" or a sequence of values leaves the choice to the cross-validation of the method.
     """
 
     gamma: float | str | Sequence[float] | None = None
@@ -223,7 +223,7 @@ class Scaled(Kernel):
         Raises
         ------
         OptionError
-            It is still to be chosen.
+            gamma has several values.
         """
         if self.gammas:
             raise OptionError(
@@ -234,7 +234,7 @@ class Scaled(Kernel):
 
     @abstractmethod
     def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        """(n, m) what gamma multiplies, a new array."""
+        """(n, m) the measure that gamma multiplies, a new array."""
 
     def of(self, scaled: FloatArray) -> FloatArray:
         """The kernel from gamma times the measure, in place."""
@@ -382,8 +382,8 @@ class Custom(Kernel):
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         zero = np.zeros((1, X.shape[1]))
-        own = np.array([self(row[None], row[None])[0, 0] for row in X])
-        return np.asarray(own - 2.0 * self(X, zero)[:, 0] + self(zero, zero)[0, 0])
+        lengths = np.array([self(row[None], row[None])[0, 0] for row in X])
+        return np.asarray(lengths - 2.0 * self(X, zero)[:, 0] + self(zero, zero)[0, 0])
 
     def origin(self, X: FloatArray) -> FloatArray:
         return self(X, np.zeros((1, X.shape[1])))[:, 0]
@@ -440,7 +440,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 
 
 def parse_kernel(kernel: Any) -> Kernel:
-    """The kernel meant by a name, a Kernel value, or a function of (X, Z).
+    """The kernel for a name, a Kernel value, or a function of (X, Z).
 
     Raises
     ------
@@ -461,7 +461,7 @@ def parse_kernel(kernel: Any) -> Kernel:
     raise unknown("kernel", kernel, KERNELS, also=", a Kernel such as Gaussian(gamma=0.5), or a function")
 
 
-# Asymmetry beyond this share of the largest entry, or an eigenvalue below minus this share of the trace, is no
+# Asymmetry beyond this share of the largest entry, or an eigenvalue below minus this share of the trace, is not
 # rounding: a matrix computed in single precision still passes.
 _ASYMMETRY = 1e-6
 _NEGATIVE = 1e-7
@@ -470,12 +470,13 @@ _LARGEST = 1e100
 
 
 def require_finite(gram: FloatArray) -> None:
-    """Raise DataError if a kernel matrix (N, N), or its diagonal (N,), holds NaN or overflows, there or in a solver."""
+    """Raise DataError if a kernel matrix (N, N) or its diagonal (N,) holds NaN or values too large for a solver."""
     sized = (gram >= -_LARGEST) & (gram <= _LARGEST)
     if not sized.all():
-        place = np.argwhere(~sized)[0]
+        position = np.argwhere(~sized)[0]
+        i, j = position[0], position[-1]
         raise DataError(
-            f"the kernel of training rows {place[0]} and {place[-1]} is {gram[tuple(place)]:g}, and kernel values must "
+            f"the kernel of training rows {i} and {j} is {gram[tuple(position)]:g}, and kernel values must "
             f"be finite, up to {_LARGEST:g}: scale the columns, or look at these rows."
         )
 
@@ -499,7 +500,7 @@ def require_symmetric(gram: FloatArray) -> FloatArray:
 
 
 def require_definite(gram: FloatArray) -> None:
-    """Raise DataError where a centred kernel matrix (N, N) has an eigenvalue that is negative beyond rounding."""
+    """Raise DataError if a centred kernel matrix (N, N) has an eigenvalue that is negative beyond rounding."""
     from scipy.linalg import cholesky
 
     trace = float(np.trace(gram))

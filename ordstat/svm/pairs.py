@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..compiled.svm import pairs_below
+from ..compiled.svm import pair_sweep, pairs_below
 from ..exceptions import DataError
 from ..judging.costs import least_cost_thresholds, merged
 from ..reduction.convex import Loss, minimum
@@ -23,53 +23,29 @@ _EXACT_BOUNDARIES, _ROUGH = 1e-7, 1e-2
 _TIE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Boundaries:
-    """Thresholds, and in words how they were found.
+def boundaries(problem: PairProblem, scores: FloatArray, slack: float) -> tuple[FloatArray, str]:
+    """(K-1,) rank boundaries of scores (N,), and in words how they were found.
 
-    Attributes
-    ----------
-    theta : (K-1,)
-    how : str
-    """
-
-    theta: FloatArray
-    how: str
-
-
-def boundaries(
-    scores: FloatArray, y: IntArray, costs: FloatArray, weights: FloatArray, *, slack: float, free_pairs: bool
-) -> Boundaries:
-    """The boundaries of fitted scores.
-
-    Parameters
-    ----------
-    scores : (N,)
-    y : (N,) codes
-    costs : (N, K)
-    weights : (N,) case weights
-    slack : float
-        How far a difference of two scores may be from its value at the optimum.
-    free_pairs : bool
-        Whether the loss has pairs on the margin by themselves, as the hinge has and its square has not.
+    `slack` is how far a difference of two scores may be from its value at the optimum.
     """
     scores = merged(scores)
-    if not free_pairs:
-        return _cheapest(scores, costs, weights, "the squared hinge has no free support pairs")
-    tolerance = min(max(slack, _EXACT_BOUNDARIES), _ROUGH)
-    theta = np.empty(costs.shape[1] - 1)
+    theta = _middle_boundaries(problem, scores, min(max(slack, _EXACT_BOUNDARIES), _ROUGH))
+    if not isinstance(theta, str):
+        return theta, "middles of free support pairs (7.27)"
+    return least_cost_thresholds(scores, problem.costs, problem.weights), f"of least training cost: {theta}"
+
+
+def _middle_boundaries(problem: PairProblem, scores: FloatArray, tolerance: float) -> FloatArray | str:
+    """(K-1,) middles of free support pairs, or in words why there are none."""
+    if problem.squared:
+        return "the squared hinge has no free support pairs"
+    theta, costs = np.empty(problem.n_levels - 1), problem.costs
     for k in range(theta.size):
-        middles = _middles(scores[y == k], scores[y == k + 1], tolerance)
+        middles = _middles(scores[problem.y == k], scores[problem.y == k + 1], tolerance)
         if middles.size == 0:
-            return _cheapest(scores, costs, weights, f"no free support pair joins ranks {k + 1} and {k + 2}")
-        theta[k] = _best(middles, scores, weights * (costs[:, k + 1] - costs[:, k]), tolerance)
-    if (np.diff(theta) < 0).any():
-        return _cheapest(scores, costs, weights, "the middles of free support pairs are out of order")
-    return Boundaries(theta, "middles of free support pairs (7.27)")
-
-
-def _cheapest(scores: FloatArray, costs: FloatArray, weights: FloatArray, why: str) -> Boundaries:
-    return Boundaries(least_cost_thresholds(scores, costs, weights), f"of least training cost: {why}")
+            return f"no free support pair joins ranks {k + 1} and {k + 2}"
+        theta[k] = _best(middles, scores, problem.weights * (costs[:, k + 1] - costs[:, k]), tolerance)
+    return "the middles of free support pairs are out of order" if (np.diff(theta) < 0).any() else theta
 
 
 def _middles(lower: FloatArray, upper: FloatArray, tolerance: float) -> FloatArray:
@@ -134,11 +110,9 @@ class PairProblem:
 
     def centred(self, rows: BoolArray | None = None) -> tuple[PairProblem, FloatArray]:
         """The problem of some rows with a centred kernel, and the means taken from it; see `ExtendedDual.centred`."""
-        if rows is None:
-            gram, means = self.gram.centred()
-            return replace(self, gram=gram), means
-        gram, means = self.gram.part(rows).centred()
-        return replace(self, gram=gram, y=self.y[rows], weights=self.weights[rows], costs=self.costs[rows]), means
+        gram, means = (self.gram if rows is None else self.gram.part(rows)).centred()
+        kept = slice(None) if rows is None else rows
+        return replace(self, gram=gram, y=self.y[kept], weights=self.weights[kept], costs=self.costs[kept]), means
 
     @property
     def n_levels(self) -> int:
@@ -204,15 +178,9 @@ def evaluated(problem: PairProblem, C: float, beta: FloatArray, size: float, squ
 
 def solved(problem: PairProblem, point: PairSolution) -> PairSolution:
     """The point with its rank boundaries."""
-    limits = boundaries(
-        point.scores,
-        problem.y,
-        problem.costs,
-        problem.weights,
-        slack=np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean())),
-        free_pairs=not problem.squared,
-    )
-    return replace(point, theta=limits.theta, boundaries=limits.how)
+    slack = np.sqrt(2.0 * point.gap * abs(point.primal) * float(problem.gram.diagonal.mean()))
+    theta, how = boundaries(problem, point.scores, slack)
+    return replace(point, theta=theta, boundaries=how)
 
 
 # Steps over all pairs that one solve may take.
@@ -276,9 +244,10 @@ class PairAscent:
         epoch = 0
         while best is None or (best.gap > tol and epoch < self.max_epochs):
             epoch += 1
-            violation, kept = problem.gram.pair_sweep(
-                self.upper, self.lower, problem.weights, self.alpha, state, order, C, _SKIP * inner, shrink
-            )
+            violation, kept = pair_sweep(
+                problem.gram.array, problem.gram.factored, self.upper, self.lower, problem.weights, self.alpha, state,
+                order, C, _SKIP * inner, shrink,
+            )  # fmt: skip
             shrink = 2.0 * violation
             if violation < inner or kept == 0 or epoch % _EPOCHS_A_LIST == 0:
                 inner *= 0.7
@@ -310,26 +279,6 @@ class PairAscent:
 _ROUNDING, _EXACT = (1e-15, 1e-20, 1e-25, 1e-30), 1e-13
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Sums:
-    """What P and its derivatives are made of at some w.
-
-    Attributes
-    ----------
-    loss : float, sum of squared violations
-    linear : float, sum of violations
-    slope : (N,) minus half the derivative of the loss by the scores
-    degree : (N,) weight of the violating partners of a row, times its own
-    partners : (N, D) sum of w_j x_j over violating partners of a lower rank
-    """
-
-    loss: float
-    linear: float
-    slope: FloatArray
-    degree: FloatArray
-    partners: FloatArray
-
-
 class PairNewton:
     """Newton's method on the squared hinge of a linear kernel, counting pairs; any C starts where the last one ended.
 
@@ -358,9 +307,9 @@ class PairNewton:
                 self.w = end.coef
                 path += end.objective.tolist()
                 # With a_p = 2 C w_p (violation) the dual variables of w, and P at the w that they give.
-                sums = self._sums(self.w)
+                loss, linear, slope, _, _ = self._sums(self.w)
                 a = 2.0 * C
-                points.append(evaluated(self.problem, C, a * sums.slope, a * sums.linear, a * a * sums.loss))
+                points.append(evaluated(self.problem, C, a * slope, a * linear, a * a * loss))
                 if points[-1].gap <= _EXACT:
                     break
         solution = solved(self.problem, min(points, key=lambda point: point.gap))
@@ -368,15 +317,21 @@ class PairNewton:
 
     def _evaluate(self, C: float, w: FloatArray) -> Loss:
         """P with its derivatives."""
-        sums = self._sums(w)
+        loss, _, slope, degree, partners = self._sums(w)
         # X' (diag(degree) - A) X is the sum of half and its transpose, as A is of the two sides of a pair.
-        part = sums.partners * -self.problem.weights[:, None]
-        part += self.X * (0.5 * sums.degree)[:, None]
+        part = partners * -self.problem.weights[:, None]
+        part += self.X * (0.5 * degree)[:, None]
         half = 2.0 * C * (self.X.T @ part)
-        gradient = w - 2.0 * C * (self.X.T @ sums.slope)
-        return Loss(0.5 * float(w @ w) + C * sums.loss, gradient, np.eye(w.size) + half + half.T)
+        gradient = w - 2.0 * C * (self.X.T @ slope)
+        return Loss(0.5 * float(w @ w) + C * loss, gradient, np.eye(w.size) + half + half.T)
 
-    def _sums(self, w: FloatArray) -> _Sums:
+    def _sums(self, w: FloatArray) -> tuple[float, float, FloatArray, FloatArray, FloatArray]:
+        """What P and its derivatives at w (D,) are made of.
+
+        Sums of the squared violations and of the violations; minus half the derivative of the former by the scores
+        (N,); for each row the weight of its violating partners, times its own (N,), and the sum of w_j x_j over its
+        violating partners of a lower rank (N, D).
+        """
         problem, v = self.problem, self.problem.weights
         s = self.X @ w
         order = np.argsort(s)
@@ -389,13 +344,8 @@ class PairNewton:
         square = lower[:, 0] * room**2 + 2.0 * room * lower[:, 1] + lower[:, 2]
         # For the lower row of a pair: 1 - (s_i - s_j), summed over i.
         pressed = upper[:, 0] * (1.0 + s) + upper[:, 1]
-        return _Sums(
-            loss=max(float(v @ square), 0.0),
-            linear=float(v @ linear),
-            slope=v * (linear - pressed),
-            degree=v * (lower[:, 0] + upper[:, 0]),
-            partners=lower[:, 3:],
-        )
+        degree = v * (lower[:, 0] + upper[:, 0])
+        return max(float(v @ square), 0.0), float(v @ linear), v * (linear - pressed), degree, lower[:, 3:]
 
 
 # Pairs that a general solver takes in seconds.

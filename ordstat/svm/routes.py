@@ -100,7 +100,7 @@ class Automatic:
     def __init__(self, problem: ExtendedDual, rng: np.random.Generator, small: int = _SMALL) -> None:
         self.problem, self.rng, self.small = problem, rng, len(problem.labels) <= small
         self.interior, self.hard = InteriorPoint(problem, rng), np.inf
-        self.patience = 200 if isinstance(problem.gram, LinearGram) else max(800, len(problem.labels))
+        self.patience = 150 if isinstance(problem.gram, LinearGram) else max(800, len(problem.labels))
         self.ascent = None if self.small else CoordinateAscent(problem, rng, self.patience)
 
     def solve(self, C: float, tol: float) -> Outcome[DualSolution]:

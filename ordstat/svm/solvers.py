@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from .._typing import FloatArray, IntArray
+from ..compiled.svm import row_sweep
 from ..threads import one_blas_thread
 from .dual import DualSolution, ExtendedDual, Outcome, certify, snapped
 from .gram import DenseGram
@@ -43,6 +44,9 @@ _LIFT = 1e-10
 
 class CoordinateAscent:
     """Row-exact block coordinate ascent: solves one problem for growing C, each from where the last one ended.
+
+    Epochs update one row after another exactly; later ones visit only the rows near a change. Once the variables inside
+    their boxes are mostly settled, the linear system of their optimality conditions ends the solve (`finished`).
 
     Parameters
     ----------
@@ -101,9 +105,10 @@ class CoordinateAscent:
                 rest = float(beta.sum() - arrays[3].sum())
                 order, exact, stale = self._shuffled(len(arrays[0])), epoch, False
             epoch += 1
-            violation, kept = gram.row_sweep(
-                *arrays, theta, self.mu, order, omega, self.b + penalty * rest, penalty, _SKIP * inner, shrink
-            )
+            violation, kept = row_sweep(
+                gram.array, gram.factored, gram.diagonal, *arrays, theta, self.mu, order,
+                omega, self.b + penalty * rest, penalty, _SKIP * inner, shrink,
+            )  # fmt: skip
             shrink = 2.0 * violation
             if violation < inner or kept == 0 or epoch % _EPOCHS_A_STEP == 0:
                 self.b += penalty * (rest + float(arrays[3].sum()))
@@ -117,11 +122,11 @@ class CoordinateAscent:
             # A certificate costs about as much as several epochs: 4, 7, 12, 19, 30, ...
             check = int(1.5 * epoch) + 1
             self.u[rows] = arrays[2]
-            point = certify(problem, C, self.u, theta)
+            point = certify(problem, C, self.u, theta.copy())  # epochs change theta in place
             path.append(point.primal)
             pace = np.log(before / point.gap) / (epoch - certified) if 0.0 < point.gap < before else 0.0
             before, certified, earlier = point.gap, epoch, n_free
-            n_free = np.count_nonzero((point.u != 0.0) & (np.abs(point.u) < caps))
+            n_free = int(np.count_nonzero((point.u != 0.0) & (np.abs(point.u) < caps)))
             slow = np.log(max(point.gap / tol, 1.0)) * epoch_cost > pace * (n_free**3 / 3.0 + _AROUND * epoch_cost)
             ready = below == np.inf or (slow and abs(n_free - earlier) <= _STEADY * earlier)
             if tol < point.gap < below and 0 < n_free <= _MOST_FREE and ready:

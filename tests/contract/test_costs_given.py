@@ -64,9 +64,7 @@ def test_rows_of_new_data_have_no_prices(wine, matrix):
     priced = wine.join(pd.DataFrame(matrix[wine["rating"].astype(int) - 1], index=wine.index, columns=names))
     fit = ordfit(FORMULA, priced.iloc[:50], "redsvm", cost=priced[names].iloc[:50].to_numpy())
     assert np.isnan(fit.errors(priced.iloc[50:]).loc["cost", "new data"])
-    with pytest.raises(
-        OptionError, match=r"columns of prices .* cost=data\[\['a', 'b', 'c'\]\]"
-    ):
+    with pytest.raises(OptionError, match=r"columns of prices .* cost=data\[\['a', 'b', 'c'\]\]"):
         ordfit(FORMULA, priced, "redsvm", cost=names)
 
 

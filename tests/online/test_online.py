@@ -13,7 +13,7 @@ from ordstat.compiled import online
 from ordstat.exceptions import UnavailableError
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
-from ordstat.online.method import OnlineMethod
+from ordstat.online.online import OnlineMethod
 from ordstat.online.perceptron import Examples
 
 from .samples import K, arrays, frame, sample, separable
@@ -290,7 +290,7 @@ def test_the_summary_shows_the_mistakes_beside_their_bound():
 
 def test_weights_that_are_no_counts_are_refused():
     data = frame().assign(w=1.5)
-    with pytest.raises(DataError, match=r"whole numbers; row 0 has 1.5.*presentation='cost'"):
+    with pytest.raises(DataError, match=r"whole numbers; got 1.5 in row 0.*presentation='cost'"):
         ordfit("y ~ a", data, "cusum", weights="w")
     assert ordfit("y ~ a", data, "siprank", weights="w").nobs == 180
 
@@ -347,7 +347,7 @@ def test_the_rows_of_the_results_are_those_of_the_last_batch():
     assert fit.predict().index.tolist() == list(range(90, 120))
     assert fit.nobs == 60
     assert fit.fit.learned.tally.examples == 60 * 20 + 120
-    assert "rows of earlier batches are not at hand" in str(fit.summary())
+    assert "rows of earlier batches are not stored" in str(fit.summary())
     assert "3 batches" in str(fit.summary())
 
 
@@ -355,12 +355,12 @@ def test_what_cannot_learn_batches_says_so():
     data = frame()
     with pytest.raises(OptionError, match=r"cannot learn further batches.*method='prank'"):
         ordfit("y ~ a", data, "siprank").partial_fit(data)
-    with pytest.raises(OptionError, match="no costs of new rows"):
+    with pytest.raises(OptionError, match="no costs for new rows"):
         ordfit("y ~ a", data, "cusum", cost=np.ones((120, 4)) - np.eye(4)[data["y"].cat.codes]).partial_fit(data)
     fit = ordfit("y ~ a", data, "prank")
     with pytest.raises(DataError, match="5"):
         fit.partial_fit(data.assign(y=5))
-    with pytest.raises(DataError, match="no row"):
+    with pytest.raises(DataError, match="must have a row"):
         fit.partial_fit(data.assign(a=np.nan))
 
 
@@ -373,7 +373,7 @@ def test_after_batches_nothing_is_fitted_again_to_the_last_one_alone():
         lambda: fit.update("~ . - a"),
         lambda: fit.update(epochs=3),
     ):
-        with pytest.raises(UnavailableError, match="rows of earlier batches are not at hand"):
+        with pytest.raises(UnavailableError, match="rows of earlier batches are not stored"):
             refit()
     assert fit.conformal(0.8, kept).n == len(kept)
     whole = ordfit("y ~ b + c", data, "prank")

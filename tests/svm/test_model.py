@@ -97,15 +97,6 @@ def test_folds_spread_every_level(folds):
     assert (fold != stratified_folds(y, 4, folds, np.random.default_rng(1))).any()
 
 
-def test_clusters_stay_together():
-    rng = np.random.default_rng(0)
-    y, cluster = rng.integers(0, 3, 90), rng.integers(0, 20, 90)
-    fold = stratified_folds(y, 3, 4, rng, cluster)
-    for group in np.unique(cluster):
-        assert np.unique(fold[cluster == group]).size == 1
-    assert np.bincount(fold, minlength=4).min() >= 15
-
-
 def test_more_folds_than_rows():
     with pytest.raises(OptionError, match="clusters, 2; got 3"):
         stratified_folds(np.zeros(9, dtype=int), 2, 3, np.random.default_rng(0), np.repeat([4, 9, 9], 3))

@@ -198,12 +198,17 @@ def test_too_many_pairs_are_refused(monkeypatch):
 # Boundaries
 
 
+def _of_three_ranks(y):
+    costs = CostMatrix.absolute().rows(y, 3)
+    return PairProblem(gram=DenseGram(np.eye(6)), y=y, weights=np.ones(6), costs=costs, squared=False)
+
+
 def test_boundaries_lie_between_the_closest_rows_of_separable_ranks():
     """7.27 by hand: the pairs of neighbouring ranks whose scores differ by one are unique."""
     scores, y = np.array([0.0, -3.0, 1.0, 4.0, 5.0, 9.0]), np.array([0, 0, 1, 1, 2, 2])
-    found = boundaries(scores, y, CostMatrix.absolute().rows(y, 3), np.ones(6), slack=0.0, free_pairs=True)
-    np.testing.assert_allclose(found.theta, [0.5, 4.5])
-    assert "7.27" in found.how
+    theta, how = boundaries(_of_three_ranks(y), scores, 0.0)
+    np.testing.assert_allclose(theta, [0.5, 4.5])
+    assert "7.27" in how
 
 
 @pytest.mark.parametrize(
@@ -216,15 +221,15 @@ def test_boundaries_lie_between_the_closest_rows_of_separable_ranks():
 def test_boundaries_fall_back_on_least_cost(scores, words):
     """Then no other thresholds cost less, by trying all."""
     scores, y = np.array(scores), np.array([0, 0, 1, 1, 2, 2])
-    costs = CostMatrix.absolute().rows(y, 3)
-    found = boundaries(scores, y, costs, np.ones(6), slack=0.0, free_pairs=True)
-    assert words in found.how
+    problem = _of_three_ranks(y)
+    found, how = boundaries(problem, scores, 0.0)
+    assert words in how
 
     def cost(theta):
-        return costs[np.arange(6), (scores[:, None] > np.array(theta)).sum(axis=1)].sum()
+        return problem.costs[np.arange(6), (scores[:, None] > np.array(theta)).sum(axis=1)].sum()
 
     places = np.concatenate([[-10.0], np.sort(scores)])
-    assert cost(found.theta) == min(cost(theta) for theta in combinations_with_replacement(places, 2))
+    assert cost(found) == min(cost(theta) for theta in combinations_with_replacement(places, 2))
 
 
 def test_the_fit_says_which_boundaries_it_uses():

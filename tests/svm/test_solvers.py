@@ -191,3 +191,16 @@ def test_a_row_step_is_exact():
         low = np.minimum(p.labels[n] * p.weights[n], 0.0)
         can_rise, can_fall = u[n] < low + p.weights[n], u[n] > low
         assert max(e[can_rise].max(initial=0.0), -e[can_fall].min(initial=0.0)) < CLOSE
+
+
+@pytest.mark.parametrize("cost", ["absolute", "matrix"])
+@pytest.mark.parametrize("gamma", [1.0, np.inf])
+def test_the_free_variables_end_a_rough_solve(cost, gamma):
+    """From a gap of 1e-3 two linear systems reach the optimum of cvxpy; two epochs free what the first one held."""
+    p = problem(KERNELS["stump"], COSTS[cost], n=240, gamma=gamma)
+    ascent = CoordinateAscent(p, np.random.default_rng(0), max_epochs=800)
+    rough = ascent.solve(2.0, 1e-3)
+    found = ascent.solve(2.0, 1e-11)
+    assert found.solution.gap <= 1e-11 < 1e-5 < rough.solution.gap
+    assert found.iterations < 100
+    assert found.solution.primal == pytest.approx(_solve("cvxpy", p, 2.0).primal, rel=1e-8)
