@@ -28,8 +28,8 @@ from ..report.sections import (
     departures,
     error_figures,
     error_tables,
+    estimates_of,
     fractional,
-    learnt,
     one_row,
     shared_tables,
     shown_part,
@@ -240,8 +240,8 @@ def threshold_estimates(r: FittedLikelihood) -> Table:
     if jacobian is None:
         errors: FloatArray = r.coefficient_columns["std_error"][: thresholds.size]
     else:
-        own = r.fixed_covariance[: jacobian.shape[1], : jacobian.shape[1]]
-        errors = np.sqrt(np.einsum("ki,ij,kj->k", jacobian, own, jacobian))
+        covariance = r.fixed_covariance[: jacobian.shape[1], : jacobian.shape[1]]
+        errors = np.sqrt(np.einsum("ki,ij,kj->k", jacobian, covariance, jacobian))
         errors = np.where(np.isnan(threshold_values(r.fit)), np.nan, errors)
     return threshold_table(pd.DataFrame({"threshold": thresholds, "std. error": errors}))
 
@@ -258,7 +258,7 @@ def _screen_tables(
     references = tuple(map(partial(effect_label, labels=labels or {}), reference_levels(r.design).values()))
     reference = [Line(head="Reference levels:", items=references)] if references else []
     blocks: list[Table | Line] = []
-    for block in learnt(report):
+    for block in estimates_of(report):
         if isinstance(block, Line):
             blocks += [*reference, block]
         elif block.title == TITLES["nominal"]:

@@ -123,8 +123,8 @@ def superiority(x: FloatArray, y: FloatArray) -> Superiority:
 
     Examples
     --------
-    >>> found = superiority(np.array([1.0, 2.0, 2.0]), np.array([4.0, 1.0, 0.0]))
-    >>> round(found.probability, 4), round(found.std_error, 4)
+    >>> chance = superiority(np.array([1.0, 2.0, 2.0]), np.array([4.0, 1.0, 0.0]))
+    >>> round(chance.probability, 4), round(chance.std_error, 4)
     (0.84, 0.1273)
     """
     among_y, above_y = mid_shares(y), 1.0 - mid_shares(x)
@@ -300,10 +300,10 @@ def describe_ordinal(
     Examples
     --------
     >>> from ordstat import datasets, describe_ordinal
-    >>> found = describe_ordinal(datasets.load("wine"), "rating", by="temp")
-    >>> found.counts.to_numpy().astype(int).tolist()
+    >>> table = describe_ordinal(datasets.load("wine"), "rating", by="temp")
+    >>> table.counts.to_numpy().astype(int).tolist()
     [[5, 16, 13, 2, 0], [0, 6, 13, 10, 7]]
-    >>> found.mann_whitney.round(3)["probability"].to_dict()
+    >>> table.mann_whitney.round(3)["probability"].to_dict()
     {('cold', 'warm'): 0.199}
     """
     frame, names = as_frame(df), _names(rows)

@@ -95,7 +95,7 @@ def grid_lines(grid: Grid) -> list[str]:
 
 
 def _with_short_labels(grid: Grid) -> Grid:
-    """The table with long labels broken; the variable of a factor's levels is on a line of its own, once."""
+    """The table with long labels broken; the variable of a factor's levels is on a separate line, once."""
     longest = max((cells(row[0]) for row in grid.rows), default=0)
     room = longest - (grid.width - SCREEN)
     room = room if room >= min(SHORTEST_LABEL, longest) else _LONGEST_LABEL

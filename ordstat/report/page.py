@@ -70,7 +70,7 @@ def _proportional(fit: Any) -> str:
 
 
 def _data_readings(fit: FittedRanker) -> str:
-    """Rows and levels left out, and what is probably not what it seems."""
+    """Rows and levels left out, and doubtful data."""
     sentences = [message[:1].upper() + message[1:] for category, message in fit.issued() if category is DataWarning]
     if without := fit.design.dropped.get("(weight 0)", 0):
         sentences.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")

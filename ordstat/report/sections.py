@@ -96,7 +96,7 @@ def ranker_report(
     header: Sequence[tuple[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Report:
-    """The summary of a ranker: what all have, with its own tables, pairs of the header and notes."""
+    """The summary of a ranker: the shared part with tables, header pairs and notes of the method."""
     return Report(
         title=r.title,
         header=(*data_header(r), ("Convergence", certificate_text(r.fit.certificate, r.fit.trace)), *header),
@@ -296,11 +296,11 @@ DOUBTFUL = 0.05
 def shown_part(
     r: FittedRanker, section: str | None, report: Report, model: Sequence[Table | Line] | None = None
 ) -> Summary:
-    """One screen, on which `model` is what was learnt, or a section of the whole report."""
+    """One screen, on which `model` are the estimates, or a section of the whole report."""
     there = {"fit", "bounds", *map(attrgetter("section"), report.tables)}
     names = sorted(there, key=SECTIONS.index)
     if section is None:
-        return Summary(_one_screen(r, report, learnt(report) if model is None else model, names), report)
+        return Summary(_one_screen(r, report, estimates_of(report) if model is None else model, names), report)
     one_of("section", section, (*names, "all"))
     if section == "all":
         return Summary(report)
@@ -310,7 +310,7 @@ def shown_part(
     return Summary(replace(report, header=header, tables=tuple(tables), margin_notes=notes), report)
 
 
-def learnt(report: Report) -> list[Table | Line]:
+def estimates_of(report: Report) -> list[Table | Line]:
     """The estimates of a report; thresholds in a line or two."""
     blocks: list[Table | Line] = []
     for block in report.tables:

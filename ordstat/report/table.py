@@ -226,7 +226,7 @@ def table(
     title: str | None = None,
     notes: str = "",
 ) -> Any:
-    """Fits as a paper shows them: side by side, or with estimate, interval and p-value in columns of their own.
+    """Fits as a paper shows them: side by side, or with estimate, interval and p-value in separate columns.
 
     Parameters
     ----------
