@@ -74,18 +74,9 @@ def fitted(name: str, formula: str = FORMULA, **options: Any) -> Any:
 
 
 #: Methods whose fit is a random draw.
-RANDOM = (
-    *("relabel", "prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum", "onn", "ordboost"),
-    *(
-        "rps-forest",
-        "blend",
-        "bagging",
-        "ordinal-bagging",
-        "nominal-adaboost",
-        "fixed-split-boosting",
-        "ordinal-adaboost",
-    ),
-)
+RANDOM = ["prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum", "relabel", "onn", "ordboost"]
+RANDOM += ["rps-forest", "blend", "bagging", "ordinal-bagging", "nominal-adaboost", "fixed-split-boosting"]
+RANDOM += ["ordinal-adaboost"]
 
 #: Trees on (x, k): of two equal cuts of k they take the first, which in the mirror is the other one.
 TREES_ON_K = ("red-c45", "red-tree", "red-hgb")

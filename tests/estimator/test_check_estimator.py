@@ -24,8 +24,8 @@ LIGHT = {
     "ordboost": {"max_rounds": 300},
 }
 #: Methods that predict the median, or count answers, and have probabilities.
-MEDIAN = ["kernel-clm", "reduction", "red-c45", "red-tree", "red-hgb", "nominal-classifier", "red-logistic", "onn"]
-MEDIAN += ["ordboost", "rps-forest", "blend"]
+MEDIAN = [*LIGHT, "kernel-clm", "reduction", "red-c45", "red-tree", "red-hgb", "nominal-classifier"]
+MEDIAN += ["red-logistic", "onn"]
 
 
 @pytest.mark.parametrize("method", [pytest.param(m, marks=() if m in ALWAYS else pytest.mark.slow) for m in METHODS])

@@ -186,12 +186,6 @@ def test_text_is_encoded_and_dates_are_refused_by_name(X, codes, library):
         OrdinalClassifier("prank").partial_fit(frame, codes)
 
 
-def test_boolean_columns_are_numbers(X, codes):
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1] > 0})
-    model = OrdinalClassifier().fit(frame, codes)
-    np.testing.assert_array_equal(model.coef_, OrdinalClassifier().fit(frame.astype(float), codes).coef_)
-
-
 def test_sparse_matrices_are_refused(X, codes):
     with pytest.raises(TypeError, match=r"[Ss]parse data was passed"):
         OrdinalClassifier().fit(csr_array(X), codes)

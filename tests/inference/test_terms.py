@@ -167,7 +167,7 @@ def test_models_of_other_rows_are_refused(sim):
     ):
         with pytest.raises(DataError, match=match):
             fit.anova(other)
-    with pytest.raises(OptionError, match="no likelihood"):
+    with pytest.raises(OptionError, match="compares likelihood fits; got one of type MarginResults"):
         fit.anova(ordfit("y ~ x1", data=sim.head(60), method="redsvm", subset=None))
     with pytest.raises(DataError, match="'x2' is missing in some of the 500 rows"):
         ordfit("y ~ x1", data=holes).add1("x2")
