@@ -156,10 +156,8 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     if not len(frame):
         raise DataError("newdata has no complete row.")
     complete = by_name(frame, variables)
-    evaluable, categories = (
-        (complete,) if fitted is None else (complete, fitted),
-        _categories(results, complete, variables),
-    )
+    evaluable = (complete,) if fitted is None else (complete, fitted)
+    categories = _categories(results, complete, variables)
     return Population(complete, w / w.sum(), tuple(variables), categories, evaluable, float(w.sum()))
 
 
