@@ -556,6 +556,8 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     for role in sides:
         if (text := getattr(recipe, role)) is None:
             continue
+        if not isinstance(text, str):
+            raise FormulaError(f"{role}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}.")
         side = sides[role] = parse_one_sided(text, free(text, response), role)
         if side.random or (role == "nominal" and side.offsets):
             what = "random term" if side.random else "offset()"
