@@ -16,7 +16,6 @@ from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import Column, Columns, Value, as_frame, read, row_name, shown_labels, suggest, take
-from .doubtful import SET_MISSING, disordered, doubtful
 from .factors import Interpreter, contrast_of, read_relations
 from .parse import parse_expression, parse_formula, parse_one_sided, quoted, split_formula, substitute_dot, uses_dot
 from .random_terms import RandomTerm, fit_random_terms
@@ -364,7 +363,7 @@ def make(recipe: Recipe, data: Any) -> Design:
     labelled = columns.column(spec.response_name, "the response")
     response = inputs.read_response(labelled, spec.response_name, recipe.levels)
     if recipe.levels is None and all(isinstance(label, str) for label in response.declared):
-        response.notes.extend(disordered(f"Response {response.name}", [*response.declared]))
+        response.notes.extend(inputs.disordered(f"Response {response.name}", [*response.declared]))
     given: dict[str, Column] = {}
     asked = {role: getattr(recipe, role) for role in ("weights", "offset", "cluster")}
     asked["weights"] = recipe.weights if recipe.design is None else recipe.design.weights
@@ -560,6 +559,8 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     for role in sides:
         if (text := getattr(recipe, role)) is None:
             continue
+        if not isinstance(text, str):
+            raise FormulaError(f"{role}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}.")
         side = sides[role] = parse_one_sided(text, free(text, response), role)
         if side.random or (role == "nominal" and side.offsets):
             what = "random term" if side.random else "offset()"
@@ -610,8 +611,8 @@ def _model(
         notes.append("A formula removes the intercept; it stays, as the thresholds are the intercepts.")
     needed = frozenset().union(*(expression.names for expression in (spec.factors | spec.offsets).values()))
     predictors = [name for name in used if name in needed]  # new data may lack columns that make groups alone
-    doubts = [doubt for name in predictors for doubt in doubtful(f"Column {name}", columns.column(name))]
-    notes += [f"{'; '.join(doubts)}{SET_MISSING}."] if doubts else []
+    doubts = [doubt for name in predictors for doubt in inputs.doubtful(f"Column {name}", columns.column(name))]
+    notes += [f"{'; '.join(doubts)}{inputs.SET_MISSING}."] if doubts else []
     contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, columns.frame)
     values = {key: kept.take(value) for key, value in given.items()}
     for key, factor in spec.factors.items():

@@ -310,7 +310,7 @@ class Encoding:
         if not self.factors:
             if kinds := not_numeric(X):
                 shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
-                cure = "Encode them, or use ordfit with a formula, or method='ordboost', which take categories"
+                cure = "Encode them (as by OneHotEncoder), or use ordfit with a formula or method='ordboost'"
                 raise DataError(f"X has columns that are not numeric: {shown}. {cure}.")
             return X
         frame = as_frame(X)

@@ -8,7 +8,7 @@ import pytest
 
 from ordstat import DataWarning, datasets, ordfit
 from ordstat.formula.design import build
-from ordstat.formula.doubtful import disordered
+from ordstat.formula.inputs import disordered
 
 RNG = np.random.default_rng(0)
 N = 240
