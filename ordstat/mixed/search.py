@@ -225,7 +225,11 @@ def _information(at: State) -> FloatArray:
     model, P = at.model, at.model.n_fixed
     jacobian, place = model.jacobian(at.terms.places), len(at.terms.places)
     curvature = model.weights * at.terms.second()
-    J, C = jacobian.information(curvature), []
+    J = np.empty((P, P))
+    for p, unit in enumerate(np.eye(P)[:, :, None]):
+        moves = jacobian.apply(unit)[:, :, 0].T
+        J[p] = jacobian.total(np.einsum("qrn,rn->qn", curvature, moves))
+    C = []
     for term, x in zip(model.terms, at.x, strict=True):
         parts = [jacobian.totals(-column * curvature[place], term.codes, term.n_groups) for column in x.T]
         C.append(np.stack(parts, axis=1))
