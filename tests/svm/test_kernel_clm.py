@@ -13,7 +13,6 @@ from ordstat import (
     KernelCumulativeLink,
     Laplacian,
     OptionError,
-    OrdinalClassifier,
     Perceptron,
     Polynomial,
     ordfit,
@@ -22,7 +21,7 @@ from ordstat.formula.sample import Rows, Sample
 from ordstat.likelihood.family import Cumulative
 from ordstat.likelihood.links import LINKS
 from ordstat.prediction.kernel_features import Evidence, FeatureRows, exact_features, landmark_features, log_evidence
-from ordstat.svm.kernels import Custom, Precomputed
+from ordstat.svm.kernels import Custom
 
 FORMULA = "y ~ a + b"
 
@@ -175,19 +174,6 @@ def test_training_rows_as_new_ones(frame, kernel, landmarks):
     # A cubic of two columns has 10 terms, one of them the constant.
     most = 10 if isinstance(kernel, Polynomial) else 120
     assert fit.fit.columns <= min(landmarks or most, most)
-
-
-def test_a_kernel_matrix_in_place_of_columns(frame):
-    x, y = frame[["a", "b"]].to_numpy(), frame["y"].to_numpy()
-    own, cross = Gaussian(gamma=2.0)(x, x), Gaussian(gamma=2.0)(x[:9] * 0.9, x)
-    settings = {"scaling": None, "penalty": 0.2, "cost": "classification"}
-    for landmarks in (None, 40):
-        given = OrdinalClassifier(KernelCumulativeLink(kernel=Precomputed(), landmarks=landmarks, **settings))
-        found = given.fit(own, y).predict_proba(cross)
-        if landmarks is None:
-            plain = OrdinalClassifier(KernelCumulativeLink(kernel=Gaussian(gamma=2.0), **settings))
-            np.testing.assert_allclose(found, plain.fit(x, y).predict_proba(x[:9] * 0.9), atol=1e-7)
-        np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("penalty", ["evidence"])
