@@ -193,13 +193,12 @@ def test_the_penalty_taken_is_the_best_of_those_tried(frame, penalty):
 
 
 def test_of_several_kernels_the_one_of_most_evidence_is_taken(frame):
-    kernels = (Perceptron(), Gaussian(gamma=3.0), "laplacian")
-    fit = ordfit(FORMULA, frame, "kernel-clm", kernel=kernels)
+    kernels = (Perceptron(), Gaussian(gamma=(0.125, 0.5, 2.0)))
+    usual = fit = ordfit(FORMULA, frame, "kernel-clm")
     alone = [ordfit(FORMULA, frame, "kernel-clm", kernel=kernel) for kernel in kernels]
     assert len(fit.trials) == sum(len(one.trials) for one in alone)
     best = max(alone, key=lambda one: one.fit.log_evidence)
     np.testing.assert_array_equal(fit.predict(type="prob"), best.predict(type="prob"))
-    usual = ordfit(FORMULA, frame, "kernel-clm")
     scales = {
         (name, gamma) for name, gamma in zip(usual.trials["kernel"], usual.trials["gamma"].fillna(0), strict=True)
     }
