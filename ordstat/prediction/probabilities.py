@@ -1,4 +1,4 @@
-"""Probabilities of ranks: rules by P(y > k) or by a potential, and maps from scores of rankers."""
+"""Probabilities of levels: rules from P(y > k) or from a score, and calibration maps of scores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LOGIT = Cumulative(LINKS["logit"])
 
 
 class Exceedances(Protocol):
-    """Probabilities of exceeding each level, which do not grow with the level."""
+    """Probabilities P(y > k), which do not increase with k."""
 
     @property
     def n_levels(self) -> int:
@@ -49,9 +49,9 @@ class Exceedances(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CumulativeRule(CostRule):
-    """The rank of least expected cost by P(y > k | x).
+    """The level with the smallest expected cost, from P(y > k | x).
 
-    Its score is the interpolated median of y, on which the thresholds are 1, ..., K-1; its gaps are P(y > k) - 1/2.
+    The score is the interpolated median of y, with thresholds 1, ..., K-1; gaps are P(y > k) - 1/2.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class CumulativeRule(CostRule):
         return self.above(rows) - 0.5
 
     def codes(self, rows: Rows, scores: FloatArray | None = None, known: FloatArray | None = None) -> IntArray:
-        """(N,) rank of least expected cost; under the absolute cost the median, by the scores alone."""
+        """(N,) level with the smallest expected cost; under the absolute cost the median."""
         if self.cost != CostMatrix.absolute():
             return super().codes(rows, None, known)
         return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
@@ -114,7 +114,7 @@ def ranked_score(above: FloatArray, y: IntArray, weights: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LatentRule(CostRule):
-    """P(y <= k | x) = F(theta_k - H(x)) of any potential H.
+    """The rule P(y <= k | x) = F(theta_k - H(x)) for any score H.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class LatentRule(CostRule):
         return self.family.log_odds_above(-self.gaps(rows, scores))
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) P(y = k), so that small ones keep their relative accuracy."""
+        """(N, K) P(y = k), accurate for small probabilities too."""
         H = self.scores(rows) if scores is None else scores
         w, alpha = np.ones((rows.n, 1)), self.theta[:, None]
         return self.family.probabilities(Predictor(w=w, alpha=alpha, H=H, tau=np.zeros(rows.n)))
@@ -215,18 +215,18 @@ class VoteMap:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Calibration:
-    """Probabilities for a ranker, learned from scores of rows that were held out.
+    """Probabilities for a ranker, learned from held-out scores.
 
     Attributes
     ----------
     map : ScoreMap or VoteMap
     folds : int
         Number of folds of the cross-fitting.
-    scores : (M,) or (M, K) cross-fitted scores of rows of the fit, in the units of its own scores
-    rows : (M,) which rows; one of weight 3 may be there three times, scored by rankers of different folds
+    scores : (M,) or (M, K) held-out scores, in units of the scores of the fit
+    rows : (M,) places of the rows; a row of weight 3 can occur three times, in different folds
     weights : (M,)
     separated : bool
-        The cross-fitted scores put all rows in the order of their ranks, so that likelihood alone has no maximum.
+        The held-out scores order all rows by level, so that the likelihood has no maximum.
     """
 
     map: ScoreMap | VoteMap
@@ -248,7 +248,7 @@ class Calibration:
 
     @property
     def cross_fitted(self) -> FloatArray:
-        """(M, K) probabilities of rows of the fit, by rankers fitted without them."""
+        """(M, K) held-out probabilities of the rows of the fit."""
         return self.map.probabilities(self.scores)
 
     @property
@@ -272,7 +272,7 @@ _ROUNDING = 1e-24
 
 
 def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
-    """(N, K) weight of every row at every level: its own, and its part of one observation spread over all rows.
+    """(N, K) weight of each row at each level: its own weight, plus one observation spread over all rows.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def smoothed(y: IntArray, n_levels: int, weights: FloatArray) -> FloatArray:
 
 
 def separated(scores: FloatArray, y: IntArray, n_levels: int) -> bool:
-    """Whether no row has a higher score than a row of a higher level, and scores are not all equal.
+    """Whether the scores order all rows by level, and are not all equal.
 
     Examples
     --------
@@ -304,12 +304,12 @@ def separated(scores: FloatArray, y: IntArray, n_levels: int) -> bool:
 
 
 def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: FloatArray) -> ScoreMap:
-    """The cumulative logit of rank on the score, its slope not negative.
+    """Fit a cumulative logit of the level on the score, with a slope of 0 or more.
 
     Parameters
     ----------
     scores : (N,)
-    y : (N,) codes 0..K-1, each of them present
+    y : (N,) codes 0..K-1; every level has rows
     n_levels : int
     weights : (N,) case weights > 0
     """
@@ -330,7 +330,7 @@ def fit_score_map(scores: FloatArray, y: IntArray, n_levels: int, weights: Float
 
 
 def fit_vote_map(votes: FloatArray, y: IntArray, n_levels: int, weights: FloatArray) -> VoteMap:
-    """The softmax of votes (N, K) with an intercept a level, its slope not negative; parameters as `fit_score_map`."""
+    """Fit a softmax of votes (N, K) with intercepts and a slope of 0 or more; parameters as in `fit_score_map`."""
     targets = smoothed(y, n_levels, weights)
     centred = votes - votes.mean(axis=1, keepdims=True)
     unit = float(np.sqrt(weights @ np.square(centred).mean(axis=1) / weights.sum()))

@@ -23,9 +23,9 @@ class LinearStart:
     slopes : (D,)
         0 for categories.
     missing : (D,)
-        The term of a row without a value.
+        The term for a missing value.
     effects : tuple of D arrays
-        Of the categories of a column; empty for numbers, and () if all columns are numbers.
+        Effects of the categories of each column; empty for numbers, and () if all columns are numbers.
     """
 
     slopes: FloatArray
@@ -38,7 +38,7 @@ class LinearStart:
         return any(effects.size for effects in self.effects)
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        """(N,) of rows X (N, D), in which categories are codes."""
+        """(N,) H for rows X (N, D), with categories as codes."""
         if not (self.categorical or has_gaps(X)):
             return np.asarray(X @ self.slopes)
         H = np.empty(len(X))
@@ -47,7 +47,7 @@ class LinearStart:
         return H
 
     def parts(self, X: FloatArray) -> FloatArray:
-        """(N, D) the terms of the columns."""
+        """(N, D) terms of the columns."""
         gaps = np.isnan(X)
         filled = np.where(gaps, 0.0, X)
         terms = filled * self.slopes
@@ -76,17 +76,17 @@ class ValueTree:
     Attributes
     ----------
     column : (M,) int32
-        -1 of a leaf.
+        -1 for a leaf.
     bin : (M,) int32
-        Number of a cut, or -1 less that of a set; 0 of a leaf.
+        Number of a cut, or -1 minus the number of a set; 0 for a leaf.
     child : (M,) int32
-        The left child, which the right one follows; -1 of a leaf.
+        The left child; the right child follows it. -1 for a leaf.
     value : (M,)
-        What the tree adds to H in a leaf.
+        Value that a leaf adds to H.
     gain : (M,)
-        Twice the fall of the quadratic approximation of the loss by the cut; 0 of a leaf.
+        Twice the fall of the quadratic approximation of the loss by the cut; 0 for a leaf.
     weight : (M,)
-        Case weight of the rows of a node that the tree was grown on.
+        Case weight of the training rows of a node.
     gaps_left : (M,) uint8
     sets : (S, 32) uint8
     """
@@ -146,7 +146,7 @@ class BoostedTrees:
     trees: tuple[ValueTree, ...]
 
     def upto(self, rounds: int) -> Self:
-        """With the trees of the first rounds alone."""
+        """The first trees only."""
         return replace(self, trees=self.trees[:rounds])
 
     def start(self, rows: Rows) -> FloatArray:
@@ -155,7 +155,7 @@ class BoostedTrees:
         return np.asarray(H if rows.offset is None else H + rows.offset)
 
     def add(self, rows: Rows, scores: FloatArray, first: int, last: int) -> None:
-        """Add the trees of some of the rounds to the scores (N,) of rows, in their order."""
+        """Add the trees of rounds `first` to `last` to the scores (N,) of rows."""
         trees = self.trees[first:last]
         if not trees:
             return
@@ -192,7 +192,7 @@ class BoostedTrees:
         return scores
 
     def gains(self) -> tuple[FloatArray, IntArray]:
-        """(D,) sum of the gains of the cuts of every column, and their number."""
+        """(D,) sum of gains, and number, of the cuts on each column."""
         D = self.linear.slopes.size
         gains, cuts = np.zeros(D), np.zeros(D, dtype=np.intp)
         for tree in self.trees:
@@ -211,11 +211,11 @@ class HeldOut:
     depths : tuple of int
         Depths that were tried.
     losses : tuple of (T_i + 1,)
-        Mean loss of the held-out rows of every depth, before the first and after every round.
+        Mean held-out loss of each depth, before the first and after each round.
     chosen : int
         Position of the depth with the smallest loss; ties go to the smaller.
     folds : int
-        1 if a part of the rows was held out once.
+        1 if a part of the rows is held out once.
     """
 
     depths: tuple[int, ...]
@@ -235,12 +235,12 @@ class HeldOut:
 
     @property
     def curve(self) -> FloatArray:
-        """Its losses."""
+        """Held-out losses of the chosen depth."""
         return self.losses[self.chosen]
 
     @property
     def rounds(self) -> int:
-        """The first round of the smallest of them."""
+        """The number of rounds with the smallest held-out loss."""
         return int(self.curve.argmin())
 
 
@@ -251,21 +251,21 @@ class BoostedFit(MarginFit):
     Attributes
     ----------
     trees : BoostedTrees
-        All that were made.
+        All trees.
     kept : int
-        How many of them, from the first, the rule uses.
+        Number of trees that the rule uses.
     depth : int
-        Most cuts on a path.
+        Largest number of cuts on a path.
     null_loss : float
-        Mean training loss of thresholds alone.
+        Mean training loss with thresholds alone.
     losses : (T+1,)
-        Mean training loss before the first and after every round.
+        Mean training loss before the first and after each round.
     thetas : (T+1, K-1)
-        Thresholds then, but for a last step to their optimum.
+        Thresholds at the same times, without the final optimisation.
     ridge : float or None
-        Penalty of the linear start, None where there is none.
+        Penalty of the linear start; None without one.
     held_out : HeldOut or None
-        None where rounds and depth were given.
+        None if rounds and depth were given.
     state : dict
         State of the random generator after the last round.
     """
@@ -282,23 +282,23 @@ class BoostedFit(MarginFit):
 
     @property
     def stages(self) -> range:
-        """After how many rounds the fit can be asked; 0 is the start."""
+        """Numbers of rounds after which predictions exist; 0 is the start."""
         return range(self.losses.size)
 
 
 class LeafWays(NamedTuple):
-    """The ways to the L leaves of a tree, leaf after leaf.
+    """The paths to the L leaves of a tree.
 
     Attributes
     ----------
     conditions : (L+1,) int32
-        Where the conditions of every leaf begin.
+        Start of the conditions of each leaf.
     node, side, place : (C,) int32, uint8, int32
-        Of a condition: its node, 1 for left, and which of the leaf's players it belongs to.
+        For each condition: node, 1 for left, and place of its player (variable) among those of the leaf.
     players : (L+1,) int32
-        Where the players of every leaf begin.
+        Start of the players of each leaf.
     player, share : (P,) int32, float64
-        A player, and the share of rows that its conditions let through.
+        Players, and shares of the training rows that satisfy their conditions.
     value : (L,)
     """
 
@@ -313,18 +313,18 @@ class LeafWays(NamedTuple):
 
     @property
     def most(self) -> int:
-        """Players of a leaf, at most."""
+        """Largest number of players of a leaf."""
         return int(np.diff(self.players).max())
 
     @property
     def mean(self) -> float:
-        """The mean of the tree over the rows that it was grown on."""
+        """Mean value of the tree over its training rows."""
         ends = zip(self.players, self.players[1:], strict=False)
         return float(self.value @ [self.share[start:end].prod() for start, end in ends])
 
 
 def leaf_ways(tree: ValueTree, group: IntArray) -> LeafWays:
-    """The ways to the leaves of a tree whose column d belongs to player `group[d]`."""
+    """The paths to the leaves of a tree; column d belongs to player `group[d]`."""
     leaves, ways = list[int](), list[list[tuple[int, int]]]()
     pending: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
     while pending:
@@ -354,7 +354,7 @@ def leaf_ways(tree: ValueTree, group: IntArray) -> LeafWays:
 
 
 def _shares(tree: ValueTree, group: IntArray, way: Sequence[tuple[int, int]]) -> dict[int, float]:
-    """The share of rows that every player of a way lets through, in the order of their first conditions."""
+    """For each player of a path, the share of training rows that satisfy its conditions."""
     shares: dict[int, float] = {}
     for node, side in way:
         both = tree.weight[tree.child[node] : tree.child[node] + 2]

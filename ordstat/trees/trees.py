@@ -210,7 +210,7 @@ class TreeMethod(Method):
         width, made, tree = len(rounds.classes), len(rounds.round_weights), rounds.tree
         ended = f" ({rounds.message})" if rounds.message != "all rounds made" else ""
         return (
-            ("Trees", f"{made * width}{', one for each threshold' * (width > 1)}"),
+            ("Trees", f"{made * width}{', one for each threshold and round' * (width > 1)}"),
             ("Leaves", f"{tree.leaves} a tree{'' if tree.prune is None else f', pruned by {tree.prune}'}"),
             *([("Rounds", f"{made}{ended}")] if hasattr(self, "rounds") else []),
         )
