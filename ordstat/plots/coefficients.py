@@ -27,7 +27,7 @@ _EXPONENT = ("exp(coefficient)", 1.0)
 #: Fits are told apart in grey by their shape, and filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
-_NUMBERS = 3.5  # inches of a picture that has room for numbers
+_NUMBERS, _LEAST = 3.5, 0.14  # inches of a picture, and of a row, that has room for numbers or words
 
 
 def term_label(part: str, term: str, labels: Mapping[str, str], per: Mapping[str, str]) -> str:
@@ -223,7 +223,7 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
         ax.plot([pooled] * 2, span, color=style.ink(), linewidth=1.0)
         ax.hlines(heights, table["lower"], table["upper"], colors=colours, linewidth=1.6, zorder=3)
         ax.scatter(table["estimate"], heights, color=colours, s=26, zorder=4)
-        for height in heights[table["estimate"].isna()]:
+        for height in heights[table["estimate"].isna()] if room >= _LEAST else ():
             looks: dict[str, Any] = {"color": style.MUTED, "fontsize": style.row_size(room)}
             style.note(ax, "no finite estimate", (0.0, height), (4, 0), ax.get_yaxis_transform(), **looks)
     step = style.every(room)

@@ -143,7 +143,7 @@ def _figure(name: str, caption: str, draw: Callable[[], Any]) -> str:
     stream = BytesIO()
     try:
         box = None if figure.get_layout_engine() else "tight"  # a layout engine has made room for all texts
-        figure.savefig(stream, format="png", dpi=_DOTS, facecolor="white", bbox_inches=box)
+        figure.savefig(stream, format="png", dpi=_DOTS, bbox_inches=box)
     finally:
         pyplot.close(figure)
     source = f"data:image/png;base64,{b64encode(stream.getvalue()).decode('ascii')}"
