@@ -18,7 +18,7 @@ from .formula.survey import SurveyDesign
 from .likelihood.parameters import chosen_covariance
 from .method import Method, missing_refused
 from .prediction.calibrated import Calibrated
-from .registry import METHODS, resolve, spelled
+from .registry import METHODS, PLAIN, resolve, spelled
 from .results import OrdinalResults
 
 
@@ -246,7 +246,9 @@ def _without_errors(method: Method) -> OptionError:
 def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:
     """The call as text."""
     asked = design.recipe.arguments() if design.recipe is not None else ""
-    arguments = [repr(design.formula), *([asked] if asked else []), f"method={method!r}"]
+    name, options = PLAIN.get(type(method).__name__), repr(method).partition("(")[2][:-1]
+    how = f"method={method!r}" if name is None else ", ".join(filter(None, [f"method={name!r}", options]))
+    arguments = [repr(design.formula), *filter(None, [asked, how.removeprefix("method='clm'").removeprefix(", ")])]
     arguments += [] if calibrated is None else [f"calibrate={calibrated.folds}"]
     arguments += [] if vcov is None else [f"vcov={vcov!r}" if isinstance(vcov, (str, dict)) else "vcov=..."]
     return f"ordfit({', '.join(arguments)})"

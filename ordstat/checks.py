@@ -350,6 +350,7 @@ def reporter(callback: Progress | None) -> Progress | None:
 #: Names that mean one of ours, of methods, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("polr", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
+    "adjacent": "acat",
     **dict.fromkeys(("oprobit", "orderedprobit", "ordinalprobit"), "probit"), "clm2": "clm", "svm": "redsvm",
     "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob", "classes": "class", "lp": "score",
     "linear.predictor": "linear_predictor",
@@ -374,6 +375,10 @@ ATTRIBUTES: Mapping[str, str] = {
     "logLik": ".loglik", "zeta": ".thresholds", "resid": ".residuals()", "VarCorr": ".varcorr()",
     "coefficients": ".coef", "effects": ".marginal_effects('x').frame", "get_margeff": ".marginal_effects('x')",
     "convergence": ".certificate", "delta_errors": ".margins(delta=0.1)", "poTest": ".score_test(), or .brant()",
+    "AIC": ".aic", "BIC": ".bic", "df_resid": ".glance()", "as_latex": ".tidy().to_latex()",
+    "emmtrends": ".emtrends('x', 'g')",
+    **dict.fromkeys(("wald_test", "t_test", "f_test"), ".test('x')"), "lrtest": ".anova(other)",
+    **dict.fromkeys(("pairs", "pairwise", "contrasts"), ".emmeans('x').contrasts('pairwise')"), "icc": ".varcorr()",
     "predict_proba": ".predict(newdata, type='prob')", "feature_importances_": ".importance()",
 }  # fmt: skip
 
@@ -387,7 +392,12 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "hess": "Standard errors are always there: leave it out.",
         **dict.fromkeys(("safe", "context"), "Formulas never run code: make the result a column of the data."),
         "family": "The distribution is named by link=, the model by method=.",
-        "robust": "Write vcov='HC1'.",
+        **dict.fromkeys(("robust", "vce", "covtype"), "Write vcov='HC1', or cluster='g'."),
+        **dict.fromkeys(("pweights", "pweight", "pw"), "Give sampling weights as design=SurveyDesign(weights='w')."),
+        **dict.fromkeys(("order", "categories"), "Give levels=[...], lowest first."),
+        **dict.fromkeys(("distr", "dist", "distribution"), "Write method='logit' or 'probit'."),
+        "nagq": "Write quadrature=7.",
+        "parallel": "Give nominal='~ x' for effects that differ by threshold.",
         **dict.fromkeys(("odds", "eform", "exp"), "Write exponentiate=True."),
         "random": _FORMULA,
         "groups": _FORMULA,

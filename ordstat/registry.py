@@ -88,6 +88,9 @@ METHODS: dict[str, Entry] = {
     "ordinal-adaboost": Entry("trees.trees.OrdinalAdaBoost", {"cost": "classification"}),
 }
 
+#: Names that fix no options, by their class.
+PLAIN = {entry.path.rpartition(".")[2]: name for name, entry in reversed(METHODS.items()) if not entry.preset}
+
 
 def spelled(method: Any) -> str | None:
     """The method string that a text spells, up to case, hyphens, underscores and blanks; None if there is no such."""

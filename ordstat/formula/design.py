@@ -613,6 +613,7 @@ def _model(
     predictors = [name for name in used if name in needed]  # new data may lack columns that make groups alone
     doubts = [doubt for name in predictors for doubt in inputs.doubtful(f"Column {name}", columns.column(name))]
     notes += [f"{'; '.join(doubts)}{inputs.SET_MISSING}."] if doubts else []
+    notes += [note for name in predictors for note in inputs.odd_levels(name, columns.column(name))]
     contrasts = {} if recipe.contrasts is None else _contrasts(recipe.contrasts, spec, used, columns.frame)
     values = {key: kept.take(value) for key, value in given.items()}
     for key, factor in spec.factors.items():

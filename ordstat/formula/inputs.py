@@ -21,6 +21,10 @@ from .sample import HEAVIEST, LIGHTEST, Sample, extreme
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
 #: Rows and mean weights from which weights that are counts are doubtful.
 _SOME, _FAR = 50, 5.0
+#: Levels of text from which numbers are expected to be numbers.
+_MANY = 10
+#: Rows of a long table.
+_LONG = 500
 #: A text that is a number.
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
@@ -226,7 +230,7 @@ def weights_of(column: Column, given: Any, index: pd.Index) -> FloatArray:
 def look_sampled(sample: Sample) -> bool:
     """Whether weights add up to far more than the rows, and rows are not cells of a table.
 
-    A table has several outcomes of a pattern of the columns, and few rows of each.
+    A table has several outcomes of a pattern of the columns, and few rows of each (a long one, about one).
     """
     rows, n = sample.rows, sample.n
     if n < _SOME or sample.case_weights.sum() < _FAR * n:
@@ -234,7 +238,7 @@ def look_sampled(sample: Sample) -> bool:
     parts = [part for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale) if part is not None]
     frame = pd.DataFrame(np.hstack(parts))
     patterns, cells = (int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y)))
-    return not 1.5 * patterns <= n <= 100.0 * cells
+    return not 1.5 * patterns <= n <= (100.0 if n < _LONG else 2.0) * cells
 
 
 def cluster_codes(values: AnyArray | Factor) -> IntArray:
@@ -347,6 +351,23 @@ def doubtful(what: str, column: Column, labels: tuple[Any, ...] = ()) -> list[st
     codes, others = codes_apart(value)
     word = "level" if labels else "value"
     return codes and [f"{what} has {_several(word, codes, np.isin(value, codes))}, far from the others ({others})"]
+
+
+def odd_levels(name: str, column: Column) -> list[str]:
+    """Notes on text that is numbers, and on levels that differ only in blanks or capitals."""
+    levels = column.value.levels if isinstance(column.value, Factor) else ()
+    texts = [level for level in levels if isinstance(level, str)]
+    if len(texts) >= _MANY and sum(bool(_NUMBER.fullmatch(text.strip())) for text in texts) >= len(texts) - 2:
+        return [
+            f"Column {name} is text, a factor of {len(texts)} levels, though its values are numbers. Make them numbers "
+            f"by pandas.to_numeric(data[{name!r}], errors='coerce'), which sets other text to missing."
+        ]
+    plain: dict[str, str] = {}
+    for text in texts:
+        if (first := plain.setdefault(text.strip().casefold(), text)) is not text:
+            both = f"Column {name} has the levels {first!r} and {text!r}, which differ only in blanks or capitals"
+            return [f"{both}: they are two levels. Make them equal, by .str.strip() for blanks."]
+    return []
 
 
 def _several(word: str, labels: Sequence[Any], rows: BoolArray) -> str:

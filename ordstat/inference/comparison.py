@@ -77,7 +77,7 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
         tests |= _at_boundaries(tests, pairs)
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
     notes = _notes(ordered, within, nested) + [_BOUNDARY] * ("distribution" in table)
-    return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p3"})
+    return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p"})
 
 
 def _at_boundaries(

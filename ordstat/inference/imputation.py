@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Imputations and skipped cycles of a sampler, as in statsmodels' MICE.
 _IMPUTATIONS, _BURNIN, _SKIP = 20, 10, 3
+#: Share of values that imputations of the same rows have in common.
+_ALIKE = 0.5
 
 
 def ordfit_mi(
@@ -112,6 +114,14 @@ def _check_alike(frames: list[Any]) -> None:
             raise DataError(
                 f"frames must have the same rows, missing values filled in; frame 1 has {len(known[0])} rows, frame "
                 f"{place + 1} has {len(frame)}. Choose rows with subset= after imputing."
+            )
+        if frame.shape != known[0].shape:
+            continue
+        one, other = frame.to_numpy(dtype=object), known[0].to_numpy(dtype=object)
+        if ((one == other) | (pd.isna(one) & pd.isna(other))).mean() < _ALIKE:
+            raise DataError(
+                f"frames must be imputations of the same rows; most values of frame {place + 1} differ from those of "
+                "frame 1. Put the rows of all frames into one order."
             )
     if known and len(known) == len(frames) and all(frame.equals(known[0]) for frame in known[1:]):
         warn(

@@ -587,7 +587,7 @@ def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
 
 #: A FMI beyond this asks for more imputations than are usual.
 _HIGH = 0.5
-_FORMATS = {"df": ".1f", "p": "p3", "FMI": ".2f"}
+_FORMATS = {"df": ".1f", "p": "p", "FMI": ".2f"}
 _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
 
 

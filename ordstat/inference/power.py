@@ -245,7 +245,7 @@ def simulated_power(
     """Power to reject a hypothesis in new data like those of the fit."""
     check_available(r, "power()")
     share_of_one("alpha", alpha)
-    size = whole("n", r.design.sample.n if n is None else n, 2)
+    size = whole("n", round(r.nobs) if n is None else n, 2)
     whole("simulations", simulations, 1)
     given = mapping("effect", effect, "{'x1': 0.5}")
     stated = {name: number(f"effect of {name!r}", value) for name, value in given.items()}

@@ -126,8 +126,8 @@ def crossing_text(crossed: IntArray, n: int, labels: Sequence[Any] | AnyArray | 
     names = f" ({'row' if crossed.size == 1 else 'rows'} {shown})" if shown else ""
     return (
         f"nominal effects put the thresholds of {crossed.size} of {n} {what}{names} out of order, so that some of "
-        "their probabilities are negative: leave such rows out, or give the variable a location effect instead of a "
-        "nominal one."
+        "their probabilities are negative. Give the variable a location effect instead of a nominal one, or a scale "
+        "effect, scale='~ x'."
     )
 
 

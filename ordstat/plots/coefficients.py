@@ -72,8 +72,8 @@ def _effects(name: str, fit: Any, exponentiate: bool, per: Any, level: float, tu
             table = table.assign(estimate=np.exp(table["estimate"]))
     units = table.attrs.get("per", {})
     table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS) & table["estimate"].notna()])
-    if turn:  # exp(-b), whose limits change places
-        rows = (table["coef_type"] == "location").to_numpy()
+    if exponentiate:  # exp(-b), whose limits change places: nominal effects are on thresholds, so of the other sign
+        rows = (table["coef_type"] == ("location" if turn else "nominal")).to_numpy()
         table.loc[rows, ["estimate", *_LIMITS]] = 1.0 / table.loc[rows, ["estimate", *_LIMITS[::-1]]].to_numpy()
     frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
     frame.attrs = {"per": units}

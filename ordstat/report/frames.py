@@ -413,8 +413,8 @@ def _is_text(column: Sequence[str]) -> bool:
 
 def _format(name: Any, column: pd.Series, formats: Mapping[Any, str] | None) -> str | None:
     """The format of a column, given or implied by its name and its type."""
-    if formats is not None:
-        return formats.get(name)
+    if formats is not None and name in formats:
+        return formats[name]
     name = name[0] if isinstance(name, tuple) else name
     if column.dtype.kind not in "fiu":
         return "bool" if column.dtype.kind == "b" else "text"

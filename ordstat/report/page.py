@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -54,7 +55,7 @@ def _separation(fit: FittedRanker) -> str:
 
 def _proportional(fit: Any) -> str:
     if not hasattr(fit, "score_test"):
-        return "Not tested: there is no such test of a fit with random effects."
+        return "Not tested here. See nominal_test()."
     try:
         table = fit.score_test()
     except OptionError as problem:
@@ -271,7 +272,9 @@ def _column_table(fit: FittedRanker) -> Table:
 
 def _call(fit: FittedRanker) -> str:
     """The call with its data, as Python runs it; three dots stand for values that were given as arrays."""
-    return f"from ordstat import *\n{fit.call.replace(repr(fit.design.formula), f'{fit.design.formula!r}, data', 1)}"
+    call = fit.call.replace(repr(fit.design.formula), f"{fit.design.formula!r}, data", 1)
+    names = dict.fromkeys(["ordfit", *re.findall(r"\b([A-Z]\w+)\(", fit.call.replace(repr(fit.design.formula), ""))])
+    return f"from ordstat import {', '.join(names)}\n{call}"
 
 
 def _versions() -> Iterator[tuple[str, str]]:

@@ -153,7 +153,8 @@ class _Column:
         frame = frame[shown | (frame["coef_type"] != "threshold")].astype(dict.fromkeys(_VALUES, float))
         if self.ratio is not None:
             rows = frame["coef_type"].isin(["location", "nominal", "scale"])
-            sign = np.where(frame.loc[rows, ["coef_type"]] == "location", self.ratio[1], 1.0)
+            signs = {"location": self.ratio[1], "nominal": -self.ratio[1], "scale": 1.0}  # nominal: of thresholds
+            sign = frame.loc[rows, "coef_type"].map(signs).to_numpy()[:, None]
             with np.errstate(over="ignore"):  # infinite, of a large coefficient
                 values = np.exp(sign * frame.loc[rows, ["estimate", "conf_low", "conf_high"]])
             frame.loc[rows, ["estimate", "conf_low", "conf_high"]] = values
@@ -166,6 +167,7 @@ class _Column:
         names = zip(frame.index, frame["coef_type"], strict=True)
         labels = [
             ", ".join([row_label(part, term, self.labels), *suffixes.get(term, "").splitlines()])
+            + " (scale)" * (part == "scale")
             for term, part in names
         ]
         parts = list(map(_PARTS.index, frame["coef_type"]))
@@ -350,8 +352,6 @@ def _check_fits(fits: list[Any], names: Sequence[str] | None, per: Any) -> None:
 
 def _remarks(columns: list[_Column]) -> Iterator[str]:
     """What readers have to know of the numbers."""
-    if any(column.ratio and (column.numbers["coef_type"] == "nominal").any() for column in columns):
-        yield "Effects by threshold are ratios for a lower response."
     small = dict[str, None]()
     for column in columns:
         terms = map(str, column.numbers.index[column.numbers["small"] & (column.per is None)])
