@@ -86,11 +86,13 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if len(labels) < 2:
         return _too_few(name, labels)
     digits = all(isinstance(label, str) and _NUMBER.fullmatch(label.strip()) for label in labels)
-    shown = shown_labels(sorted(labels, key=float) if digits else scale_order(map(str, labels)) or labels)
+    scale = sorted(labels, key=float) if digits else scale_order(map(str, labels))
+    shown = shown_labels(scale or labels)
+    check = "" if scale else " They are listed by the alphabet: put them into your order."
     what = f"is text that reads as numbers: {shown}" if digits else f"has labels without an order: {shown}"
     column, categories = f"data[{name!r}]", f"categories=[{shown}], ordered=True"
     do = f"pd.to_numeric({column})" if digits else f"pd.Categorical({column}, {categories})"
-    return DataError(f"The response {name!r} {what}. Give levels=[{shown}] in order, or set {column} = {do}.")
+    return DataError(f"The response {name!r} {what}. Give levels=[{shown}] in order, or set {column} = {do}.{check}")
 
 
 def check_levels(levels: Any) -> tuple[Any, ...]:

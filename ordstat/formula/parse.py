@@ -13,7 +13,7 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from ..checks import advice
-from ..exceptions import FormulaError
+from ..exceptions import FormulaError, warn
 
 MAX_CHARACTERS, MAX_TERMS, MAX_COLUMNS = 100_000, 10_000, 100_000
 #: Parentheses inside each other, bars of random terms and conditions, the largest exponent as in (a + b)^2.
@@ -46,6 +46,7 @@ _PIECES = re.compile(rf"{TEXT}|\^|&&?|\|\|?|!(?!=)|%in%|%%|%/%|\bBoundary\.knots
 _STAND_IN = re.compile(rf"\b{_QUOTED}((?:[0-9a-f]{{2}})+)\b")
 _R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are no names in Python
 _SINGLE_EQUALS = re.compile(r"^[^(=!<>]*=[^=]")
+_EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
 _WITH_BLANKS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
 _TOKEN = re.compile(
     rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)", re.DOTALL
@@ -160,8 +161,8 @@ def _why(error: Exception, label: str) -> str:
         return f"{call.group(1)} is R's.{advice('function', call.group(1))}"
     if "$" in label:
         return NO_DOLLAR
-    if _SINGLE_EQUALS.match(label):
-        return "values are compared by ==."
+    if _SINGLE_EQUALS.match(label) or ("(" not in label and _EQUALS.search(label)):
+        return "values are compared by ==, and conditions joined by & or |."
     names = _WITH_BLANKS.search(label)
     return f"{why}. Put backticks around a name with blanks: `{names.group()[:_SHOWN]}`." if names else f"{why}."
 
@@ -518,6 +519,8 @@ class _Reader:
             if kind != "number" or not exponent.isdigit() or not 1 <= int(exponent[:9]) <= MAX_POWER:
                 raise self._unreadable(f"an exponent must be a whole number from 1 to {MAX_POWER}")
             self.place += 1
+            if len(base) == 1 and int(exponent) > 1:
+                warn(f"A power of one term is the term itself, as in R: {self.text!r}. Write I(x^2) for a square.")
             for _ in range(int(exponent) - 1):
                 size, terms = len(terms), self._product(terms, base)
                 if len(terms) == size:
