@@ -136,7 +136,7 @@ def _binary_fits(r: FittedLikelihood, rows: Rows) -> tuple[list[LikelihoodFit], 
     for k, name in enumerate(r.threshold_names):
         fit = method.fit(replace(sample, y=(sample.y > k).astype(np.intp)), np.random.default_rng(0))
         if fit.separation is not None or fit.aliased.any() or not fit.certificate.reached:
-            notes.append(f"the binary regression at {name} has no finite estimates: no test.")
+            notes.append(f"the binary regression at {name} has no finite estimates: no test. Use nominal_test().")
         fits.append(fit)
     return fits, notes
 

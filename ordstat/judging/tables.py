@@ -216,7 +216,8 @@ def _checked(deltas: Any) -> FloatArray:
     except (TypeError, ValueError):
         margins = np.full(1, np.nan)
     if margins.ndim != 1 or not (margins >= 0.0).all():
-        raise OptionError(f"delta must be a number or several, 0 or more; got {deltas!r}.")
+        effects = f" For effects write marginal_effects({deltas!r})." if isinstance(deltas, str) else ""
+        raise OptionError(f"delta must be a number or several, 0 or more; got {deltas!r}.{effects}")
     return margins
 
 
