@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray
 from ..checks import number, one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
@@ -77,7 +77,7 @@ def likelihood_ratio_tests(fits: Sequence[FittedLikelihood]) -> pd.DataFrame:
         tests |= _at_boundaries(tests, pairs)
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
     notes = _notes(ordered, within, nested) + [_BOUNDARY] * ("distribution" in table)
-    return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p3"})
+    return NotedFrame.of(table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p"})
 
 
 def _at_boundaries(
@@ -202,32 +202,6 @@ def spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
     rest = np.linalg.norm(centred, axis=0)
     floor = 1e-12 * np.sqrt(len(columns)) * np.abs(columns).max(axis=0, initial=0.0)
     return bool(np.all(rest <= 1e-7 * size + floor))
-
-
-def further(small: FittedLikelihood, large: FittedLikelihood) -> IntArray:
-    """Positions of the parameters of the larger fit that the smaller lacks.
-
-    Raises
-    ------
-    OptionError
-        The smaller one is the larger at other values than 0 of them, or has another penalty.
-    """
-    if small.method.penalty != large.method.penalty:
-        raise OptionError(
-            f"anova takes fits of one penalty; {described(small)!r} and {described(large)!r} have different ones. Fit "
-            "both with the same penalty=, or without."
-        )
-    fewer, more = estimated_places(small), estimated_places(large)
-    a, b = small.design.sample.rows, large.design.sample.rows
-    location, scale = offset_difference(a.offset, b.offset), offset_difference(a.scale_offset, b.scale_offset)
-    renamed = not fewer.keys() <= more.keys() or ("lambda" in more and "lambda" not in fewer)
-    if renamed or not (spanned(location, joined(a.X, a.nominal)) and spanned(scale, a.scale)):
-        raise OptionError(
-            f"anova takes a smaller model that is the larger one with parameters at 0; {described(small)!r} is not "
-            f"{described(large)!r} with some at 0: terms are coded otherwise, or offsets or lambda differ. Write the "
-            "hypothesis for .test()."
-        )
-    return np.array([place for name, place in more.items() if name not in fewer], dtype=np.intp)
 
 
 def estimated_places(fit: FittedLikelihood) -> dict[str, int]:
