@@ -25,56 +25,14 @@ Contrasts = dict[str, FloatArray]
 
 #: R's names.
 ALIASES = {"trt.vs.ctrl": "reference", "consec": "sequential"}
-#: Sets of differences of two means.
-DIRECTED = ("pairwise", "revpairwise", "reference", "sequential")
 #: Adjustment of each set, as in R; Dunnett's is exact here.
-DEFAULT_ADJUST = dict.fromkeys(("pairwise", "revpairwise"), "tukey") | dict.fromkeys(("eff", "del.eff"), "fdr")
-DEFAULT_ADJUST |= {"reference": "dunnett", "sequential": "mvt"}
+DEFAULT_ADJUST = {"pairwise": "tukey", "revpairwise": "tukey", "reference": "dunnett", "sequential": "mvt"}
 #: What the differences of a set are; directions are R's.
 WORDS = {
     "pairwise": "each earlier mean minus each later one",
     "revpairwise": "each later mean minus each earlier one",
     "reference": "each mean minus that of the reference",
     "sequential": "each mean minus the one before",
-    "eff": "each mean minus the mean of all",
-    "del.eff": "each mean minus the mean of the others",
-    "poly": "orthogonal polynomials in the order of the means",
-}
-_DEGREES = 6
-
-
-def _effects(names: Sequence[str]) -> Contrasts:
-    n = len(names)
-    return {f"{name} effect": row for name, row in zip(names, np.eye(n) - 1.0 / n, strict=True)}
-
-
-def _deleted_effects(names: Sequence[str]) -> Contrasts:
-    share = len(names) / (len(names) - 1.0)
-    return {name: row * share for name, row in _effects(names).items()}
-
-
-def _polynomials(names: Sequence[str]) -> Contrasts:
-    """Orthogonal polynomials with whole coefficients, up to degree 6."""
-    n = len(names)
-    q = np.linalg.qr(np.vander(np.arange(n) - (n - 1) / 2.0, increasing=True))[0]
-    titles = ["linear", "quadratic", "cubic", "quartic"]
-    titles += [f"degree {k}" for k in range(5, n)]
-    return {titles[k - 1]: _whole(q[:, k]) for k in range(1, min(n - 1, _DEGREES) + 1)}
-
-
-def _whole(row: FloatArray) -> FloatArray:
-    """The smallest whole numbers in the ratios of a row, the last one positive."""
-    sizes = np.abs(row)
-    unit = row / np.copysign(sizes[sizes > 1e-9].min(), row[-1])
-    factors = (k * unit for k in range(1, 1000))
-    return next((np.round(row) for row in factors if np.abs(row - np.round(row)).max() < 1e-7), unit)
-
-
-#: Sets that are no differences of two means.
-SETS: dict[str, Callable[[Sequence[str]], Contrasts]] = {
-    "eff": _effects,
-    "del.eff": _deleted_effects,
-    "poly": _polynomials,
 }
 
 
@@ -107,8 +65,6 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None) 
         return _given(method, names)
     if len(names) < 2:
         raise OptionError("contrasts need two means or more in every group.")
-    if name in SETS:
-        return SETS[name](names)
     pairs, unit = pairs_of(name.removeprefix("rev"), names), dict(zip(names, np.eye(len(names)), strict=True))
     if name == "pairwise":
         pairs = [(later, earlier) for earlier, later in pairs]
@@ -205,8 +161,6 @@ class Family:
         Confidence level of the limits before adjustment.
     df : (m,) degrees of freedom of each test
         Infinite for z-tests; an adjustment by a distribution takes each test's own.
-    rank : int or None
-        Of the contrasts, where that may be more than that of their covariance, which too few units make singular.
     """
 
     z: FloatArray
@@ -215,7 +169,6 @@ class Family:
     n_means: int
     level: float
     df: FloatArray
-    rank: int | None = None
 
     @property
     def size(self) -> int:
@@ -283,13 +236,6 @@ def _radius(rank: int, alpha: float, df: float) -> float:
     return math.sqrt(chdtri(rank, alpha) if math.isinf(df) else rank * fdtri(rank, df, 1.0 - alpha))
 
 
-def _scheffe(family: Family) -> Adjusted:
-    """For all contrasts in the space of these."""
-    rank, alpha = family.rank or family.root.shape[1], 1.0 - family.level
-    p = [float(_radius_tail(rank, z * z, df)) for z, df in zip(family.z, family.df, strict=True)]
-    return np.array(p), _levels(family, lambda df: _radius(rank, alpha, df))
-
-
 def _mvt(family: Family) -> Adjusted:
     """By the largest of normals (or t) with the correlations of the estimates.
 
@@ -336,7 +282,7 @@ def _largest_cosines(root: FloatArray) -> FloatArray:
 
 
 #: Procedures without limits of their own, for which Bonferroni's are printed -> statsmodels' names of them.
-STEPWISE = {"holm": "holm", "hochberg": "simes-hochberg", "hommel": "hommel", "fdr": "fdr_bh", "fdr_by": "fdr_by"}
+STEPWISE = {"holm": "holm", "fdr": "fdr_bh"}
 _JOINT: dict[str, Callable[[Family], Adjusted]] = {
     "none": _none,
     "tukey": _tukey,
@@ -344,15 +290,13 @@ _JOINT: dict[str, Callable[[Family], Adjusted]] = {
     "bonferroni": _bonferroni,
     "mvt": _mvt,
     "dunnett": _mvt,
-    "scheffe": _scheffe,
 }
 ADJUST = (*_JOINT, *STEPWISE)
 
 
 def method_of(adjust: str) -> str:
     """Whose adjustment it is, for the notes of a table."""
-    names = {"fdr": "Benjamini and Hochberg", "fdr_by": "Benjamini and Yekutieli"}
-    return f"{names.get(adjust, adjust.capitalize())}'s"
+    return "Benjamini and Hochberg's" if adjust == "fdr" else f"{adjust.capitalize()}'s"
 
 
 def adjusted(adjust: str, family: Family) -> Adjusted:

@@ -85,10 +85,9 @@ class Population:
         weights = self.weights[rows]
         return replace(self, frame=self.frame.iloc[rows], weights=weights / weights.sum())
 
-    def mean(self, name: str, weighted: bool = True) -> float:
-        """Mean of a number, by the weights or with the same weight for every row that has any."""
-        weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
-        return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
+    def mean(self, name: str) -> float:
+        """Weighted mean of a number."""
+        return float(self.weights @ self.frame[name].to_numpy(dtype=np.float64))
 
     def middle(self, name: str, how: str) -> float:
         """The weighted mean or median of a number."""

@@ -24,7 +24,6 @@ from .contrasts import (
     ADJUST,
     ALIASES,
     DEFAULT_ADJUST,
-    DIRECTED,
     STEPWISE,
     WORDS,
     Contrasts,
@@ -182,15 +181,14 @@ class Emmeans:
             As in R's emmeans. "pairwise" (the default): every earlier mean minus every later one; "revpairwise": later
             minus earlier. "reference" (R: "trt.vs.ctrl"): each minus the first, or minus `ref`. "sequential" (R:
             "consec"): each minus the one before, where the last of two variables changes fastest (R: the first).
-            "eff": each minus the mean of all; "del.eff": minus the mean of the others. "poly": orthogonal polynomials
-            with whole coefficients. Own contrasts by their coefficients, one a mean: a dict
-            {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of lists.
+            Other contrasts by their coefficients, one a mean: a dict {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of
+            lists.
         adjust : str, optional
             Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
-            "bonferroni", "scheffe"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates;
-            "holm", "hochberg", "hommel", "fdr", "fdr_by", which have no limits of their own and print Bonferroni's.
-            If not given it is R's: Tukey's for "pairwise", Dunnett's for "reference" (R approximates it), "mvt" for
-            "sequential", "fdr" for "eff" and "del.eff", none for others. A single contrast is not adjusted.
+            "bonferroni"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates; "holm" and "fdr"
+            adjust p-values only, and Bonferroni's limits are printed. If not given it is R's: Tukey's for "pairwise",
+            Dunnett's for "reference" (R approximates it), "mvt" for "sequential", none for others. A single contrast is
+            not adjusted.
         interaction : str or sequence of str, optional
             Contrasts of contrasts, in place of `method`: a set for each variable, or one for all.
         ref : optional
@@ -287,8 +285,7 @@ class Emmeans:
         for k in np.flatnonzero(tested.any(axis=0)):
             some = tested[:, k]
             J = compared.jacobian[some, k]
-            rank = int(np.linalg.matrix_rank(J * np.nan_to_num(np.sqrt(np.diag(V))), rtol=CANCELLED))
-            family = Family(z[some, k], p[some, k], J @ V @ J.T, len(members), self.level, df[some, k], rank)
+            family = Family(z[some, k], p[some, k], J @ V @ J.T, len(members), self.level, df[some, k])
             p[some, k], levels[some, k] = adjusted(adjust, family)
         table = averager.estimates(values, errors.ravel(), levels.ravel(), df.ravel()).assign(p_value=p.ravel())
         return self._labelled(pd.DataFrame(self._named(list(contrasts), key)), table), tested.sum(axis=0).tolist()
@@ -307,7 +304,7 @@ class Emmeans:
             words = WORDS[method].replace("mean", row)
         if self.averager.sign == " / ":
             words = words.replace("minus", "divided by").replace("differences", "ratios")
-        example = "" if interaction is not None or str(method) not in DIRECTED else f" ({first})"
+        example = f" ({first})" if isinstance(method, str) else ""
         inside = f", within {listing(self.by)}" if self.by else ""
         df = self.averager.df_words
         tests = "z tests" if df is None else f"t tests with {df}"
@@ -369,8 +366,6 @@ def marginal_means(
     scale: str = "latent",
     at: Mapping[str, Any] | None = None,
     weights: str = "equal",
-    cov_keep: int | str | Sequence[int | str] | None = None,
-    cov_reduce: str = "weighted_mean",
     data: Any = None,
     level: float = 0.95,
     vcov: Any = None,
@@ -388,7 +383,7 @@ def marginal_means(
         if var in everyone.categories or var in specs.names:
             what = "a factor" if var in everyone.categories else "among the variables of the means"
             raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
-    grid = grid_of(everyone, specs, at, cov_keep, cov_reduce)
+    grid = grid_of(everyone, specs, at)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
     if not averager.settled(averages).has_error.all():
         warn_of_unknown()
@@ -449,8 +444,6 @@ def joint_tests(
     by: str | Sequence[str] | None = None,
     *,
     at: Mapping[str, Any] | None = None,
-    cov_keep: int | str | Sequence[int | str] | None = None,
-    cov_reduce: str = "weighted_mean",
     data: Any = None,
     vcov: Any = None,
 ) -> NotedFrame:
@@ -466,11 +459,10 @@ def joint_tests(
     if not sets:
         raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
     given = mapping("at", at, AT)
-    kept = [name for name in listed(cov_keep) if isinstance(name, str)]
-    values = {**_around_means(rows, [*groups, *given, *kept], cov_reduce), **given}
+    values = {**_around_means(rows, [*groups, *given]), **given}
     front, tests = [], []
     for chosen in sets:
-        grid = grid_of(rows, Specs(chosen, groups), values, cov_keep, cov_reduce)
+        grid = grid_of(rows, Specs(chosen, groups), values)
         for key, test in _tests(averager, grid, chosen, groups):
             front.append({"term": ":".join(chosen), **key})
             tests.append(test)
@@ -490,12 +482,12 @@ def joint_tests(
     return NotedFrame.of(table, notes)
 
 
-def _around_means(rows: Population, settled: Sequence[str], cov_reduce: str) -> dict[str, list[float]]:
+def _around_means(rows: Population, settled: Sequence[str]) -> dict[str, list[float]]:
     """Two values of every other number: its mean less and plus one, or as much as keeps both among the data."""
     around = {}
     for name in rows.variables:
         if name not in rows.categories and name not in settled:
-            mean, values = rows.mean(name, weighted=cov_reduce == "weighted_mean"), rows.distinct(name)
+            mean, values = rows.mean(name), rows.distinct(name)
             step = min(1.0, mean - values[0], values[-1] - mean)
             around[name] = [mean - step, mean + step]
     return around
