@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, reduce
-from itertools import product
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -115,23 +114,6 @@ def _row(name: Any, row: Any, names: Sequence[str]) -> FloatArray:
 def sums_of_means(contrasts: Contrasts) -> list[str]:
     """Names of those whose coefficients do not add up to 0, but for rounding."""
     return [name for name, row in contrasts.items() if abs(float(row.sum())) > _ROUNDED * float(np.abs(row).sum())]
-
-
-def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: str) -> Contrasts:
-    """Contrasts of contrasts: products of one of each variable, the last variable running fastest.
-
-    Parameters
-    ----------
-    methods : sequence
-        For every variable.
-    names : sequence of sequence of str
-        The levels of every variable.
-    """
-    sets = [contrasts_of(method, some, sign) for method, some in zip(methods, names, strict=True)]
-    return {
-        " : ".join(name for name, _ in parts): reduce(lambda a, b: np.asarray(np.kron(a, b)), [row for _, row in parts])
-        for parts in product(*(contrasts.items() for contrasts in sets))
-    }
 
 
 # Adjustments

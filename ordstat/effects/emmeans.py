@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 from typing import Any
 
@@ -16,13 +17,12 @@ from ..exceptions import OptionError
 from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test, too_many
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.parameters import listed, texts
+from ..likelihood.parameters import texts
 from ..likelihood.standard_errors import infinite_parameters, limits_between
 from ..report.frames import NotedFrame, broom_frame, noted_html, noted_text
 from .average import CANCELLED, Average, Averager, aliased_gaps, warn_of_unknown
 from .contrasts import (
     ADJUST,
-    ALIASES,
     DEFAULT_ADJUST,
     STEPWISE,
     WORDS,
@@ -30,7 +30,6 @@ from .contrasts import (
     Family,
     adjusted,
     contrasts_of,
-    interactions,
     method_of,
     named_method,
     sums_of_means,
@@ -165,14 +164,7 @@ class Emmeans:
         labels = {name: column * len(front) for name, column in self.averager.labels.items()}
         return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
 
-    def contrasts(
-        self,
-        method: Any = None,
-        adjust: str | None = None,
-        *,
-        interaction: Any = None,
-        ref: Any = None,
-    ) -> NotedFrame:
+    def contrasts(self, method: Any = None, adjust: str | None = None, *, ref: Any = None) -> NotedFrame:
         """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
 
         Parameters
@@ -182,15 +174,13 @@ class Emmeans:
             minus earlier. "reference" (R: "trt.vs.ctrl"): each minus the first, or minus `ref`. "sequential" (R:
             "consec"): each minus the one before, where the last of two variables changes fastest (R: the first).
             Other contrasts by their coefficients, one a mean: a dict {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of
-            lists.
+            lists; a difference of the differences of two by two means is [1, -1, -1, 1].
         adjust : str, optional
             Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
             "bonferroni"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates; "holm" and "fdr"
             adjust p-values only, and Bonferroni's limits are printed. If not given it is R's: Tukey's for "pairwise",
             Dunnett's for "reference" (R approximates it), "mvt" for "sequential", none for others. A single contrast is
             not adjusted.
-        interaction : str or sequence of str, optional
-            Contrasts of contrasts, in place of `method`: a set for each variable, or one for all.
         ref : optional
             The level that "reference" compares with.
 
@@ -219,53 +209,37 @@ class Emmeans:
         >>> means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})["estimate"].round(3).tolist()
         [0.677]
         """
-        out = self._contrasted(method, adjust, interaction, ref)
+        out = self._contrasted(method, adjust, ref)
         if out["std_error"].isna().any():
             warn_of_unknown()
         return out
 
-    def _contrasted(
-        self, method: Any = None, adjust: str | None = None, interaction: Any = None, ref: Any = None
-    ) -> NotedFrame:
+    def _contrasted(self, method: Any = None, adjust: str | None = None, ref: Any = None) -> NotedFrame:
         """`contrasts` without its warning, which printing does not repeat."""
-        if interaction is None:
-            method = (self.method or "pairwise") if method is None else method
-            method = named_method(method) if isinstance(method, str) else method
-        elif method is not None:
-            raise OptionError("interaction= takes the place of method: give one of them.")
+        method = (self.method or "pairwise") if method is None else method
+        method = named_method(method) if isinstance(method, str) else method
         if not set(self.cells.columns) - {*self.by, "row"}:
             raise OptionError("contrasts compare effects between places: ask for them with by= or at={...}.")
         adjust = _adjustment(adjust, method)
         parts, sizes, sums = [], set(), []
         for key, members in groups_of(self.cells, self.by):
-            contrasts = self._coefficients(members, method, interaction, ref)
+            contrasts = self._coefficients(members, method, ref)
             table, tests = self._group(contrasts, members, key, adjust)
             parts.append(table)
             sizes |= {(n, len(members)) for n in tests}
             sums += sums_of_means(contrasts)
-        title, *notes = self._contrast_notes(method, interaction, adjust, sizes, next(iter(contrasts)))
+        title, *notes = self._contrast_notes(method, adjust, sizes, next(iter(contrasts)))
         notes += self.notes
         if sums:
             names = listing(list(dict.fromkeys(sums)))
             notes.append(f"NOTE: the coefficients of {names} do not add up to 0: no contrast.")
         return NotedFrame.of(pd.concat(parts, ignore_index=True), notes, title)
 
-    def _coefficients(self, members: list[int], method: Any, interaction: Any, ref: Any) -> Contrasts:
+    def _coefficients(self, members: list[int], method: Any, ref: Any) -> Contrasts:
         """The contrasts of one group."""
         names = [name for name in self.cells.columns if name not in self.by]
         columns = [[str(self.cells[name].iloc[k]) for k in members] for name in names]
-        sign = self.averager.sign
-        if interaction is None:
-            return contrasts_of(method, [" ".join(row) for row in zip(*columns, strict=True)], sign, ref)
-        methods = [interaction] * len(names) if isinstance(interaction, str) else listed(interaction)
-        if len(methods) != len(names):
-            raise OptionError(
-                f"interaction must name a set of contrasts for each of {', '.join(names)}, or one for all; got "
-                f"{interaction!r}."
-            )
-        for name in methods:
-            one_of("interaction", ALIASES.get(name, name) if isinstance(name, str) else name, WORDS)
-        return interactions(methods, [list(dict.fromkeys(column)) for column in columns], sign)
+        return contrasts_of(method, [" ".join(row) for row in zip(*columns, strict=True)], self.averager.sign, ref)
 
     def _group(
         self, contrasts: Contrasts, members: list[int], key: Mapping[str, Any], adjust: str
@@ -294,16 +268,12 @@ class Emmeans:
         """What is compared, and within what, by column."""
         return {"contrast": compared, **key}
 
-    def _contrast_notes(
-        self, method: Any, interaction: Any, adjust: str, sizes: set[tuple[int, int]], first: str
-    ) -> list[str]:
+    def _contrast_notes(self, method: Any, adjust: str, sizes: set[tuple[int, int]], first: str) -> list[str]:
         """What is minus what, the quantity, and how it is adjusted."""
         row, quantity = self._words
-        words = "by coefficients" if interaction is None else "differences of differences"
-        if isinstance(method, str):
-            words = WORDS[method].replace("mean", row)
+        words = WORDS[method].replace("mean", row) if isinstance(method, str) else "by coefficients"
         if self.averager.sign == " / ":
-            words = words.replace("minus", "divided by").replace("differences", "ratios")
+            words = words.replace("minus", "divided by")
         example = f" ({first})" if isinstance(method, str) else ""
         inside = f", within {listing(self.by)}" if self.by else ""
         df = self.averager.df_words
@@ -502,11 +472,10 @@ def _tests(
     """
     rows = _grid_rows(averager, grid.frame)
     size = rows.n // len(grid.cells)
-    levels = [[str(value) for value in grid.values[name]] for name in term]
-    if min(map(len, levels)) < 2:
+    differences = [np.diff(np.eye(len(grid.values[name])), axis=0) for name in term]
+    weights = np.repeat(reduce(np.kron, differences) / size, size, axis=1)
+    if not len(weights):
         return
-    sets = interactions(["sequential"] * len(levels), levels, " - ").values()
-    weights = np.repeat(np.array(list(sets)) / size, size, axis=1)
     for key, members in groups_of(grid.cells, by):
         cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))
         jacobian = _contrasts(averager, cells, weights).jacobian[:, 0]

@@ -55,8 +55,6 @@ CASES: dict[str, Callable[[], pd.DataFrame]] = {
     "sequential": lambda: means("h", "Type").contrasts("consec", adjust="holm"),
     "own none": lambda: means("h", "Type").contrasts(OWN),
     "own mvt": lambda: means("h", "Type").contrasts(OWN, "mvt"),
-    "interaction": lambda: means("hi", "~ Infl * Type").contrasts(interaction=["consec", "trt.vs.ctrl"]),
-    "interaction of two": lambda: means("w", ["temp", "contact"]).contrasts(interaction="revpairwise"),
     "prob contrasts": lambda: means("w", "~ temp | contact", scale="prob").contrasts("revpairwise"),
     "prob tukey": lambda: means("hi", "Infl", scale="prob").contrasts("revpairwise"),
     "mean_class": lambda: means("hi", "Infl", scale="mean_class").contrasts("revpairwise"),
@@ -90,7 +88,7 @@ NUMBERS = ["estimate", "std_error", "lower", "upper", "statistic", "p_value", "d
 def labels(found: pd.DataFrame) -> list[str]:
     """The columns that say what a row is, in the order of the alphabet: R has them in another order."""
     front = found.drop(columns=NUMBERS, errors="ignore").map(lambda x: f"{x:g}" if isinstance(x, float) else str(x))
-    return ["|".join(sorted(part for text in row for part in text.split(" : "))) for row in front.to_numpy()]
+    return ["|".join(sorted(row)) for row in front.to_numpy()]
 
 
 def expected(case: str, found: pd.DataFrame) -> pd.DataFrame:

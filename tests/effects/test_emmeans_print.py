@@ -188,11 +188,6 @@ def test_weights_count_case_weights() -> None:
         (lambda f: f.emmeans("Type").contrasts("reference", ref="Towr"), "ref must be one of .*Did you mean 'Tower'"),
         (lambda f: f.emmeans("Type").contrasts(ref="Tower"), "ref= goes with method='reference'"),
         (lambda f: f.emmeans("Type").contrasts([1, 0, 0, -1], ref="Tower"), "ref= goes with method='reference'"),
-        (
-            lambda f: f.emmeans("Type").contrasts("pairwise", interaction="pairwise"),
-            "interaction= takes the place of method",
-        ),
-        (lambda f: f.emmeans("Type").contrasts(interaction=["pairwise", "pairwise"]), "interaction must "),
         (lambda f: f.emmeans("Type", weights="prop"), "weights must be one of"),
         (lambda f: f.emmeans("Type", at={"Type": ["Tower"] * 2}, weights="cells"), "gives a value of 'Type' twice"),
         (lambda f: f.emmeans("~ Sat | Type", scale="prob"), "'Sat' is the response: leave it out"),

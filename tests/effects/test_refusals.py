@@ -43,7 +43,6 @@ def voters() -> LikelihoodResults:
     [
         (lambda f: f.joint_tests(by=3), r"^by must be names of variables; got 3"),
         (lambda f: f.marginal_effects("temp", by=3).frame, r"^by names no column of the data: 3"),
-        (lambda f: f.emmeans("temp").contrasts(interaction="zz"), r"^interaction must be one of 'pairwise'"),
     ],
 )
 def test_other_refusals(ask: Callable[[LikelihoodResults], Any], message: str) -> None:

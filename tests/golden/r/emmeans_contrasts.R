@@ -31,8 +31,6 @@ keep("reference", both(contrast(emmeans(h, "Type"), "trt.vs.ctrl", ref = 2, adju
 keep("sequential", both(contrast(emmeans(h, "Type"), "consec", adjust = "holm")))
 own <- list(highrise = c(1, -1, -1, -1) / c(1, 3, 3, 3), other = c(0, 1, -1, 0))
 for (adjust in c("none", "mvt")) keep(paste("own", adjust), both(contrast(emmeans(h, "Type"), own, adjust = adjust)))
-keep("interaction", both(contrast(emmeans(hi, ~ Infl * Type), interaction = c("consec", "trt.vs.ctrl"))))
-keep("interaction of two", both(contrast(emmeans(w, ~ temp * contact), interaction = "revpairwise")))
 keep("prob", emmeans(w, ~ rating | temp, mode = "prob"))
 keep("prob contrasts", both(contrast(emmeans(w, ~ temp | rating + contact, mode = "prob"), "revpairwise")))
 keep("prob tukey", both(contrast(emmeans(hi, ~ Infl | Sat, mode = "prob"), "revpairwise")))
