@@ -19,7 +19,7 @@ from .average import pairs_of
 
 #: Coefficients such as 0.333 add up to 0 to this share of their size.
 _ROUNDED = 1e-3
-#: Contrast -> coefficients (n,), one a mean.
+#: Contrast -> coefficients (n,), one for each mean.
 Contrasts = dict[str, FloatArray]
 
 #: R's names.
@@ -98,7 +98,7 @@ def _given(method: Any, names: Sequence[str]) -> Contrasts:
 
 
 def _row(name: Any, row: Any, names: Sequence[str]) -> FloatArray:
-    """(n,) coefficients; OptionError unless they are as many finite numbers as there are means."""
+    """(n,) coefficients; OptionError unless there is one finite number for each mean."""
     try:
         coefficients = np.asarray(row, dtype=np.float64)
     except (TypeError, ValueError):
@@ -122,7 +122,7 @@ def sums_of_means(contrasts: Contrasts) -> list[str]:
 _DIRECTIONS = 1 << 18
 #: Groups of like directions, which stand for all.
 _GROUPS = 1 << 12
-#: Of these so many have to carry a probability, lest a few decide.
+#: Fewer groups than these do not determine a probability well.
 _CARRIERS = 64
 #: Eigenvalues of a correlation matrix below this share of the largest are zero.
 _RANK = 1e-9
@@ -142,7 +142,7 @@ class Family:
     level : float
         Confidence level of the limits before adjustment.
     df : (m,) degrees of freedom of each test
-        Infinite for z-tests; an adjustment by a distribution takes each test's own.
+        Infinite for z-tests. Adjustments by a distribution use those of each test.
     """
 
     z: FloatArray
@@ -189,7 +189,7 @@ def _sidak(family: Family) -> Adjusted:
 
 
 def _tukey(family: Family) -> Adjusted:
-    """By the range of as many independent means: exact where all pairs have one variance, else conservative.
+    """By the range of `n_means` independent means: exact where all pairs have one variance, else conservative.
 
     SciPy's tail is 1 less a probability; Bonferroni's bound keeps the digits of small p-values.
     """
@@ -202,14 +202,14 @@ def _tukey(family: Family) -> Adjusted:
 
 @lru_cache(maxsize=64)
 def _tukey_point(level: float, n_means: int, df: float) -> float:
-    """Standard errors of a difference; found once for all families of one size."""
+    """Critical value in standard errors of a difference, cached for families of one size."""
     from scipy.stats import studentized_range
 
     return float(studentized_range.isf(1.0 - level, n_means, df)) / math.sqrt(2.0)
 
 
 def _radius_tail(rank: int, squares: FloatArray, df: float) -> FloatArray:
-    """P(r^2 > squares), r the length of a vector of so many standard normals, over that of the errors' estimate."""
+    """P(r^2 > squares), r the length of a vector of `rank` independent standard normals, or t with df."""
     return np.asarray(chdtrc(rank, squares) if math.isinf(df) else fdtrc(rank, df, squares / rank))
 
 
@@ -263,7 +263,7 @@ def _largest_cosines(root: FloatArray) -> FloatArray:
     return np.asarray(np.sort(largest).reshape(_GROUPS, -1).mean(axis=1))
 
 
-#: Procedures without limits of their own, for which Bonferroni's are printed -> statsmodels' names of them.
+#: Procedures that adjust p-values only (limits are Bonferroni's) -> statsmodels' names.
 STEPWISE = {"holm": "holm", "fdr": "fdr_bh"}
 _JOINT: dict[str, Callable[[Family], Adjusted]] = {
     "none": _none,

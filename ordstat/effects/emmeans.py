@@ -72,7 +72,7 @@ class Emmeans:
     notes : tuple of str
         What was averaged over, and what was held; printed below the table.
     method : str, optional
-        The contrasts asked for with the means, as in "pairwise ~ a".
+        The contrasts that a formula such as "pairwise ~ a" requests.
     slope_of : str, optional
         The variable by which they are derivatives (`emtrends`).
     """
@@ -173,7 +173,7 @@ class Emmeans:
             As in R's emmeans. "pairwise" (the default): every earlier mean minus every later one; "revpairwise": later
             minus earlier. "reference" (R: "trt.vs.ctrl"): each minus the first, or minus `ref`. "sequential" (R:
             "consec"): each minus the one before, where the last of two variables changes fastest (R: the first).
-            Other contrasts by their coefficients, one a mean: a dict {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of
+            Other contrasts by their coefficients: a dict {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of
             lists; a difference of the differences of two by two means is [1, -1, -1, 1].
         adjust : str, optional
             Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
@@ -193,7 +193,7 @@ class Emmeans:
         Raises
         ------
         OptionError
-            Another method or adjustment, coefficients that are not one a mean, or "tukey" and "dunnett" of contrasts
+            Another method or adjustment, not one coefficient for each mean, or "tukey" and "dunnett" of contrasts
             they are not made for.
 
         Examples
@@ -473,7 +473,7 @@ def _tests(
     rows = _grid_rows(averager, grid.frame)
     size = rows.n // len(grid.cells)
     differences = [np.diff(np.eye(len(grid.values[name])), axis=0) for name in term]
-    weights = np.repeat(reduce(np.kron, differences) / size, size, axis=1)
+    weights = np.repeat(reduce(lambda a, b: np.asarray(np.kron(a, b)), differences) / size, size, axis=1)
     if not len(weights):
         return
     for key, members in groups_of(grid.cells, by):

@@ -1,4 +1,4 @@
-"""Reference grids: variables, values and where effects are asked for."""
+"""Reference grids, and the places that effects are evaluated at."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LARGEST = 1_000_000
 
 @dataclass(frozen=True)
 class Specs:
-    """The variables of the means, those that groups are made by, and the contrasts asked for with them."""
+    """The variables of the means, those of the groups, and the contrasts requested."""
 
     main: tuple[str, ...]
     by: tuple[str, ...]

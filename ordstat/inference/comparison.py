@@ -301,7 +301,7 @@ def refit(r: FittedLikelihood, sample: Sample) -> Refit:
 
 
 def unstarted(r: FittedLikelihood) -> Any:
-    """The method of a fit for other models: without its starting values, which are those of its own parameters."""
+    """The method of a fit without its starting values, which suit its parameters only."""
     return replace(cast(Any, r.method), start=None)
 
 
@@ -347,7 +347,7 @@ def check_complete(old: Design, new: Design, term: str) -> None:
 def dropped_terms(
     r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = _AIC
 ) -> pd.DataFrame:
-    """Each term taken out on its own, as R's drop1()."""
+    """Each term dropped alone, as R's drop1()."""
     check_available(r, "drop1()")
     terms = r.design.spec.marginality().droppable() if scope is None else terms_in(r, scope, r.design.terms)
     return refit_table(r, _drop_fits(r, terms), -1.0, test, k)
@@ -362,7 +362,7 @@ def _drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
 def added_terms(
     r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "LR", k: float = _AIC
 ) -> pd.DataFrame:
-    """Each term of a scope put in on its own, as R's add1()."""
+    """Each term of a scope added alone, as R's add1()."""
     check_available(r, "add1()")
     texts = _enterable(r, _widest(r, scope))
     if not texts:
@@ -523,7 +523,7 @@ def _best_change(
 ) -> tuple[str, str] | None:
     """The single term whose coming or going lowers the criterion most, and the formula that does it.
 
-    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
+    The last term that adds no parameter goes first, unless the criterion rises.
     """
     marginality = r.design.spec.marginality()
     terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]

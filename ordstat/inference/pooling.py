@@ -95,7 +95,7 @@ class Pooled:
         return (self.riv + 2.0 / (self.df + 3.0)) / (1.0 + self.riv)
 
     def combined(self, L: FloatArray) -> Pooled:
-        """The same of the linear combinations L (h, P), with the smallest degrees of freedom of what is in each."""
+        """Linear combinations L (h, P), each with the smallest degrees of freedom of its estimates."""
         each = self.df_complete
         if isinstance(each, np.ndarray):
             each = np.where(L != 0.0, each, np.inf).min(axis=1)

@@ -406,7 +406,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             [20, 60], which factors take as well. A dict {"age": 10, "income": "iqr"} for each variable.
         at : {"mean", "median", "rows"} or mapping, optional
             Where, if not averaged over all rows: "mean" (or "median") is one row with numbers at their weighted mean
-            and factors at their most frequent level, within each group of `by`; "rows" every row by itself. A mapping
+            and factors at their most frequent level, within each group of `by`; "rows" every row separately. A mapping
             sets variables in all rows and averages over the rest, {"age": [30, 60]}; for every combination of the
             values, which for numbers may be "mean" and "median".
         by : str or sequence of str, optional
@@ -485,7 +485,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """Estimated marginal means over a balanced grid of the variables.
 
         The grid has all levels of every factor and every number at its mean, by the weights of the fit. Predictions on
-        the chosen scale are averaged within the cells asked for. R keeps both values of a number that has two: give
+        the chosen scale are averaged within the cells. R keeps both values of a number that has two: give
         them in `at`.
 
         Parameters
@@ -585,7 +585,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         variables : str or sequence of str
             Variables of the formula, or a formula of them, as in `emmeans`; one slope per combination of their levels.
         var : str
-            The number whose slopes are asked for.
+            The number whose slopes are computed.
         by, at, scale, weights, data, level, vcov, re
             As in `emmeans`.
 
@@ -784,7 +784,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value;
             with a survey design, or CR2, df, df_resid, F, p_value, as in `anova`. Where the data have no rows of some
             cells, or estimates are infinite, all combinations of contrasts that do not need them are tested: df is
-            lower, 0 where there is none.
+            lower, 0 if no combination is left.
 
         Raises
         ------
@@ -813,7 +813,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     def drop1(
         self, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = 2.0
     ) -> pd.DataFrame:
-        """Each term taken out on its own, as R's drop1().
+        """Each term dropped alone, as R's drop1().
 
         Parameters
         ----------
@@ -853,7 +853,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return dropped_terms(self, scope, test=test, k=k)
 
     def add1(self, scope: str | Sequence[str], *, test: str | None = "LR", k: float = 2.0) -> pd.DataFrame:
-        """Each term of a scope put in on its own, as R's add1().
+        """Each term of a scope added alone, as R's add1().
 
         Parameters
         ----------
@@ -928,7 +928,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return stepwise(self, scope, direction=direction, k=k, max_steps=max_steps)
 
     def nominal_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-        """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold.
+        """Likelihood-ratio tests of proportional odds: each term given a separate effect at every threshold.
 
         Parameters
         ----------
@@ -1049,15 +1049,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             distribution if the model is true, so any plot for continuous residuals serves [Liu & Zhang 2018].
             "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012]. "generalised": derivative of the row's
             log-likelihood by its score H [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
-            as "probability-scale"; the squares, weighted, add up to `deviance`. "pearson": (rank - expected
-            rank) / standard deviation.
+            as "probability-scale"; the squares, weighted, add up to `deviance`.
         seed : int or numpy.random.Generator
             Seed of "surrogate"; the others use no random numbers.
 
         Returns
         -------
         pandas.Series
-            On the index of the rows of the fit. Case weights play no part in a row's own residual.
+            On the index of the rows of the fit. They do not depend on case weights.
 
         Raises
         ------
