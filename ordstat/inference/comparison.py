@@ -41,6 +41,8 @@ _EQUAL = 1e-7
 _ZERO = 1e-10
 #: A gradient, where estimates are infinite, of a log-likelihood that has not come near its limit.
 _STEEP = 1e-3
+#: Steps after which a selection ends, as in R.
+_MOST_STEPS = 1000
 #: The penalty of AIC.
 _AIC = 2.0
 #: What `test=` may be; "Chisq" is R's name of "LR".
@@ -478,28 +480,13 @@ class Selection:
         return NotedFrame.of(self.trace.set_index("change"), notes, "Steps")
 
 
-def stepwise(
-    r: FittedLikelihood,
-    scope: Any = None,
-    *,
-    direction: str | None = None,
-    k: float = _AIC,
-    max_steps: int = 1000,
-) -> Selection:
-    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0."""
+def stepwise(r: FittedLikelihood, scope: Any = None, *, k: float = _AIC) -> Selection:
+    """Location terms dropped and added one by one while AIC falls, as R's step()."""
     check_available(r, "step()")
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
     lower, upper = _limits(r, scope)
-    chosen = direction or ("backward" if upper is None else "both")
-    one_of("direction", chosen, ("both", "backward", "forward"))
-    if upper is None and chosen == "forward":
-        raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
-    wanted = upper if chosen != "backward" else None
     steps = [("", r)]
-    for _ in range(max_steps):
-        best = _best_change(r, lower, wanted, chosen != "forward", k)
-        if best is None:
-            break
+    while len(steps) <= _MOST_STEPS and (best := _best_change(r, lower, upper, k)) is not None:
         change, formula = best
         changed = cast(Any, r).update(formula, method=unstarted(r))
         check_complete(r.design, changed.design, change[2:])
@@ -519,14 +506,14 @@ def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Margi
 
 
 def _best_change(
-    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, drop: bool, k: float
+    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, k: float
 ) -> tuple[str, str] | None:
-    """The single term whose coming or going lowers the criterion most, and the formula that does it.
+    """The change of a single term that lowers the criterion most, and its formula; None if none lowers it.
 
     The last term that adds no parameter goes first, unless the criterion rises.
     """
     marginality = r.design.spec.marginality()
-    terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]
+    terms = [term for term in marginality.droppable() if marginality.factors[term] not in lower]
     fits = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in _drop_fits(r, terms).items()}
     now = k * r.fit.edf - 2.0 * r.fit.loglik
     idle = [change for change, fit in fits.items() if fit.edf == r.fit.edf and fit.criterion(k) < now + _EQUAL]

@@ -888,20 +888,18 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return added_terms(self, scope, test=test, k=k)
 
-    def step(
-        self, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
-    ) -> Selection:
-        """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
+    def step(self, scope: Any = None, *, k: float = 2.0) -> Selection:
+        """Location terms dropped and added one by one while AIC falls, as R's step().
+
+        Terms that add no parameter (df 0) are dropped first.
 
         Parameters
         ----------
         scope : str or {"lower": str, "upper": str}, optional
-            Formula of the largest model, and of the terms that must stay.
-        direction : {"both", "backward", "forward"}, optional
-            "both" with a largest model, else "backward".
+            Formula of the largest model, and of the terms that must stay. Without a largest model terms are only
+            dropped.
         k : float
             Penalty of a parameter (2: AIC, log(n): BIC).
-        max_steps : int
 
         Returns
         -------
@@ -911,8 +909,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         OptionError
-            Another direction, "forward" without a largest model, a negative `k`; a penalised fit, a survey design or
-            robust errors, which have no AIC.
+            A negative `k`; a penalised fit, a survey design or robust errors, which have no AIC.
         DataError
             A term that comes or goes is missing in some rows: models are compared on the same rows.
 
@@ -925,7 +922,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """
         from ..inference.comparison import stepwise
 
-        return stepwise(self, scope, direction=direction, k=k, max_steps=max_steps)
+        return stepwise(self, scope, k=k)
 
     def nominal_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
         """Likelihood-ratio tests of proportional odds: each term given a separate effect at every threshold.
