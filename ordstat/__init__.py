@@ -6,7 +6,7 @@
 -86.4919
 
 Fit         ordfit(formula, data, method)      a model or ranker; `help(fit)` lists what it answers
-            ordfit_mi, pool                    imputed data sets, by Rubin's rules
+            pool                               fits to imputed data sets as one, by Rubin's rules
             SurveyDesign                       weights, strata and clusters of a survey
             OrdinalClassifier                  every method for scikit-learn's pipelines and searches
 Compare     compare                            methods or fits on the same folds
@@ -69,7 +69,6 @@ _MODULES = {
     "describe_ordinal": "report.describe",
     "load": "persistence",
     "macro_cost": "judging.costs",
-    "ordfit_mi": "inference.imputation",
     "pool": "inference.pooling",
     "table": "report.table",
 }

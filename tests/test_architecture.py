@@ -36,8 +36,8 @@ FAMILIES = {
 }
 #: Imports that break the rule, each of a type or of one function.
 KNOWN = {
-    "fit -> svm.kernels", "inference.imputation -> api",
-    "judging.evaluation -> prediction.probabilities", "judging.selection -> svm.cross_validation",
+    "fit -> svm.kernels", "judging.evaluation -> prediction.probabilities",
+    "judging.selection -> svm.cross_validation",
     "judging.selection -> svm.kernels", "likelihood.clm -> mixed.method", "likelihood.clm -> mixed.results",
     "judging.geometry -> svm.kernels", "method -> reduction.classifiers",
     "persistence -> likelihood.flexible", "persistence -> likelihood.links",

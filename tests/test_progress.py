@@ -53,7 +53,6 @@ def test_nobody_hears_without_a_terminal_or_without_tqdm(monkeypatch):
     [
         lambda fit: fit.errors(cv=3, callback=3),
         lambda fit: fit.bootstrap(10, callback=3),
-        lambda fit: fit.power("temp", n=50, simulations=5, callback=3),
     ],
 )
 def test_callbacks_that_are_no_functions_are_named(ask):

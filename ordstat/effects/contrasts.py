@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, reduce
-from itertools import product
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,61 +19,19 @@ from .average import pairs_of
 
 #: Coefficients such as 0.333 add up to 0 to this share of their size.
 _ROUNDED = 1e-3
-#: Contrast -> coefficients (n,), one a mean.
+#: Contrast -> coefficients (n,), one for each mean.
 Contrasts = dict[str, FloatArray]
 
 #: R's names.
 ALIASES = {"trt.vs.ctrl": "reference", "consec": "sequential"}
-#: Sets of differences of two means.
-DIRECTED = ("pairwise", "revpairwise", "reference", "sequential")
 #: Adjustment of each set, as in R; Dunnett's is exact here.
-DEFAULT_ADJUST = dict.fromkeys(("pairwise", "revpairwise"), "tukey") | dict.fromkeys(("eff", "del.eff"), "fdr")
-DEFAULT_ADJUST |= {"reference": "dunnett", "sequential": "mvt"}
+DEFAULT_ADJUST = {"pairwise": "tukey", "revpairwise": "tukey", "reference": "dunnett", "sequential": "mvt"}
 #: What the differences of a set are; directions are R's.
 WORDS = {
     "pairwise": "each earlier mean minus each later one",
     "revpairwise": "each later mean minus each earlier one",
     "reference": "each mean minus that of the reference",
     "sequential": "each mean minus the one before",
-    "eff": "each mean minus the mean of all",
-    "del.eff": "each mean minus the mean of the others",
-    "poly": "orthogonal polynomials in the order of the means",
-}
-_DEGREES = 6
-
-
-def _effects(names: Sequence[str]) -> Contrasts:
-    n = len(names)
-    return {f"{name} effect": row for name, row in zip(names, np.eye(n) - 1.0 / n, strict=True)}
-
-
-def _deleted_effects(names: Sequence[str]) -> Contrasts:
-    share = len(names) / (len(names) - 1.0)
-    return {name: row * share for name, row in _effects(names).items()}
-
-
-def _polynomials(names: Sequence[str]) -> Contrasts:
-    """Orthogonal polynomials with whole coefficients, up to degree 6."""
-    n = len(names)
-    q = np.linalg.qr(np.vander(np.arange(n) - (n - 1) / 2.0, increasing=True))[0]
-    titles = ["linear", "quadratic", "cubic", "quartic"]
-    titles += [f"degree {k}" for k in range(5, n)]
-    return {titles[k - 1]: _whole(q[:, k]) for k in range(1, min(n - 1, _DEGREES) + 1)}
-
-
-def _whole(row: FloatArray) -> FloatArray:
-    """The smallest whole numbers in the ratios of a row, the last one positive."""
-    sizes = np.abs(row)
-    unit = row / np.copysign(sizes[sizes > 1e-9].min(), row[-1])
-    factors = (k * unit for k in range(1, 1000))
-    return next((np.round(row) for row in factors if np.abs(row - np.round(row)).max() < 1e-7), unit)
-
-
-#: Sets that are no differences of two means.
-SETS: dict[str, Callable[[Sequence[str]], Contrasts]] = {
-    "eff": _effects,
-    "del.eff": _deleted_effects,
-    "poly": _polynomials,
 }
 
 
@@ -107,8 +64,6 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any = None) 
         return _given(method, names)
     if len(names) < 2:
         raise OptionError("contrasts need two means or more in every group.")
-    if name in SETS:
-        return SETS[name](names)
     pairs, unit = pairs_of(name.removeprefix("rev"), names), dict(zip(names, np.eye(len(names)), strict=True))
     if name == "pairwise":
         pairs = [(later, earlier) for earlier, later in pairs]
@@ -143,7 +98,7 @@ def _given(method: Any, names: Sequence[str]) -> Contrasts:
 
 
 def _row(name: Any, row: Any, names: Sequence[str]) -> FloatArray:
-    """(n,) coefficients; OptionError unless they are as many finite numbers as there are means."""
+    """(n,) coefficients; OptionError unless there is one finite number for each mean."""
     try:
         coefficients = np.asarray(row, dtype=np.float64)
     except (TypeError, ValueError):
@@ -161,30 +116,13 @@ def sums_of_means(contrasts: Contrasts) -> list[str]:
     return [name for name, row in contrasts.items() if abs(float(row.sum())) > _ROUNDED * float(np.abs(row).sum())]
 
 
-def interactions(methods: Sequence[Any], names: Sequence[Sequence[str]], sign: str) -> Contrasts:
-    """Contrasts of contrasts: products of one of each variable, the last variable running fastest.
-
-    Parameters
-    ----------
-    methods : sequence
-        For every variable.
-    names : sequence of sequence of str
-        The levels of every variable.
-    """
-    sets = [contrasts_of(method, some, sign) for method, some in zip(methods, names, strict=True)]
-    return {
-        " : ".join(name for name, _ in parts): reduce(lambda a, b: np.asarray(np.kron(a, b)), [row for _, row in parts])
-        for parts in product(*(contrasts.items() for contrasts in sets))
-    }
-
-
 # Adjustments
 
 #: Directions that the maximum of correlated normals is averaged over: a power of 2, for Sobol points.
 _DIRECTIONS = 1 << 18
 #: Groups of like directions, which stand for all.
 _GROUPS = 1 << 12
-#: Of these so many have to carry a probability, lest a few decide.
+#: Fewer groups than these do not determine a probability well.
 _CARRIERS = 64
 #: Eigenvalues of a correlation matrix below this share of the largest are zero.
 _RANK = 1e-9
@@ -204,9 +142,7 @@ class Family:
     level : float
         Confidence level of the limits before adjustment.
     df : (m,) degrees of freedom of each test
-        Infinite for z-tests; an adjustment by a distribution takes each test's own.
-    rank : int or None
-        Of the contrasts, where that may be more than that of their covariance, which too few units make singular.
+        Infinite for z-tests. Adjustments by a distribution use those of each test.
     """
 
     z: FloatArray
@@ -215,7 +151,6 @@ class Family:
     n_means: int
     level: float
     df: FloatArray
-    rank: int | None = None
 
     @property
     def size(self) -> int:
@@ -254,7 +189,7 @@ def _sidak(family: Family) -> Adjusted:
 
 
 def _tukey(family: Family) -> Adjusted:
-    """By the range of as many independent means: exact where all pairs have one variance, else conservative.
+    """By the range of `n_means` independent means: exact where all pairs have one variance, else conservative.
 
     SciPy's tail is 1 less a probability; Bonferroni's bound keeps the digits of small p-values.
     """
@@ -267,27 +202,20 @@ def _tukey(family: Family) -> Adjusted:
 
 @lru_cache(maxsize=64)
 def _tukey_point(level: float, n_means: int, df: float) -> float:
-    """Standard errors of a difference; found once for all families of one size."""
+    """Critical value in standard errors of a difference, cached for families of one size."""
     from scipy.stats import studentized_range
 
     return float(studentized_range.isf(1.0 - level, n_means, df)) / math.sqrt(2.0)
 
 
 def _radius_tail(rank: int, squares: FloatArray, df: float) -> FloatArray:
-    """P(r^2 > squares), r the length of a vector of so many standard normals, over that of the errors' estimate."""
+    """P(r^2 > squares), r the length of a vector of `rank` independent standard normals, or t with df."""
     return np.asarray(chdtrc(rank, squares) if math.isinf(df) else fdtrc(rank, df, squares / rank))
 
 
 def _radius(rank: int, alpha: float, df: float) -> float:
     """The length that is passed with probability alpha."""
     return math.sqrt(chdtri(rank, alpha) if math.isinf(df) else rank * fdtri(rank, df, 1.0 - alpha))
-
-
-def _scheffe(family: Family) -> Adjusted:
-    """For all contrasts in the space of these."""
-    rank, alpha = family.rank or family.root.shape[1], 1.0 - family.level
-    p = [float(_radius_tail(rank, z * z, df)) for z, df in zip(family.z, family.df, strict=True)]
-    return np.array(p), _levels(family, lambda df: _radius(rank, alpha, df))
 
 
 def _mvt(family: Family) -> Adjusted:
@@ -335,8 +263,8 @@ def _largest_cosines(root: FloatArray) -> FloatArray:
     return np.asarray(np.sort(largest).reshape(_GROUPS, -1).mean(axis=1))
 
 
-#: Procedures without limits of their own, for which Bonferroni's are printed -> statsmodels' names of them.
-STEPWISE = {"holm": "holm", "hochberg": "simes-hochberg", "hommel": "hommel", "fdr": "fdr_bh", "fdr_by": "fdr_by"}
+#: Procedures that adjust p-values only (limits are Bonferroni's) -> statsmodels' names.
+STEPWISE = {"holm": "holm", "fdr": "fdr_bh"}
 _JOINT: dict[str, Callable[[Family], Adjusted]] = {
     "none": _none,
     "tukey": _tukey,
@@ -344,15 +272,13 @@ _JOINT: dict[str, Callable[[Family], Adjusted]] = {
     "bonferroni": _bonferroni,
     "mvt": _mvt,
     "dunnett": _mvt,
-    "scheffe": _scheffe,
 }
 ADJUST = (*_JOINT, *STEPWISE)
 
 
 def method_of(adjust: str) -> str:
     """Whose adjustment it is, for the notes of a table."""
-    names = {"fdr": "Benjamini and Hochberg", "fdr_by": "Benjamini and Yekutieli"}
-    return f"{names.get(adjust, adjust.capitalize())}'s"
+    return "Benjamini and Hochberg's" if adjust == "fdr" else f"{adjust.capitalize()}'s"
 
 
 def adjusted(adjust: str, family: Family) -> Adjusted:

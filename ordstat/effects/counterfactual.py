@@ -59,7 +59,7 @@ class Population:
             raise OptionError(f"the formula has no variable {name!r}; it has {', '.join(map(repr, self.variables))}.")
 
     def check_level(self, name: str, value: Any) -> None:
-        """OptionError where a factor has no such level, or a number is asked for and not given."""
+        """OptionError for a level that a factor lacks, or for a value of a number that is no finite number."""
         self.check(name)
         levels = self.categories.get(name)
         if levels is not None and value not in levels:
@@ -85,10 +85,9 @@ class Population:
         weights = self.weights[rows]
         return replace(self, frame=self.frame.iloc[rows], weights=weights / weights.sum())
 
-    def mean(self, name: str, weighted: bool = True) -> float:
-        """Mean of a number, by the weights or with the same weight for every row that has any."""
-        weights = self.weights if weighted else (self.weights > 0) / np.count_nonzero(self.weights)
-        return float(weights @ self.frame[name].to_numpy(dtype=np.float64))
+    def mean(self, name: str) -> float:
+        """Weighted mean of a number."""
+        return float(self.weights @ self.frame[name].to_numpy(dtype=np.float64))
 
     def middle(self, name: str, how: str) -> float:
         """The weighted mean or median of a number."""
@@ -106,7 +105,7 @@ class Population:
         return float(low + (position - below) * (high - low))
 
     def deviation(self, name: str) -> float:
-        """Standard deviation of a number, with as many degrees of freedom as there are case weights, less one."""
+        """Standard deviation of a number; the divisor is the sum of the case weights less 1."""
         values = self.frame[name].to_numpy(dtype=np.float64)
         if values.min() == values.max() or self.total <= 1.0:
             return 0.0

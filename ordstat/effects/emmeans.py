@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 from typing import Any
 
@@ -16,22 +17,19 @@ from ..exceptions import OptionError
 from ..formula.sample import Rows
 from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_frame, joint_test, too_many
 from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.parameters import listed, texts
+from ..likelihood.parameters import texts
 from ..likelihood.standard_errors import infinite_parameters, limits_between
 from ..report.frames import NotedFrame, broom_frame, noted_html, noted_text
 from .average import CANCELLED, Average, Averager, aliased_gaps, warn_of_unknown
 from .contrasts import (
     ADJUST,
-    ALIASES,
     DEFAULT_ADJUST,
-    DIRECTED,
     STEPWISE,
     WORDS,
     Contrasts,
     Family,
     adjusted,
     contrasts_of,
-    interactions,
     method_of,
     named_method,
     sums_of_means,
@@ -74,7 +72,7 @@ class Emmeans:
     notes : tuple of str
         What was averaged over, and what was held; printed below the table.
     method : str, optional
-        The contrasts asked for with the means, as in "pairwise ~ a".
+        The contrasts that a formula such as "pairwise ~ a" requests.
     slope_of : str, optional
         The variable by which they are derivatives (`emtrends`).
     """
@@ -166,14 +164,7 @@ class Emmeans:
         labels = {name: column * len(front) for name, column in self.averager.labels.items()}
         return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
 
-    def contrasts(
-        self,
-        method: Any = None,
-        adjust: str | None = None,
-        *,
-        interaction: Any = None,
-        ref: Any = None,
-    ) -> NotedFrame:
+    def contrasts(self, method: Any = None, adjust: str | None = None, *, ref: Any = None) -> NotedFrame:
         """Differences of the means, within the groups of `by`; on the scale "odds" their ratios.
 
         Parameters
@@ -182,17 +173,14 @@ class Emmeans:
             As in R's emmeans. "pairwise" (the default): every earlier mean minus every later one; "revpairwise": later
             minus earlier. "reference" (R: "trt.vs.ctrl"): each minus the first, or minus `ref`. "sequential" (R:
             "consec"): each minus the one before, where the last of two variables changes fastest (R: the first).
-            "eff": each minus the mean of all; "del.eff": minus the mean of the others. "poly": orthogonal polynomials
-            with whole coefficients. Own contrasts by their coefficients, one a mean: a dict
-            {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of lists.
+            Other contrasts by their coefficients: a dict {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of
+            lists; a difference of the differences of two by two means is [1, -1, -1, 1].
         adjust : str, optional
             Adjustment of p-values and limits, for the contrasts of one group and level: "none", "tukey", "sidak",
-            "bonferroni", "scheffe"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates;
-            "holm", "hochberg", "hommel", "fdr", "fdr_by", which have no limits of their own and print Bonferroni's.
-            If not given it is R's: Tukey's for "pairwise", Dunnett's for "reference" (R approximates it), "mvt" for
-            "sequential", "fdr" for "eff" and "del.eff", none for others. A single contrast is not adjusted.
-        interaction : str or sequence of str, optional
-            Contrasts of contrasts, in place of `method`: a set for each variable, or one for all.
+            "bonferroni"; "mvt" and, for "reference", "dunnett", by the correlations of the estimates; "holm" and "fdr"
+            adjust p-values only, and Bonferroni's limits are printed. If not given it is R's: Tukey's for "pairwise",
+            Dunnett's for "reference" (R approximates it), "mvt" for "sequential", none for others. A single contrast is
+            not adjusted.
         ref : optional
             The level that "reference" compares with.
 
@@ -205,7 +193,7 @@ class Emmeans:
         Raises
         ------
         OptionError
-            Another method or adjustment, coefficients that are not one a mean, or "tukey" and "dunnett" of contrasts
+            Another method or adjustment, not one coefficient for each mean, or "tukey" and "dunnett" of contrasts
             they are not made for.
 
         Examples
@@ -221,53 +209,37 @@ class Emmeans:
         >>> means.contrasts({"high rise": [1, -1/3, -1/3, -1/3]})["estimate"].round(3).tolist()
         [0.677]
         """
-        out = self._contrasted(method, adjust, interaction, ref)
+        out = self._contrasted(method, adjust, ref)
         if out["std_error"].isna().any():
             warn_of_unknown()
         return out
 
-    def _contrasted(
-        self, method: Any = None, adjust: str | None = None, interaction: Any = None, ref: Any = None
-    ) -> NotedFrame:
+    def _contrasted(self, method: Any = None, adjust: str | None = None, ref: Any = None) -> NotedFrame:
         """`contrasts` without its warning, which printing does not repeat."""
-        if interaction is None:
-            method = (self.method or "pairwise") if method is None else method
-            method = named_method(method) if isinstance(method, str) else method
-        elif method is not None:
-            raise OptionError("interaction= takes the place of method: give one of them.")
+        method = (self.method or "pairwise") if method is None else method
+        method = named_method(method) if isinstance(method, str) else method
         if not set(self.cells.columns) - {*self.by, "row"}:
             raise OptionError("contrasts compare effects between places: ask for them with by= or at={...}.")
         adjust = _adjustment(adjust, method)
         parts, sizes, sums = [], set(), []
         for key, members in groups_of(self.cells, self.by):
-            contrasts = self._coefficients(members, method, interaction, ref)
+            contrasts = self._coefficients(members, method, ref)
             table, tests = self._group(contrasts, members, key, adjust)
             parts.append(table)
             sizes |= {(n, len(members)) for n in tests}
             sums += sums_of_means(contrasts)
-        title, *notes = self._contrast_notes(method, interaction, adjust, sizes, next(iter(contrasts)))
+        title, *notes = self._contrast_notes(method, adjust, sizes, next(iter(contrasts)))
         notes += self.notes
         if sums:
             names = listing(list(dict.fromkeys(sums)))
             notes.append(f"NOTE: the coefficients of {names} do not add up to 0: no contrast.")
         return NotedFrame.of(pd.concat(parts, ignore_index=True), notes, title)
 
-    def _coefficients(self, members: list[int], method: Any, interaction: Any, ref: Any) -> Contrasts:
+    def _coefficients(self, members: list[int], method: Any, ref: Any) -> Contrasts:
         """The contrasts of one group."""
         names = [name for name in self.cells.columns if name not in self.by]
         columns = [[str(self.cells[name].iloc[k]) for k in members] for name in names]
-        sign = self.averager.sign
-        if interaction is None:
-            return contrasts_of(method, [" ".join(row) for row in zip(*columns, strict=True)], sign, ref)
-        methods = [interaction] * len(names) if isinstance(interaction, str) else listed(interaction)
-        if len(methods) != len(names):
-            raise OptionError(
-                f"interaction must name a set of contrasts for each of {', '.join(names)}, or one for all; got "
-                f"{interaction!r}."
-            )
-        for name in methods:
-            one_of("interaction", ALIASES.get(name, name) if isinstance(name, str) else name, WORDS)
-        return interactions(methods, [list(dict.fromkeys(column)) for column in columns], sign)
+        return contrasts_of(method, [" ".join(row) for row in zip(*columns, strict=True)], self.averager.sign, ref)
 
     def _group(
         self, contrasts: Contrasts, members: list[int], key: Mapping[str, Any], adjust: str
@@ -287,8 +259,7 @@ class Emmeans:
         for k in np.flatnonzero(tested.any(axis=0)):
             some = tested[:, k]
             J = compared.jacobian[some, k]
-            rank = int(np.linalg.matrix_rank(J * np.nan_to_num(np.sqrt(np.diag(V))), rtol=CANCELLED))
-            family = Family(z[some, k], p[some, k], J @ V @ J.T, len(members), self.level, df[some, k], rank)
+            family = Family(z[some, k], p[some, k], J @ V @ J.T, len(members), self.level, df[some, k])
             p[some, k], levels[some, k] = adjusted(adjust, family)
         table = averager.estimates(values, errors.ravel(), levels.ravel(), df.ravel()).assign(p_value=p.ravel())
         return self._labelled(pd.DataFrame(self._named(list(contrasts), key)), table), tested.sum(axis=0).tolist()
@@ -297,17 +268,13 @@ class Emmeans:
         """What is compared, and within what, by column."""
         return {"contrast": compared, **key}
 
-    def _contrast_notes(
-        self, method: Any, interaction: Any, adjust: str, sizes: set[tuple[int, int]], first: str
-    ) -> list[str]:
+    def _contrast_notes(self, method: Any, adjust: str, sizes: set[tuple[int, int]], first: str) -> list[str]:
         """What is minus what, the quantity, and how it is adjusted."""
         row, quantity = self._words
-        words = "by coefficients" if interaction is None else "differences of differences"
-        if isinstance(method, str):
-            words = WORDS[method].replace("mean", row)
+        words = WORDS[method].replace("mean", row) if isinstance(method, str) else "by coefficients"
         if self.averager.sign == " / ":
-            words = words.replace("minus", "divided by").replace("differences", "ratios")
-        example = "" if interaction is not None or str(method) not in DIRECTED else f" ({first})"
+            words = words.replace("minus", "divided by")
+        example = f" ({first})" if isinstance(method, str) else ""
         inside = f", within {listing(self.by)}" if self.by else ""
         df = self.averager.df_words
         tests = "z tests" if df is None else f"t tests with {df}"
@@ -369,8 +336,6 @@ def marginal_means(
     scale: str = "latent",
     at: Mapping[str, Any] | None = None,
     weights: str = "equal",
-    cov_keep: int | str | Sequence[int | str] | None = None,
-    cov_reduce: str = "weighted_mean",
     data: Any = None,
     level: float = 0.95,
     vcov: Any = None,
@@ -388,7 +353,7 @@ def marginal_means(
         if var in everyone.categories or var in specs.names:
             what = "a factor" if var in everyone.categories else "among the variables of the means"
             raise OptionError(f"var must be a number of the formula that is not in the groups; {var!r} is {what}.")
-    grid = grid_of(everyone, specs, at, cov_keep, cov_reduce)
+    grid = grid_of(everyone, specs, at)
     averages, notes = _cells(averager, grid, weights, var), _notes(averager, grid, weights)
     if not averager.settled(averages).has_error.all():
         warn_of_unknown()
@@ -449,8 +414,6 @@ def joint_tests(
     by: str | Sequence[str] | None = None,
     *,
     at: Mapping[str, Any] | None = None,
-    cov_keep: int | str | Sequence[int | str] | None = None,
-    cov_reduce: str = "weighted_mean",
     data: Any = None,
     vcov: Any = None,
 ) -> NotedFrame:
@@ -466,11 +429,10 @@ def joint_tests(
     if not sets:
         raise OptionError("joint_tests needs a variable of the formula that is not in by=.")
     given = mapping("at", at, AT)
-    kept = [name for name in listed(cov_keep) if isinstance(name, str)]
-    values = {**_around_means(rows, [*groups, *given, *kept], cov_reduce), **given}
+    values = {**_around_means(rows, [*groups, *given]), **given}
     front, tests = [], []
     for chosen in sets:
-        grid = grid_of(rows, Specs(chosen, groups), values, cov_keep, cov_reduce)
+        grid = grid_of(rows, Specs(chosen, groups), values)
         for key, test in _tests(averager, grid, chosen, groups):
             front.append({"term": ":".join(chosen), **key})
             tests.append(test)
@@ -490,12 +452,12 @@ def joint_tests(
     return NotedFrame.of(table, notes)
 
 
-def _around_means(rows: Population, settled: Sequence[str], cov_reduce: str) -> dict[str, list[float]]:
+def _around_means(rows: Population, settled: Sequence[str]) -> dict[str, list[float]]:
     """Two values of every other number: its mean less and plus one, or as much as keeps both among the data."""
     around = {}
     for name in rows.variables:
         if name not in rows.categories and name not in settled:
-            mean, values = rows.mean(name, weighted=cov_reduce == "weighted_mean"), rows.distinct(name)
+            mean, values = rows.mean(name), rows.distinct(name)
             step = min(1.0, mean - values[0], values[-1] - mean)
             around[name] = [mean - step, mean + step]
     return around
@@ -510,11 +472,10 @@ def _tests(
     """
     rows = _grid_rows(averager, grid.frame)
     size = rows.n // len(grid.cells)
-    levels = [[str(value) for value in grid.values[name]] for name in term]
-    if min(map(len, levels)) < 2:
+    differences = [np.diff(np.eye(len(grid.values[name])), axis=0) for name in term]
+    weights = np.repeat(reduce(lambda a, b: np.asarray(np.kron(a, b)), differences) / size, size, axis=1)
+    if not len(weights):
         return
-    sets = interactions(["sequential"] * len(levels), levels, " - ").values()
-    weights = np.repeat(np.array(list(sets)) / size, size, axis=1)
     for key, members in groups_of(grid.cells, by):
         cells = rows.take(np.concatenate([np.arange(k * size, (k + 1) * size) for k in members]))
         jacobian = _contrasts(averager, cells, weights).jacobian[:, 0]

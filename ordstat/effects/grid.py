@@ -1,4 +1,4 @@
-"""Reference grids: variables, values and where effects are asked for."""
+"""Reference grids, and the places that effects are evaluated at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
-from ..checks import mapping, one_of, whole
+from ..checks import mapping
 from ..exceptions import OptionError, warn
 from ..formula.sample import Rows
 from ..likelihood.parameters import listed, texts
@@ -28,7 +28,7 @@ _LARGEST = 1_000_000
 
 @dataclass(frozen=True)
 class Specs:
-    """The variables of the means, those that groups are made by, and the contrasts asked for with them."""
+    """The variables of the means, those of the groups, and the contrasts requested."""
 
     main: tuple[str, ...]
     by: tuple[str, ...]
@@ -118,14 +118,11 @@ class Grid:
         Variables of the cells.
     values : mapping of str to list
         Values of every variable; those of the cells come first, so that the rows of each cell are contiguous.
-    given : frozenset of str
-        Variables whose values the user gave.
     """
 
     population: Population
     names: tuple[str, ...]
     values: Mapping[str, list[Any]]
-    given: frozenset[str]
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -138,20 +135,13 @@ class Grid:
         return self.population.grid(self.values)
 
 
-def grid_of(rows: Population, specs: Specs, at: Any, cov_keep: Any, cov_reduce: str) -> Grid:
+def grid_of(rows: Population, specs: Specs, at: Any) -> Grid:
     """The grid with cells for some variables; OptionError where it is too large.
 
-    Values are those of `at`, all levels of factors, and the mean of numbers. A number keeps all its values if
-    `cov_keep` names it, or holds a count that is not below how many they are.
+    Values are those of `at`, all levels of factors, and the weighted mean of numbers.
     """
     at = mapping("at", at, AT)
-    one_of("cov_reduce", cov_reduce, ("weighted_mean", "mean"))
-    keep = listed(cov_keep)
-    kept = [one for one in keep if isinstance(one, str)]
-    counts = [
-        whole("cov_keep", n, 0, also=", names of variables, or both in a list") for n in keep if not isinstance(n, str)
-    ]
-    for name in (*specs.names, *at, *kept):
+    for name in (*specs.names, *at):
         rows.check(name)
     values: dict[str, list[Any]] = {}
     for name in dict.fromkeys((*specs.names, *rows.variables)):
@@ -160,28 +150,17 @@ def grid_of(rows: Population, specs: Specs, at: Any, cov_keep: Any, cov_reduce: 
         elif name in rows.categories:
             values[name] = list(rows.categories[name])
         else:
-            values[name] = rows.distinct(name)
-            if name not in kept and len(values[name]) > max(counts, default=0):
-                values[name] = [rows.mean(name, weighted=cov_reduce == "weighted_mean")]
+            values[name] = [rows.mean(name)]
     _check_size(values)
-    return Grid(rows, tuple(specs.names), values, frozenset(at))
+    return Grid(rows, tuple(specs.names), values)
 
 
 #: Weights (C, S) in the cells from the frequencies (C, levels of the first other variable, ...).
 WEIGHTS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "equal": np.ones_like,
     "proportional": lambda counts: np.broadcast_to(counts.sum(axis=0), counts.shape),
-    "outer": lambda counts: np.broadcast_to(_outer(counts.sum(axis=0)), counts.shape),
     "cells": lambda counts: counts,
-    "flat": lambda counts: (counts > 0.0).astype(np.float64),
 }
-
-
-def _outer(counts: FloatArray) -> FloatArray:
-    """The product of the margins of a table."""
-    axes = range(counts.ndim)
-    margins = [counts.sum(axis=tuple(k for k in axes if k != axis), keepdims=True) for axis in axes]
-    return np.asarray(reduce(np.multiply, margins, np.ones(())))
 
 
 def cell_weights(grid: Grid, weights: str) -> FloatArray:
@@ -197,13 +176,9 @@ def cell_weights(grid: Grid, weights: str) -> FloatArray:
 
 
 def _frequencies(grid: Grid) -> FloatArray:
-    """Weights of the rows of the data at each combination of the values, one axis a variable.
-
-    Rows are classified by factors and by numbers that keep all their values; other numbers are the same everywhere.
-    """
+    """Weights of the rows of the data at each combination of the levels of factors, one axis a variable."""
     rows, values = grid.population, grid.values
-    kept = {name for name, column in values.items() if name not in grid.given and len(column) > 1}
-    names = [name for name in values if name in rows.categories or name in kept]
+    names = [name for name in values if name in rows.categories]
     for name in names:
         if len(set(values[name])) < len(values[name]):
             raise OptionError(f"at= gives a value of {name!r} twice, so that rows cannot be counted: name it once.")

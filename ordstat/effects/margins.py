@@ -88,7 +88,7 @@ def _per_variable(names: Sequence[str], categories: Mapping[str, Any], change: A
     if isinstance(change, Mapping):
         for name in change:
             if name not in names:
-                raise OptionError(f"change names {name!r}, whose effect is not asked for; got {', '.join(names)}.")
+                raise OptionError(f"change names {name!r}, which is not among the variables; got {', '.join(names)}.")
         return {name: change.get(name) for name in names}
     if len(names) == 1:
         return {names[0]: change}
@@ -206,7 +206,7 @@ def marginal_effects(
     for name, change_of_one in _per_variable(names, everyone.categories, change).items():
         for one in _changes(everyone, name, contrast, change_of_one, averager.sign):
             if isinstance(at, Mapping) and name in at and one.pair is not None:
-                raise OptionError(f"{name!r} is compared over its own values: leave it out of at=.")
+                raise OptionError(f"{name!r} is compared over its levels or values: leave it out of at=.")
             if one.label == "+SD":
                 steps.append(f"{name}: {one.step:.4g}")
             front = {"term": name, "contrast": one.label}
@@ -225,7 +225,7 @@ def marginal_effects(
 
 
 def _names(everyone: Population, variables: Any, at: Any) -> list[str]:
-    """The variables whose effects are asked for; those set to a value are left out unless they are named."""
+    """The variables whose effects are computed; without names, all that `at` does not set."""
     names = [variables] if isinstance(variables, str) else texts("variables", variables)
     if variables is None:
         names = [name for name in everyone.variables if not (isinstance(at, Mapping) and name in at)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray
 from ..checks import number, one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
@@ -41,6 +41,8 @@ _EQUAL = 1e-7
 _ZERO = 1e-10
 #: A gradient, where estimates are infinite, of a log-likelihood that has not come near its limit.
 _STEEP = 1e-3
+#: Steps after which a selection ends, as in R.
+_MOST_STEPS = 1000
 #: The penalty of AIC.
 _AIC = 2.0
 #: What `test=` may be; "Chisq" is R's name of "LR".
@@ -204,32 +206,6 @@ def spanned(columns: FloatArray | None, others: FloatArray | None) -> bool:
     return bool(np.all(rest <= 1e-7 * size + floor))
 
 
-def further(small: FittedLikelihood, large: FittedLikelihood) -> IntArray:
-    """Positions of the parameters of the larger fit that the smaller lacks.
-
-    Raises
-    ------
-    OptionError
-        The smaller one is the larger at other values than 0 of them, or has another penalty.
-    """
-    if small.method.penalty != large.method.penalty:
-        raise OptionError(
-            f"anova takes fits of one penalty; {described(small)!r} and {described(large)!r} have different ones. Fit "
-            "both with the same penalty=, or without."
-        )
-    fewer, more = estimated_places(small), estimated_places(large)
-    a, b = small.design.sample.rows, large.design.sample.rows
-    location, scale = offset_difference(a.offset, b.offset), offset_difference(a.scale_offset, b.scale_offset)
-    renamed = not fewer.keys() <= more.keys() or ("lambda" in more and "lambda" not in fewer)
-    if renamed or not (spanned(location, joined(a.X, a.nominal)) and spanned(scale, a.scale)):
-        raise OptionError(
-            f"anova takes a smaller model that is the larger one with parameters at 0; {described(small)!r} is not "
-            f"{described(large)!r} with some at 0: terms are coded otherwise, or offsets or lambda differ. Write the "
-            "hypothesis for .test()."
-        )
-    return np.array([place for name, place in more.items() if name not in fewer], dtype=np.intp)
-
-
 def estimated_places(fit: FittedLikelihood) -> dict[str, int]:
     """Positions of the estimated parameters, by name."""
     return {fit.parameters.names[place]: int(place) for place in np.flatnonzero(~fit.fit.aliased)}
@@ -327,7 +303,7 @@ def refit(r: FittedLikelihood, sample: Sample) -> Refit:
 
 
 def unstarted(r: FittedLikelihood) -> Any:
-    """The method of a fit for other models: without its starting values, which are those of its own parameters."""
+    """The method of a fit without its starting values, which suit its parameters only."""
     return replace(cast(Any, r.method), start=None)
 
 
@@ -373,7 +349,7 @@ def check_complete(old: Design, new: Design, term: str) -> None:
 def dropped_terms(
     r: FittedLikelihood, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = _AIC
 ) -> pd.DataFrame:
-    """Each term taken out on its own, as R's drop1()."""
+    """Each term dropped alone, as R's drop1()."""
     check_available(r, "drop1()")
     terms = r.design.spec.marginality().droppable() if scope is None else terms_in(r, scope, r.design.terms)
     return refit_table(r, _drop_fits(r, terms), -1.0, test, k)
@@ -388,7 +364,7 @@ def _drop_fits(r: FittedLikelihood, terms: Iterable[str]) -> dict[str, Refit]:
 def added_terms(
     r: FittedLikelihood, scope: str | Sequence[str], *, test: str | None = "LR", k: float = _AIC
 ) -> pd.DataFrame:
-    """Each term of a scope put in on its own, as R's add1()."""
+    """Each term of a scope added alone, as R's add1()."""
     check_available(r, "add1()")
     texts = _enterable(r, _widest(r, scope))
     if not texts:
@@ -504,28 +480,13 @@ class Selection:
         return NotedFrame.of(self.trace.set_index("change"), notes, "Steps")
 
 
-def stepwise(
-    r: FittedLikelihood,
-    scope: Any = None,
-    *,
-    direction: str | None = None,
-    k: float = _AIC,
-    max_steps: int = 1000,
-) -> Selection:
-    """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0."""
+def stepwise(r: FittedLikelihood, scope: Any = None, *, k: float = _AIC) -> Selection:
+    """Location terms dropped and added one by one while AIC falls, as R's step()."""
     check_available(r, "step()")
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
     lower, upper = _limits(r, scope)
-    chosen = direction or ("backward" if upper is None else "both")
-    one_of("direction", chosen, ("both", "backward", "forward"))
-    if upper is None and chosen == "forward":
-        raise OptionError("direction='forward' needs scope=, the formula of the largest model.")
-    wanted = upper if chosen != "backward" else None
     steps = [("", r)]
-    for _ in range(max_steps):
-        best = _best_change(r, lower, wanted, chosen != "forward", k)
-        if best is None:
-            break
+    while len(steps) <= _MOST_STEPS and (best := _best_change(r, lower, upper, k)) is not None:
         change, formula = best
         changed = cast(Any, r).update(formula, method=unstarted(r))
         check_complete(r.design, changed.design, change[2:])
@@ -545,14 +506,14 @@ def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Margi
 
 
 def _best_change(
-    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, drop: bool, k: float
+    r: FittedLikelihood, lower: set[frozenset[str]], upper: Marginality | None, k: float
 ) -> tuple[str, str] | None:
-    """The single term whose coming or going lowers the criterion most, and the formula that does it.
+    """The change of a single term that lowers the criterion most, and its formula; None if none lowers it.
 
-    Terms without a parameter of their own go first, the last of them, unless the criterion rises.
+    The last term that adds no parameter goes first, unless the criterion rises.
     """
     marginality = r.design.spec.marginality()
-    terms = [term for term in marginality.droppable() if drop and marginality.factors[term] not in lower]
+    terms = [term for term in marginality.droppable() if marginality.factors[term] not in lower]
     fits = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in _drop_fits(r, terms).items()}
     now = k * r.fit.edf - 2.0 * r.fit.loglik
     idle = [change for change, fit in fits.items() if fit.edf == r.fit.edf and fit.criterion(k) < now + _EQUAL]

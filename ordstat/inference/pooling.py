@@ -13,7 +13,7 @@ from scipy.special import chdtrc, fdtrc
 
 from .._typing import FloatArray
 from ..checks import fraction, number
-from ..exceptions import DataError, OptionError, UnavailableError
+from ..exceptions import DataError, DataWarning, OptionError, UnavailableError, warn
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import Parameters, spread
 from ..likelihood.standard_errors import symmetric_limits, two_sided
@@ -21,7 +21,7 @@ from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary, Table, as_text
 from ..report.sections import shortened
-from .comparison import check_same_rows, described, estimated_places, further, nested_in
+from .comparison import described, estimated_places
 from .summary import TITLES
 from .wald import JOINT, linear_hypotheses
 
@@ -95,7 +95,7 @@ class Pooled:
         return (self.riv + 2.0 / (self.df + 3.0)) / (1.0 + self.riv)
 
     def combined(self, L: FloatArray) -> Pooled:
-        """The same of the linear combinations L (h, P), with the smallest degrees of freedom of what is in each."""
+        """Linear combinations L (h, P), each with the smallest degrees of freedom of its estimates."""
         each = self.df_complete
         if isinstance(each, np.ndarray):
             each = np.where(L != 0.0, each, np.inf).min(axis=1)
@@ -198,7 +198,7 @@ def reiter(r: float, t: int, df_complete: float) -> float | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledResults:
-    """One model fitted to m imputed data sets, pooled by Rubin's rules; what `pool` and `ordfit_mi` return.
+    """One model fitted to m imputed data sets, pooled by Rubin's rules; what `pool` returns.
 
     Attributes
     ----------
@@ -209,11 +209,11 @@ class PooledResults:
     Examples
     --------
     >>> import numpy as np
-    >>> from ordstat import datasets, ordfit_mi
+    >>> from ordstat import datasets, ordfit, pool
     >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
     >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
     >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-    >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+    >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
     >>> pooled.confint(0.9).round(2).loc["temp[T.warm]"].tolist()
     [1.64, 3.45]
     """
@@ -349,11 +349,11 @@ class PooledResults:
         Examples
         --------
         >>> import numpy as np
-        >>> from ordstat import datasets, ordfit_mi
+        >>> from ordstat import datasets, ordfit, pool
         >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
         >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
         >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-        >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
+        >>> pooled = pool([ordfit("rating ~ temp + contact", frame) for frame in frames])
         >>> pooled.test("temp = 0, contact = 0").round(2).loc["joint", ["F", "df"]].tolist()
         [11.36, 2.0]
         """
@@ -371,64 +371,6 @@ class PooledResults:
         table.insert(0, "difference", difference)
         table.insert(1, "std_error", errors)
         return table
-
-    def anova(self, other: PooledResults) -> pd.DataFrame:
-        """Test of a smaller model against a larger one, both pooled over the same imputed data sets.
-
-        Parameters
-        ----------
-        other : pooled results
-            The other model, smaller or larger: `pool([fit.update("~ . - x2") for fit in pooled.fits])`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row: F, df, df_denom, p_value, riv (relative increase in variance). The Wald test (D1) of `test` that
-            the parameters which the smaller model lacks are 0.
-
-        Raises
-        ------
-        OptionError
-            The models are not nested, or not pooled over the same data sets; a smaller model that is the larger one at
-            other values of its parameters than 0.
-        DataError
-            The fits are not of the same rows.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ordstat import datasets, ordfit_mi
-        >>> wine, rng = datasets.load("wine"), np.random.default_rng(1)
-        >>> drawn = [rng.choice(["no", "yes"], 72) for _ in range(5)]  # stand-ins for imputations
-        >>> frames = [wine.assign(contact=wine["contact"].where(wine.index % 5 > 0, values)) for values in drawn]
-        >>> pooled = ordfit_mi("rating ~ temp + contact", frames)
-        >>> smaller = ordfit_mi("rating ~ temp", frames)
-        >>> pooled.anova(smaller).round(2)[["F", "df"]].to_numpy().tolist()
-        [[7.01, 1.0]]
-        """
-        if not isinstance(other, PooledResults):
-            raise OptionError(
-                f"anova compares pooled fits with pooled fits; got a {type(other).__name__}. Give pool(...) of the "
-                "other fits."
-            )
-        if self.n_imputations != other.n_imputations:
-            raise OptionError(
-                f"anova needs both models fitted to the same imputed data sets; got {self.n_imputations} and "
-                f"{other.n_imputations} fits."
-            )
-        small, large = sorted((self, other), key=lambda pooled: pooled.fits[0].edf)
-        for pair in zip(small.fits, large.fits, strict=True):
-            check_same_rows(*pair)
-            if not nested_in(*pair) or pair[0].edf == pair[1].edf:
-                names = " and ".join(repr(described(fit)) for fit in pair)
-                raise OptionError(
-                    f"anova needs a smaller and a larger model, fitted to the same imputed data sets: {names} are not "
-                    "nested."
-                )
-            places = further(*pair)
-        estimated = np.flatnonzero(~large.fits[0].fit.aliased)
-        test = d1(large.pooled.combined(np.eye(estimated.size)[np.isin(estimated, places)]))
-        return _table_tests([test], [f"{described(small.fits[0])} against {described(large.fits[0])}"])
 
     def tidy(self, exponentiate: bool = False, level: float = 0.95) -> pd.DataFrame:
         """One row per parameter: term, estimate, std_error, statistic, df, p_value, conf_low, conf_high, riv, fmi and
@@ -495,7 +437,8 @@ class PooledResults:
         def __getattr__(self, name: str) -> Any:
             """Refuse the questions that only single fits answer."""
             if not name.startswith("_") and hasattr(type(self.fits[0]), name):
-                raise UnavailableError(f"pooled fits have no .{name}; the single fits have, in .fits.")
+                instead = " Test pooled coefficients by .test('x1 = 0, x2 = 0')." * (name == "anova")
+                raise UnavailableError(f"pooled fits have no .{name}; the single fits have, in .fits.{instead}")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
@@ -505,7 +448,7 @@ def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
         raise OptionError(f"fits must be a list of fits, one for each imputed frame; got a {type(fits).__name__}.")
     given = tuple(fits)
     for k, fit in enumerate(given, start=1):
-        require_likelihood(fit, f"fit {k} of {len(given)}")
+        _require_likelihood(fit, f"fit {k} of {len(given)}")
     if len(given) < 2:
         raise OptionError(
             "fits must be at least 2 fits, one for each imputed frame: the spread of the estimates over imputations is "
@@ -516,7 +459,7 @@ def _likelihood_fits(fits: Any) -> tuple[FittedLikelihood, ...]:
     return given
 
 
-def require_likelihood(fit: Any, which: str) -> None:
+def _require_likelihood(fit: Any, which: str) -> None:
     """OptionError unless it is a likelihood fit."""
     if not isinstance(fit, FittedLikelihood):
         raise OptionError(
@@ -631,7 +574,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     -------
     PooledResults
         `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`, `.tidy()`, `.summary()`; tests
-        by `.test("x1 = 0, x2 = 0")` and `.anova(pool(smaller_fits))`.
+        by `.test("x1 = 0, x2 = 0")`.
 
     Raises
     ------
@@ -639,6 +582,11 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
         Fewer than 2 fits, fits of different models, or of a method without standard errors.
     DataError
         Infinite estimates (a separated response).
+
+    Warns
+    -----
+    DataWarning
+        All fits are equal.
 
     Notes
     -----
@@ -657,6 +605,13 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     [0.07, 0.33]
     """
     given = _likelihood_fits(fits)
+    first = given[0].fit.coefficients
+    if all(np.array_equal(fit.fit.coefficients, first, equal_nan=True) for fit in given):
+        warn(
+            "all fits are equal, so that pooled standard errors do not account for missing values. Impute each frame "
+            "with other random numbers.",
+            DataWarning,
+        )
     if dfcom is None:
         df = _smallest_df(given)
     else:

@@ -1,15 +1,14 @@
-"""Power and sample size: of two groups on an ordered outcome by formula, of any hypothesis of a fit by simulation.
+"""Power and sample size of two groups on an ordered outcome [Whitehead 1993].
 
-The formula [Whitehead 1993]: with proportional odds, probabilities pbar_k of the levels averaged over both groups of n1
-and n2, n = n1 + n2, and an odds ratio near 1, the efficient score of the log odds ratio has the variance (the
-information)
+With proportional odds, probabilities pbar_k of the levels averaged over both groups of n1 and n2, n = n1 + n2, and an
+odds ratio near 1, the efficient score of the log odds ratio has the variance (the information)
     V = n1 n2 n / (3 (n + 1)^2) (1 - sum pbar_k^3)
 and power = Phi(|log OR| sqrt(V) - z_{1 - alpha / 2}); without the 1 in n + 1 it is solved for n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
 from typing import Any
@@ -17,19 +16,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._typing import FloatArray, Progress
-from ..checks import did_you_mean, generator, mapping, number, reporter, whole
+from .._typing import FloatArray
 from ..checks import fraction as share_of_one
-from ..exceptions import DataError, OptionError
-from ..formula.sample import Sample
-from ..likelihood.fit import LikelihoodFit
-from ..likelihood.fitted import FittedLikelihood
-from ..likelihood.rule import LikelihoodRule
-from ..likelihood.standard_errors import rule_at
-from ..likelihood.unavailable import check_available
-from .comparison import estimated_places, unstarted
-from .predictions import drawn_codes
-from .wald import chi2_tail, linear_hypotheses, wald_test
+from ..checks import number, whole
+from ..exceptions import OptionError
 
 #: Sums of probabilities that are further from 1 than this are a mistake.
 _ROUNDED = 1e-5
@@ -73,7 +63,7 @@ class Plan:
 
     def __repr__(self) -> str:
         far = self.n < _FEW or abs(log(self.odds_ratio)) > log(_LARGE)
-        caution = "\nThe formula is for odds ratios near 1 and many rows: use .power() of a fit, which simulates"
+        caution = "\nThe formula is for odds ratios near 1 and many rows: check the power on simulated data"
         return (
             f"Power {self.power:.3f} for an odds ratio of {self.odds_ratio:g} with {self.n} rows "
             f"({self.groups[0]} and {self.groups[1]})\n"
@@ -182,119 +172,3 @@ def _groups(n: Any) -> tuple[int, int]:
     if not isinstance(n, (tuple, list)) or len(n) != 2:
         raise OptionError(f"n must be a whole number, or those of the two groups; got {n!r}.")
     return whole("n", n[0], 1), whole("n", n[1], 1)
-
-
-# By simulation
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SimulatedPower:
-    """Power of a test, estimated by simulation.
-
-    Attributes
-    ----------
-    power : float
-        Share of the data sets whose test is below alpha.
-    std_error : float
-        Of `power`, by the number of data sets.
-    hypothesis : str
-    n : int
-        Rows of a data set.
-    alpha : float
-    simulations : int
-    without_test : int
-        Data sets whose fit had no maximum, or no standard errors; they count as not found.
-    model : str
-    effect : mapping
-        Coefficients that were stated.
-    """
-
-    power: float
-    std_error: float
-    hypothesis: str
-    n: int
-    alpha: float
-    simulations: int
-    without_test: int
-    model: str
-    effect: Mapping[str, float]
-
-    def __repr__(self) -> str:
-        stated = "".join(f", {name} = {value:g}" for name, value in self.effect.items())
-        drawn = f"{self.simulations} data sets of {self.n} rows"
-        lines = [
-            f"Power {self.power:.3f} (standard error {self.std_error:.3f}) of the test of {self.hypothesis}",
-            f"Wald test at {self.alpha:g}; {drawn} from {self.model}{stated}",
-        ]
-        if self.without_test:
-            lines.append(f"{self.without_test} gave no test (separated, or a level was missing) and count as not found")
-        return "\n".join(lines)
-
-
-def simulated_power(
-    r: FittedLikelihood,
-    hypothesis: str,
-    n: int | None = None,
-    *,
-    effect: Mapping[str, float] | None = None,
-    simulations: int = 500,
-    alpha: float = 0.05,
-    seed: int | np.random.Generator = 0,
-    callback: Progress | None = None,
-) -> SimulatedPower:
-    """Power to reject a hypothesis in new data like those of the fit."""
-    check_available(r, "power()")
-    share_of_one("alpha", alpha)
-    size = whole("n", round(r.nobs) if n is None else n, 2)
-    whole("simulations", simulations, 1)
-    given = mapping("effect", effect, "{'x1': 0.5}")
-    stated = {name: number(f"effect of {name!r}", value) for name, value in given.items()}
-    equations, L, target = linear_hypotheses(r, hypothesis)
-    full_L = np.zeros((len(L), r.fit.aliased.size))
-    full_L[:, ~r.fit.aliased] = L
-    rule, rng, report = rule_at(r.fit, _stated(r, stated)), generator(seed), reporter(callback)
-    p_values = np.empty(simulations)
-    for done in range(simulations):
-        p_values[done] = _p_value(_fitted(r, _drawn(r, rule, size, rng), rng), full_L, target)
-        if report is not None:
-            report(done + 1, simulations, "simulated data sets")
-    power, without = float(np.mean(p_values < alpha)), int(np.isnan(p_values).sum())
-    error = sqrt(power * (1.0 - power) / simulations)
-    return SimulatedPower(power, error, ", ".join(equations), size, alpha, simulations, without, r.formula, stated)
-
-
-def _stated(r: FittedLikelihood, effect: Mapping[str, float]) -> FloatArray:
-    """(P',) estimates, some of them replaced."""
-    values, names = r.fit.coefficients.copy(), estimated_places(r)
-    for name, value in effect.items():
-        if name not in names:
-            raise OptionError(
-                f"effect must name parameters that are estimated; got {name!r}.{did_you_mean(name, names)}"
-            )
-        values[names[name]] = value
-    return values[~r.fit.aliased]
-
-
-def _drawn(r: FittedLikelihood, rule: LikelihoodRule, n: int, rng: np.random.Generator) -> Sample:
-    """n rows of the fit with responses of the model."""
-    sample = r.design.sample
-    rows = sample.rows.take(rng.choice(sample.n, size=n, p=sample.case_weights / sample.case_weights.sum()))
-    codes = drawn_codes(rule.probabilities(rows), rng.random((1, n)))[0]
-    return Sample(rows=rows, y=codes, n_levels=sample.n_levels)
-
-
-def _fitted(r: FittedLikelihood, sample: Sample, rng: np.random.Generator) -> LikelihoodFit | None:
-    try:
-        fit: LikelihoodFit = unstarted(r).fit(sample, rng)
-    except DataError:  # all responses in one level
-        return None
-    return fit if fit.certificate.reached and fit.separation is None else None
-
-
-def _p_value(fit: LikelihoodFit | None, L: FloatArray, target: FloatArray) -> float:
-    """P-value of L b = target; NaN where nothing can be tested."""
-    if fit is None or np.any(L[:, fit.aliased] != 0.0):
-        return float("nan")
-    estimated = ~fit.aliased
-    difference = L[:, estimated] @ fit.coefficients[estimated] - target
-    return float(chi2_tail(*wald_test(L[:, estimated], difference, fit.information.covariance())))

@@ -30,7 +30,7 @@ OMNIBUS = "omnibus"
 
 
 def nominal_tests(r: FittedLikelihood, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-    """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold."""
+    """Likelihood-ratio tests of proportional odds: each term given a separate effect at every threshold."""
     check_available(r, "nominal_test()")
     table = _extended(r, "nominal", r.design.nominal_terms, [*r.design.terms, *r.design.scale_terms], scope)
     if r.design.sample.n_levels == 2:

@@ -59,22 +59,11 @@ def deviance(rule: LikelihoodRule, sample: Sample) -> FloatArray:
     return np.asarray(np.copysign(np.sqrt(-2.0 * log_p), probability_scale(rule, sample)))
 
 
-def pearson(rule: LikelihoodRule, sample: Sample) -> FloatArray:
-    """(rank - expected rank) / standard deviation of the rank; 0 where the observed rank is certain."""
-    probabilities = rule.probabilities(sample.rows)
-    ranks = np.arange(sample.n_levels, dtype=np.float64)
-    mean = probabilities @ ranks
-    variance = (probabilities * (ranks - mean[:, None]) ** 2).sum(axis=1)
-    certain = variance <= 0.0
-    return np.where(certain, 0.0, (sample.y - mean) / np.sqrt(np.where(certain, 1.0, variance)))
-
-
 #: Residuals that need no random numbers, by name.
 FIXED: dict[str, Callable[[LikelihoodRule, Sample], FloatArray]] = {
     "probability-scale": probability_scale,
     "generalised": generalised,
     "deviance": deviance,
-    "pearson": pearson,
 }
 RESIDUAL_TYPES = ("surrogate", *FIXED)
 

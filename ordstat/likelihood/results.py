@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..inference.bootstrap import Bootstrap
     from ..inference.comparison import Selection
     from ..inference.goodness import GoodnessOfFit
-    from ..inference.power import SimulatedPower
     from ..inference.residuals import Convergence, Influence
     from ..plots.accessor import LikelihoodPlots
     from ..report.frames import NotedFrame
@@ -407,7 +406,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             [20, 60], which factors take as well. A dict {"age": 10, "income": "iqr"} for each variable.
         at : {"mean", "median", "rows"} or mapping, optional
             Where, if not averaged over all rows: "mean" (or "median") is one row with numbers at their weighted mean
-            and factors at their most frequent level, within each group of `by`; "rows" every row by itself. A mapping
+            and factors at their most frequent level, within each group of `by`; "rows" every row separately. A mapping
             sets variables in all rows and averages over the rest, {"age": [30, 60]}; for every combination of the
             values, which for numbers may be "mean" and "median".
         by : str or sequence of str, optional
@@ -478,8 +477,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         scale: str = "latent",
         at: Mapping[str, Any] | None = None,
         weights: str = "equal",
-        cov_keep: int | str | Sequence[int | str] | None = None,
-        cov_reduce: str = "weighted_mean",
         data: Any = None,
         level: float = 0.95,
         vcov: Any = None,
@@ -487,8 +484,9 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
     ) -> Emmeans:
         """Estimated marginal means over a balanced grid of the variables.
 
-        The grid has all levels of every factor and every number at its mean. Predictions on the chosen scale are
-        averaged within the cells asked for. For the numbers, too, R's defaults are `cov_keep=2, cov_reduce="mean"`.
+        The grid has all levels of every factor and every number at its mean, by the weights of the fit. Predictions on
+        the chosen scale are averaged within the cells. R keeps both values of a number that has two: give
+        them in `at`.
 
         Parameters
         ----------
@@ -506,15 +504,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             `marginal_effects`.
         at : mapping, optional
             Values of variables of the grid: {"age": [30, 50]}.
-        weights : {"equal", "proportional", "outer", "cells", "flat"}
+        weights : {"equal", "proportional", "cells"}
             What the rows of a cell weigh. "equal": the same. "proportional": as often as each combination of the
-            variables averaged over is in the data; "outer": the product of how often their levels are. "cells": as
-            often as the row is in the data; "flat": the same for all rows that are in the data at all. Counts are of
-            case weights (R's emmeans counts rows of a clm fit).
-        cov_keep : int, str or sequence of these, optional
-            Numbers that keep all their values, as a factor does: names, or the largest count of distinct values.
-        cov_reduce : {"weighted_mean", "mean"}
-            What the other numbers are held at: their mean with the weights of the fit, or without.
+            variables averaged over is in the data. "cells": as often as the row is in the data. Counts are of case
+            weights (R's emmeans counts rows of a clm fit).
         data : data frame, optional
             The data of the fit, where it does not have them any more (after unpickling).
         level : float in (0, 1)
@@ -562,8 +555,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             scale=scale,
             at=at,
             weights=weights,
-            cov_keep=cov_keep,
-            cov_reduce=cov_reduce,
             data=data,
             level=level,
             vcov=vcov,
@@ -579,8 +570,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         at: Mapping[str, Any] | None = None,
         scale: str = "latent",
         weights: str = "equal",
-        cov_keep: int | str | Sequence[int | str] | None = None,
-        cov_reduce: str = "weighted_mean",
         data: Any = None,
         level: float = 0.95,
         vcov: Any = None,
@@ -596,8 +585,8 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         variables : str or sequence of str
             Variables of the formula, or a formula of them, as in `emmeans`; one slope per combination of their levels.
         var : str
-            The number whose slopes are asked for.
-        by, at, scale, weights, cov_keep, cov_reduce, data, level, vcov, re
+            The number whose slopes are computed.
+        by, at, scale, weights, data, level, vcov, re
             As in `emmeans`.
 
         Returns
@@ -637,8 +626,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             at=at,
             scale=scale,
             weights=weights,
-            cov_keep=cov_keep,
-            cov_reduce=cov_reduce,
             data=data,
             level=level,
             vcov=vcov,
@@ -681,66 +668,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         from ..inference.predictions import simulated
 
         return simulated(self, n, seed, newdata)
-
-    def power(
-        self,
-        hypothesis: str,
-        n: int | None = None,
-        *,
-        effect: Mapping[str, float] | None = None,
-        simulations: int = 500,
-        alpha: float = 0.05,
-        seed: int | np.random.Generator = 0,
-        callback: Progress | None = None,
-    ) -> SimulatedPower:
-        """Power to reject a hypothesis in new data like those of the fit.
-
-        Rows are drawn from those of the fit with replacement, responses from the model; every data set is fitted anew
-        and the hypothesis tested by Wald's statistic on the observed information.
-
-        Parameters
-        ----------
-        hypothesis : str
-            A term of the formula, all of whose coefficients are zero under the hypothesis, or equations as in `test`.
-        n : int, optional
-            Rows of a data set; those of the fit if not given.
-        effect : mapping of parameter to float, optional
-            Values of coefficients (names as in `params`) to plan for, instead of the estimates.
-        simulations : int
-            Data sets.
-        alpha : float
-            Level of the test, in (0, 1).
-        seed : int or numpy.random.Generator
-        callback : callable(step, total, message), optional
-            Called after every data set.
-
-        Returns
-        -------
-        SimulatedPower
-            Prints as text; `.power` is the number.
-
-        Raises
-        ------
-        OptionError
-            Values outside their range, a name that the model does not have, rows in clusters or of a survey.
-        UnavailableError
-            The fit has random effects.
-        DataError
-            Nominal effects that put thresholds out of order.
-
-        Examples
-        --------
-        >>> from ordstat import datasets, ordfit
-        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
-        >>> planned = fit.power("contact", n=60, effect={"contact[T.yes]": 1.0}, simulations=50)
-        >>> 0.2 < planned.power < 0.8
-        True
-        """
-        from ..inference.power import simulated_power
-
-        return simulated_power(
-            self, hypothesis, n, effect=effect, simulations=simulations, alpha=alpha, seed=seed, callback=callback
-        )
 
     def test(self, hypotheses: str | Sequence[str], *, vcov: Any = None) -> pd.DataFrame:
         """Wald tests of linear hypotheses on the parameters.
@@ -832,8 +759,6 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         by: str | Sequence[str] | None = None,
         *,
         at: Mapping[str, Any] | None = None,
-        cov_keep: int | str | Sequence[int | str] | None = None,
-        cov_reduce: str = "weighted_mean",
         data: Any = None,
         vcov: Any = None,
     ) -> NotedFrame:
@@ -850,7 +775,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             Variables at whose levels the others are tested.
         at : mapping, optional
             Values of variables of the grid.
-        cov_keep, cov_reduce, data, vcov
+        data, vcov
             As in `emmeans`.
 
         Returns
@@ -859,7 +784,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             A data frame that prints its notes: term, the columns of `by`, df, chisq (R's F.ratio times df1), p_value;
             with a survey design, or CR2, df, df_resid, F, p_value, as in `anova`. Where the data have no rows of some
             cells, or estimates are infinite, all combinations of contrasts that do not need them are tested: df is
-            lower, 0 where there is none.
+            lower, 0 if no combination is left.
 
         Raises
         ------
@@ -883,12 +808,12 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """
         from ..effects.emmeans import joint_tests
 
-        return joint_tests(self, by, at=at, cov_keep=cov_keep, cov_reduce=cov_reduce, data=data, vcov=vcov)
+        return joint_tests(self, by, at=at, data=data, vcov=vcov)
 
     def drop1(
         self, scope: str | Sequence[str] | None = None, *, test: str | None = "LR", k: float = 2.0
     ) -> pd.DataFrame:
-        """Each term taken out on its own, as R's drop1().
+        """Each term dropped alone, as R's drop1().
 
         Parameters
         ----------
@@ -928,7 +853,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         return dropped_terms(self, scope, test=test, k=k)
 
     def add1(self, scope: str | Sequence[str], *, test: str | None = "LR", k: float = 2.0) -> pd.DataFrame:
-        """Each term of a scope put in on its own, as R's add1().
+        """Each term of a scope added alone, as R's add1().
 
         Parameters
         ----------
@@ -963,20 +888,18 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
 
         return added_terms(self, scope, test=test, k=k)
 
-    def step(
-        self, scope: Any = None, *, direction: str | None = None, k: float = 2.0, max_steps: int = 1000
-    ) -> Selection:
-        """Location terms dropped and added one by one while AIC falls, as R's step(); first those of no effect, df 0.
+    def step(self, scope: Any = None, *, k: float = 2.0) -> Selection:
+        """Location terms dropped and added one by one while AIC falls, as R's step().
+
+        Terms that add no parameter (df 0) are dropped first.
 
         Parameters
         ----------
         scope : str or {"lower": str, "upper": str}, optional
-            Formula of the largest model, and of the terms that must stay.
-        direction : {"both", "backward", "forward"}, optional
-            "both" with a largest model, else "backward".
+            Formula of the largest model, and of the terms that must stay. Without a largest model terms are only
+            dropped.
         k : float
             Penalty of a parameter (2: AIC, log(n): BIC).
-        max_steps : int
 
         Returns
         -------
@@ -986,8 +909,7 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         Raises
         ------
         OptionError
-            Another direction, "forward" without a largest model, a negative `k`; a penalised fit, a survey design or
-            robust errors, which have no AIC.
+            A negative `k`; a penalised fit, a survey design or robust errors, which have no AIC.
         DataError
             A term that comes or goes is missing in some rows: models are compared on the same rows.
 
@@ -1000,10 +922,10 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
         """
         from ..inference.comparison import stepwise
 
-        return stepwise(self, scope, direction=direction, k=k, max_steps=max_steps)
+        return stepwise(self, scope, k=k)
 
     def nominal_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-        """Likelihood-ratio tests of proportional odds: each term given an effect of its own at every threshold.
+        """Likelihood-ratio tests of proportional odds: each term given a separate effect at every threshold.
 
         Parameters
         ----------
@@ -1124,15 +1046,14 @@ class LikelihoodResults(FittedLikelihood, OrdinalResults):
             distribution if the model is true, so any plot for continuous residuals serves [Liu & Zhang 2018].
             "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012]. "generalised": derivative of the row's
             log-likelihood by its score H [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
-            as "probability-scale"; the squares, weighted, add up to `deviance`. "pearson": (rank - expected
-            rank) / standard deviation.
+            as "probability-scale"; the squares, weighted, add up to `deviance`.
         seed : int or numpy.random.Generator
             Seed of "surrogate"; the others use no random numbers.
 
         Returns
         -------
         pandas.Series
-            On the index of the rows of the fit. Case weights play no part in a row's own residual.
+            On the index of the rows of the fit. They do not depend on case weights.
 
         Raises
         ------

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
@@ -15,8 +14,6 @@ from ..checks import fraction
 from ..formula.sample import Rows
 from .derivatives import QUANTITIES, involved, score_involved
 from .fit import LikelihoodFit
-from .flexible import link_of
-from .links import Link
 from .rule import LikelihoodRule
 
 
@@ -123,24 +120,6 @@ def limits_between(
     share = (value - low) / width
     lower, upper = logit_limits(share, 1.0 - share, std_error / width, level, df)
     return low + width * lower, low + width * upper
-
-
-def rule_at(fit: LikelihoodFit, estimates: FloatArray) -> LikelihoodRule:
-    """The rule of a fit with other values of its estimated parameters (P',).
-
-    Raises
-    ------
-    OptionError
-        A lambda outside the range of its link.
-    """
-    rule = cast(LikelihoodRule, fit.rule)
-    change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
-    alpha, beta, zeta, _ = np.split(change, np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size]))
-    family = rule.family
-    if fit.n_lambda:
-        family = family.at(cast(Link, link_of(rule.link.name, float(estimates[-1]))))
-    alpha = rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T
-    return replace(rule, family=family, alpha=alpha, beta=rule.beta + beta, zeta=rule.zeta + zeta)
 
 
 _VALUES: dict[str, Callable[[LikelihoodRule, Rows], FloatArray]] = {

@@ -12,7 +12,6 @@ from ..exceptions import UnavailableError
 #: Part of a fit -> its description with the reason for a refusal.
 MODIFIERS = {
     "survey": "a survey design, whose rows have no likelihood",
-    "clusters": "clusters, whose rows are drawn together",
     "robust": "robust standard errors, as it assumes independent rows (see also .with_vcov('model'))",
     "penalty": "a penalty, as it needs the maximum of the likelihood",
     "infinite": "a separated response, as it needs finite estimates (fit with penalty=, or merge levels)",
@@ -41,7 +40,6 @@ REFUSED = {
     "profile()": ("survey robust", "confint()"),
     "confint(type='profile')": ("survey robust", "confint(type='wald')"),
     "bootstrap()": ("survey", "the errors of the fit, or SurveyDesign(replicates=..., type='bootstrap')"),
-    "power()": ("survey clusters", "simulate(), and fits to the draws"),
 }
 
 
@@ -50,7 +48,6 @@ def why_unavailable(r: Any, question: str) -> str:
     rows, covariance = r.design.sample.rows, r.own_covariance
     present = {
         "survey": r.design.survey is not None,
-        "clusters": r.design.sample.cluster is not None or covariance.cluster is not None,
         "robust": covariance.name not in ("model", "survey"),
         "penalty": "penalty" in dict(r.fit.facts),
         "infinite": r.fit.separation is not None,

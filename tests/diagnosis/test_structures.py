@@ -106,6 +106,6 @@ def test_residuals_have_mean_zero(name: str) -> None:
     """Where thresholds are free the likelihood equations say so exactly; else they are nearly centred."""
     fit, sample = fitted(name)
     weights = sample.case_weights
-    for type in ("surrogate", "probability-scale", "generalised", "pearson"):
+    for type in ("surrogate", "probability-scale", "generalised"):
         found = residuals(fit.rule, sample, type, np.random.default_rng(0))
         assert abs(np.average(found, weights=weights)) < 0.1 * found.std()

@@ -99,8 +99,8 @@ def test_rows_without_weight_are_no_rows():
     found = fit.marginal_effects("x", scale="mean", newdata=new, weights=weights).frame
     np.testing.assert_allclose(found["estimate"], expected["estimate"], rtol=1e-8)
     np.testing.assert_array_equal(fit.confusion(new, weights=weights), fit.confusion(data.head(5)))
-    assert fit.emmeans("g", scale="prob", weights="flat").frame["estimate"].notna().all()
-    assert fit.emtrends("g", "x", scale="prob", weights="flat").frame["estimate"].notna().all()
+    assert fit.emmeans("g", scale="prob", weights="cells").frame["estimate"].notna().all()
+    assert fit.emtrends("g", "x", scale="prob", weights="cells").frame["estimate"].notna().all()
     both = pd.concat([data, corner], ignore_index=True).assign(w=[1] * len(data) + [0])
     np.testing.assert_allclose(
         ordfit("y ~ x", both, nominal="~ g + h", weights="w", crossing="raise").params, fit.params, rtol=1e-6, atol=1e-8

@@ -41,8 +41,11 @@ def fitted(case: str) -> LikelihoodResults:
 def test_with_the_defaults_of_r_for_numbers_the_means_are_those_of_r(what: tuple[str, str, str]) -> None:
     """tests/golden/r/emmeans.R: emmeans(fit, specs, mode = mode) with nothing else given."""
     case, variable, mode = what
+    of_fit = set(fitted(case).design.spec.columns)
+    numbers = {"x1": [data()["x1"].mean()], "x2": [data()["x2"].mean()], "b": [1, 3]}
+    at = {name: values for name, values in numbers.items() if name in of_fit}
     expected = R[(R["case"] == case) & (R["variable"] == variable) & (R["mode"] == mode)]
-    table = fitted(case).emmeans(variable, scale=MODES[mode], cov_keep=2, cov_reduce="mean").frame
+    table = fitted(case).emmeans(variable, scale=MODES[mode], at=at).frame
     assert table[variable].astype(str).tolist() == expected["value"].tolist()
     np.testing.assert_allclose(table["estimate"], expected["estimate"], rtol=2e-6, atol=1e-8)
     np.testing.assert_allclose(table["std_error"], expected["std_error"], rtol=2e-5)
@@ -83,26 +86,15 @@ def by_hand(fit: LikelihoodResults, grid: dict[str, list], level: str) -> float:
     ("options", "x1", "b"),
     [
         ({}, "weighted", "weighted"),
-        ({"cov_reduce": "mean"}, "mean", "mean"),
-        ({"cov_keep": 2}, "weighted", [1, 3]),
-        ({"cov_keep": "b", "cov_reduce": "mean"}, "mean", [1, 3]),
-        ({"cov_keep": ["b", 1]}, "weighted", [1, 3]),
-        ({"cov_keep": 1}, "weighted", "weighted"),
-        ({"cov_keep": 0}, "weighted", "weighted"),
-        ({"cov_keep": 2, "at": {"b": 1}}, "weighted", [1]),
-        ({"cov_keep": ["x1"]}, "all", "weighted"),
+        ({"at": {"b": [1, 3]}}, "weighted", [1, 3]),
+        ({"at": {"b": 1}}, "weighted", [1]),
     ],
 )
 def test_what_numbers_are_in_the_grid(options: dict, x1: object, b: object) -> None:
     fit, d = fitted("two_values"), data()
-    made = {
-        "weighted": lambda name: [float(np.average(d[name], weights=d["w"]))],
-        "mean": lambda name: [float(d[name].mean())],
-        "all": lambda name: sorted(set(d[name])),
-    }
     grid = {"f": ["lo", "mid", "hi"]}
     for name, wanted in (("x1", x1), ("b", b)):
-        grid[name] = made[wanted](name) if isinstance(wanted, str) else wanted
+        grid[name] = [float(np.average(d[name], weights=d["w"]))] if isinstance(wanted, str) else wanted
     table = fit.emmeans("f", scale="mean", **options).frame
     expected = [by_hand(fit, grid, level) for level in grid["f"]]
     np.testing.assert_allclose(table["estimate"], expected, rtol=1e-12)
@@ -112,14 +104,13 @@ def test_rows_of_weight_zero_are_no_rows_of_the_grid() -> None:
     d = data().assign(v=lambda d: np.where(np.arange(len(d)) < 400, 1, 0))
     d.loc[d["v"] == 0, "x1"] += 50.0
     d.loc[d.index[-1], "b"] = 2
-    options = {"cov_keep": 2, "cov_reduce": "mean"}
-    found = ordfit("y ~ f + x1 + b", d, weights="v").emmeans("f", **options).frame["estimate"]
-    expected = ordfit("y ~ f + x1 + b", d.head(400)).emmeans("f", **options).frame["estimate"]
+    found = ordfit("y ~ f + x1 + b", d, weights="v").emmeans("f").frame["estimate"]
+    expected = ordfit("y ~ f + x1 + b", d.head(400)).emmeans("f").frame["estimate"]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_a_number_that_is_kept_has_a_mean_for_each_value() -> None:
-    means = fitted("crossed").emmeans("b", by="f", cov_keep=2)
+def test_a_number_has_a_mean_for_each_value_given() -> None:
+    means = fitted("crossed").emmeans("b", by="f", at={"b": [1, 3]})
     assert means.cells.to_dict("list") == {"b": [1, 1, 1, 3, 3, 3], "f": ["lo", "mid", "hi"] * 2}
     assert means.contrasts()["contrast"].tolist() == ["1 - 3"] * 3
 
@@ -127,12 +118,7 @@ def test_a_number_that_is_kept_has_a_mean_for_each_value() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cov_reduce": "median"}, "cov_reduce must be one of 'weighted_mean', 'mean'; got 'median'"),
-        ({"cov_keep": -1}, "cov_keep must be a whole number, 0 or more, names of variables, or both .*; got -1"),
-        ({"cov_keep": 2.5}, "cov_keep must be .*; got 2.5"),
-        ({"cov_keep": True}, "cov_keep must be .*; got True"),
-        ({"cov_keep": ["b", None]}, "cov_keep must be .*; got"),
-        ({"cov_keep": "nope"}, "the formula has no variable 'nope'"),
+        ({"at": {"nope": 1}}, "the formula has no variable 'nope'"),
         ({"at": {"x1": []}}, "at= gives no value of 'x1'"),
         ({"at": {"x1": [None]}}, "'x1' is a number; got the value None"),
         (

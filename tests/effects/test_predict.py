@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,9 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from ordstat import ordfit
+from ordstat.likelihood.flexible import link_of
+from ordstat.likelihood.rule import LikelihoodRule
+from ordstat.likelihood.standard_errors import places, predicted
 
 ROOTS = [[abs(i - j) ** 0.5 for i in range(5)] for j in range(5)]
 Z95 = norm.ppf(0.975)
@@ -27,10 +32,18 @@ def fit(request):
     return ordfit(data=load_data("sim500"), **CALLS[request.param])
 
 
+def rule_at(fit, estimates: np.ndarray) -> LikelihoodRule:
+    """The rule of a fit at other values of its estimated parameters."""
+    rule = fit.rule
+    change = places(fit, rule) @ (estimates - fit.coefficients[~fit.aliased])
+    alpha, beta, zeta, _ = np.split(change, np.cumsum([rule.alpha.size, rule.beta.size, rule.zeta.size]))
+    family = rule.family.at(link_of(rule.link.name, float(estimates[-1]))) if fit.n_lambda else rule.family
+    alpha = rule.alpha + alpha.reshape(rule.alpha.shape[::-1]).T
+    return replace(rule, family=family, alpha=alpha, beta=rule.beta + beta, zeta=rule.zeta + zeta)
+
+
 def numeric_errors(fit, new: pd.DataFrame, type: str) -> np.ndarray:
     """(n M,) by finite differences of refilled rules over the estimated parameters."""
-    from ordstat.likelihood.standard_errors import predicted, rule_at
-
     rows, at = fit.design.spec.rebuild(new).rows, fit.params.to_numpy()
     h = 1e-4
 

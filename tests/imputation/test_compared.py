@@ -1,34 +1,11 @@
-"""Tests between two pooled models: by the formulas written out, and what they test."""
+"""Degrees of freedom of pooled tests, by the formulas written out."""
 
 import numpy as np
 import pytest
 
 from imputation.frames import FRAMES, fits
-from ordstat import OptionError, SurveyDesign, ordfit_mi, pool
+from ordstat import SurveyDesign, pool
 from ordstat.inference.pooling import Pooled, d1
-
-#: The second data set has no finite lambda.
-SOME = [FRAMES[k] for k in (0, 2, 3, 4, 5)]
-
-
-def test_wald_tests_refuse_other_hypotheses():
-    """With offset x2 the smaller model is the larger at x2 = 1, with a link of its own at a lambda that is not 0."""
-    large = pool(fits("y ~ x1 + x2"))
-    with pytest.raises(OptionError, match=r"offsets or lambda differ\. Write the hypothesis"):
-        large.anova(pool(fits("y ~ x1", offset="x2")))
-    flexible = pool(fits("y ~ x1 + x2 + g", SOME, link="aranda-ordaz"))
-    with pytest.raises(OptionError, match=r"offsets or lambda differ\. Write the hypothesis"):
-        flexible.anova(pool(fits("y ~ x1 + g", SOME)))
-
-
-@pytest.mark.parametrize("options", [{"penalty": 2.0}, {"design": SurveyDesign(weights="w", clusters="psu")}])
-def test_wald_tests_ask_no_likelihood(options):
-    """The test of a smaller model are those of the hypothesis, also where likelihoods have no distribution."""
-    frames = [frame.assign(w=1.0 + np.arange(80) % 3, psu=np.arange(80) % 16) for frame in FRAMES]
-    large, small = (pool(fits(formula, frames, **options)) for formula in ("y ~ x1 + x2 + g", "y ~ g"))
-    joint = large.test("x1 = 0, x2 = 0").loc["joint", ["F", "df", "df_denom", "p_value"]]
-    found = large.anova(small).iloc[0]
-    assert found[joint.index].tolist() == pytest.approx(joint.tolist(), rel=1e-9)
 
 
 def test_complete_data_have_the_degrees_of_freedom_of_the_design():
@@ -62,7 +39,7 @@ def test_d1_has_no_more_degrees_of_freedom_than_complete_data(df_complete, size)
 def test_degrees_of_freedom_under_cr2_are_those_of_each_parameter():
     """Barnard and Rubin's formula with Satterthwaite's in the place of those of complete data."""
     frames = [frame.assign(g=np.arange(len(frame)) % 9) for frame in FRAMES]
-    pooled = ordfit_mi("y ~ x1 + x2", frames, vcov={"cluster": "g", "type": "CR2"})
+    pooled = pool(fits("y ~ x1 + x2", frames, vcov={"cluster": "g", "type": "CR2"}))
     complete = np.min([fit.coefficient_columns["df"] for fit in pooled.fits], axis=0)
     assert (complete < 8).all() and pooled.df_complete == 8
     m, lam = len(frames), (pooled.riv / (1.0 + pooled.riv)).to_numpy()

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import ordfit_mi
+from imputation.frames import fits
+from ordstat import pool
 
 TRUE = {"x": 0.8, "z": -0.6}
 SAMPLES, ROWS, IMPUTATIONS = 300, 250, 10
@@ -37,7 +38,7 @@ def imputed(data, rng):
 
 def covered(rng):
     data = sample(rng)
-    pooled = ordfit_mi("y ~ x + z", [imputed(data, rng) for _ in range(FEW)])
+    pooled = pool(fits("y ~ x + z", [imputed(data, rng) for _ in range(FEW)]))
     limits = pooled.confint().loc[list(TRUE)]
     truth = pd.Series(TRUE)
     return ((limits["lower"] <= truth) & (truth <= limits["upper"])).to_numpy(), pooled.fmi[list(TRUE)].to_numpy()
@@ -60,5 +61,5 @@ def test_a_true_hypothesis_is_rejected_as_often_as_promised():
     for _ in range(SAMPLES):
         data = sample(rng).assign(y=rng.integers(0, 4, ROWS))
         frames = [imputed(data, rng) for _ in range(IMPUTATIONS)]
-        rejected += ordfit_mi("y ~ x + z", frames).anova(ordfit_mi("y ~ 1", frames))["p_value"].iloc[0] < 0.05
+        rejected += pool(fits("y ~ x + z", frames)).test("x, z").loc["joint", "p_value"] < 0.05
     assert abs(rejected / SAMPLES - 0.05) <= ALLOWED, rejected / SAMPLES

@@ -1,16 +1,12 @@
-"""What a pooled fit says and refuses, and how `ordfit_mi` fits to frames and samplers."""
+"""What a pooled fit says and refuses."""
 
-import inspect
 import pickle
-import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
-from statsmodels.imputation.mice import MICEData
 
-from imputation.frames import FRAMES, STACKED, fits
-from ordstat import DataError, DataWarning, OptionError, ordfit, ordfit_mi, pool
+from imputation.frames import FRAMES, fits
+from ordstat import DataError, DataWarning, OptionError, ordfit, pool
 from ordstat.inference.pooling import Pooled, d1
 
 
@@ -19,6 +15,7 @@ def pooled():
     return pool(fits("y ~ x1 + x2 + g"))
 
 
+@pytest.mark.filterwarnings("ignore:all fits are equal")
 def test_equal_data_sets_have_no_spread():
     """Only the t distribution of the complete data is left."""
     fit = ordfit("y ~ x1 + x2 + g", FRAMES[0])
@@ -49,9 +46,6 @@ def test_thresholds_of_a_structure_are_pooled():
     given = fits("y ~ x1", threshold="symmetric")
     both = pool(given)
     assert np.allclose(both.thresholds, np.mean([fit.thresholds for fit in given], axis=0))
-    wider = pool(fits("y ~ x1"))
-    with pytest.raises(OptionError, match=r"terms are coded otherwise, .* Write the hypothesis"):
-        both.anova(wider)
 
 
 def test_what_is_printed(pooled):
@@ -66,7 +60,7 @@ def test_what_is_printed(pooled):
 def test_a_high_fmi_asks_for_more_imputations():
     rng = np.random.default_rng(1)
     frames = [frame.assign(noise=(-1) ** i * frame["y"] + 3 * rng.normal(size=80)) for i, frame in enumerate(FRAMES)]
-    assert "imputations (100 FMI)" in str(ordfit_mi("y ~ noise", frames))
+    assert "imputations (100 FMI)" in str(pool(fits("y ~ noise", frames)))
 
 
 def test_frames_and_names(pooled):
@@ -77,6 +71,10 @@ def test_frames_and_names(pooled):
     assert not hasattr(pooled, "nothing") and not hasattr(pooled, "predict")
     with pytest.raises(OptionError, match=r"pooled fits have no \.predict; the single fits have, in \.fits"):
         pooled.predict(FRAMES[0])
+    with pytest.raises(OptionError, match=r"pooled fits have no \.anova; .* Test pooled coefficients by \.test"):
+        pooled.anova(pooled)
+    with pytest.raises(OptionError, match=r"dfcom must be a positive, finite number, or numpy.inf; got 0"):
+        pool(pooled.fits, dfcom=0)
 
 
 def refused(fits, message, error=OptionError):
@@ -96,7 +94,7 @@ def test_fits_that_are_not_of_one_model():
     other = ordfit("y ~ x1 + g", frame.replace({"g": {"b": "c"}}))
     refused([one, other], r"'g\[T.b\]' is estimated in fit 1, and not in fit 2")
     with pytest.raises(OptionError, match=r"fits must be a list of fits, .*; got a PooledResults"):
-        pool(pool([one, one]))
+        pool(pool(fits("y ~ x1")))
     margin = ordfit("y ~ x1 + g", frame, "redsvm")
     refused([one, margin], "Rubin's rules pool estimates by .* fit 2 of 2 is of type MarginResults")
 
@@ -107,16 +105,16 @@ def test_infinite_estimates():
     frames = [frame.assign(s=(frame["y"] > 2).astype(int)) for frame in FRAMES]
     told = r"finite estimates with standard errors; fit 1 of 6 lacks them for '2\|3', '3\|4', 's'"
     with pytest.raises(DataError, match=told):
-        ordfit_mi("y ~ s", frames)
-    penalised = ordfit_mi("y ~ s", frames, penalty=1.0)
+        pool(fits("y ~ s", frames))
+    penalised = pool(fits("y ~ s", frames, penalty=1.0))
     assert np.isfinite(penalised.se).all()
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
 def test_aliased_columns():
-    pooled = ordfit_mi("y ~ x1 + I(2*x1) + g", FRAMES)
+    pooled = pool(fits("y ~ x1 + I(2*x1) + g"))
     assert np.isnan(pooled.params["I(2*x1)"]) and np.isfinite(pooled.params["g[T.b]"])
-    plain = ordfit_mi("y ~ x1 + g", FRAMES)
+    plain = pool(fits("y ~ x1 + g"))
     assert np.allclose(pooled.params.drop("I(2*x1)"), plain.params, rtol=1e-6)
 
 
@@ -127,87 +125,9 @@ def test_hypotheses_refused(pooled):
         pooled.test("x3 = 0")
 
 
-def test_models_refused(pooled):
-    smaller = pool(fits("y ~ g"))
-    for other, message in (
-        (pooled.fits[0], "compares pooled fits with pooled fits"),
-        (pool(smaller.fits[:4]), "same imputed data sets; got 6 and 4 fits"),
-        (pooled, "needs a smaller and a larger model"),
-        (pool(fits("y ~ x1 + x2 + g", method="probit")), "are not nested"),
-    ):
-        with pytest.raises(OptionError, match=message):
-            pooled.anova(other)
-    with pytest.raises(DataError, match="models of the same rows"):
-        pooled.anova(pool(smaller.fits[::-1]))
-
-
-def test_a_smaller_model_over_other_imputations(pooled):
-    """The same rows, and imputed values of a column that differ."""
-    others = [frame.set_index(own.index) for own, frame in zip(FRAMES, FRAMES[::-1], strict=True)]
-    same_y = [frame.assign(y=own["y"].to_numpy()) for own, frame in zip(FRAMES, others, strict=True)]
-    with pytest.raises(OptionError, match=r"fitted to the same imputed data sets: .* are not nested"):
-        pooled.anova(pool(fits("y ~ x1", same_y)))
-
-
-@pytest.mark.parametrize(
-    ("frames", "options", "message"),
-    [
-        (STACKED, {}, r"got DataFrame. Take stacked data sets apart"),
-        (None, {}, "frames must be a list of imputed data frames"),
-        (FRAMES[:1], {}, "at least 2 imputed data frames; got 1"),
-        (FRAMES, {"n_skip": 1}, "n_skip goes with MICEData"),
-        (FRAMES, {"method": "redsvm"}, "the fit by method 'redsvm' is of type MarginResults"),
-        (FRAMES, {"dfcom": 0}, "dfcom must be a positive, finite number, or numpy.inf; got 0"),
-        ([*FRAMES[:2], FRAMES[2][:20]], {}, r"frame 1 has \d+ rows, frame 3 has 20. Choose rows with subset="),
-        ([FRAMES[0], FRAMES[1].drop(columns="x1")], {}, "frame 2 of frames: The data have no column 'x1'"),
-    ],
-)
-def test_frames_refused(frames, options, message):
-    with pytest.raises((OptionError, DataError), match=message):
-        ordfit_mi("y ~ x1", frames, **options)
-
-
-def test_warnings_come_once():
-    frames = [frame.assign(x1=frame["x1"].where(np.arange(80) != 5)) for frame in FRAMES]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        ordfit_mi("y ~ x1", frames)
-    assert [str(one.message) for one in caught] == [
-        "1 of 80 rows left out for missing values: x1 (1). (in 6 of 6 imputed frames)"
-    ]
-    assert caught[0].category is DataWarning and caught[0].filename == __file__
-
-
-@pytest.mark.skipif("rng" not in inspect.signature(MICEData).parameters, reason="statsmodels before 0.15 has no rng=")
-def test_a_sampler_of_statsmodels():
-    rng = np.random.default_rng(2)
-    x, z = rng.normal(size=(2, 120))
-    y = np.digitize(x + z + rng.logistic(size=120), [-1.0, 1.0]).astype(float)
-    data = pd.DataFrame({"y": y, "x": x, "z": z}).mask(rng.random((120, 3)) < 0.1)
-    sampler = MICEData(data, rng=7)
-    before = sampler.data.copy()
-    first = ordfit_mi("y ~ x + z", sampler, n_imputations=3, n_burnin=1, n_skip=0)
-    again = ordfit_mi("y ~ x + z", sampler, n_imputations=3, n_burnin=1, n_skip=0)
-    assert first.params.equals(again.params) and sampler.data.equals(before)
-    assert first.n_imputations == 3 and (first.riv > 0).all()
-    chain = MICEData(data, rng=7)
-    frames = []
-    for cycles in (2, 1, 1):
-        chain.update_all(cycles)
-        frames.append(chain.data.copy())
-    assert np.allclose(ordfit_mi("y ~ x + z", frames).params, first.params, rtol=1e-12)
-    with pytest.raises(OptionError, match="n_imputations must be a whole number, 2 or more; got 1"):
-        ordfit_mi("y ~ x", sampler, n_imputations=1)
-
-
-def test_data_are_the_frames():
-    with pytest.raises(OptionError, match="data must be left out of ordfit_mi"):
-        ordfit_mi("y ~ x1", FRAMES, data=FRAMES[0])
-
-
-def test_frames_that_are_all_equal_are_told():
-    with pytest.warns(DataWarning, match="all frames are equal, so that pooled standard errors"):
-        equal = ordfit_mi("y ~ x1", [FRAMES[0], FRAMES[0].copy()])
+def test_equal_fits_are_named():
+    with pytest.warns(DataWarning, match="all fits are equal, so that pooled standard errors"):
+        equal = pool(fits("y ~ x1", [FRAMES[0], FRAMES[0].copy()]))
     assert (equal.fmi < 0.05).all()
 
 

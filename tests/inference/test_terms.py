@@ -139,7 +139,7 @@ def test_step_within_limits(sim):
     found = start.step({"lower": "~ x4", "upper": "~ x1 + x2 + x4"})
     assert set(found.fit.design.terms) == {"x1", "x2", "x4"}
     assert found.trace["change"].tolist() == ["", "+ x2"]
-    forward = ordfit("y ~ x4", data=sim).step("~ x1 + x4", direction="forward", k=np.log(500))
+    forward = ordfit("y ~ x4", data=sim).step({"lower": "~ x4", "upper": "~ x1 + x4"}, k=np.log(500))
     assert forward.trace["change"].tolist() == ["", "+ x1"]
     assert "+ x1" in repr(forward)
 
@@ -193,8 +193,6 @@ def test_models_that_are_not_nested_have_no_p_value(sim):
         (lambda r: r.anova(type="IV"), r"'I', 'II', 'III', 'baseline'; got 'IV'"),
         (lambda r: r.drop1("x9"), "no term 'x9'"),
         (lambda r: r.drop1(test="F"), "one of 'LR', 'Chisq', None"),
-        (lambda r: r.step(direction="forward"), "needs scope="),
-        (lambda r: r.step(direction="up"), "one of 'both', 'backward', 'forward'"),
         (lambda r: r.step({"most": "~ x1"}), "'lower' and 'upper'"),
         (lambda r: r.nominal_test("x9"), "no term 'x9'"),
     ],

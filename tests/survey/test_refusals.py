@@ -109,8 +109,6 @@ BRR = {"weights": "one", "replicates": replicate_weights("BRR"), "type": "BRR"}
 def test_what_takes_independent_rows(fields):
     """Also where weights are equal and no clusters are known."""
     fit = ordfit("pid ~ age", sample().assign(one=1.0), design=SurveyDesign(**fields))
-    with pytest.raises(OptionError, match=r"power\(\) is not available for fits with a survey design"):
-        fit.power("age", simulations=2)
     assert fit.bounds().empty and "drawn by a survey design" in fit.bounds().attrs["notes"][0]
     with pytest.raises(OptionError, match=r"bounds\(cv=\) needs independent rows; these were drawn by a survey design"):
         fit.bounds(cv=3)
