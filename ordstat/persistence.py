@@ -42,8 +42,7 @@ _PACKAGE = __name__.partition(".")[0]
 _FUNCTIONS = (
     "api refit, reduction.classifiers _answers, "
     "boosting.boosting _gap, boosting.boosting _score, boosting.orstump _rule_answers, "
-    "reduction.voting VotingMethod.tally, reduction.voting CostTransform.tally, "
-    "reduction.voting OneVersusOne.tally, reduction.learners hard_sign"
+    "reduction.voting VotingMethod.tally, reduction.voting pair_votes, reduction.learners hard_sign"
 )
 
 

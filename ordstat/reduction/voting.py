@@ -403,9 +403,7 @@ class OneVersusOne(VotingMethod):
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         return against_each_other(WEIGHTINGS[self.weighting](costs), sample.case_weights)
 
-    @staticmethod
-    def tally(scores: FloatArray, n_levels: int) -> FloatArray:
-        return pair_votes(scores, n_levels)
+    tally = staticmethod(pair_votes)
 
     def bound(self, above: float, problems: Sequence[Binary], scores: FloatArray, total: float) -> CostBound:
         wrong = sum(problem.loss(column) for problem, column in zip(problems, scores.T, strict=True))
@@ -445,6 +443,4 @@ class CostTransform(VotingMethod):
             return labelled_pairs(drawn_labels(sample.X, costs, sample.case_weights, rng))
         return labelled_pairs(label_weights(costs) * sample.case_weights[:, None])
 
-    @staticmethod
-    def tally(scores: FloatArray, n_levels: int) -> FloatArray:
-        return pair_votes(scores, n_levels)
+    tally = staticmethod(pair_votes)
