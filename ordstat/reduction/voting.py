@@ -312,8 +312,8 @@ class VotingMethod(CrossValidated, Method):
 
         def chosen(grams: Iterable[tuple[float | None, SharedGram]]) -> Selection:
             route = ROUGH if self.solver == "auto" else SOLVERS[self.solver]
-            judge = partial(votes_judge, problems, self.tally, route, costs, weights)
-            return self.choose(grams, judge, len(problems), sample, rng, progress)
+            judge = partial(votes_judge, problems, self.tally, sample.n_levels, route)
+            return self.choose(grams, judge, len(problems), sample, costs, rng, progress)
 
         # If C is chosen, the machine is fitted at every value of the grid.
         machine = self.machine(self.grid[0], kernel)

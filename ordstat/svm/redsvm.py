@@ -156,8 +156,7 @@ class KernelMachine(CrossValidated, Method):
         route = self.routes[self.loss][self.solver]
 
         def chosen(candidates: Iterable[tuple[float | None, Any]]) -> Selection:
-            judge = partial(path_judge, route, costs, used.case_weights)
-            return self.choose(candidates, judge, len(self.grid), used, rng, progress)
+            return self.choose(candidates, partial(path_judge, route), len(self.grid), used, costs, rng, progress)
 
         if kernel.gammas:
             grams = kernel.grams(X, rows)
@@ -174,14 +173,13 @@ class KernelMachine(CrossValidated, Method):
         if np.ptp(point.scores) <= _FLAT:
             w = None if point.w is None else 0.0 * point.w
             point = replace(point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w)
-        support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
+        rule, slopes, scores, support = _ranked(sample, kernel, scaling, X, rows, point, means)
         facts = (
             *self.settled_facts(selection, used.X.shape[1]),
             *self.method_facts(problem, point),
             ("Solver", outcome.solver),
             ("Support vectors", f"{support.size} of {rows.size}"),
         )
-        rule, slopes, scores = _ranked(sample, kernel, scaling, X, rows, support, point, means)
         checked = np.arange(0, sample.n, max(sample.n // _CHECKED, 1))
         return MarginFit(
             rule=rule,
@@ -246,19 +244,14 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> Gram:
 
 
 def _ranked(
-    sample: Sample,
-    kernel: Kernel,
-    scaling: Scaling,
-    X: FloatArray,
-    rows: IntArray,
-    support: IntArray,
-    point: Solution,
-    means: FloatArray,
-) -> tuple[ThresholdRule, FloatArray | None, FloatArray]:
-    """The rule in terms of the raw kernel, slopes (D,) of a linear one, and scores (N,) of all rows of the sample.
+    sample: Sample, kernel: Kernel, scaling: Scaling, X: FloatArray, rows: IntArray, point: Solution, means: FloatArray
+) -> tuple[ThresholdRule, FloatArray | None, FloatArray, IntArray]:
+    """The rule in terms of the raw kernel, slopes (D,) of a linear one, scores (N,) of all rows, and support rows.
 
-    `rows` are those of positive weight, `X` (N, D) scaled columns, `means` those that centring has taken away.
+    `rows` are those of positive weight, of which the support rows are a selection; `X` (N, D) scaled columns, `means`
+    those that centring has taken away.
     """
+    support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
     # Scores of the centred kernel differ from those of the raw one by a constant. The offset takes it up, or the
     # thresholds where there is no offset.
     constant = float(means @ (point.beta if point.w is None else point.w))
@@ -281,7 +274,7 @@ def _ranked(
     rule = ThresholdRule(potential, theta + (potential.offset - b), tie=tolerance(scores[rows]))
     absent = sample.case_weights == 0
     scores[absent] = rule.scores(sample.rows.take(absent))
-    return rule, potential.slopes, scores
+    return rule, potential.slopes, scores, support
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
