@@ -302,7 +302,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(lambda self: self._is_incremental())  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a batch of rows in one pass, in their order, after those learned before; online methods only.
+        """Learn a batch of rows in one pass, in their order, after those before: online methods without a kernel only.
 
         Parameters
         ----------

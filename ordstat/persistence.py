@@ -42,8 +42,7 @@ _PACKAGE = __name__.partition(".")[0]
 _FUNCTIONS = (
     "api refit, reduction.classifiers _answers, "
     "boosting.boosting _gap, boosting.boosting _score, boosting.orstump _rule_answers, "
-    "reduction.voting VotingMethod.tally, reduction.voting CostTransform.tally, "
-    "reduction.voting OneVersusOne.tally, reduction.learners hard_sign"
+    "reduction.voting VotingMethod.tally, reduction.voting pair_votes, reduction.learners hard_sign"
 )
 
 
@@ -235,14 +234,12 @@ def _boosted_trees(boosted: Any) -> Iterable[bool]:
         yield bool(np.where(bins < 0, kinds[column] > 0, bins <= sizes[column]).all())
 
 
-def _online(learned: Any, D: int, K: int) -> Iterable[bool]:
+def _online(learned: Any, method: Any, D: int, K: int) -> Iterable[bool]:
     """State of an online ranker of D columns and K levels."""
     state = learned.state
     yield learned.scaling.centre.shape == learned.scaling.factor.shape == (D,)
-    if not hasattr(state, "weights"):  # sums of kernels
-        shape = (1 if state.b.size else K - 1, len(state.anchors))
-        yield state.last.shape == state.sums.shape == shape and state.origins.shape == shape[1:]
-        yield state.b.shape == state.b_sums.shape and state.b.shape in ((0,), (K - 1,))
+    if state is None:
+        yield method.similarity is not None  # sums of kernels
     elif state.weights.ndim == 2:
         yield state.weights.shape == state.sums.shape == (K - 1, D + 1)
     else:
@@ -270,7 +267,7 @@ def _whole(fit: Any) -> Iterable[bool]:
     yield len(fit.design.index) == len(fit.fit.scores) == n and len(fit.design.names) == D
     yield len(fit.design.levels.values) == levels
     if hasattr(fit.fit, "learned"):
-        yield from _online(fit.fit.learned, D, levels)
+        yield from _online(fit.fit.learned, fit.method, D, levels)
     at: Any = getattr(fit.fit, "likelihood", None)
     if hasattr(at, "problem"):  # the model of random effects is checked above
         problem, rows = at.problem, at.problem.sample.rows

@@ -114,9 +114,10 @@ class CrossValidated:
     def choose(
         self,
         candidates: Iterable[tuple[float | None, T]],
-        judge: Callable[[Plan], Judge[T]],
+        judge: Judge[T],
         steps: int,
         sample: Sample,
+        costs: FloatArray,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> Selection:
@@ -126,10 +127,11 @@ class CrossValidated:
         ----------
         candidates : iterable of (gamma, candidate)
             gamma is None if it is not chosen.
-        judge : callable(plan) -> Judge
+        judge : Judge
         steps : int
             Number of progress reports in each fold.
         sample : Sample
+        costs : (N, K) price of every prediction
         rng : numpy.random.Generator
         progress : callable(step, total, message), optional
         """
@@ -139,7 +141,7 @@ class CrossValidated:
         fold[used] = stratified_folds(sample.y[used], sample.n_levels, self.folds, rng, cluster)
         plan = Plan(C=self.grid, tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs)
         tick = ticking(progress, self.folds * steps * max(len(self.similarity.gammas), 1))
-        return select(candidates, fold, judge(plan), plan, rng, tick)
+        return select(candidates, fold, judge, plan, costs, sample.case_weights, rng, tick)
 
     def settled_facts(self, selection: Selection | None, n_columns: int) -> tuple[tuple[str, Any], ...]:
         """Header lines for kernel, C and scaling, which say what was chosen."""

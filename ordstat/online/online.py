@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -27,13 +27,12 @@ from .perceptron import (
     KernelLearner,
     KernelSums,
     Learned,
+    Learner,
     LinearGaps,
     MistakeBound,
     OnlineMarginFit,
     OnlineVoteFit,
-    Support,
     Tally,
-    Update,
     Weights,
     definite_gram,
     separation_margin,
@@ -113,18 +112,14 @@ class OnlineMethod(Method):
         """The kernel; None if weights of the columns are learned."""
         return None
 
-    def learner(self, examples: Examples, scaling: Scaling, state: Any = None) -> ColumnLearner | KernelLearner:
+    def learner(self, examples: Examples, scaling: Scaling, earlier: Learned | None = None) -> Learner:
         """A learner for the examples that starts from zero weights, or from an earlier state for one more pass."""
         width, steps = examples.X.shape[1], examples.n_levels - 1
         shape = (width + steps,) if self.projects else (steps, width + 1)
-        return ColumnLearner(
-            examples,
-            scaling,
-            Weights.zeros(shape, self.keep == "pocket") if state is None else deepcopy(state),
-            margin=self.margin,
-            aggressive=self.aggressive,
-            one_pass=state is not None,
-        )
+        state, tally = Weights.zeros(shape, self.keep == "pocket"), Tally(batches=1)
+        if earlier is not None:
+            state, tally = deepcopy(earlier.state), replace(earlier.tally, batches=earlier.tally.batches + 1)
+        return ColumnLearner(self, examples, scaling, tally, state, one_pass=earlier is not None)
 
     def squared_radius(self, largest: float, n_levels: int) -> float:
         """R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat| for rows of squared length up to `largest`."""
@@ -143,11 +138,11 @@ class OnlineMethod(Method):
         """The largest delta by which weights of norm 1 separate the ranks y (N,) of features Z (N, J), or None."""
         raise TypeError(f"{type(self).__name__} defines no best_margin")
 
-    def ruled(self, update: Update) -> tuple[ThresholdRule | ScoreRule, dict[str, Any]]:
-        """The rule after an update, and further fields of its fit."""
+    def ruled(self, learner: Any) -> tuple[ThresholdRule | ScoreRule, dict[str, Any]]:
+        """The rule of a learner after its passes, and further fields of its fit."""
         raise TypeError(f"{type(self).__name__} defines no rule")
 
-    def own_facts(self, learned: Learned) -> tuple[tuple[str, Any], ...]:
+    def own_facts(self, learner: Any) -> tuple[tuple[str, Any], ...]:
         """Header lines of the summary that only this method has."""
         return ()
 
@@ -185,11 +180,15 @@ class OnlineMethod(Method):
         examples = shown(sample, self.cost_matrix)
         require_differences(examples.own_costs, examples.weights)
         scaling = fit_scaling(self.scaling, examples.X, examples.weights)
-        orders = (self.presented(examples, rng) for _ in range(self.epochs))
-        return self.concluded(_learn(self.learner(examples, scaling), orders, Tally(batches=1), self.epochs, progress))
+        learner = self.learner(examples, scaling)
+        for epoch in range(1, self.epochs + 1):
+            learner.learn(self.presented(examples, rng))
+            if progress is not None:
+                progress(epoch, self.epochs, f"pass {epoch}")
+        return self.concluded(learner)
 
-    def continued(self, sample: Sample, learned: Learned) -> Update:
-        """One more pass, over the rows of another sample in their order.
+    def continued(self, sample: Sample, learned: Learned) -> Learner:
+        """A learner after one more pass, over the rows of another sample in their order.
 
         Raises
         ------
@@ -199,14 +198,14 @@ class OnlineMethod(Method):
         self.check(sample)
         if not self.incremental:
             raise OptionError(
-                f"{self!r} needs the whole sample and cannot learn further batches: use "
-                "keep='mean' or 'last' with presentation='shuffled' or 'order', as method='prank' does."
+                f"{self!r} needs the whole sample and cannot learn further batches: use a ranker without a kernel, "
+                "keep='mean' or 'last' and presentation='shuffled' or 'order', as method='prank' does."
             )
         require_finite_squares(learned.scaling(sample.X))
         examples = Examples.as_given(sample, self.cost_matrix)
-        learner = self.learner(examples, learned.scaling, learned.state)
-        tally = replace(learned.tally, batches=learned.tally.batches + 1)
-        return _learn(learner, [examples.in_turn()], tally, 1, None)
+        learner = self.learner(examples, learned.scaling, learned)
+        learner.learn(examples.in_turn())
+        return learner
 
     def presented(self, examples: Examples, rng: np.random.Generator) -> IntArray:
         """(M,) examples of one pass in order of presentation."""
@@ -215,11 +214,10 @@ class OnlineMethod(Method):
         order = examples.in_turn()
         return rng.permutation(order) if self.presentation == "shuffled" else order
 
-    def concluded(self, update: Update) -> OnlineMarginFit | OnlineVoteFit:
-        """The fit after an update, to the rows of its sample."""
-        t = update.learned.tally
-        norm = update.learner.squared_norm()
-        rule, more = self.ruled(update)
+    def concluded(self, learner: Learner) -> OnlineMarginFit | OnlineVoteFit:
+        """The fit of a learner after its passes, to the rows of its sample."""
+        t, norm = learner.tally, learner.squared_norm()
+        rule, more = self.ruled(learner)
         what = "answers under the margin" if self.margin > 0.0 else "answers"
         online = (
             f"{t.examples} examples in {t.batches} batch{'es' if t.batches > 1 else ''}; {what} wrong {t.mistakes} "
@@ -233,15 +231,15 @@ class OnlineMethod(Method):
                 tolerance=1.0 + 1e-6,
                 details=(("mistakes", t.mistakes), ("sum |y - yhat|", t.distance)),
             ),
-            trace=Trace(iterations=len(update.path), objective=np.array(update.path), message="passes"),
-            scores=rule.scores(update.sample.rows),
+            trace=Trace(iterations=len(learner.path), objective=np.array(learner.path), message="passes"),
+            scores=rule.scores(learner.examples.sample.rows),
             facts=(
-                *self.own_facts(update.learned),
+                *self.own_facts(learner),
                 ("Columns scaled", SCALED[self.scaling]),
                 ("Ranker kept", _KEPT[self.keep]),
                 ("Online", online),
             ),
-            learned=update.learned,
+            learned=learner.learned,
             **more,
         )
 
@@ -300,32 +298,6 @@ class OnlineMethod(Method):
         return square * (most / (least * (1.0 - self.margin))) ** 2
 
 
-def _learn(
-    learner: ColumnLearner | KernelLearner,
-    orders: Iterable[IntArray],
-    tally: Tally,
-    passes: int,
-    progress: Progress | None,
-) -> Update:
-    """Passes over the examples, each in an order, their mistakes added to the tally."""
-    path: list[float] = []
-    for order in orders:
-        mistakes, distance, cost, growth = learner.learn(order).tolist()
-        tally = replace(
-            tally,
-            examples=tally.examples + order.size,
-            mistakes=tally.mistakes + int(mistakes),
-            distance=tally.distance + distance,
-            cost=tally.cost + cost,
-            growth=tally.growth + growth,
-        )
-        path.append(cost / order.size)
-        if progress is not None:
-            progress(len(path), passes, f"pass {len(path)}")
-    learned = Learned(state=learner.state, scaling=learner.scaling, tally=tally)
-    return Update(learner=learner, learned=learned, path=tuple(path))
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OnKernel(OnlineMethod):
     """Base of the online rankers on sums of kernels; comes first among the bases."""
@@ -346,29 +318,12 @@ class OnKernel(OnlineMethod):
         return self.similarity.pairwise
 
     @property
-    def constant(self) -> float:
-        """Added to the kernel for the constant column."""
-        return float(not self.projects)
+    def incremental(self) -> bool:
+        """False: the sums would grow with every batch."""
+        return False
 
-    def learner(self, examples: Examples, scaling: Scaling, state: Any = None) -> KernelLearner:
-        if state is None:
-            steps = examples.n_levels - 1
-            coef, b = (np.zeros((1, 0)), np.zeros(steps)) if self.projects else (np.zeros((steps, 0)), np.zeros(0))
-            anchors = self.similarity.anchors(examples.sample.X, examples.rows[:0])
-            state = Support(anchors=anchors, origins=np.zeros(0), last=coef, sums=coef, b=b, b_sums=b)
-        elif self.pairwise:
-            raise OptionError(
-                f"kernel={self.kernel!r} cannot compare earlier rows with further batches; use another kernel."
-            )
-        return KernelLearner(
-            examples,
-            scaling,
-            state,
-            kernel=self.similarity,
-            constant=self.constant,
-            margin=self.margin,
-            aggressive=self.aggressive,
-        )
+    def learner(self, examples: Examples, scaling: Scaling, earlier: Learned | None = None) -> KernelLearner:
+        return KernelLearner(self, examples, scaling)
 
     def width(self, examples: Examples) -> int:
         return examples.n
@@ -377,14 +332,14 @@ class OnKernel(OnlineMethod):
         """(N, J) rows with the kernel (and its constant) as their scalar products."""
         X = fit.learned.scaling(examples.sample.X)
         gram, _, _ = definite_gram(self.similarity, X, examples.rows)
-        values, vectors = np.linalg.eigh(gram + self.constant)
+        values, vectors = np.linalg.eigh(gram + float(not self.projects))
         used = values > _ROUNDING * values[-1]
         return np.asarray(vectors[:, used] * np.sqrt(values[used]))
 
-    def own_facts(self, learned: Learned) -> tuple[tuple[str, Any], ...]:
+    def own_facts(self, learner: Any) -> tuple[tuple[str, Any], ...]:
         """The kernel, and the number of rows with an update."""
-        kernel = self.similarity.settled(learned.scaling.factor.size)
-        return ("Kernel", repr(kernel)), ("Support vectors", str(learned.state.origins.size))
+        kernel = self.similarity.settled(learner.scaling.factor.size)
+        return ("Kernel", repr(kernel)), ("Support vectors", str(np.count_nonzero(learner.moved)))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -442,9 +397,10 @@ class PRank(OnlineMethod):
         columns = np.hstack([np.repeat(Z, steps, axis=0), -np.tile(np.eye(steps), (len(Z), 1))])
         return separation_margin(columns * sign.reshape(-1, 1))
 
-    def ruled(self, update: Update) -> tuple[ThresholdRule, dict[str, Any]]:
-        u, b = np.split(update.learned.state.kept(self.keep), [update.sample.X.shape[1]])
-        potential = LinearPotential.plain(update.learned.scaling, u)
+    def ruled(self, learner: Any) -> tuple[ThresholdRule, dict[str, Any]]:
+        weights = learner.state.kept(self.keep, learner.tally.examples)
+        u, b = np.split(weights, [learner.examples.X.shape[1]])
+        potential = LinearPotential.plain(learner.scaling, u)
         return ThresholdRule(potential, b + potential.offset), {"coefficients": potential.slopes}
 
 
@@ -475,11 +431,9 @@ class KernelPRank(OnKernel, PRank):
 
     papers: ClassVar[tuple[str, ...]] = (CRAMMER,)
 
-    def ruled(self, update: Update) -> tuple[ThresholdRule, dict[str, Any]]:
-        learner: Any = update.learner
-        sums, b = learner.kept(update.learned.state, self.keep)
-        support = learner.examples.rows[learner.moved] if learner.earlier.seen == 0 else None
-        return ThresholdRule(learner.direction(sums), b), {"support": support}
+    def ruled(self, learner: Any) -> tuple[ThresholdRule, dict[str, Any]]:
+        sums, b = learner.kept()
+        return ThresholdRule(learner.direction(sums), b), {"support": learner.examples.rows[learner.moved]}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -533,12 +487,12 @@ class CuSumRank(OnlineMethod):
             total += margin**-2
         return float(total**-0.5)
 
-    def gaps(self, update: Update) -> LinearGaps | KernelSums:
+    def gaps(self, learner: Any) -> LinearGaps | KernelSums:
         """The score of every step."""
-        return LinearGaps(scaling=update.learned.scaling, weights=update.learned.state.kept(self.keep))
+        return LinearGaps(scaling=learner.scaling, weights=learner.state.kept(self.keep, learner.tally.examples))
 
-    def ruled(self, update: Update) -> tuple[ScoreRule, dict[str, Any]]:
-        return ScoreRule(CumulativeVotes(gaps=self.gaps(update), n_levels=update.sample.n_levels)), {}
+    def ruled(self, learner: Any) -> tuple[ScoreRule, dict[str, Any]]:
+        return ScoreRule(CumulativeVotes(gaps=self.gaps(learner), n_levels=learner.examples.n_levels)), {}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -569,7 +523,6 @@ class KernelCuSumRank(OnKernel, CuSumRank):
     KernelCuSumRank(kernel='gaussian')
     """
 
-    def gaps(self, update: Update) -> KernelSums:
-        learner: Any = update.learner
-        sums: KernelSums = learner.kept(update.learned.state, self.keep)[0]
+    def gaps(self, learner: Any) -> KernelSums:
+        sums: KernelSums = learner.kept()[0]
         return sums

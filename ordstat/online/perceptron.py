@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,7 +141,7 @@ class Learned:
 
     Attributes
     ----------
-    state : Weights or Support
+    state : Weights, or None for sums of kernels, which learn no further examples
     scaling : Scaling
         Scaling of the columns, fixed by the first sample.
     tally : Tally
@@ -291,15 +292,12 @@ class Weights:
     pocket : (D + K-1,) or (0,)
         If kept: the weights of least cost among those with ever longer runs of exact hits and those after each pass.
     record : (4,) see `ordstat.compiled.online.prank_pass`
-    seen : int
-        Examples so far.
     """
 
     weights: FloatArray
     sums: FloatArray
     pocket: FloatArray
     record: FloatArray
-    seen: int = 0
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...], pocket: bool) -> Weights:
@@ -309,10 +307,10 @@ class Weights:
             weights=np.zeros(shape), sums=np.zeros(shape), pocket=np.zeros(shape if pocket else 0), record=record
         )
 
-    def kept(self, keep: str) -> FloatArray:
-        """The hypothesis to predict with: "last", "mean" or "pocket"."""
+    def kept(self, keep: str, seen: int) -> FloatArray:
+        """The hypothesis to predict with after `seen` examples: "last", "mean" or "pocket"."""
         if keep == "mean":
-            return mean_of(self.weights, self.sums, self.seen)
+            return mean_of(self.weights, self.sums, seen)
         return (self.pocket if keep == "pocket" else self.weights).copy()
 
 
@@ -325,47 +323,91 @@ def _loop_arrays(examples: Examples) -> tuple[IntArray, FloatArray, IntArray]:
     )
 
 
-class ColumnLearner:
+class Learner(ABC):
+    """Base of the learners: passes over examples, and the tally of their mistakes.
+
+    Attributes
+    ----------
+    method : OnlineMethod
+        Answers are those under the score plus its margin times the cost; its steps may be passive-aggressive.
+    examples : Examples
+    scaling : Scaling
+    tally : Tally
+        Of all examples so far.
+    path : list of float
+        Mean cost of the answers in each pass.
+    state : Weights or None
+    """
+
+    state: Any = None
+
+    def __init__(self, method: Any, examples: Examples, scaling: Scaling, tally: Tally) -> None:
+        self.method, self.examples, self.scaling, self.tally = method, examples, scaling, tally
+        self.path: list[float] = []
+
+    def learn(self, order: IntArray) -> None:
+        """Learn the rows in `order` (M,), and add their mistakes to the tally."""
+        counts, tally = np.zeros(4), self.tally
+        self.sweep(order, counts)
+        mistakes, distance, cost, growth = counts.tolist()
+        self.tally = replace(
+            tally,
+            examples=tally.examples + order.size,
+            mistakes=tally.mistakes + int(mistakes),
+            distance=tally.distance + distance,
+            cost=tally.cost + cost,
+            growth=tally.growth + growth,
+        )
+        self.path.append(cost / order.size)
+
+    @property
+    def learned(self) -> Learned:
+        """The state after the passes so far."""
+        return Learned(state=self.state, scaling=self.scaling, tally=self.tally)
+
+    @abstractmethod
+    def sweep(self, order: IntArray, counts: FloatArray) -> None:
+        """One pass; adds to (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
+
+    @abstractmethod
+    def squared_norm(self) -> float:
+        """Squared length of the weights after the last update, with the thresholds."""
+
+
+class ColumnLearner(Learner):
     """PRank [Crammer & Singer 2005; Milidiú & Rocha, eq. 13-14] or CuSum Rank [their fig. 1 and 2] on columns.
 
     Parameters
     ----------
-    examples : Examples
-    scaling : Scaling
+    method, examples, scaling, tally
+        As for `Learner`.
     state : Weights
         Changed by `learn`; (D + K-1,) weights are those of PRank.
-    margin : float
-        Answers are those under the score plus margin times the cost.
-    aggressive : bool
-        Whether the steps of CuSum Rank are passive-aggressive.
     one_pass : bool
         Scale rows one by one while they are learned, which spares a copy; a pocket is not possible.
     """
 
     def __init__(
-        self, examples: Examples, scaling: Scaling, state: Weights, *, margin: float, aggressive: bool, one_pass: bool
+        self, method: Any, examples: Examples, scaling: Scaling, tally: Tally, state: Weights, one_pass: bool
     ) -> None:
+        super().__init__(method, examples, scaling, tally)
         none = np.zeros(0)
         in_loop = (scaling.centre, scaling.factor) if one_pass and scaling.changes else (none, none)
         X = np.ascontiguousarray(examples.X if one_pass else scaling(examples.X), dtype=np.float64)
-        self.examples, self.scaling, self.state = examples, scaling, state
+        self.state = state
         self._rows = (X, *in_loop, *_loop_arrays(examples))
         self._case_weights = none if one_pass else examples.weights
-        self._margin, self._aggressive = margin, aggressive
 
-    def learn(self, order: IntArray) -> FloatArray:
-        """Learn the rows in `order` (M,); (4,) mistakes, their |y - yhat|, cost, limit of the growth of |w|^2."""
-        state, tally = self.state, np.zeros(4)
+    def sweep(self, order: IntArray, counts: FloatArray) -> None:
+        state, seen, margin = self.state, self.tally.examples, self.method.margin
         arrays = (state.weights, state.sums, np.empty(sum(state.weights.shape)))
         if state.weights.ndim == 1:
             pocket = (state.pocket, state.record)
-            prank_pass(*self._rows, self._case_weights, order, self._margin, *arrays, *pocket, state.seen, tally)
+            prank_pass(*self._rows, self._case_weights, order, margin, *arrays, *pocket, seen, counts)
             if state.pocket.size:
                 self._compare()
         else:
-            cusum_pass(*self._rows, order, self._margin, self._aggressive, *arrays, state.seen, tally)
-        state.seen += order.size
-        return tally
+            cusum_pass(*self._rows, order, margin, self.method.aggressive, *arrays, seen, counts)
 
     def _compare(self) -> None:
         """Put the weights after a pass in the pocket, if they cost less."""
@@ -378,36 +420,10 @@ class ColumnLearner:
             state.pocket[:] = state.weights
 
     def squared_norm(self) -> float:
-        """Squared length of the weights after the last update."""
         return float(np.square(self.state.weights).sum())
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Support:
-    """Support rows of a kernel ranker and their coefficients.
-
-    Attributes
-    ----------
-    anchors : (S, ...) the support rows in the form that the kernel keeps
-    origins : (S,) k(x_s, 0), or zeros
-    last, sums : (J, S) coefficients, and their updates times the number of the example
-    b, b_sums : (K-1,) thresholds of PRank, or (0,)
-    norm : float
-        Squared length of the weights behind `last`.
-    seen : int
-    """
-
-    anchors: AnyArray
-    origins: FloatArray
-    last: FloatArray
-    sums: FloatArray
-    b: FloatArray
-    b_sums: FloatArray
-    norm: float = 0.0
-    seen: int = 0
-
-
-class KernelLearner:
+class KernelLearner(Learner):
     """PRank or CuSum Rank on sums of a kernel; the coefficient of a row is the sum of the steps at it.
 
     A kernel that is definite only on coefficients of sum zero ("perceptron", "stump") takes the form
@@ -415,111 +431,60 @@ class KernelLearner:
 
     Parameters
     ----------
-    examples : Examples
-    scaling : Scaling
-    earlier : Support
-        State after the earlier rows.
-    kernel : Kernel
-    constant : float
-        Added to the kernel: 1 where a constant is one of the columns.
-    margin, aggressive
-        As for `ColumnLearner`.
+    method, examples, scaling
+        As for `Learner`; CuSum Rank has a constant column, which adds 1 to the kernel.
     """
 
-    def __init__(
-        self,
-        examples: Examples,
-        scaling: Scaling,
-        earlier: Support,
-        *,
-        kernel: Kernel,
-        constant: float,
-        margin: float,
-        aggressive: bool,
-    ) -> None:
-        X = scaling(examples.sample.X)
-        self.examples, self.scaling, self.earlier = examples, scaling, earlier
-        self.kernel, self._constant, self._margin, self._aggressive = kernel, constant, margin, aggressive
-        self._gram, self._origins, self._centre = definite_gram(kernel, X, examples.rows)
-        self._gram += constant
-        self._anchors = kernel.anchors(X, examples.rows)
+    def __init__(self, method: Any, examples: Examples, scaling: Scaling) -> None:
+        super().__init__(method, examples, scaling, Tally(batches=1))
+        X, steps, projects = scaling(examples.sample.X), examples.n_levels - 1, method.projects
+        self._gram, self._origins, self._centre = definite_gram(method.similarity, X, examples.rows)
+        self._gram += float(not projects)
+        self._anchors = method.similarity.anchors(X, examples.rows)
         self._rows = (self._gram, *_loop_arrays(examples))
-        # (J, N) sums of kernels at every row before the first update, and now.
-        self._before = self._sums(earlier, earlier.last)(Rows(X=examples.X)).T.copy()
-        self._scores = self._before.copy()
-        self._beta, self._beta_sums = np.zeros_like(self._before), np.zeros_like(self._before)
-        self._b, self._b_sums, self._seen = earlier.b.copy(), earlier.b_sums.copy(), earlier.seen
+        # (J, N) coefficients, their updates times the number of the example, and sums of kernels at every row.
+        self._beta, self._beta_sums, self._scores = np.zeros((3, 1 if projects else steps, examples.n))
+        self._b, self._b_sums = np.zeros((2, steps if projects else 0))
 
-    def learn(self, order: IntArray) -> FloatArray:
-        """As for `ColumnLearner`."""
-        tally, beta, sums, scores = np.zeros(4), self._beta, self._beta_sums, self._scores
+    def sweep(self, order: IntArray, counts: FloatArray) -> None:
+        beta, sums, scores, seen = self._beta, self._beta_sums, self._scores, self.tally.examples
+        margin, work = self.method.margin, np.empty(max(len(beta), self._b.size))
         if self._b.size:
-            thresholds, work = (self._b, self._b_sums), np.empty(self._b.size)
-            state = (beta[0], sums[0], *thresholds, scores[0], work, self._seen)
-            kernel_prank_pass(*self._rows, order, self._margin, *state, tally)
+            arrays = (beta[0], sums[0], self._b, self._b_sums, scores[0], work)
+            kernel_prank_pass(*self._rows, order, margin, *arrays, seen, counts)
         else:
-            work = np.empty(len(beta))
-            kernel_cusum_pass(
-                *self._rows, order, self._margin, self._aggressive, beta, sums, scores, work, self._seen, tally
-            )
-        self._seen += order.size
-        return tally
+            flag = self.method.aggressive
+            kernel_cusum_pass(*self._rows, order, margin, flag, beta, sums, scores, work, seen, counts)
 
     def squared_norm(self) -> float:
-        """Squared length of the weights after the last update, with the thresholds."""
-        return self._length() + float(self._b @ self._b)
-
-    def _length(self) -> float:
-        return max(self.earlier.norm + float((self._beta * (self._before + self._scores)).sum()), 0.0)
+        return max(float((self._beta * self._scores).sum()), 0.0) + float(self._b @ self._b)
 
     @property
     def moved(self) -> BoolArray:
         """(N,) whether each of these rows had an update."""
         return np.asarray((self._beta != 0.0).any(axis=0) | (self._beta_sums != 0.0).any(axis=0))
 
-    @property
-    def state(self) -> Support:
-        """Earlier support rows and these rows, without those that had no update."""
-        before = self.earlier
-        moved = np.concatenate([np.ones(before.origins.size, dtype=np.bool_), self.moved])
-        return Support(
-            anchors=np.concatenate([before.anchors, self._anchors])[moved],
-            origins=np.concatenate([before.origins, self._origins])[moved],
-            last=np.hstack([before.last, self._beta])[:, moved],
-            sums=np.hstack([before.sums, self._beta_sums])[:, moved],
-            b=self._b,
-            b_sums=self._b_sums,
-            norm=self._length(),
-            seen=self._seen,
+    def kept(self) -> tuple[KernelSums, FloatArray]:
+        """The sums and thresholds of the hypothesis to predict with."""
+        coef, b, moved = self._beta, self._b, self.moved
+        if self.method.keep == "mean":
+            seen = self.tally.examples
+            coef, b = mean_of(coef, self._beta_sums, seen), mean_of(b, self._b_sums, seen)
+        sums = KernelSums(
+            kernel=self.method.similarity,
+            scaling=self.scaling,
+            anchors=self._anchors[moved],
+            coef=coef[:, moved].T.copy(),
+            origins=self._origins[moved],
+            centre=self._centre,
+            constant=float(not self.method.projects),
         )
-
-    def kept(self, support: Support, keep: str) -> tuple[KernelSums, FloatArray]:
-        """The sums and thresholds of the hypothesis to predict with, "last" or "mean"."""
-        if keep == "last":
-            return self._sums(support, support.last), support.b
-        coef = mean_of(support.last, support.sums, support.seen)
-        return self._sums(support, coef), mean_of(support.b, support.b_sums, support.seen)
+        return sums, b
 
     def direction(self, sums: KernelSums) -> KernelSums:
         """A single sum as a score, with its length."""
-        coef = sums.coef[:, 0].copy()
-        if self.earlier.seen == 0:
-            gram = self._gram[np.ix_(self.moved, self.moved)]
-        else:
-            gram = self.kernel(sums.anchors, sums.anchors) - sums.origins[:, None] - sums.origins + sums.centre
-        return replace(sums, coef=coef, squared_norm=max(float(coef @ gram @ coef), 0.0))
-
-    def _sums(self, support: Support, coef: FloatArray) -> KernelSums:
-        """Sums of kernels with coefficients (J, S) at the support rows."""
-        return KernelSums(
-            kernel=self.kernel,
-            scaling=self.scaling,
-            anchors=support.anchors,
-            coef=coef.T.copy(),
-            origins=support.origins,
-            centre=self._centre,
-            constant=self._constant,
-        )
+        coef, moved = sums.coef[:, 0].copy(), self.moved
+        return replace(sums, coef=coef, squared_norm=max(float(coef @ self._gram[np.ix_(moved, moved)] @ coef), 0.0))
 
 
 def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray, float]:
@@ -542,27 +507,6 @@ def definite_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> tuple[FloatA
     if not kernel.trusted:
         require_definite(gram)
     return np.ascontiguousarray(gram, dtype=np.float64), origins, centre
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Update:
-    """The learner after its passes over a sample, before a fit is made of it.
-
-    Attributes
-    ----------
-    learner : ColumnLearner or KernelLearner
-    learned : Learned
-        The state after the passes.
-    path : mean cost of the answers in each pass
-    """
-
-    learner: ColumnLearner | KernelLearner
-    learned: Learned
-    path: tuple[float, ...]
-
-    @property
-    def sample(self) -> Sample:
-        return self.learner.examples.sample
 
 
 #: Most numbers in a separation problem that is solved.

@@ -14,7 +14,7 @@ from ..fitted import FittedRanker, case_weights
 from ..formula.sample import Sample
 from ..judging.rankers import MarginResults, VoteResults
 from ..report.render import Report
-from .perceptron import MistakeBound, OnlineMarginFit, OnlineVoteFit, Update
+from .perceptron import Learner, MistakeBound, OnlineMarginFit, OnlineVoteFit
 
 if TYPE_CHECKING:
     from ..formula.design import Design
@@ -59,7 +59,7 @@ class FittedOnline(FittedRanker):
         DataError
             A response level that is not in the first rows, a missing column, or no complete row.
         OptionError
-            A method that needs all rows at once (SiPrank), rows with costs of their own, a precomputed kernel.
+            A method that needs all rows at once (SiPrank, sums of kernels), or rows with costs of their own.
 
         Examples
         --------
@@ -98,33 +98,34 @@ class Stream:
         The results before the first batch.
     last : Design, optional
         The design with the rows of the last batch.
-    update : Update, optional
+    learner : Learner, optional
+        The learner after that batch.
     """
 
     first: FittedOnline
     last: Design | None = None
-    update: Update | None = None
+    learner: Learner | None = None
 
     def after(self, sample: Sample, index: pd.Index, n_given: int) -> Stream:
         """The stream with one more batch: its rows, their labels (N,), and the number of rows before any was left
         out."""
-        before = self.first.fit.learned if self.update is None else self.update.learned
-        update = cast(Any, self.first.method).continued(sample, before)
+        before = self.first.fit.learned if self.learner is None else self.learner.learned
+        learner = cast(Any, self.first.method).continued(sample, before)
         parts: dict[str, Any] = {"sample": sample, "index": index, "n_given": n_given}
         design = replace(self.first.design, **parts, dropped={}, notes=(), data=None)
-        return Stream(first=self.first, last=design, update=update)
+        return Stream(first=self.first, last=design, learner=learner)
 
     @cached_property
     def results(self) -> FittedOnline:
         """The results at the last batch."""
-        if self.last is None or self.update is None:
+        if self.last is None or self.learner is None:
             return self.first
-        fit: Any = cast(Any, self.first.method).concluded(self.update)
+        fit: Any = cast(Any, self.first.method).concluded(self.learner)
         return replace(self.first, design=self.last, fit=fit)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the results alone."""
-        return {"first": self.results, "last": None, "update": None}
+        return {"first": self.results, "last": None, "learner": None}
 
 
 def _batch(fit: FittedOnline, frame: Any, weights: str | None) -> tuple[Sample, pd.Index, int]:

@@ -57,21 +57,16 @@ def takes_weights(model: Any) -> bool:
     return bool(has_fit_parameter(model, "sample_weight"))
 
 
-def is_drawn(model: Any) -> bool:
-    """Whether the classifier takes a seed and has none."""
-    settings = model.get_params(deep=False)
-    return "random_state" in settings and not any(settings.get(name) is not None for name in _SEEDS)
-
-
 def copied(model: Any, rng: np.random.Generator) -> Any:
     """An unfitted copy that prints nothing, with a seed where the user has set neither."""
     from sklearn.base import clone
 
     copy = clone(model)
-    given = {name for name, value in copy.get_params(deep=False).items() if value is not None}
+    settings = copy.get_params(deep=False)
+    given = {name for name, value in settings.items() if value is not None}
     if given.isdisjoint(_VERBOSITY):
         copy.set_params(**_QUIET.get(type(model).__module__.partition(".")[0], {}))
-    if is_drawn(copy):
+    if "random_state" in settings and given.isdisjoint(_SEEDS):
         copy.set_params(random_state=int(rng.integers(_LARGEST_SEED)))
     return copy
 

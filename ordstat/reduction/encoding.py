@@ -14,7 +14,7 @@ from .._typing import FloatArray, IntArray
 from ..fit import CostBound, MarginFit, ThresholdRule, count_above, most_votes
 from ..formula.sample import DistinctRows, Rows, Scaling, row_blocks
 from ..judging.costs import is_convex, split_weights
-from .learners import answers, interpolated_median
+from .learners import MedianRule, answers, interpolated_median
 
 #: How a classifier is told k: one column for each k, steps [k > j], or a separate classifier for every k.
 ENCODINGS = ("one-hot", "ordinal", "separate")
@@ -126,7 +126,7 @@ class CumulativeProbabilities(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class CountingRule(CumulativeProbabilities):
+class CountingRule(CumulativeProbabilities, MedianRule):
     """rank(x) = 1 + #{k : g(x, k) > 0} [Lin 2008, eq. 4.1].
 
     Its score is the interpolated median of the answers g / (1 + |g|) put in order, on which the thresholds are
@@ -134,44 +134,28 @@ class CountingRule(CumulativeProbabilities):
 
     Attributes
     ----------
-    answers : EncodedAnswers
+    potential : EncodedAnswers
     unbiased : bool
         Whether the examples of each question were weighted alike, so that probabilities of its answers are those of
         the ranks.
     """
 
-    answers: EncodedAnswers
+    potential: EncodedAnswers
     unbiased: bool
 
     by_median: ClassVar[bool] = True
 
     @property
-    def n_levels(self) -> int:
-        return self.answers.n_levels
-
-    @property
-    def theta(self) -> FloatArray:
-        """(K-1,) thresholds on the score."""
-        return np.arange(1.0, self.n_levels)
-
-    @property
     def probable(self) -> bool:
         """Whether there are probabilities of ranks."""
-        return self.unbiased and self.answers.probable
+        return self.unbiased and self.potential.probable
 
     def scores(self, rows: Rows) -> FloatArray:
-        return position(self.answers(rows))
-
-    def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K-1) g(x, k)."""
-        return self.answers(rows)
-
-    def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
-        return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)
+        return position(self.potential(rows))
 
     def cum_probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) P(rank <= k)."""
-        return np.hstack([1.0 - in_order(self.answers.above(rows)), np.ones((rows.n, 1))])
+        return np.hstack([1.0 - in_order(self.potential.above(rows)), np.ones((rows.n, 1))])
 
 
 @dataclass(frozen=True, eq=False)

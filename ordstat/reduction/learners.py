@@ -302,11 +302,11 @@ class MedianRule:
         g_k(x) = sum_t vote_t (+1 where ranker t puts x above k, else -1).
     """
 
-    potential: RankStumpVotes | MemberSum
+    potential: Any
 
     @property
     def n_levels(self) -> int:
-        return self.potential.n_levels
+        return int(self.potential.n_levels)
 
     @property
     def theta(self) -> FloatArray:
@@ -318,7 +318,7 @@ class MedianRule:
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) g_k."""
-        return self.potential(rows)
+        return np.asarray(self.potential(rows))
 
     def codes(self, rows: Rows, scores: FloatArray | None = None) -> IntArray:
         return count_above((self.scores(rows) if scores is None else scores)[:, None] - self.theta)

@@ -216,7 +216,7 @@ class Reduction(Method):
         train = distinct_rows(sample, self.costs(sample)).repeated(most)
         extended = extend(train.y, train.costs, train.weights)
         scaling = fit_scaling(self.scaling, train.X, train.weights)
-        answers, learned = _learned(base, self.encoding, train.X, extended, scaling, rng)
+        answers, learned = self._learned(base, train.X, extended, scaling, rng)
         rule = RULES[self.decision](answers, alike(split_weights(train.costs)))
         if self.decision == "mode" and not rule.probable:
             raise DataError(
@@ -248,32 +248,25 @@ class Reduction(Method):
             crossed=float(train.weights @ out_of_order(asked)),
         )
 
+    def _learned(
+        self, base: BinaryLearner, X: FloatArray, extended: Extended, scaling: Scaling, rng: np.random.Generator
+    ) -> tuple[EncodedAnswers, Learned]:
+        """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first; its answers.
 
-def _learned(
-    base: BinaryLearner,
-    encoding: str,
-    X: FloatArray,
-    extended: Extended,
-    scaling: Scaling,
-    rng: np.random.Generator,
-) -> tuple[EncodedAnswers, Learned]:
-    """Fit a base learner to the extended examples of rows X (N, D), their columns scaled first; its answers.
-
-    Examples of weight 0 are left out.
-    """
-    scaled, n_levels = scaling(X), extended.labels.shape[1] + 1
-    codes = codes_of(encoding, n_levels)
-    if codes is None:
-        rows = np.arange(len(X))
-        problems = [Binary.of(rows, z, w) for z, w in zip(extended.labels.T, extended.weights.T, strict=True)]
-        learned = base.on(scaled, extended.weights.sum(axis=1)).fit(problems, rng)
-    else:
-        weights = extended.weights.ravel()
-        inside = weights > 0
-        size = 32.0 * weights.size * (X.shape[1] + codes.shape[1])
-        instead = "Join levels, take fewer rows, or set encoding='separate'."
-        require_memory(f"The table of {weights.size} extended examples", size, instead)
-        examples = extended_rows(scaled, codes)[inside]
-        learned = base.fit(examples, extended.labels.ravel()[inside], weights[inside], rng)
-    answers = EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, scaling=scaling)
-    return answers, learned
+        Examples of weight 0 are left out.
+        """
+        scaled, n_levels = scaling(X), extended.labels.shape[1] + 1
+        codes = codes_of(self.encoding, n_levels)
+        if codes is None:
+            rows = np.arange(len(X))
+            problems = [Binary.of(rows, z, w) for z, w in zip(extended.labels.T, extended.weights.T, strict=True)]
+            learned = base.on(scaled, extended.weights.sum(axis=1)).fit(problems, rng)
+        else:
+            weights = extended.weights.ravel()
+            inside = weights > 0
+            size = 32.0 * weights.size * (X.shape[1] + codes.shape[1])
+            instead = "Join levels, take fewer rows, or set encoding='separate'."
+            require_memory(f"The table of {weights.size} extended examples", size, instead)
+            examples = extended_rows(scaled, codes)[inside]
+            learned = base.fit(examples, extended.labels.ravel()[inside], weights[inside], rng)
+        return EncodedAnswers(scorer=learned.scorer, n_levels=n_levels, codes=codes, scaling=scaling), learned

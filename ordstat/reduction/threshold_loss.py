@@ -48,11 +48,10 @@ class NetworkPotential:
         return np.tanh(self.scaling(rows.X) @ self.inner.T + self.bias) @ self.outer
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ThresholdLogistic:
-    """The loss of a linear score, with ordered thresholds.
+def threshold_logistic(X: FloatArray, extended: Extended, alpha: float, offset: FloatArray) -> Minimum:
+    """The optimum of a linear score with ordered thresholds; its gradient as a share of the total weight.
 
-    Attributes
+    Parameters
     ----------
     X : (N, D)
     extended : Extended
@@ -60,29 +59,19 @@ class ThresholdLogistic:
     alpha : float >= 0
     offset : (N,)
     """
+    weights, d = extended.weights, X.shape[1]
+    total = float(weights.sum())
+    theta = np.maximum.accumulate(log_odds(extended)) + float(np.average(offset, weights=weights.sum(axis=1)))
 
-    X: FloatArray
-    extended: Extended
-    alpha: float
-    offset: FloatArray
+    def loss(v: FloatArray) -> Loss:
+        loss = summed(_cells, X, extended.labels, weights, offset, v)
+        loss.gradient[:d] += alpha * v[:d]
+        loss.hessian[:d, :d] += alpha * np.eye(d)
+        return loss._replace(value=loss.value + 0.5 * alpha * float(v[:d] @ v[:d]))
 
-    def solve(self) -> Minimum:
-        """The optimum; its gradient as a share of the total weight."""
-        weights = self.extended.weights
-        total = float(weights.sum())
-        centre = float(np.average(self.offset, weights=weights.sum(axis=1)))
-        theta = np.maximum.accumulate(log_odds(self.extended)) + centre
-        least = _TOLERANCE * total
-        start = np.concatenate([np.zeros(self.X.shape[1]), theta])
-        optimum = minimum(self._at, start, theta.size, ordered=True, slack=least, flat=least)
-        return replace(optimum, gradient=optimum.gradient / total)
-
-    def _at(self, v: FloatArray) -> Loss:
-        loss = summed(_cells, self.X, self.extended.labels, self.extended.weights, self.offset, v)
-        d = self.X.shape[1]
-        loss.gradient[:d] += self.alpha * v[:d]
-        loss.hessian[:d, :d] += self.alpha * np.eye(d)
-        return loss._replace(value=loss.value + 0.5 * self.alpha * float(v[:d] @ v[:d]))
+    least = _TOLERANCE * total
+    optimum = minimum(loss, np.append(np.zeros(d), theta), theta.size, ordered=True, slack=least, flat=least)
+    return replace(optimum, gradient=optimum.gradient / total)
 
 
 def log_odds(extended: Extended) -> FloatArray:
@@ -212,7 +201,14 @@ class ThresholdLossMethod(Method):
         self.check(sample)
         train = distinct_rows(sample, self.costs(sample))
         extended = extend(train.y, train.costs, train.weights)
-        _require_both_answers(extended)
+        yes = (extended.weights * (extended.labels > 0)).sum(axis=0)
+        no = (extended.weights * (extended.labels < 0)).sum(axis=0)
+        if (short := np.flatnonzero((yes <= 0) | (no <= 0))).size:
+            k = int(short[0])
+            raise DataError(
+                f"the costs put no price on one of the answers to 'above rank code {k}?', whose threshold is then "
+                f"infinite: give rows above and below it costs that differ between rank codes {k} and {k + 1}."
+            )
         scaling = fit_scaling(self.scaling, train.X, train.weights)
         potential, theta, objective, gradient = self.solve(train, extended, scaling, rng)
         rule = LogisticRule(potential, theta, alike(split_weights(train.costs)))
@@ -226,17 +222,6 @@ class ThresholdLossMethod(Method):
             facts=(*self.facts(train.X.shape[1]), ("Columns scaled", SCALED[self.scaling])),
             coefficients=potential.slopes if isinstance(potential, LinearPotential) else None,
             bound=training_bound(train, rule.gaps(Rows(X=train.X)), extended),
-        )
-
-
-def _require_both_answers(extended: Extended) -> None:
-    yes = (extended.weights * (extended.labels > 0)).sum(axis=0)
-    no = (extended.weights * (extended.labels < 0)).sum(axis=0)
-    if (short := np.flatnonzero((yes <= 0) | (no <= 0))).size:
-        k = int(short[0])
-        raise DataError(
-            f"the costs put no price on one of the answers to 'above rank code {k}?', whose threshold is then "
-            f"infinite: give rows above and below it costs that differ between rank codes {k} and {k + 1}."
         )
 
 
@@ -279,8 +264,7 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
 
     def solve(self, train: DistinctRows, extended: Extended, scaling: Scaling, rng: np.random.Generator) -> Solution:
         """Newton's method."""
-        X = scaling(train.X)
-        optimum = ThresholdLogistic(X=X, extended=extended, alpha=self.penalty, offset=np.zeros(train.n)).solve()
+        optimum = threshold_logistic(scaling(train.X), extended, self.penalty, np.zeros(train.n))
         potential = LinearPotential.plain(scaling, optimum.coef)
         return potential, optimum.theta + potential.offset, optimum.objective, optimum.gradient
 
@@ -340,8 +324,7 @@ class OrdinalNetwork(ThresholdLossMethod):
         v, objective, gradient = network.solve(rng, self.max_iter, self.tolerance)
         inner, bias, outer, _ = network.parts(v)
         potential = NetworkPotential(scaling=scaling, inner=inner, bias=bias, outer=outer)
-        H = potential(Rows(X=train.X))
-        last = ThresholdLogistic(X=np.zeros((train.n, 0)), extended=extended, alpha=0.0, offset=H).solve()
+        last = threshold_logistic(np.zeros((train.n, 0)), extended, 0.0, potential(Rows(X=train.X)))
         return potential, last.theta, objective, gradient
 
     def facts(self, n_columns: int) -> tuple[tuple[str, Any], ...]:

@@ -312,8 +312,8 @@ class VotingMethod(CrossValidated, Method):
 
         def chosen(grams: Iterable[tuple[float | None, SharedGram]]) -> Selection:
             route = ROUGH if self.solver == "auto" else SOLVERS[self.solver]
-            judge = partial(votes_judge, problems, self.tally, route, costs, weights)
-            return self.choose(grams, judge, len(problems), sample, rng, progress)
+            judge = partial(votes_judge, problems, self.tally, sample.n_levels, route)
+            return self.choose(grams, judge, len(problems), sample, costs, rng, progress)
 
         # If C is chosen, the machine is fitted at every value of the grid.
         machine = self.machine(self.grid[0], kernel)
@@ -403,9 +403,7 @@ class OneVersusOne(VotingMethod):
     def problems(self, sample: Sample, costs: FloatArray, rng: np.random.Generator) -> tuple[Binary, ...]:
         return against_each_other(WEIGHTINGS[self.weighting](costs), sample.case_weights)
 
-    @staticmethod
-    def tally(scores: FloatArray, n_levels: int) -> FloatArray:
-        return pair_votes(scores, n_levels)
+    tally = staticmethod(pair_votes)
 
     def bound(self, above: float, problems: Sequence[Binary], scores: FloatArray, total: float) -> CostBound:
         wrong = sum(problem.loss(column) for problem, column in zip(problems, scores.T, strict=True))
@@ -445,6 +443,4 @@ class CostTransform(VotingMethod):
             return labelled_pairs(drawn_labels(sample.X, costs, sample.case_weights, rng))
         return labelled_pairs(label_weights(costs) * sample.case_weights[:, None])
 
-    @staticmethod
-    def tally(scores: FloatArray, n_levels: int) -> FloatArray:
-        return pair_votes(scores, n_levels)
+    tally = staticmethod(pair_votes)

@@ -24,28 +24,6 @@ GRID: FloatArray = np.exp2(np.arange(-17.0, 4.0, 2.0))
 _TIE = 1e-12
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Held:
-    """Costs of the rows of one fold, predicted by fits to the others.
-
-    Attributes
-    ----------
-    costs : (G,) mean cost of its rows at every C
-    size : float
-        Sum of their case weights.
-    gap : float
-        Largest relative duality gap among the fits to the other folds.
-    """
-
-    costs: FloatArray
-    size: float
-    gap: float
-
-
-#: Judges a candidate on the rows of a fold (N,) with a generator; calls its last argument with the name of each step.
-Judge = Callable[[T, BoolArray, np.random.Generator, Callable[[str], None]], Held]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """How the choice is made.
@@ -65,11 +43,18 @@ class Plan:
     n_jobs: int = 1
 
 
+#: Predicts the rows of a fold (N,) by fits of a candidate to the others, with a generator; calls its last argument with
+#: the name of each step. Codes (n,) at every C, and the largest relative duality gap of the fits.
+Judge = Callable[[T, BoolArray, Plan, np.random.Generator, Callable[[str], None]], tuple[list[IntArray], float]]
+
+
 def select(
     candidates: Iterable[tuple[float | None, T]],
     fold: IntArray,
     judge: Judge[T],
     plan: Plan,
+    costs: FloatArray,
+    case_weights: FloatArray,
     rng: np.random.Generator,
     tick: Callable[[str], None],
 ) -> Selection:
@@ -82,25 +67,29 @@ def select(
     fold : (N,) fold of each row, 0..F-1, or -1 for a row that takes no part
     judge : Judge
     plan : Plan
+    costs : (N, K) price of every prediction
+    case_weights : (N,)
     rng : numpy.random.Generator
         Each fold has a generator of its own, so that the result does not depend on `plan.n_jobs`.
     tick : callable(message)
         Called after each step of the judge.
     """
     seeds = rng.integers(2**63, size=int(fold.max()) + 1)
+    share = np.array([case_weights[fold == k].sum() for k in range(seeds.size)])
     gammas, judged = [], []
     for gamma, candidate in candidates:
         named = "" if gamma is None else f"gamma = {gamma:.3g}, "
 
-        def trial(k: int, seed: int, candidate: T = candidate, named: str = named) -> Held:
-            name = f"{named}fold {k + 1} of {seeds.size}, "
-            return judge(candidate, fold == k, np.random.default_rng(seed), lambda step: tick(name + step))
+        def trial(k: int, seed: int, candidate: T = candidate, named: str = named) -> tuple[FloatArray, float]:
+            name, test = f"{named}fold {k + 1} of {seeds.size}, ", fold == k
+            codes, gap = judge(candidate, test, plan, np.random.default_rng(seed), lambda step: tick(name + step))
+            prices, rows = costs[test], np.arange(np.count_nonzero(test))
+            return np.array([case_weights[test] @ prices[rows, chosen] for chosen in codes]) / share[k], gap
 
         judged.append(in_threads(trial, list(enumerate(seeds)), plan.n_jobs))
         gammas.append(gamma)
-    share = np.array([held.size for held in judged[0]])
-    share /= share.sum()
-    means = np.concatenate([np.stack([held.costs for held in folds], axis=1) for folds in judged])
+    means = np.concatenate([np.stack([paid for paid, _ in folds], axis=1) for folds in judged])
+    share = share / share.sum()
     cost = means @ share
     C = np.tile(np.asarray(plan.C, dtype=np.float64), len(gammas))
     ties = np.flatnonzero(cost <= cost.min() * (1.0 + _TIE))
@@ -112,36 +101,24 @@ def select(
         # A stable order: among equal C the smaller gamma comes first.
         chosen=int(ties[np.argsort(C[ties], kind="stable")[0]]),
         folds=share.size,
-        gap=max(held.gap for folds in judged for held in folds),
+        gap=max(gap for folds in judged for _, gap in folds),
     )
 
 
-def path_judge(route: Route, costs: FloatArray, case_weights: FloatArray, plan: Plan) -> Judge[Any]:
-    """Judges a problem by a path from small to large C, every solve starting where the last one ended.
-
-    Parameters
-    ----------
-    route : Route
-    costs : (N, K) price of every prediction
-    case_weights : (N,)
-    plan : Plan
-    """
-
-    def judge(problem: Any, test: BoolArray, rng: np.random.Generator, note: Callable[[str], None]) -> Held:
-        training, gram_means = problem.centred(~test)
-        solver, gram = route(training, rng), problem.gram
-        across = gram.X[test] if isinstance(gram, LinearGram) else gram.matrix[np.ix_(test, ~test)]
-        prices, weights = costs[test], case_weights[test]
-        means, gap = np.empty(len(plan.C)), 0.0
-        for i, C in enumerate(plan.C):
-            solution = solver.solve(float(C), plan.tol).solution
-            coef = solution.beta if solution.w is None else solution.w
-            # Scores of the centred kernel differ from those of the kernel itself by a constant.
-            scores = across @ coef + (solution.offset or 0.0) - float(gram_means @ coef)
-            codes = count_above(cleared(scores[:, None] - solution.theta, tolerance(scores)))
-            means[i] = weights @ prices[np.arange(len(prices)), codes] / weights.sum()
-            gap = max(gap, solution.gap)
-            note(f"C = {C:.3g}")
-        return Held(costs=means, size=float(weights.sum()), gap=gap)
-
-    return judge
+def path_judge(
+    route: Route, problem: Any, test: BoolArray, plan: Plan, rng: np.random.Generator, note: Callable[[str], None]
+) -> tuple[list[IntArray], float]:
+    """The `Judge` of a problem, by a path from small to large C, every solve starting where the last one ended."""
+    training, gram_means = problem.centred(~test)
+    solver, gram = route(training, rng), problem.gram
+    across = gram.X[test] if isinstance(gram, LinearGram) else gram.matrix[np.ix_(test, ~test)]
+    codes, gap = [], 0.0
+    for C in plan.C:
+        solution = solver.solve(float(C), plan.tol).solution
+        coef = solution.beta if solution.w is None else solution.w
+        # Scores of the centred kernel differ from those of the kernel itself by a constant.
+        scores = across @ coef + (solution.offset or 0.0) - float(gram_means @ coef)
+        codes.append(count_above(cleared(scores[:, None] - solution.theta, tolerance(scores))))
+        gap = max(gap, solution.gap)
+        note(f"C = {C:.3g}")
+    return codes, gap

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,8 +20,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 
 # Clarabel's own tolerance; the outcome's certificate is what counts.
 _TOLERANCE = 1e-10
-# Eigenvalues, and coefficients of a projection, below these shares of the largest are rounding.
-_NULL, _ROUNDING = 1e-12, 1e-14
+# Eigenvalues below this share of the largest are rounding.
+_NULL = 1e-12
 
 
 def cvxpy() -> Any:
@@ -169,7 +169,7 @@ class LinearGram:
         return int(self.X.shape[1])
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
-        return np.asarray(self.X @ self.allowed(self.state(v)))
+        return np.asarray(self.X @ self.state(v))
 
     def block(self, rows: IntArray) -> FloatArray:
         return self.X[rows] @ self.X[rows].T
@@ -195,52 +195,15 @@ class LinearGram:
         return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta]
 
     def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        w = self.allowed(self.state(beta))
+        w = self.state(beta)
         return np.asarray(self.X @ w), w
-
-    def allowed(self, w: FloatArray) -> FloatArray:
-        """(D,) the coefficients nearest to w that obey the restrictions of the kernel: here w itself."""
-        return w
-
-    def limits(self, w: Any) -> list[Any]:
-        """Constraints of a cvxpy variable w."""
-        return []
 
     def centred(self) -> tuple[Gram, FloatArray]:
         mean = self.X.mean(axis=0)
-        return replace(self, X=self.X - mean), mean
+        return LinearGram(self.X - mean), mean
 
     def part(self, rows: BoolArray | IntArray) -> LinearGram:
-        return replace(self, X=np.ascontiguousarray(self.X[rows]))
-
-
-@dataclass(frozen=True, eq=False)
-class RestrictedGram(LinearGram):
-    """A linear kernel whose coefficients obey linear restrictions A w <= 0.
-
-    With w = X' beta - A' lambda, lambda >= 0, the dual is that without restrictions but for 1/2 |w|^2 in the place of
-    1/2 |X' beta|^2, and the best lambda makes w the projection of X' beta onto the cone {w : A w <= 0}. By Moreau's
-    theorem beta' X w = |w|^2, so that certificates need nothing new. The map from beta to scores is no longer linear:
-    only cvxpy solves these problems.
-
-    Attributes
-    ----------
-    X : (N, D), C-contiguous, D > 0
-    A : (R, D)
-    """
-
-    A: FloatArray
-
-    def allowed(self, w: FloatArray) -> FloatArray:
-        return projected(self.A, w)
-
-    def limits(self, w: Any) -> list[Any]:
-        return [self.A @ w <= 0]
-
-    def half_square(self, beta: Any) -> tuple[Any, list[Any]]:
-        cp = cvxpy()
-        w, pull = cp.Variable(self.X.shape[1]), cp.Variable(len(self.A), nonneg=True)
-        return 0.5 * cp.sum_squares(w), [w == self.X.T @ beta - self.A.T @ pull]
+        return LinearGram(np.ascontiguousarray(self.X[rows]))
 
 
 Gram = DenseGram | LinearGram
@@ -261,17 +224,3 @@ def centred(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     gram -= means
     gram -= (means - means.mean())[:, None]
     return gram, means
-
-
-def projected(A: FloatArray, v: FloatArray) -> FloatArray:
-    """(D,) the nearest w to v (D,) with A w <= 0.
-
-    Examples
-    --------
-    >>> projected(np.array([[-1.0, 0.0]]), np.array([-2.0, 3.0])).tolist()
-    [0.0, 3.0]
-    """
-    from scipy.optimize import nnls
-
-    w: FloatArray = v - A.T @ nnls(A.T, v)[0]
-    return np.where(np.abs(w) > _ROUNDING * np.abs(v).max(initial=0.0), w, 0.0)

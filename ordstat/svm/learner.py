@@ -15,24 +15,14 @@ from ..fit import Certificate, KernelExpansion, most_votes
 from ..formula.sample import Rows, Scaling, fit_scaling
 from ..judging.costs import cleared
 from ..reduction.learners import Binary, BinaryLearner, Learned, Scorer
-from .cross_validation import Held, Judge, Plan
-from .dual import ExtendedDual, Route, Solution
+from .cross_validation import Plan
+from .dual import ExtendedDual, Route
 from .gram import DenseGram, centred
 from .kernels import Kernel, checked_gram, require_definite
 from .routes import SOLVERS
 
 # Coefficients below this share of the largest are rounding.
 _NO_SUPPORT = 1e-12
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Machine:
-    """One solved problem: coefficients of the rows (N,) and offset in terms of the raw kernel, and its certificate."""
-
-    coef: FloatArray
-    offset: float
-    gap: float
-    iterations: int
 
 
 @dataclass(frozen=True)
@@ -108,8 +98,9 @@ class SharedGram:
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
         """Solve every problem at the learner's C and tolerance."""
         svm = self.learner
-        machines = [self.path(p, (svm.C,), svm.tol, SOLVERS[svm.solver], rng)[0] for p in problems]
-        coef, offset = np.column_stack([m.coef for m in machines]), np.array([m.offset for m in machines])
+        route = SOLVERS[svm.solver]
+        coefs, offsets, gaps, steps = zip(*(self.path(p, (svm.C,), svm.tol, route, rng) for p in problems), strict=True)
+        coef, offset = np.column_stack([coef[0] for coef in coefs]), np.concatenate(offsets)
         support: IntArray = np.flatnonzero(coef.any(axis=1))
         scorer = KernelExpansion(
             kernel=svm.kernel,
@@ -118,40 +109,40 @@ class SharedGram:
             coef=coef[support],
             offset=offset,
         )
-        worst = max((m.gap for m in machines), default=0.0)
         each = np.count_nonzero(coef, axis=0)
         return Learned(
             scorer=scorer,
             scores=self.gram[:, support] @ coef[support] + offset,
-            certificate=Certificate(name="largest relative duality gap", value=worst, tolerance=svm.tol),
-            iterations=sum(m.iterations for m in machines),
+            certificate=Certificate(name="largest relative duality gap", value=max(gaps), tolerance=svm.tol),
+            iterations=sum(steps),
             facts=(("Support vectors", f"{each.min()} to {each.max()} a problem, {support.size} in all"),),
         )
 
     def path(
         self, problem: Binary, values: Sequence[float], tol: float, route: Route, rng: np.random.Generator
-    ) -> list[Machine]:
-        """The machine at every value of C, growing, each solve starting where the last one ended."""
+    ) -> tuple[FloatArray, FloatArray, float, int]:
+        """Coefficients of the rows (G, N) and offsets (G,) in terms of the raw kernel, largest gap and all iterations.
+
+        At G values of C, growing, each solve starting where the last one ended.
+        """
+        coef, offset, gap, iterations = np.zeros((len(values), len(self.gram))), np.full(len(values), 0.0), 0.0, 0
         if problem.one_sided:
-            constant = Machine(coef=np.zeros(len(self.gram)), offset=problem.side, gap=0.0, iterations=0)
-            return [constant] * len(values)
+            return coef, offset + problem.side, gap, iterations
         gram, means = centred(self.gram[np.ix_(problem.index, problem.index)])
         dual = ExtendedDual(
             gram=DenseGram(gram), labels=problem.labels[:, None], weights=problem.weights[:, None], gamma=1.0
         )
         solver = route(dual, rng)
-        outcomes = [solver.solve(C, tol) for C in values]
-        return [self._machine(problem, o.solution, means, o.iterations) for o in outcomes]
-
-    def _machine(self, problem: Binary, point: Solution, means: FloatArray, iterations: int) -> Machine:
-        size = np.abs(point.beta)
-        beta = np.where(size > _NO_SUPPORT * size.max(initial=0.0), point.beta, 0.0)
-        # A row that comes under both labels has one coefficient.
-        coef = np.zeros(len(self.gram))
-        np.add.at(coef, problem.index, beta)
-        # Scores of the centred kernel differ from those of the raw one by means'beta.
-        offset = (point.offset or 0.0) - float(means @ point.beta) - float(point.theta[0])
-        return Machine(coef=coef, offset=offset, gap=point.gap, iterations=iterations)
+        for i, C in enumerate(values):
+            outcome = solver.solve(C, tol)
+            point = outcome.solution
+            size = np.abs(point.beta)
+            beta = np.where(size > _NO_SUPPORT * size.max(initial=0.0), point.beta, 0.0)
+            np.add.at(coef[i], problem.index, beta)  # a row under both labels has one coefficient
+            # Scores of the centred kernel differ from those of the raw one by means'beta.
+            offset[i] = (point.offset or 0.0) - float(means @ point.beta) - float(point.theta[0])
+            gap, iterations = max(gap, point.gap), iterations + outcome.iterations
+        return coef, offset, gap, iterations
 
 
 #: From scores of the binary classifiers (N, P) to votes (N, K), given K.
@@ -172,32 +163,23 @@ class Tallied:
 
 
 def votes_judge(
-    problems: Sequence[Binary], tally: Tally, route: Route, costs: FloatArray, case_weights: FloatArray, plan: Plan
-) -> Judge[SharedGram]:
-    """Judges a kernel by the votes of machines fitted to the other folds, a path of growing C for each problem.
-
-    Parameters
-    ----------
-    problems : sequence of Binary
-    tally : Tally
-    route : Route
-    costs : (N, K) price of every prediction
-    case_weights : (N,)
-    plan : Plan
-    """
-
-    def judge(shared: SharedGram, test: BoolArray, rng: np.random.Generator, note: Callable[[str], None]) -> Held:
-        across, gap = shared.gram[test], 0.0
-        scores = np.empty((len(plan.C), across.shape[0], len(problems)))
-        for p, problem in enumerate(problems):
-            machines = shared.path(problem.among(~test), plan.C, plan.tol, route, rng)
-            scores[:, :, p] = np.stack([m.coef for m in machines]) @ across.T
-            scores[:, :, p] += np.array([m.offset for m in machines])[:, None]
-            gap = max(gap, *(m.gap for m in machines))
-            note(f"problem {p + 1} of {len(problems)}")
-        prices, weights = costs[test], case_weights[test]
-        codes = [most_votes(tally(cleared(at_C), prices.shape[1])) for at_C in scores]
-        paid = np.array([weights @ prices[np.arange(len(prices)), chosen] for chosen in codes])
-        return Held(costs=paid / weights.sum(), size=float(weights.sum()), gap=gap)
-
-    return judge
+    problems: Sequence[Binary],
+    tally: Tally,
+    n_levels: int,
+    route: Route,
+    shared: SharedGram,
+    test: BoolArray,
+    plan: Plan,
+    rng: np.random.Generator,
+    note: Callable[[str], None],
+) -> tuple[list[IntArray], float]:
+    """The `Judge` of a kernel, by the votes of machines fitted to the other folds, a path of growing C a problem."""
+    across, largest = shared.gram[test], 0.0
+    scores = np.empty((len(plan.C), across.shape[0], len(problems)))
+    for p, problem in enumerate(problems):
+        coef, offset, gap, _ = shared.path(problem.among(~test), plan.C, plan.tol, route, rng)
+        scores[:, :, p] = coef @ across.T
+        scores[:, :, p] += offset[:, None]
+        largest = max(largest, gap)
+        note(f"problem {p + 1} of {len(problems)}")
+    return [most_votes(tally(cleared(at_C), n_levels)) for at_C in scores], largest

@@ -354,7 +354,7 @@ _EPOCHS = 3000
 
 
 class CvxpyPairs:
-    """The dual through cvxpy, for any C: the reference route.
+    """The dual of the hinge through cvxpy, for any C: the reference route.
 
     The variables are tau = a / c with c = C, or its root where C > 1, C being that of pairs whose weights are 1 on the
     average: neither boxes nor dual variables are then too small or too large beside the solver's tolerances.
@@ -387,16 +387,11 @@ class CvxpyPairs:
         tau = cp.Variable(self.weights.size, nonneg=True)
         beta = cp.Variable(problem.y.size)
         half, constraints = problem.gram.half_square(beta)
-        constraints += [beta == self.incidence @ tau]
-        if problem.squared:
-            half += 0.25 / price * cp.sum_squares(cp.multiply(1.0 / np.sqrt(self.weights), tau))
-        else:
-            constraints += [tau <= price / c * self.weights]
+        constraints += [beta == self.incidence @ tau, tau <= price / c * self.weights]
         model = cp.Problem(cp.Minimize(c * half - cp.sum(tau)), constraints)
         iterations = solve_with_clarabel(model, tol)
-        alpha = np.clip(c * tau.value, 0.0, np.inf if problem.squared else price * self.weights)
-        square = float(alpha @ (alpha / self.weights)) / self.unit
-        point = evaluated(problem, C, self.incidence @ alpha, float(alpha.sum()), square)
+        alpha = np.clip(c * tau.value, 0.0, price * self.weights)
+        point = evaluated(problem, C, self.incidence @ alpha, float(alpha.sum()), 0.0)
         solution = solved(problem, point)
         return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([point.primal]))
 
@@ -428,5 +423,5 @@ class AutomaticPairs:
 #: Routes of each loss by the name a user gives.
 PAIR_LOSSES: dict[str, dict[str, Route]] = {
     "hinge": {"auto": AutomaticPairs, "cvxpy": CvxpyPairs},
-    "squared_hinge": {"auto": PairNewton, "cvxpy": CvxpyPairs},
+    "squared_hinge": {"auto": PairNewton},
 }

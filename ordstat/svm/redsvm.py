@@ -33,15 +33,13 @@ from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, cost_option, optio
 from ..reduction.encoding import extend
 from .cross_validation import path_judge
 from .dual import ExtendedDual, Outcome, Route, Solution
-from .gram import DenseGram, Gram, LinearGram, RestrictedGram, centred
+from .gram import DenseGram, Gram, LinearGram, centred
 from .kernels import Kernel, checked_gram, require_definite, require_finite
 from .pairs import PAIR_LOSSES, PairProblem, PairSolution
 from .routes import LOSSES, hard_margin
 
 # Steps of the coded origins of columns scaled to a box.
 _STEP = 0.5
-# A restriction this near to equality, as a share of the largest coefficient, binds.
-_BINDING = 1e-9
 # Scores that vary by less than this, the margin being 1, are one constant: their order would be rounding.
 _FLAT = 1e-9
 # Rows that are scored anew after the fit, about.
@@ -65,7 +63,7 @@ class KernelMachine(CrossValidated, Method):
     loss : {"hinge", "squared_hinge"}
         The squared hinge takes a linear kernel: Newton's method, a million rows in seconds.
     solver : {"auto", "coordinate", "interior-point", "cvxpy"}
-        Solver of the hinge; the squared hinge has "auto" and "cvxpy".
+        Solver of the hinge; the squared hinge has "auto" alone.
     C, kernel, cost, scaling, tol, folds, n_jobs
         See `ordstat.judging.selection.CrossValidated`.
 
@@ -78,7 +76,7 @@ class KernelMachine(CrossValidated, Method):
     loss: str = "hinge"
     solver: str = "auto"
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, cluster=True, restrictions=True)
+    needs: ClassVar[Needs] = Needs(row_costs=True, v_shaped=True, cluster=True)
     results_class: ClassVar[type[Any]] = MarginResults
     #: Solvers of each loss.
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = LOSSES
@@ -95,8 +93,7 @@ class KernelMachine(CrossValidated, Method):
         if self.loss != "hinge" and not self.similarity.linear:
             raise OptionError(f"loss={self.loss!r} needs kernel='linear'; got kernel={self.kernel!r}.")
         if self.solver not in self.routes[self.loss]:
-            names = ", ".join(map(repr, self.routes[self.loss]))
-            raise OptionError(f"loss={self.loss!r} has the solvers {names}; got solver={self.solver!r}.")
+            raise OptionError(f"solver must be 'auto' with loss={self.loss!r}; got {self.solver!r}. Leave it out.")
         if self.loss != "hinge" and hard:
             raise OptionError(f"loss={self.loss!r} needs a finite C: a hard margin has no loss.")
 
@@ -131,14 +128,6 @@ class KernelMachine(CrossValidated, Method):
         """Raise where the sample holds something this method does not support."""
         super().check(sample)
         require_folds(self, sample, "set C='cv'")
-        if sample.restrictions is None:
-            return
-        if not self.similarity.linear:
-            raise OptionError(f"constraints= need coefficients: set kernel='linear' (got kernel={self.kernel!r}).")
-        if self.solver not in ("auto", "cvxpy"):
-            raise OptionError(
-                f"constraints= are solved by solver='cvxpy' ('auto' takes it); got solver={self.solver!r}."
-            )
 
     def fit(self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None) -> MarginFit:
         """Fit to arrays.
@@ -164,19 +153,16 @@ class KernelMachine(CrossValidated, Method):
         require_differences(costs, used.case_weights)
         scaling = fit_scaling(self.scaling, used.X, used.case_weights, about_mean=kernel.linear)
         X = scaling(sample.X)
-        # Coefficients under restrictions are no linear function of the dual variables: cvxpy alone takes them.
-        route = self.routes[self.loss]["cvxpy" if used.restrictions is not None else self.solver]
+        route = self.routes[self.loss][self.solver]
 
         def chosen(candidates: Iterable[tuple[float | None, Any]]) -> Selection:
-            judge = partial(path_judge, route, costs, used.case_weights)
-            return self.choose(candidates, judge, len(self.grid), used, rng, progress)
+            return self.choose(candidates, partial(path_judge, route), len(self.grid), used, costs, rng, progress)
 
         if kernel.gammas:
             grams = kernel.grams(X, rows)
             selection = chosen((gamma, self.problem(used, DenseGram(gram), costs)) for gamma, gram in grams)
             kernel = kernel.at(selection.best_gamma)
-        restrictions = None if used.restrictions is None else used.restrictions * scaling.factor
-        problem = self.problem(used, _gram(kernel, X, rows, restrictions, self.loss != "hinge"), costs)
+        problem = self.problem(used, _gram(kernel, X, rows, self.loss != "hinge"), costs)
         if self.selects and selection is None:
             selection = chosen([(None, problem)])
         C = cast(float, self.C) if selection is None else selection.best_C
@@ -187,15 +173,13 @@ class KernelMachine(CrossValidated, Method):
         if np.ptp(point.scores) <= _FLAT:
             w = None if point.w is None else 0.0 * point.w
             point = replace(point, beta=0.0 * point.beta, scores=0.0 * point.scores, w=w)
-        support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
+        rule, slopes, scores, support = _ranked(sample, kernel, scaling, X, rows, point, means)
         facts = (
             *self.settled_facts(selection, used.X.shape[1]),
             *self.method_facts(problem, point),
-            *_restriction_facts(used.restrictions, point.w, scaling),
             ("Solver", outcome.solver),
             ("Support vectors", f"{support.size} of {rows.size}"),
         )
-        rule, slopes, scores = _ranked(sample, kernel, scaling, X, rows, support, point, means)
         checked = np.arange(0, sample.n, max(sample.n // _CHECKED, 1))
         return MarginFit(
             rule=rule,
@@ -245,11 +229,9 @@ class KernelMachine(CrossValidated, Method):
         return replace(counted_from(zero, price), moved=(moved,))
 
 
-def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, restrictions: FloatArray | None, squared: bool) -> Gram:
+def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, squared: bool) -> Gram:
     """The checked kernel matrix of the training rows at `rows`, by its factor where that is smaller or needed."""
     chosen = np.ascontiguousarray(X[rows])
-    if restrictions is not None:
-        return RestrictedGram(chosen, restrictions)
     if kernel.linear and (squared or 0 < X.shape[1] < rows.size):
         linear = LinearGram(chosen)
         with np.errstate(over="ignore"):
@@ -261,31 +243,15 @@ def _gram(kernel: Kernel, X: FloatArray, rows: IntArray, restrictions: FloatArra
     return DenseGram(gram)
 
 
-def _restriction_facts(
-    restrictions: FloatArray | None, w: FloatArray | None, scaling: Scaling
-) -> tuple[tuple[str, Any], ...]:
-    """How many restrictions there are, and how many of them bind."""
-    if restrictions is None or w is None:
-        return ()
-    slopes = w * scaling.factor
-    binding = np.abs(restrictions @ slopes) <= _BINDING * np.abs(slopes).max(initial=0.0)
-    return (("Constraints", f"{len(restrictions)} on coefficients, {int(binding.sum())} binding"),)
-
-
 def _ranked(
-    sample: Sample,
-    kernel: Kernel,
-    scaling: Scaling,
-    X: FloatArray,
-    rows: IntArray,
-    support: IntArray,
-    point: Solution,
-    means: FloatArray,
-) -> tuple[ThresholdRule, FloatArray | None, FloatArray]:
-    """The rule in terms of the raw kernel, slopes (D,) of a linear one, and scores (N,) of all rows of the sample.
+    sample: Sample, kernel: Kernel, scaling: Scaling, X: FloatArray, rows: IntArray, point: Solution, means: FloatArray
+) -> tuple[ThresholdRule, FloatArray | None, FloatArray, IntArray]:
+    """The rule in terms of the raw kernel, slopes (D,) of a linear one, scores (N,) of all rows, and support rows.
 
-    `rows` are those of positive weight, `X` (N, D) scaled columns, `means` those that centring has taken away.
+    `rows` are those of positive weight, of which the support rows are a selection; `X` (N, D) scaled columns, `means`
+    those that centring has taken away.
     """
+    support = np.flatnonzero(point.sizes > _NO_SUPPORT * point.sizes.max(initial=0.0))
     # Scores of the centred kernel differ from those of the raw one by a constant. The offset takes it up, or the
     # thresholds where there is no offset.
     constant = float(means @ (point.beta if point.w is None else point.w))
@@ -308,7 +274,7 @@ def _ranked(
     rule = ThresholdRule(potential, theta + (potential.offset - b), tie=tolerance(scores[rows]))
     absent = sample.case_weights == 0
     scores[absent] = rule.scores(sample.rows.take(absent))
-    return rule, potential.slopes, scores
+    return rule, potential.slopes, scores, support
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -427,7 +393,7 @@ class RankBoundarySVM(KernelMachine):
     loss : {"hinge", "squared_hinge"}
         The squared hinge takes a linear kernel and counts pairs instead of listing them, for a million rows and more.
     solver : {"auto", "cvxpy"}
-        "auto" is coordinate ascent over pairs under the hinge, and Newton's method under its square.
+        "auto" is coordinate ascent over pairs under the hinge; the squared hinge has "auto" alone, Newton's method.
     C, kernel, scaling, tol, folds, n_jobs
         See `ordstat.judging.selection.CrossValidated`. C is the price of a violated margin of one pair. A row
         is in as many pairs as there are rows of other ranks, so that C=1 here is of the order of C=N where rows are
@@ -445,7 +411,7 @@ class RankBoundarySVM(KernelMachine):
     RankBoundarySVM(C=10.0, kernel='linear', loss='squared_hinge')
     """
 
-    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True, restrictions=True)
+    needs: ClassVar[Needs] = Needs(row_costs=True, cluster=True)
     routes: ClassVar[Mapping[str, Mapping[str, Route]]] = PAIR_LOSSES
     papers: ClassVar[tuple[str, ...]] = (
         "Herbrich, R., Graepel, T., & Obermayer, K. (2000). Large margin rank boundaries for ordinal regression. "

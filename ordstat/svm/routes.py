@@ -196,7 +196,6 @@ def squared_certificate(problem: ExtendedDual, C: float, w: FloatArray, tau: Flo
     """
     gram, labels = problem.gram, problem.labels
     assert isinstance(gram, LinearGram)
-    w = gram.allowed(w)
     scores = gram.X @ w
     loss, slack, _ = _cells(labels * (scores[:, None] - tau), problem.weights)
     u = np.multiply(slack, 2.0 * C * labels, out=slack)
@@ -214,37 +213,6 @@ def squared_certificate(problem: ExtendedDual, C: float, w: FloatArray, tau: Flo
     return DualSolution(u=u, beta=beta, scores=scores, offset=offset, theta=theta, primal=primal, dual=dual, w=w)
 
 
-class SquaredHingeCvxpy:
-    """The primal problem of the squared hinge through cvxpy: the reference, and the route of restricted coefficients.
-
-    Parameters
-    ----------
-    problem, rng
-        As for `SquaredHingeNewton`.
-    """
-
-    name = "cvxpy"
-
-    def __init__(self, problem: ExtendedDual, rng: np.random.Generator) -> None:
-        self.problem = problem
-
-    def solve(self, C: float, tol: float) -> Outcome[DualSolution]:
-        """Solve to Clarabel's tolerance; the relative duality gap is that of the certified outcome."""
-        cp, problem, gram = cvxpy(), self.problem, self.problem.gram
-        assert isinstance(gram, LinearGram)
-        w, tau = cp.Variable(gram.X.shape[1]), cp.Variable(problem.labels.shape[1])
-        gaps = cp.reshape(gram.X @ w, (len(gram.X), 1), order="C") - cp.reshape(tau, (1, tau.size), order="C")
-        slack = cp.pos(1.0 - cp.multiply(problem.labels, gaps))
-        value = 0.5 * cp.sum_squares(w) + 0.5 * problem.ridge * cp.sum_squares(tau - cp.sum(tau) / tau.size)
-        value += C * cp.sum_squares(cp.multiply(np.sqrt(problem.weights), slack))
-        limits = gram.limits(w)
-        if problem.ordered and tau.size > 1:
-            limits.append(cp.diff(tau) >= 0)
-        iterations = solve_with_clarabel(cp.Problem(cp.Minimize(value), limits), tol)
-        solution = squared_certificate(problem, C, w.value, np.sort(tau.value) if problem.ordered else tau.value)
-        return Outcome(solution=solution, solver=self.name, iterations=iterations, path=np.array([solution.primal]))
-
-
 #: Routes of the hinge by the name a user gives.
 SOLVERS: dict[str, Route] = {
     "auto": Automatic,
@@ -259,7 +227,7 @@ ROUGH: Route = partial(Automatic, small=0)
 #: Routes of each loss.
 LOSSES: dict[str, dict[str, Route]] = {
     "hinge": SOLVERS,
-    "squared_hinge": {"auto": SquaredHingeNewton, SquaredHingeCvxpy.name: SquaredHingeCvxpy},
+    "squared_hinge": {"auto": SquaredHingeNewton},
 }
 
 
@@ -300,7 +268,7 @@ def hard_margin(route: Route, problem: ExtendedDual, rng: np.random.Generator, t
     if best is None:
         raise DataError(
             "C=inf needs separable levels; no separating potential was found (its margin must be above a millionth "
-            "of the rows' spread). Give a finite C, another kernel, or fewer constraints=."
+            "of the rows' spread). Give a finite C or another kernel."
         )
     return replace(best, iterations=iterations, path=np.array(path))
 

@@ -86,7 +86,7 @@ def test_parameters_of_parts(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("method", ["prank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum"])
+@pytest.mark.parametrize("method", ["prank", "cusum", "pa-cusum"])
 def test_batches_with_classes_given(method, seed):
     """Two batches, the first without the highest class: the same as one fit to both in their order."""
     X, y = rows(seed)

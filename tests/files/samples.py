@@ -47,7 +47,6 @@ FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "calibrated": (MEAN, "redsvm", {"calibrate": True}),
     "calibrated votes": (MEAN, "csovo", {"calibrate": True}),
     "chosen C": (MEAN, "redsvm", {"C": "cv", "kernel": "gaussian"}),
-    "constraints": (MEAN, "redsvm", {"kernel": "linear", "constraints": {"temp[T.warm]": "+"}}),
     "cost matrix": (MEAN, "redsvm", {"cost": PRICES}),
     "trees": ("rating ~ temp + x", "orboost-all", {"learner": DecisionTree(), "rounds": 5}),
     "sigmoids": ("rating ~ temp + x", "orboost-all", {"learner": NormalisedSigmoid(), "rounds": 5}),

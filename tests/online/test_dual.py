@@ -87,8 +87,6 @@ def test_a_precomputed_kernel(name):
     fit = ordfit(formula, table, name, kernel="precomputed", scaling=None)
     new = pd.concat([gram, gram[:5] * 0.5])
     assert fit.predict(new)[:40].tolist() == fit.predict().tolist()
-    with pytest.raises(OptionError, match="precomputed"):
-        fit.partial_fit(table)
     broken = table.assign(k0=-table["k0"], k1=table["k1"] * 3)
     with pytest.raises(DataError, match="symmetric"):
         ordfit(formula, broken, name, kernel="precomputed", scaling=None)

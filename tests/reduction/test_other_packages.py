@@ -212,7 +212,7 @@ def test_a_classifier_is_written_on_one_line(package):
     assert eval(text, names).base.get_params() == model.get_params()
 
 
-@pytest.mark.parametrize("base", NOMINAL)
+@pytest.mark.parametrize("base", sorted(set(NOMINAL) - {"hgb"}))
 def test_named_bases_go_through_files(frame, base, tmp_path):
     fit = ordfit("y ~ a + b", frame, "nominal-classifier", base=base)
     fit.save(tmp_path / "fit.ordstat")
@@ -222,7 +222,8 @@ def test_named_bases_go_through_files(frame, base, tmp_path):
 
 
 def test_what_no_file_holds_is_named(frame, tmp_path):
-    fit = ordfit("y ~ a + b", frame, NominalClassifier(base=KNeighborsClassifier()))
-    with pytest.raises(OptionError, match="save cannot put KNeighborsClassifier"):
-        fit.save(tmp_path / "fit.ordstat")
+    for base, name in (("hgb", "HistGradientBoostingClassifier"), (KNeighborsClassifier(), "KNeighborsClassifier")):
+        fit = ordfit("y ~ a + b", frame, NominalClassifier(base=base))
+        with pytest.raises(OptionError, match=f"save cannot put {name}"):
+            fit.save(tmp_path / "fit.ordstat")
     assert (pickle.loads(pickle.dumps(fit)).predict(frame) == fit.predict()).all()

@@ -23,7 +23,7 @@ from ordstat.fit import count_above
 from ordstat.formula.sample import DistinctRows, Rows
 from ordstat.judging.costs import CostMatrix
 from ordstat.reduction.encoding import binary_cost, codes_of, extend, extended_rows, training_bound
-from ordstat.reduction.threshold_loss import ThresholdLogistic, ThresholdNetwork
+from ordstat.reduction.threshold_loss import ThresholdNetwork, threshold_logistic
 from ordstat.svm.kernels import Linear
 from ordstat.svm.learner import SVM
 
@@ -150,7 +150,7 @@ def test_adaboost_of_stumps_goes_where_orboost_all_goes():
 
     base = OrdinalClassifier("adaboost", learner="stump", rounds=1500)
     model = OrdinalClassifier(Reduction(base=base)).fit(x[:, None], y)
-    answers = model.results_.fit.rule.answers
+    answers = model.results_.fit.rule.potential
     boosted = answers.scorer.members[0].model.results_.fit.rule
     examples = Rows(X=extended_rows(answers.scaling(rows.X), answers.codes))
     gaps = boosted.gaps(examples).reshape(-1, 3)
@@ -223,7 +223,7 @@ def test_probabilities_are_put_in_order_and_the_summary_counts_them():
     X, y = crossing()
     base = DecisionTreeClassifier(max_depth=3, random_state=0)
     fit = OrdinalClassifier(Reduction(base=base, encoding="separate")).fit(X, y).results_
-    above = fit.fit.rule.answers.above(fit.design.sample.rows)
+    above = fit.fit.rule.potential.above(fit.design.sample.rows)
     crossed = int((np.diff(above, axis=1) > 0).any(axis=1).sum())
     assert crossed > 0
     assert f"Probabilities of 'above k' of {crossed} of 60 training rows grow somewhere in k" in " ".join(
@@ -386,7 +386,7 @@ def test_a_price_on_one_answer_alone_is_refused(data):
 def test_thresholds_alone_are_log_odds_of_the_ranks():
     y = np.repeat([0, 1, 2], [2, 5, 3])
     extended = extend(y, CostMatrix.absolute().rows(y, 3), np.ones(10))
-    found = ThresholdLogistic(X=np.zeros((10, 0)), extended=extended, alpha=0.0, offset=np.full(10, 1.5)).solve()
+    found = threshold_logistic(np.zeros((10, 0)), extended, 0.0, np.full(10, 1.5))
     np.testing.assert_allclose(found.theta, 1.5 + np.log([2 / 8, 7 / 3]), rtol=1e-9)
 
 
