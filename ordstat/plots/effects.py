@@ -186,7 +186,7 @@ def draw_emmeans(
         style.legend(ax, style.beside(ax, sheet.name(by)))
     if quantity == "latent":
         quantity = f"latent score of {sheet.name(results.design.response)}"
-    return style.named(ax, sheet.name(variable), f"{quantity}, {100 * level:g} % limits")
+    return style.named(ax, sheet.name(variable), f"{quantity}, {100 * level:g}% limits")
 
 
 def stacked_frame(

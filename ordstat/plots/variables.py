@@ -231,7 +231,7 @@ def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | No
 def draw_importance(sheet: Sheet, data: pd.DataFrame, measure: str, level: float) -> Axes:
     if data.columns[0] == "column":
         return draw_bars(sheet, data, "share of the total gain of trees or rounds")
-    limits = "" if data["lower"].isna().all() else f", with {100 * level:g} % limits"
+    limits = "" if data["lower"].isna().all() else f", with {100 * level:g}% limits"
     return draw_bars(sheet, data, f"{measure}: change when permuted{limits}")
 
 
