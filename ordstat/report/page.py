@@ -1,4 +1,4 @@
-"""A page about a fit: question, data, summary, diagnosis, pictures, references, versions, in one HTML file."""
+"""A page about a fit: question, data, summary, pictures, references, versions, in one HTML file."""
 
 from __future__ import annotations
 
@@ -18,66 +18,13 @@ import numpy as np
 import pandas as pd
 
 from ..checks import flag
-from ..exceptions import DataWarning, OptionError, OrdstatError, SeparationWarning
+from ..exceptions import OptionError, OrdstatError
 from ..fitted import FittedRanker
 from ..persistence import write_file
-from .cells import counted, p_in_words
+from .cells import counted
 from .frames import grid_html
 from .render import Line, Table, as_html
-from .sections import DOUBTFUL, certificate_text, departures, fractional, shortened
-
-# Diagnosis
-
-
-def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
-    """(topic, finding) pairs of the diagnosis."""
-    yield "Optimum", _optimum(fit)
-    if fit.method.likelihood:
-        yield "Separation", _separation(fit)
-        yield "Proportional odds (equal effects at all thresholds)", _proportional(fit)
-    yield "Data", _data_readings(fit)
-
-
-def _optimum(fit: FittedRanker) -> str:
-    shown = certificate_text(fit.certificate, fit.trace)
-    if getattr(fit.fit, "separation", None) is not None:
-        return f"The response is separated: the likelihood rises to its limit, and has no maximum. {shown}."
-    return shown + ("." if fit.certificate.reached else ": the numbers may be off.")
-
-
-def _separation(fit: FittedRanker) -> str:
-    messages = [message for category, message in fit.issued() if category is SeparationWarning]
-    if not messages:
-        return "None: all estimates are finite."
-    return " ".join(message[:1].upper() + message[1:] for message in messages)
-
-
-def _proportional(fit: Any) -> str:
-    if not hasattr(fit, "score_test"):
-        return "Not tested: there is no such test of a fit with random effects."
-    try:
-        table = fit.score_test()
-    except OptionError as problem:
-        return f"Not tested: {problem}"
-    test = table.iloc[-1]  # of all terms together
-    if not np.isfinite(test["p_value"]):
-        why = "the response is separated" if fit.fit.separation is not None else "the test has no value here"
-        return f"Not tested: {why}."
-    shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p_in_words(test['p_value'])}"
-    if test["p_value"] >= DOUBTFUL:
-        return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
-    return f"{' '.join(departures(fit, table))} All together: {shown}."
-
-
-def _data_readings(fit: FittedRanker) -> str:
-    """Rows and levels left out, and doubtful data."""
-    sentences = [message[:1].upper() + message[1:] for category, message in fit.issued() if category is DataWarning]
-    if without := fit.design.dropped.get("(weight 0)", 0):
-        sentences.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")
-    if sentences:
-        return " ".join(sentences)
-    return f"{'N' if fit.design.dropped else 'No row was left out, and n'}othing in the data looked doubtful."
-
+from .sections import fractional, shortened
 
 # Pictures
 
@@ -164,7 +111,6 @@ def _page(fit: Any, pictures: bool) -> str:
         "Question": _question(fit),
         "Data": _data(fit),
         "Summary": [_summary(fit)],
-        "Diagnosis": [_definitions(readings(fit))],
         "Pictures": _drawings(fit) if pictures else (),
         "How to cite": [_listed([*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."])],
         "Call and versions": [_code(_call(fit)), _definitions(_versions())],
@@ -305,7 +251,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
-    """Write a page about the fit: question, data, summary, diagnosis, pictures, what to cite, versions."""
+    """Write a page about the fit: question, data, summary, pictures, what to cite, versions."""
     if path is None:
         return fit.summary("all")
     target = page_target(path)
