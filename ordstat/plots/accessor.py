@@ -28,25 +28,25 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "latent": latent.has_scores,
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
-    "boundaries": lambda r: len(variables.numeric_variables(r)) > 1,
     "forest": _has_effects,
     "profiles": lambda r: r.covariance == "model" and r.design.sample.cluster is None and r.design.survey is None,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
     "rounds": lambda r: hasattr(r, "staged_errors") and len(r.fit.stages) > 1,
-    "shapley": lambda r: hasattr(r, "shapley"),
     "tree": lambda r: hasattr(r, "nodes"),
     "ranef": lambda r: r.fit.marginal is not None,
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
     "influence": lambda r: r.fit.separation is None and r.design.survey is None and r.fit.marginal is None,
     **dict.fromkeys(("dependence", "effects", "emmeans", "stacked"), lambda r: bool(r.design.spec.columns)),
 }
-#: Pictures under another name.
+#: What to use for pictures under another name.
 _INSTEAD = {
-    "ale": "dependence(variable), or effects(variable) of a likelihood model",
-    "coefficients": "forest(others={'with age': fit2})",
-    "dependence": "effects(variable), or emmeans(variable, scale='mean_class')",
-    "effects": "dependence(variable)",
-    "interaction": "effects(variable, by=...)",
+    "ale": "plot.dependence(variable), or plot.effects(variable) of a likelihood model",
+    "boundaries": "sklearn.inspection.DecisionBoundaryDisplay with an OrdinalClassifier",
+    "coefficients": "plot.forest(others={'with age': fit2})",
+    "dependence": "plot.effects(variable), or plot.emmeans(variable, scale='mean_class')",
+    "effects": "plot.dependence(variable)",
+    "interaction": "plot.effects(variable, by=...)",
+    "shapley": "fit.shapley().abs().mean().plot.barh(), or plot.importance()",
 }
 #: Options under another name.
 _OPTIONS = {
@@ -104,7 +104,7 @@ class Plots:
             """Say which pictures there are."""
             if name.startswith("_") or name == "results":
                 raise AttributeError(name)
-            hint = f" Use plot.{_INSTEAD[name]}." if name in _INSTEAD else did_you_mean(name, self.names)
+            hint = f" Use {_INSTEAD[name]}." if name in _INSTEAD else did_you_mean(name, self.names)
             there = ", ".join(self.names)
             raise AttributeError(f"fit.plot has no picture {name!r} of this fit.{hint} There are {there}.")
 
@@ -233,40 +233,6 @@ class Plots:
         frame = self.results.reliability(newdata, by=by, bins=bins, level=level)
         return self._show("reliability", ax, looks, frame, errors.draw_reliability, self.results, by, newdata is None)
 
-    def boundaries(
-        self,
-        x: str,
-        y: str,
-        ax: Axes | None = None,
-        *,
-        at: Mapping[str, Any] | None = None,
-        data: Any = None,
-        points: int = 200,
-        **looks: Unpack[Looks],
-    ) -> Any:
-        """Predicted levels over two numeric variables, with the observations as dots of their observed level.
-
-        Parameters
-        ----------
-        x, y : str
-            Variables of the formula.
-        at : mapping, optional
-            Values of all other variables: {"contact": "yes"}.
-        data : data frame, optional
-            The data of the fit, if it has lost them (after unpickling).
-        points : int
-            Points of the grid, on each side.
-        ax, title, labels, draw
-            As in every picture. The frame: the two variables and level, the prediction at every point of the grid.
-
-        Raises
-        ------
-        OptionError
-            A name is not a numeric variable of the formula, or another variable has no value.
-        """
-        frame = variables.boundaries_frame(self.results, x, y, at, data, points)
-        return self._show("boundaries", ax, looks, frame, variables.draw_boundaries, self.results, data, points)
-
     def importance(
         self,
         ax: Axes | None = None,
@@ -370,24 +336,6 @@ class RankerPlots(Plots):
         """
         frame = ensembles.rounds_frame(self.results, newdata, error, every)
         return self._show("rounds", ax, looks, frame, ensembles.draw_rounds, self.results, error)
-
-    def shapley(
-        self, ax: Axes | None = None, *, newdata: Any = None, top: int | None = None, **looks: Unpack[Looks]
-    ) -> Any:
-        """Mean absolute Shapley values of the variables as bars: how far each moves the score, on average.
-
-        Parameters
-        ----------
-        newdata : data frame, optional
-            Rows to average over; by default those of the fit.
-        top : int, optional
-            Draw only so many variables, the most important ones.
-        ax, title, labels, draw
-            As in every picture. The frame: variable and importance (mean of |value|, over the rows of the fit by their
-            case weights), largest first.
-        """
-        frame = variables.shapley_frame(self.results, newdata, top)
-        return self._show("shapley", ax, looks, frame, variables.draw_bars, "mean |Shapley value| of the score")
 
     def tree(self, ax: Axes | None = None, *, round: int = 1, split: int | None = None, **looks: Unpack[Looks]) -> Any:
         """One tree: conditions at its nodes, the shares of the levels as bars at its leaves.

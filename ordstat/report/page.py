@@ -34,7 +34,6 @@ CAPTIONS = {
     "effects": "Probabilities of the levels by {}, the other variables held.",
     "ranef": "Effects of the groups, at their modes, with 95% limits.",
     "dependence": "Mean predictions over the rows with {} set to one value after the other.",
-    "boundaries": "Predicted levels over {} and {}.",
     "tree": "The tree; of several, the first.",
     "latent": "Scores of the rows by their level, and the thresholds between the predicted levels.",
     "rounds": "Errors after each round.",
@@ -69,13 +68,8 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
 
 def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
     """What each picture of a plot is drawn for."""
-    variables = fit.design.spec.columns or ()
     if name in ("dependence", "effects"):
-        return [(variable,) for variable in variables][:_MOST_VARIABLES]
-    if name == "boundaries":
-        from ..plots.variables import numeric_variables
-
-        return [] if len(variables) > 2 else [tuple(numeric_variables(fit))]  # others would need values
+        return [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
     return [()]
 
 

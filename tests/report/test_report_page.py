@@ -169,13 +169,6 @@ def test_an_offset_is_told(tmp_path):
     assert "With offset=...." in page_text(by_values, tmp_path / "v.html", pictures=False)
 
 
-def test_boundaries_are_drawn_of_two_variables_alone(tmp_path):
-    bands = datasets.quadratic_bands(60, seed=1).assign(f=np.tile(["a", "b"], 30))
-    two, three = (ordfit(f"rank ~ {right}", bands, "redsvm") for right in ("x1 + x2", "x1 + x2 + f"))
-    assert "Predicted levels over x1 and x2." in page_text(two, tmp_path / "two.html")
-    assert "boundaries" not in page_text(three, tmp_path / "three.html").replace("More pictures", "")
-
-
 def test_fits_without_pictures_or_tests(tmp_path):
     mixed = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
     text = " ".join(read(mixed.report(tmp_path / "m.html")).text)
