@@ -54,6 +54,7 @@ _OPTIONS = {
     **dict.fromkeys(("conf_level", "alpha", "ci"), "level=0.95"),
     **dict.fromkeys(("axes", "axis", "figure"), "ax="),
     **dict.fromkeys(("xlabel", "ylabel", "names"), "labels={'age': 'Age (years)'}"),
+    **dict.fromkeys(("values", "by_values"), "at={'age': [30, 50, 70]}"),
     "figsize": "ax=, axes of a figure of that size",
 }
 
@@ -426,8 +427,6 @@ class LikelihoodPlots(Plots):
         *,
         by: str | None = None,
         facets: bool = False,
-        values: Sequence[Any] | None = None,
-        by_values: Sequence[Any] | None = None,
         at: Mapping[str, Any] | None = None,
         data: Any = None,
         re: str | None = None,
@@ -447,12 +446,10 @@ class LikelihoodPlots(Plots):
             Another variable: a panel for each of its values.
         facets : bool
             A panel for each level of the response, in which the values of `by` have a line each: for many levels.
-        values : sequence, optional
-            Values of the variable; by default all levels of a factor, 60 points over the range of a number.
-        by_values : sequence, optional
-            Values of `by`; by default all levels of a factor, the quartiles of a number.
         at : mapping, optional
-            Values of other variables: {"contact": "yes"}.
+            Values of variables. {"contact": "yes"} holds one at a value, {"age": [30, 50, 70]} gives the values that
+            are drawn; by default all levels of a factor, 60 points over the range of a number, the quartiles of a
+            number in `by`.
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
         re : {"marginal", "zero"}, optional
@@ -467,7 +464,7 @@ class LikelihoodPlots(Plots):
         matplotlib axes, or an array of them with by or facets
         """
         options = {"re": re, "level": level}
-        frame, _ = effects.means(self.results, variable, by, "prob", values, by_values, at, data, True, **options)
+        frame, _ = effects.means(self.results, variable, by, "prob", at, data, True, **options)
         return self._show("effects", ax, looks, frame, effects.draw_effects, self.results, variable, by, facets, re)
 
     def stacked(
@@ -475,7 +472,6 @@ class LikelihoodPlots(Plots):
         variable: str,
         ax: Axes | None = None,
         *,
-        values: Sequence[Any] | None = None,
         at: Mapping[str, Any] | None = None,
         data: Any = None,
         re: str | None = None,
@@ -485,12 +481,12 @@ class LikelihoodPlots(Plots):
 
         Parameters
         ----------
-        variable, values, at, data, re
+        variable, at, data, re
             As in `effects`.
         ax, title, labels, draw
             As in every picture. The frame: the variable, level, estimate, cumulative (P(response <= level)).
         """
-        frame = effects.stacked_frame(self.results, variable, values, at, data, re)
+        frame = effects.stacked_frame(self.results, variable, at, data, re)
         return self._show("stacked", ax, looks, frame, effects.draw_stacked, self.results, variable, re, data)
 
     def emmeans(
@@ -499,8 +495,6 @@ class LikelihoodPlots(Plots):
         ax: Axes | None = None,
         *,
         by: str | None = None,
-        values: Sequence[Any] | None = None,
-        by_values: Sequence[Any] | None = None,
         scale: str = "latent",
         at: Mapping[str, Any] | None = None,
         data: Any = None,
@@ -521,12 +515,12 @@ class LikelihoodPlots(Plots):
         scale : str
             As in `fit.emmeans`, except scales with a mean for each level: "latent" (0 is the average threshold),
             "mean_class", ...
-        values, by_values, at, data, re, level
+        at, data, re, level
             As in `effects`.
         ax, title, labels, draw
             As in every picture. The frame: `by` (if given), the variable, estimate, std_error, lower, upper.
         """
-        frame, what = effects.means(self.results, variable, by, scale, values, by_values, at, data, re=re, level=level)
+        frame, what = effects.means(self.results, variable, by, scale, at, data, re=re, level=level)
         return self._show("emmeans", ax, looks, frame, effects.draw_emmeans, self.results, variable, by, what, level)
 
     def parallel(

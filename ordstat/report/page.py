@@ -24,7 +24,7 @@ from ..persistence import write_file
 from .cells import counted
 from .frames import grid_html
 from .render import Line, Table, as_html
-from .sections import fractional, shortened
+from .sections import shortened
 
 # Pictures
 
@@ -178,20 +178,8 @@ def _data(fit: FittedRanker) -> Iterator[str]:
     lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
     weighted = "; counts and means are weighted" if sample.weights is not None else ""
     yield _paragraph(f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}.")
-    yield f'<div class="tables">{grid_html(_level_table(fit).grid)}</div>'
     if sample.X.shape[1] == len(design.names) and design.names and not fit.method.pairwise:
         yield f'<div class="tables">{grid_html(_column_table(fit).grid)}</div>'
-
-
-def _level_table(fit: FittedRanker) -> Table:
-    sample = fit.design.sample
-    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    frame = pd.DataFrame({"rows": counts, "share": counts / counts.sum()}, index=[str(level) for level in fit.levels])
-    frame = frame.rename_axis(str(fit.design.response))
-    formats = {"rows": "int", "share": "percent"}
-    if fractional(fit):  # weights that are not numbers of rows
-        frame = frame[["share"]]
-    return shortened(Table(title="Levels of the response", frame=frame, formats=formats), "the data")
 
 
 def _column_table(fit: FittedRanker) -> Table:
