@@ -125,7 +125,7 @@ class SharedGram:
             scores=self.gram[:, support] @ coef[support] + offset,
             certificate=Certificate(name="largest relative duality gap", value=worst, tolerance=svm.tol),
             iterations=sum(m.iterations for m in machines),
-            facts=(("Support vectors", f"{each.min()} to {each.max()} a problem, {support.size} in all"),),
+            facts=(("Support vectors", f"{each.min()} to {each.max()} per problem, {support.size} in total"),),
         )
 
     def path(
