@@ -158,10 +158,11 @@ class Plots:
         *,
         delta: float | None = None,
         bins: int = 40,
-        normalised: bool | None = None,
         **looks: Unpack[Looks],
     ) -> Any:
         """Left and right margins of the observations; wrong ones (<= 0) in another colour, and a line at `delta`.
+
+        Margins are divided by the norm of potential and thresholds where there is a norm.
 
         Parameters
         ----------
@@ -169,14 +170,12 @@ class Plots:
             By default half the median size of the margins, to one digit.
         bins : int
             Number of bins; 0 is an end of a bin.
-        normalised : bool, optional
-            Divide margins by the norm of potential and thresholds; by default where there is a norm.
         ax, title, labels, draw
             As in every picture. The frame: side ("left", "right"), from, to (ends of the bin), weight, share (of all
             observations with that margin: the lowest level has no left margin, the highest no right one).
         """
-        frame = latent.margins_frame(self.results, bins, normalised)
-        return self._show("margins", ax, looks, frame, latent.draw_margins, self.results, delta, normalised)
+        frame = latent.margins_frame(self.results, bins)
+        return self._show("margins", ax, looks, frame, latent.draw_margins, self.results, delta)
 
     def confusion(
         self, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None, **looks: Unpack[Looks]
