@@ -644,7 +644,7 @@ class OrdinalResults(FittedRanker):
         )
 
     def report(self, path: Any = None, *, pictures: bool = True) -> Any:
-        """Write a page about the fit: question, data, summary, diagnosis in plain words, pictures, references.
+        """Write a page about the fit: question, data, summary, pictures, references.
 
         Parameters
         ----------

@@ -414,7 +414,7 @@ class SeedBoost(WeakEnsemble):
         return partial(_score, self._learner().fit(train.X, np.where(train.y > 0, 1.0, -1.0), weights, rng).scorer)
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
-        return *super().facts(), ("First", repr(self.first))
+        return *super().facts(), ("Starting classifier", repr(self.first))
 
     def geometry(self, sample: Sample, fit: Fit) -> None:
         """None: the score of the first learner has no norm."""

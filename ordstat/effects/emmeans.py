@@ -19,7 +19,7 @@ from ..inference.wald import Joint, by_estimated, degrees_of_freedom, joint_fram
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.parameters import texts
 from ..likelihood.standard_errors import infinite_parameters, limits_between
-from ..report.frames import NotedFrame, broom_frame, noted_html, noted_text
+from ..report.frames import NotedFrame, broom_frame
 from .average import CANCELLED, Average, Averager, aliased_gaps, warn_of_unknown
 from .contrasts import (
     ADJUST,
@@ -88,11 +88,11 @@ class Emmeans:
 
     def __repr__(self) -> str:
         contrasts = f"\n\n{self._contrasted()!r}" if self.method else ""
-        return noted_text(self.frame.head(_SHOWN), self._printed_notes) + contrasts
+        return repr(NotedFrame.of(self.frame.head(_SHOWN), self._printed_notes, "")) + contrasts
 
     def _repr_html_(self) -> str:
         contrasts = self._contrasted()._repr_html_() if self.method else ""
-        return noted_html(self.frame.head(_SHOWN), self._printed_notes) + contrasts
+        return NotedFrame.of(self.frame.head(_SHOWN), self._printed_notes, "")._repr_html_() + contrasts
 
     def tidy(self) -> NotedFrame:
         """The table under broom's names: limits are "conf_low" and "conf_high"."""

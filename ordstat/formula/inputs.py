@@ -290,7 +290,7 @@ def check_cost_labels(cost: pd.DataFrame, levels: Sequence[Any], unused: Sequenc
 # Data that are probably not what they seem: they are named, and never changed
 
 #: Codes of missing answers in surveys; those below 0 too.
-_CODES = (7, 8, 9, 66, 77, 88, *range(96, 100), 777, 888, *range(996, 1000), 7777, 8888, *range(9996, 10000), 99999, 999999)
+_CODES = (7, 8, 9, 66, 77, 88, 777, 888, 7777, 8888, *range(96, 100), *range(996, 1000), *range(9996, 10000), 99999)
 _ALL_CODES = np.array([-1, -2, -3, *(-code for code in _CODES), *_CODES])
 _CODE_SET = frozenset(_ALL_CODES.tolist())
 #: Answers that have no place on a scale.

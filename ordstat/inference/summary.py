@@ -231,7 +231,7 @@ def _ratios(r: FittedLikelihood, effects: pd.DataFrame) -> Table:
         limits = np.sort(np.exp(sign * effects.iloc[:, -2:].to_numpy()), axis=1)
         columns = {name: np.exp(sign * effects["estimate"].to_numpy())}
     frame = pd.DataFrame(columns | dict(zip(effects.columns[-2:], limits.T, strict=True)), index=effects.index)
-    return Table(title=title, frame=frame, formats=dict.fromkeys(frame, "ratio"))
+    return Table(title=title, frame=frame, formats=dict.fromkeys(frame, ratio_decimals(frame)))
 
 
 def threshold_estimates(r: FittedLikelihood) -> Table:
@@ -283,7 +283,7 @@ def _brief(block: Table, ratios: Table | None) -> Table:
     head = "exp" if "(" in name else re.sub(r"\b(\w)\w*\W*", r"\1", name).upper()  # "OR" of odds ratio
     columns = ratios.frame.set_axis([head, *map(" {}".format, limits)], axis=1)
     title = f"{short.title}; {head} = {name}"
-    formats |= dict.fromkeys(columns, ratio_decimals(columns))
+    formats |= dict.fromkeys(columns, ratios.formats[name])
     wide = replace(short, title=title, frame=pd.concat([frame, columns], axis=1), formats=formats)
     label, *sizes = wide.grid.sizes
     if min(label, SHORTEST_LABEL) + sum(sizes) + len(sizes) <= SCREEN:

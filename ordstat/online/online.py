@@ -47,9 +47,9 @@ UPDATES = ("perceptron", "passive-aggressive")
 PRESENTATIONS = ("shuffled", "order", "cost")
 #: Descriptions of the hypothesis used after learning.
 _KEPT = {
-    "mean": "the mean of all on the way",
-    "last": "the last one",
-    "pocket": "the best on the way (pocket, with ratchet)",
+    "mean": "the average over all updates",
+    "last": "the last",
+    "pocket": "the best so far (pocket algorithm with ratchet)",
 }
 
 
@@ -221,7 +221,7 @@ class OnlineMethod(Method):
         what = "answers under the margin" if self.margin > 0.0 else "answers"
         online = (
             f"{t.examples} examples in {t.batches} batch{'es' if t.batches > 1 else ''}; {what} wrong {t.mistakes} "
-            f"times, sum |y - yhat| = {t.distance:g}"
+            f"times, total absolute error {t.distance:g}"
         )
         return self.fit_class(
             rule=rule,

@@ -28,25 +28,25 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     "latent": latent.has_scores,
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
-    "boundaries": lambda r: len(variables.numeric_variables(r)) > 1,
     "forest": _has_effects,
     "profiles": lambda r: r.covariance == "model" and r.design.sample.cluster is None and r.design.survey is None,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
     "rounds": lambda r: hasattr(r, "staged_errors") and len(r.fit.stages) > 1,
-    "shapley": lambda r: hasattr(r, "shapley"),
     "tree": lambda r: hasattr(r, "nodes"),
     "ranef": lambda r: r.fit.marginal is not None,
     "parallel": lambda r: bool(r.family.ordered and r.design.names),
     "influence": lambda r: r.fit.separation is None and r.design.survey is None and r.fit.marginal is None,
     **dict.fromkeys(("dependence", "effects", "emmeans", "stacked"), lambda r: bool(r.design.spec.columns)),
 }
-#: Pictures under another name.
+#: What to use for pictures under another name.
 _INSTEAD = {
-    "ale": "dependence(variable), or effects(variable) of a likelihood model",
-    "coefficients": "forest(others={'with age': fit2})",
-    "dependence": "effects(variable), or emmeans(variable, scale='mean_class')",
-    "effects": "dependence(variable)",
-    "interaction": "effects(variable, by=...)",
+    "ale": "plot.dependence(variable), or plot.effects(variable) of a likelihood model",
+    "boundaries": "sklearn.inspection.DecisionBoundaryDisplay with an OrdinalClassifier",
+    "coefficients": "plot.forest(others={'with age': fit2})",
+    "dependence": "plot.effects(variable), or plot.emmeans(variable, scale='mean_class')",
+    "effects": "plot.dependence(variable)",
+    "interaction": "plot.effects(variable, by=...)",
+    "shapley": "fit.shapley().abs().mean().plot.barh(), or plot.importance()",
 }
 #: Options under another name.
 _OPTIONS = {
@@ -54,6 +54,7 @@ _OPTIONS = {
     **dict.fromkeys(("conf_level", "alpha", "ci"), "level=0.95"),
     **dict.fromkeys(("axes", "axis", "figure"), "ax="),
     **dict.fromkeys(("xlabel", "ylabel", "names"), "labels={'age': 'Age (years)'}"),
+    **dict.fromkeys(("values", "by_values"), "at={'age': [30, 50, 70]}"),
     "figsize": "ax=, axes of a figure of that size",
 }
 
@@ -104,7 +105,7 @@ class Plots:
             """Say which pictures there are."""
             if name.startswith("_") or name == "results":
                 raise AttributeError(name)
-            hint = f" Use plot.{_INSTEAD[name]}." if name in _INSTEAD else did_you_mean(name, self.names)
+            hint = f" Use {_INSTEAD[name]}." if name in _INSTEAD else did_you_mean(name, self.names)
             there = ", ".join(self.names)
             raise AttributeError(f"fit.plot has no picture {name!r} of this fit.{hint} There are {there}.")
 
@@ -157,10 +158,11 @@ class Plots:
         *,
         delta: float | None = None,
         bins: int = 40,
-        normalised: bool | None = None,
         **looks: Unpack[Looks],
     ) -> Any:
         """Left and right margins of the observations; wrong ones (<= 0) in another colour, and a line at `delta`.
+
+        Margins are divided by the norm of potential and thresholds where there is a norm.
 
         Parameters
         ----------
@@ -168,14 +170,12 @@ class Plots:
             By default half the median size of the margins, to one digit.
         bins : int
             Number of bins; 0 is an end of a bin.
-        normalised : bool, optional
-            Divide margins by the norm of potential and thresholds; by default where there is a norm.
         ax, title, labels, draw
             As in every picture. The frame: side ("left", "right"), from, to (ends of the bin), weight, share (of all
             observations with that margin: the lowest level has no left margin, the highest no right one).
         """
-        frame = latent.margins_frame(self.results, bins, normalised)
-        return self._show("margins", ax, looks, frame, latent.draw_margins, self.results, delta, normalised)
+        frame = latent.margins_frame(self.results, bins)
+        return self._show("margins", ax, looks, frame, latent.draw_margins, self.results, delta)
 
     def confusion(
         self, ax: Axes | None = None, *, newdata: Any = None, weights: Any = None, **looks: Unpack[Looks]
@@ -232,40 +232,6 @@ class Plots:
         """
         frame = self.results.reliability(newdata, by=by, bins=bins, level=level)
         return self._show("reliability", ax, looks, frame, errors.draw_reliability, self.results, by, newdata is None)
-
-    def boundaries(
-        self,
-        x: str,
-        y: str,
-        ax: Axes | None = None,
-        *,
-        at: Mapping[str, Any] | None = None,
-        data: Any = None,
-        points: int = 200,
-        **looks: Unpack[Looks],
-    ) -> Any:
-        """Predicted levels over two numeric variables, with the observations as dots of their observed level.
-
-        Parameters
-        ----------
-        x, y : str
-            Variables of the formula.
-        at : mapping, optional
-            Values of all other variables: {"contact": "yes"}.
-        data : data frame, optional
-            The data of the fit, if it has lost them (after unpickling).
-        points : int
-            Points of the grid, on each side.
-        ax, title, labels, draw
-            As in every picture. The frame: the two variables and level, the prediction at every point of the grid.
-
-        Raises
-        ------
-        OptionError
-            A name is not a numeric variable of the formula, or another variable has no value.
-        """
-        frame = variables.boundaries_frame(self.results, x, y, at, data, points)
-        return self._show("boundaries", ax, looks, frame, variables.draw_boundaries, self.results, data, points)
 
     def importance(
         self,
@@ -371,24 +337,6 @@ class RankerPlots(Plots):
         frame = ensembles.rounds_frame(self.results, newdata, error, every)
         return self._show("rounds", ax, looks, frame, ensembles.draw_rounds, self.results, error)
 
-    def shapley(
-        self, ax: Axes | None = None, *, newdata: Any = None, top: int | None = None, **looks: Unpack[Looks]
-    ) -> Any:
-        """Mean absolute Shapley values of the variables as bars: how far each moves the score, on average.
-
-        Parameters
-        ----------
-        newdata : data frame, optional
-            Rows to average over; by default those of the fit.
-        top : int, optional
-            Draw only so many variables, the most important ones.
-        ax, title, labels, draw
-            As in every picture. The frame: variable and importance (mean of |value|, over the rows of the fit by their
-            case weights), largest first.
-        """
-        frame = variables.shapley_frame(self.results, newdata, top)
-        return self._show("shapley", ax, looks, frame, variables.draw_bars, "mean |Shapley value| of the score")
-
     def tree(self, ax: Axes | None = None, *, round: int = 1, split: int | None = None, **looks: Unpack[Looks]) -> Any:
         """One tree: conditions at its nodes, the shares of the levels as bars at its leaves.
 
@@ -478,8 +426,6 @@ class LikelihoodPlots(Plots):
         *,
         by: str | None = None,
         facets: bool = False,
-        values: Sequence[Any] | None = None,
-        by_values: Sequence[Any] | None = None,
         at: Mapping[str, Any] | None = None,
         data: Any = None,
         re: str | None = None,
@@ -499,12 +445,10 @@ class LikelihoodPlots(Plots):
             Another variable: a panel for each of its values.
         facets : bool
             A panel for each level of the response, in which the values of `by` have a line each: for many levels.
-        values : sequence, optional
-            Values of the variable; by default all levels of a factor, 60 points over the range of a number.
-        by_values : sequence, optional
-            Values of `by`; by default all levels of a factor, the quartiles of a number.
         at : mapping, optional
-            Values of other variables: {"contact": "yes"}.
+            Values of variables. {"contact": "yes"} holds one at a value, {"age": [30, 50, 70]} gives the values that
+            are drawn; by default all levels of a factor, 60 points over the range of a number, the quartiles of a
+            number in `by`.
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
         re : {"marginal", "zero"}, optional
@@ -519,7 +463,7 @@ class LikelihoodPlots(Plots):
         matplotlib axes, or an array of them with by or facets
         """
         options = {"re": re, "level": level}
-        frame, _ = effects.means(self.results, variable, by, "prob", values, by_values, at, data, True, **options)
+        frame, _ = effects.means(self.results, variable, by, "prob", at, data, True, **options)
         return self._show("effects", ax, looks, frame, effects.draw_effects, self.results, variable, by, facets, re)
 
     def stacked(
@@ -527,7 +471,6 @@ class LikelihoodPlots(Plots):
         variable: str,
         ax: Axes | None = None,
         *,
-        values: Sequence[Any] | None = None,
         at: Mapping[str, Any] | None = None,
         data: Any = None,
         re: str | None = None,
@@ -537,12 +480,12 @@ class LikelihoodPlots(Plots):
 
         Parameters
         ----------
-        variable, values, at, data, re
+        variable, at, data, re
             As in `effects`.
         ax, title, labels, draw
             As in every picture. The frame: the variable, level, estimate, cumulative (P(response <= level)).
         """
-        frame = effects.stacked_frame(self.results, variable, values, at, data, re)
+        frame = effects.stacked_frame(self.results, variable, at, data, re)
         return self._show("stacked", ax, looks, frame, effects.draw_stacked, self.results, variable, re, data)
 
     def emmeans(
@@ -551,8 +494,6 @@ class LikelihoodPlots(Plots):
         ax: Axes | None = None,
         *,
         by: str | None = None,
-        values: Sequence[Any] | None = None,
-        by_values: Sequence[Any] | None = None,
         scale: str = "latent",
         at: Mapping[str, Any] | None = None,
         data: Any = None,
@@ -573,12 +514,12 @@ class LikelihoodPlots(Plots):
         scale : str
             As in `fit.emmeans`, except scales with a mean for each level: "latent" (0 is the average threshold),
             "mean_class", ...
-        values, by_values, at, data, re, level
+        at, data, re, level
             As in `effects`.
         ax, title, labels, draw
             As in every picture. The frame: `by` (if given), the variable, estimate, std_error, lower, upper.
         """
-        frame, what = effects.means(self.results, variable, by, scale, values, by_values, at, data, re=re, level=level)
+        frame, what = effects.means(self.results, variable, by, scale, at, data, re=re, level=level)
         return self._show("emmeans", ax, looks, frame, effects.draw_emmeans, self.results, variable, by, what, level)
 
     def parallel(

@@ -145,7 +145,7 @@ def draw_forest(sheet: Sheet, data: pd.DataFrame, fits: Mapping[str, Any], expon
     what = "coefficient"
     if exponentiate:
         what = (_ratio(fits) if (data["coef_type"] == "location").all() else _EXPONENT)[0]
-    return style.named(ax, f"{what} with {100 * level:g} % limits")
+    return style.named(ax, f"{what} with {100 * level:g}% limits")
 
 
 def parallel_frame(results: Any, columns: Sequence[str] | str | None, per: Any, level: float) -> pd.DataFrame:
@@ -230,7 +230,7 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     names = [f"> {sheet.name(above)}" for above in results.levels[:-1]][::step] * len(terms)
     style.row_labels(ax, list(places[:, ::step].ravel()), names, (ends[1] - ends[0]) / step)
     letters = style.drawn_letters(ax)
-    words = in_lines(f"effect on the {results.rule.link.name} scale, {100 * level:g} % limits", max(letters, 18))
+    words = in_lines(f"effect on the {results.rule.link.name} scale, {100 * level:g}% limits", max(letters, 18))
     ax.set_xlabel(words, fontsize=style.SMALL + 0.5)
     ax.set_ylabel(f"P({sheet.name(results.design.response)} > level)", fontsize=style.SMALL + 0.5)
     box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
@@ -266,7 +266,7 @@ def draw_profiles(sheet: Sheet, data: pd.DataFrame, results: Any, parm: Any, lev
     for place, (panel, name) in enumerate(zip(panels, names, strict=True)):
         low, high = limits.loc[name]
         _panel(panel, data[data["parameter"] == name], np.array([low, high]), level)
-        words = f"{100 * level:g} %: {_shown(low, high - low)} to {_shown(high, high - low)}"
+        words = f"{100 * level:g}%: {_shown(low, high - low)} to {_shown(high, high - low)}"
         title = term_label(kinds.get(name, ""), name, sheet.labels, {})
         style.named(panel, words, "" if place % columns else "signed root deviance", title)
     return np.array(panels, dtype=object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from .._typing import AnyArray
 from ..exceptions import DataError, OptionError
 from . import style
 from .style import Sheet
-from .variables import factor_axis, fitted_columns, not_taken, numeric
+from .variables import factor_axis, fitted_columns, in_formula, not_taken, numeric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,69 +29,27 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def means(
-    results: Any,
-    variable: str,
-    by: str | None,
-    scale: str,
-    values: Any,
-    by_values: Any,
-    at: Any,
-    data: Any,
-    levels: bool = False,
-    **how: Any,
+    results: Any, variable: str, by: str | None, scale: str, at: Any, data: Any, levels: bool = False, **how: Any
 ) -> tuple[pd.DataFrame, str]:
-    """Marginal means from `emmeans`, one a level of the response or one in all, and what they are means of."""
-    if not isinstance(variable, str):
-        raise OptionError(f"variable must be the name of one variable of the formula; got {variable!r}.")
-    names = ["level", *_NUMBERS] if levels else _NUMBERS
-    not_taken([variable, by], names)
-    if by is None and by_values is not None:
-        raise OptionError("by_values goes with by=; got no by.")
+    """Marginal means from `emmeans`, one a level of the response or one in all, and what they are means of.
+
+    Numbers without values in `at` have points over their range, those of `by` the quartiles.
+    """
+    names, shown = ["level", *_NUMBERS] if levels else _NUMBERS, [variable] if by is None else [by, variable]
+    in_formula(results, shown)
+    not_taken(shown, names)
+    if by == variable:
+        raise OptionError(f"by must be another variable than {variable!r}.")
     held: dict[str, Any] = {name: list(np.atleast_1d(np.array(v, dtype=object))) for name, v in (at or {}).items()}
-    if values is None and variable not in results.design.spec.categories():
-        values = _span(results, variable, data)
-    if values is not None:
-        held[variable] = list(values)
-    shown = [variable]
-    if by is not None:
-        held[by] = _values_by(results, variable, by, by_values, at, data)
-        shown = [by, variable]
+    for name in {*shown}.difference(held, results.design.spec.categories()):
+        values = fitted_columns(results, data, [name], f"at={{{name!r}: values}}, or ")[name].dropna()
+        if values.dtype.kind in "iuf":
+            range_ = np.linspace(values.min(), values.max(), _POINTS)
+            held[name] = (range_ if name == variable else np.unique(np.quantile(values, _QUARTILES))).tolist()
     table = results.emmeans(shown, scale=scale, at=held, data=data, **how)
     if table.frame.columns.difference([*shown, *names]).size:
         raise OptionError(f"scale must have one mean at each value; {scale!r} has one a level. Use plot.effects().")
     return table.frame[[*shown, *names]], "latent" if scale == "latent" and results.family.ordered else table.quantity
-
-
-def _span(results: Any, variable: str, data: Any) -> list[Any] | None:
-    """Points from the smallest to the largest value in the rows of the fit; None for a column that is no number."""
-    if variable not in (results.design.spec.columns or ()):
-        return None
-    numbers = fitted_columns(results, data, [variable], "values=, or ")[variable]
-    if numbers.dtype.kind not in "iuf":
-        return None
-    return list(np.linspace(numbers.min(), numbers.max(), _POINTS).tolist())
-
-
-def _values_by(
-    results: Any, variable: str, by: str, by_values: Sequence[Any] | None, at: Mapping[str, Any] | None, data: Any
-) -> list[Any]:
-    """Those given; else levels of a factor, or the quartiles of a number among the rows of the fit."""
-    if by == variable:
-        raise OptionError(f"by must be another variable than {variable!r}.")
-    if by in (at or {}):
-        raise OptionError(f"at must hold other variables than by, {by!r}: give its values as by_values=.")
-    if by_values is not None:
-        if not len(by_values):
-            raise OptionError("by_values must have at least one value; got none.")
-        return list(by_values)
-    columns = results.design.spec.columns or ()
-    if by not in columns:
-        raise OptionError(f"by must be a variable of the formula, {', '.join(map(repr, columns))}; got {by!r}.")
-    levels = results.design.spec.categories().get(by)
-    if levels is not None:
-        return list(levels)
-    numbers = fitted_columns(results, data, [by], "by_values=, or ")[by].dropna()
-    return list(np.unique(np.quantile(numbers, _QUARTILES)).tolist())
 
 
 def draw_effects(
@@ -111,7 +69,9 @@ def draw_effects(
         key, titles, shown = titles, names, [list(curves) for curves in zip(*shown, strict=True)]
     n = len(shown)
     if n > _MOST_PANELS:
-        raise OptionError(f"a picture has {_MOST_PANELS} panels at most; got {n}. Give fewer by_values.")
+        raise OptionError(
+            f"a picture has {_MOST_PANELS} panels at most; got {n}. Give fewer values, at={{{by!r}: values}}."
+        )
     columns = style.columns_for(n)
     height = 4.0 if single else max(2.7, 0.2 * len(key) / -(-n // columns))
     panels = sheet.panels(n, columns, height=height, width=6.4 if single else 2.5 * columns + 1.8)
@@ -175,7 +135,7 @@ def draw_emmeans(
     """A line for each value of another variable: where lines are parallel, no interaction. As R's emmip."""
     groups = [table] if by is None else [table[table[by] == value] for value in table[by].unique()]
     if len(groups) > _MOST_LINES:
-        raise OptionError(f"by_values must be {_MOST_LINES} values at most; {by!r} has {len(groups)}.")
+        raise OptionError(f"by must have {_MOST_LINES} values at most; {by!r} has {len(groups)}. Give some in at=.")
     ax = sheet.axes(height=3.8)
     colours = [style.RIGHT] if by is None else style.level_colours(max(len(groups), 2))[: len(groups)]
     over_number = numeric(results, variable, table)
@@ -186,15 +146,13 @@ def draw_emmeans(
         style.legend(ax, style.beside(ax, sheet.name(by)))
     if quantity == "latent":
         quantity = f"latent score of {sheet.name(results.design.response)}"
-    return style.named(ax, sheet.name(variable), f"{quantity}, {100 * level:g} % limits")
+    return style.named(ax, sheet.name(variable), f"{quantity}, {100 * level:g}% limits")
 
 
-def stacked_frame(
-    results: Any, variable: str, values: Sequence[Any] | None, at: Mapping[str, Any] | None, data: Any, re: str | None
-) -> pd.DataFrame:
+def stacked_frame(results: Any, variable: str, at: Mapping[str, Any] | None, data: Any, re: str | None) -> pd.DataFrame:
     """Probabilities and their running sums."""
     not_taken([variable], ("cumulative",))
-    table = means(results, variable, None, "prob", values, None, at, data, True, re=re)[0]
+    table = means(results, variable, None, "prob", at, data, True, re=re)[0]
     table = table[[variable, "level", "estimate"]]
     shares = table["estimate"].to_numpy().reshape(-1, len(results.levels))
     return table.assign(cumulative=np.cumsum(shares, axis=1).ravel())

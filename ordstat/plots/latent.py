@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import whole
-from ..exceptions import DataError, OptionError
+from ..exceptions import DataError
 from ..judging.tables import errors_at_margin
 from . import style
 from .style import Sheet
@@ -94,11 +94,11 @@ def _with_thresholds(score: str, names: Sequence[str]) -> str:
     return f"{score}; threshold" + (f"s θ₁ to {style.symbol(len(names))}" if len(names) > 1 else " θ₁")
 
 
-def margins_frame(results: Any, bins: int, normalised: bool | None) -> pd.DataFrame:
+def margins_frame(results: Any, bins: int) -> pd.DataFrame:
     """Histogram of the left and of the right margins."""
     whole("bins", bins, 2)
     m = results.training_margins
-    unit = m.unit if _normalise(results, normalised) else 1.0
+    unit = 1.0 if results.geometry is None else m.unit
     sides = (m.left / unit, m.right / unit)
     weights = results.design.sample.case_weights
     values = np.concatenate([side[np.isfinite(side)] for side in sides])
@@ -116,16 +116,8 @@ def margins_frame(results: Any, bins: int, normalised: bool | None) -> pd.DataFr
     return pd.concat(tables, ignore_index=True)
 
 
-def _normalise(results: Any, asked: bool | None) -> bool:
-    use = results.geometry is not None if asked is None else asked
-    if use and results.geometry is None:
-        raise OptionError(f"{results.method!r} has no norm for its margins: use normalised=False.")
-    return use
-
-
-def draw_margins(sheet: Sheet, data: pd.DataFrame, results: Any, delta: float | None, normalised: bool | None) -> Axes:
-    use = _normalise(results, normalised)
-    errors: Any = errors_at_margin(results, delta, normalised=use)
+def draw_margins(sheet: Sheet, data: pd.DataFrame, results: Any, delta: float | None) -> Axes:
+    errors: Any = errors_at_margin(results, delta)
     ax = sheet.axes(height=2.6)
     tallest = data["share"].max()
     for place, side in ((1, "left"), (0, "right")):
@@ -142,4 +134,6 @@ def draw_margins(sheet: Sheet, data: pd.DataFrame, results: Any, delta: float | 
     share = f"{middle['classification']:.0%} of the rows have a margin of at most {middle.name:g} (dashed)"
     sides = ["left margin:\nabove the\nthreshold below", "right margin:\nbelow the\nthreshold above"]
     style.row_labels(ax, [1.35, 0.35], sides)
-    return style.named(ax, "normalised margin" if use else "margin, units of the score", title=share)
+    return style.named(
+        ax, "margin, units of the score" if results.geometry is None else "normalised margin", title=share
+    )

@@ -51,7 +51,7 @@ def draw_residuals(sheet: Sheet, table: pd.DataFrame, results: Any, against: str
         ax.plot([x.min(), x.max()], [x.min(), x.max()], color=style.ink(), linewidth=0.9, zorder=2)
         if table["lower"].notna().all():
             ax.fill_between(x, table["lower"], table["upper"], color=style.faint(), linewidth=0, zorder=1)
-            words += f", {100 * level:g} % limits"
+            words += f", {100 * level:g}% limits"
         _dots(ax, x, table["residual"].to_numpy())
         return style.named(ax, words, "surrogate residual")
     name = "latent score" if against == "score" else sheet.name(against)
@@ -96,7 +96,7 @@ def _draw_against(ax: Axes, table: pd.DataFrame, name: str, level: float, weight
     values = table["residual"].to_numpy()
     w = np.ones(values.size) if weights is None else weights
     ax.axhline(0.0, color=style.ink(), linewidth=0.8, zorder=1)
-    limits = ", weighted" if weights is not None else f" with {100 * level:g} % limits"
+    limits = ", weighted" if weights is not None else f" with {100 * level:g}% limits"
     if table[name].dtype.kind in "iuf":
         x = table[name].to_numpy(dtype=np.float64)
         _dots(ax, x, values)
@@ -208,7 +208,7 @@ def draw_ranef(sheet: Sheet, data: pd.DataFrame, level: float) -> AnyArray:
         _caterpillar(panel, part)
         style.named(
             panel,
-            f"random effect, {100 * level:g} % limits",
+            f"random effect, {100 * level:g}% limits",
             "",
             f"{sheet.name(part['group'].iloc[0])}: {effect_label(str(name), sheet.labels)}",
         )

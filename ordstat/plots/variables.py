@@ -1,8 +1,8 @@
-"""What variables do: partial dependence, importance, predicted levels over two; the data and axes of variables."""
+"""What variables do: partial dependence and importance; the data and axes of variables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import one_of, whole
-from ..exceptions import DataError, OptionError, UnavailableError
+from ..exceptions import DataError, OptionError
 from ..judging.importance import data_of_fit, rows_told
 from ..report.table import effect_label
 from . import style
@@ -58,72 +58,6 @@ def numeric(results: Any, variable: str, data: pd.DataFrame) -> bool:
     if variable in results.design.spec.categories():
         return False
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-
-
-# The grid reaches this share of the range beyond the rows.
-_BEYOND = 0.03
-_MOST_DOTS = 2000
-
-
-def boundaries_frame(
-    results: Any, x: str, y: str, at: Mapping[str, Any] | None, data: Any, points: int
-) -> pd.DataFrame:
-    """The prediction at every point of the grid."""
-    whole("points", points, 2)
-    not_taken([x, y], ("level",))
-    rows = _numbers(results, x, y, data)
-    others = [name for name in results.design.spec.columns or () if name not in (x, y)]
-    held = dict(at or {})
-    if held.keys() != set(others):
-        names = ", ".join(map(repr, others)) or "nothing"
-        raise OptionError(f"at must give values of the other variables, {names}; got {', '.join(held) or 'nothing'}.")
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    spare = np.where(high > low, _BEYOND * (high - low), 1.0)
-    axes = np.linspace(low - spare, high + spare, points).T
-    grid = np.array(np.meshgrid(*axes, indexing="ij")).reshape(2, -1)
-    frame = pd.DataFrame({x: grid[0], y: grid[1], **held})
-    return pd.DataFrame({x: grid[0], y: grid[1], "level": results.predict(frame)})
-
-
-def numeric_variables(results: Any) -> list[Any]:
-    """The variables of the formula that are no factors; none where columns are found by position."""
-    spec = results.design.spec
-    return [name for name in spec.columns or () if name not in spec.categories()]
-
-
-def _numbers(results: Any, x: str, y: str, data: Any) -> FloatArray:
-    """(N, 2) values of the two variables in the rows of the fit."""
-    in_formula(results, (x, y))
-    frame = fitted_columns(results, data, (x, y))
-    if not all(kind.kind in "iuf" for kind in frame.dtypes):
-        raise OptionError(f"{x!r} and {y!r} must both be numbers: levels of a factor have no line between them.")
-    return np.asarray(frame.to_numpy(dtype=np.float64))
-
-
-def draw_boundaries(sheet: Sheet, grid: pd.DataFrame, results: Any, data: Any, points: int) -> Axes:
-    from matplotlib.colors import ListedColormap
-
-    x, y, _ = grid.columns
-    ax = sheet.axes(height=4.4, width=5.4)
-    levels = results.levels
-    colours = style.level_colours(len(levels))
-    codes = grid["level"].cat.codes.to_numpy().reshape(points, points).T
-    spans = [grid[name].unique() for name in (x, y)]
-    pale = ListedColormap([tuple(0.45 * np.array(colour[:3]) + 0.55 * style.paper()) for colour in colours])
-    ax.pcolormesh(*spans, codes, cmap=pale, vmin=-0.5, vmax=len(levels) - 0.5, shading="nearest", rasterized=True)
-    for code in range(len(levels) - 1):
-        if (codes <= code).any() and (codes > code).any():
-            ax.contour(*spans, (codes > code).astype(float), levels=[0.5], colors=[style.ink()], linewidths=0.8)
-    numbers, observed = _numbers(results, x, y, data), results.design.sample.y
-    if len(numbers) == observed.size:
-        step = -(-observed.size // _MOST_DOTS)  # some of the rows where they are very many
-        size, shown = 14.0 if observed.size <= 300 else 7.0, [colours[code] for code in observed[::step]]
-        looks: dict[str, Any] = {"edgecolors": [style.paper()], "linewidths": 0.3, "zorder": 3}
-        ax.scatter(numbers[::step, 0], numbers[::step, 1], s=size, c=shown, **looks)
-    ax.set_xlim(spans[0][0], spans[0][-1])
-    ax.set_ylim(spans[1][0], spans[1][-1])
-    style.level_key(ax, [sheet.name(level) for level in levels], colours)
-    return style.named(ax, sheet.name(x), sheet.name(y))
 
 
 _POINTS, _MOST_ROWS = 25, 500
@@ -229,40 +163,22 @@ def importance_frame(results: Any, kind: str | None, newdata: Any, top: int | No
 
 
 def draw_importance(sheet: Sheet, data: pd.DataFrame, measure: str, level: float) -> Axes:
-    if data.columns[0] == "column":
-        return draw_bars(sheet, data, "share of the total gain of trees or rounds")
-    limits = "" if data["lower"].isna().all() else f", with {100 * level:g} % limits"
-    return draw_bars(sheet, data, f"{measure}: change when permuted{limits}")
-
-
-def draw_bars(sheet: Sheet, data: pd.DataFrame, label: str) -> Axes:
-    """A bar for every row, named by the first column, with limits where there are some."""
+    """A bar for every variable or column, with limits where there are some."""
     if data.empty:
         raise DataError("the fit has no columns to draw.")
+    label = "share of the total gain of trees or rounds"
+    if data.columns[0] != "column":
+        limits = "" if data["lower"].isna().all() else f", with {100 * level:g}% limits"
+        label = f"{measure}: change when permuted{limits}"
     names = [in_lines(effect_label(str(name), sheet.labels), _LETTERS) for name in data.iloc[:, 0]]
     lines = max(name.count("\n") + 1 for name in names)
     ax = sheet.axes(height=0.8 + _ROW * max(lines, 1.25) * len(names))
     places = -np.arange(len(names), dtype=np.float64)
     ax.barh(places, data["importance"], height=0.62, color=style.faint(), edgecolor=style.MUTED, linewidth=0.7)
-    if "lower" in data and data["lower"].notna().any():
+    if data["lower"].notna().any():
         ax.hlines(places, data["lower"], data["upper"], colors=[style.ink()], linewidth=1.4, zorder=3)
         ax.plot(data["importance"], places, "o", color=style.ink(), markersize=3.5, zorder=4)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=2)
     ax.set_ylim(places[-1] - 0.7, 0.7)
     style.row_labels(ax, list(places), names)
     return style.named(ax, label)
-
-
-def shapley_frame(results: Any, newdata: Any, top: int | None) -> pd.DataFrame:
-    """Mean absolute Shapley value of every variable, from `fit.shapley`."""
-    if not hasattr(results, "shapley"):
-        raise UnavailableError("Shapley values are available for 'ordboost' only.")
-    values = pd.DataFrame(results.shapley(newdata)).drop(columns="(base)")
-    inside = values.notna().all(axis=1).to_numpy()
-    if not inside.any():
-        raise DataError("newdata has no row with all inputs present.")
-    weights = results.design.sample.case_weights if newdata is None else inside.astype(np.float64)
-    mean = weights[inside] @ values[inside].abs().to_numpy() / weights[inside].sum()
-    table = pd.DataFrame({"variable": values.columns.astype(str), "importance": mean})
-    table = table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
-    return table if top is None else table.head(whole("top", top, 1))

@@ -454,7 +454,7 @@ class KernelCumulativeLink(ProbabilityMethod):
         return replace(fit, facts=self._facts(fit, choice, training))
 
     def _facts(self, fit: KernelFit, choice: Choice, training: Training) -> tuple[tuple[str, Any], ...]:
-        by = ", by the marginal likelihood"
+        by = ", chosen by marginal likelihood"
         chosen = len(candidates(self.kernels(training.X.shape[1]))) > 1
         exact, rows = choice.features.landmarks is None, training.rows.size
         return (

@@ -133,7 +133,7 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         pandas.DataFrame
             One row for each row of `newdata` (NaN if an input is missing). Columns: "(base)", the expected score; one
             for each variable; "(offset)", the offset minus its mean, if the formula has an offset. Each row sums to
-            `predict(newdata, type="score")`. `fit.plot.shapley()` draws mean absolute values.
+            `predict(newdata, type="score")`. `fit.shapley().abs().mean()` ranks the variables.
 
         Raises
         ------

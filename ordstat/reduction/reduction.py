@@ -237,9 +237,9 @@ class Reduction(Method):
             ),
             scores=rule.scores(sample.rows),
             facts=(
-                ("Extended examples", f"{np.count_nonzero(extended.weights)} of positive weight"),
+                ("Extended examples", f"{np.count_nonzero(extended.weights)} with positive weight"),
                 ("Base classifier", str(base)),
-                ("Encoding of k", self.encoding),
+                ("Threshold encoding", self.encoding),
                 ("Rank", "most probable rank" if self.decision == "mode" else "1 + number of positive answers"),
                 ("Columns scaled", SCALED[self.scaling]),
                 *learned.facts,

@@ -102,9 +102,6 @@ def column_cells(values: pd.Series, spec: str | None) -> list[str]:
         spec = {"b": "bool", "i": "int", "u": "int", "f": "estimate"}.get(values.dtype.kind, "text")
     if spec == "estimate":
         spec = _decimals(values)
-    elif spec == "ratio":
-        away = (values - 1.0).abs()
-        spec = spec if ((away > 0.0) & (away < 5e-4)).any() else _decimals(values)
     elif spec == "brief":
         spec = few_decimals(values)
     write, texts = _WRITERS.get(spec), []
@@ -206,20 +203,6 @@ def ratio_decimals(values: Any) -> str:
     return ".2f" if smallest >= 0.05 else ".3f" if smallest >= 0.005 else ".4f"
 
 
-def ratio(x: float) -> str:
-    """A ratio with four significant digits or, near 1, as many as show its difference from 1 to three digits.
-
-    Examples
-    --------
-    >>> ratio(12.2225), ratio(1.00001234), ratio(0.99995)
-    ('12.22', '1.0000123', '0.9999500')
-    """
-    away = abs(x - 1.0)
-    if not 0.0 < away < 0.1:
-        return f"{x:.4g}"
-    return f"{x:.{min(2 - math.floor(math.log10(away)), 15)}f}"
-
-
 def brief_ratio(x: float) -> str:
     """A ratio with two decimals, or with as many as show two digits of it, or its difference from 1.
 
@@ -237,7 +220,6 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "p": short_p_value,
     "int": count,
     "percent": lambda x: f"{100 * x:.1f}%",
-    "ratio": ratio,
     "brief ratio": brief_ratio,
     "g": lambda x: f"{x:.4g}",
     "bool": lambda x: "yes" if x else "no",

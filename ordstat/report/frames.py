@@ -328,30 +328,17 @@ class NotedFrame(pd.DataFrame):
         return partial(getattr(shown, name), **{"index": not isinstance(shown.index, pd.RangeIndex), **options})
 
     def __repr__(self) -> str:
-        return _text(self._grid())
+        """Rows of a default index as pandas prints them, if a line has room for all columns."""
+        grid = self._grid()
+        lines = grid_lines(grid)
+        if grid.n_labels == 0 and len(grid.heads) == 1:
+            shown = pd.DataFrame(list(grid.rows), columns=pd.Index(grid.heads[0])).to_string(index=False).split("\n")
+            lines = [*wrapped(grid.title, SCREEN), *shown] if len(shown[0]) <= SCREEN else lines
+        notes = [line for note in grid.notes for line in wrapped(note, SCREEN, rest="  ")]
+        return "\n".join(line.rstrip() for line in (*lines, *([""] if notes else []), *notes))
 
     def _repr_html_(self) -> str:
         return grid_html(self._grid())
-
-
-def noted_text(frame: pd.DataFrame, notes: Sequence[str], title: str = "") -> str:
-    """A table, its title and its notes, as text."""
-    return _text(frame_grid(frame, notes, title))
-
-
-def noted_html(frame: pd.DataFrame, notes: Sequence[str], title: str = "") -> str:
-    """A table, its title and its notes, for notebooks."""
-    return grid_html(frame_grid(frame, notes, title))
-
-
-def _text(grid: Grid) -> str:
-    """Rows of a default index as pandas prints them, if a line has room for all columns."""
-    lines = grid_lines(grid)
-    if grid.n_labels == 0 and len(grid.heads) == 1:
-        shown = pd.DataFrame(list(grid.rows), columns=pd.Index(grid.heads[0])).to_string(index=False).split("\n")
-        lines = [*wrapped(grid.title, SCREEN), *shown] if len(shown[0]) <= SCREEN else lines
-    notes = [line for note in grid.notes for line in wrapped(note, SCREEN, rest="  ")]
-    return "\n".join(line.rstrip() for line in (*lines, *([""] if notes else []), *notes))
 
 
 def frame_grid(

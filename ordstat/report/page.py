@@ -1,4 +1,4 @@
-"""A page about a fit: question, data, summary, diagnosis, pictures, references, versions, in one HTML file."""
+"""A page about a fit: question, data, summary, pictures, references, versions, in one HTML file."""
 
 from __future__ import annotations
 
@@ -19,66 +19,13 @@ import numpy as np
 import pandas as pd
 
 from ..checks import flag
-from ..exceptions import DataWarning, OptionError, OrdstatError, SeparationWarning
+from ..exceptions import OptionError, OrdstatError
 from ..fitted import FittedRanker
 from ..persistence import write_file
-from .cells import counted, p_in_words
+from .cells import counted
 from .frames import grid_html
 from .render import Line, Table, as_html
-from .sections import DOUBTFUL, certificate_text, departures, fractional, shortened
-
-# Diagnosis
-
-
-def readings(fit: FittedRanker) -> Iterator[tuple[str, str]]:
-    """(topic, finding) pairs of the diagnosis."""
-    yield "Optimum", _optimum(fit)
-    if fit.method.likelihood:
-        yield "Separation", _separation(fit)
-        yield "Proportional odds (equal effects at all thresholds)", _proportional(fit)
-    yield "Data", _data_readings(fit)
-
-
-def _optimum(fit: FittedRanker) -> str:
-    shown = certificate_text(fit.certificate, fit.trace)
-    if getattr(fit.fit, "separation", None) is not None:
-        return f"The response is separated: the likelihood rises to its limit, and has no maximum. {shown}."
-    return shown + ("." if fit.certificate.reached else ": the numbers may be off.")
-
-
-def _separation(fit: FittedRanker) -> str:
-    messages = [message for category, message in fit.issued() if category is SeparationWarning]
-    if not messages:
-        return "None: all estimates are finite."
-    return " ".join(message[:1].upper() + message[1:] for message in messages)
-
-
-def _proportional(fit: Any) -> str:
-    if not hasattr(fit, "score_test"):
-        return "Not tested here. See nominal_test()."
-    try:
-        table = fit.score_test()
-    except OptionError as problem:
-        return f"Not tested: {problem}"
-    test = table.iloc[-1]  # of all terms together
-    if not np.isfinite(test["p_value"]):
-        why = "the response is separated" if fit.fit.separation is not None else "the test has no value here"
-        return f"Not tested: {why}."
-    shown = f"score test, chi2({test['df']:.0f}) = {test['chisq']:.2f}, {p_in_words(test['p_value'])}"
-    if test["p_value"] >= DOUBTFUL:
-        return f"No sign that effects differ between thresholds ({shown}). With few rows that is no proof."
-    return f"{' '.join(departures(fit, table))} All together: {shown}."
-
-
-def _data_readings(fit: FittedRanker) -> str:
-    """Rows and levels left out, and doubtful data."""
-    sentences = [message[:1].upper() + message[1:] for category, message in fit.issued() if category is DataWarning]
-    if without := fit.design.dropped.get("(weight 0)", 0):
-        sentences.append(f"{counted(without, 'row')} of weight 0 {'was' if without == 1 else 'were'} left out.")
-    if sentences:
-        return " ".join(sentences)
-    return f"{'N' if fit.design.dropped else 'No row was left out, and n'}othing in the data looked doubtful."
-
+from .sections import shortened
 
 # Pictures
 
@@ -88,7 +35,6 @@ CAPTIONS = {
     "effects": "Probabilities of the levels by {}, the other variables held.",
     "ranef": "Effects of the groups, at their modes, with 95% limits.",
     "dependence": "Mean predictions over the rows with {} set to one value after the other.",
-    "boundaries": "Predicted levels over {} and {}.",
     "tree": "The tree; of several, the first.",
     "latent": "Scores of the rows by their level, and the thresholds between the predicted levels.",
     "rounds": "Errors after each round.",
@@ -123,13 +69,8 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
 
 def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
     """What each picture of a plot is drawn for."""
-    variables = fit.design.spec.columns or ()
     if name in ("dependence", "effects"):
-        return [(variable,) for variable in variables][:_MOST_VARIABLES]
-    if name == "boundaries":
-        from ..plots.variables import numeric_variables
-
-        return [] if len(variables) > 2 else [tuple(numeric_variables(fit))]  # others would need values
+        return [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
     return [()]
 
 
@@ -165,7 +106,6 @@ def _page(fit: Any, pictures: bool) -> str:
         "Question": _question(fit),
         "Data": _data(fit),
         "Summary": [_summary(fit)],
-        "Diagnosis": [_definitions(readings(fit))],
         "Pictures": _drawings(fit) if pictures else (),
         "How to cite": [_listed([*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."])],
         "Call and versions": [_code(_call(fit)), _definitions(_versions())],
@@ -239,20 +179,8 @@ def _data(fit: FittedRanker) -> Iterator[str]:
     lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
     weighted = "; counts and means are weighted" if sample.weights is not None else ""
     yield _paragraph(f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}.")
-    yield f'<div class="tables">{grid_html(_level_table(fit).grid)}</div>'
     if sample.X.shape[1] == len(design.names) and design.names and not fit.method.pairwise:
         yield f'<div class="tables">{grid_html(_column_table(fit).grid)}</div>'
-
-
-def _level_table(fit: FittedRanker) -> Table:
-    sample = fit.design.sample
-    counts = np.bincount(sample.y, weights=sample.case_weights, minlength=sample.n_levels)
-    frame = pd.DataFrame({"rows": counts, "share": counts / counts.sum()}, index=[str(level) for level in fit.levels])
-    frame = frame.rename_axis(str(fit.design.response))
-    formats = {"rows": "int", "share": "percent"}
-    if fractional(fit):  # weights that are not numbers of rows
-        frame = frame[["share"]]
-    return shortened(Table(title="Levels of the response", frame=frame, formats=formats), "the data")
 
 
 def _column_table(fit: FittedRanker) -> Table:
@@ -308,7 +236,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
-    """Write a page about the fit: question, data, summary, diagnosis, pictures, what to cite, versions."""
+    """Write a page about the fit: question, data, summary, pictures, what to cite, versions."""
     if path is None:
         return fit.summary("all")
     target = page_target(path)

@@ -83,7 +83,7 @@ def data_header(r: FittedRanker) -> tuple[tuple[str, Any], ...]:
         ("Method", repr(r.method)),
         ("Observations", f"{rows}; {counted(left_out, 'row')} left out" if left_out else rows),
         ("Levels", levels_of(r)),
-        ("Cost", "each row's own" if sample.costs is not None else r.method.cost_matrix.label),
+        ("Cost", "given for each row" if sample.costs is not None else r.method.cost_matrix.label),
     ]
     for label, value in r.fit.facts:
         header.append((label[:1].upper() + label[1:], value))

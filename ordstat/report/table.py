@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The level in the name of a column: of treatment contrasts or of an indicator, and not of another coding.
 _LEVEL = re.compile(r"\[(?:T\.|(?![A-Z]\.))(.+)\]$", re.DOTALL)
+#: A column that the formula makes a factor: `C(job)`, `factor(job)`, `C(job, "sum")`.
+_CODED = re.compile(r"(?:C|factor|ordered)\(([^(),]+)(?:,.*)?\)", re.DOTALL)
 _PRODUCT = re.compile(r":(?! )(?![^\[]*\])")
 #: What stands between the two names of a correlation; a point in one of them leaves it as it is.
 _PAIR = re.compile(r"\.(?![^\[]*\])")
@@ -60,12 +62,16 @@ def effect_label(name: str, labels: Mapping[str, str] = MappingProxyType({})) ->
     --------
     >>> effect_label("temp[T.warm]", {"temp": "Temperature"})
     'Temperature: warm'
+    >>> effect_label("C(job)[T.2]:age")
+    'job: 2 × age'
     """
     if name in labels:
         return labels[name]
     pieces = []
     for piece in _PRODUCT.split(name):
         variable, level = _LEVEL.sub("", piece), _LEVEL.search(piece)
+        if level and variable not in labels:
+            variable = _CODED.sub(r"\1", variable)
         pieces.append(labels.get(variable, variable) + (f": {level[1]}" if level else ""))
     return " × ".join(pieces)
 

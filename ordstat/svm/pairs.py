@@ -31,7 +31,7 @@ def boundaries(problem: PairProblem, scores: FloatArray, slack: float) -> tuple[
     scores = merged(scores)
     theta = _middle_boundaries(problem, scores, min(max(slack, _EXACT_BOUNDARIES), _ROUGH))
     if not isinstance(theta, str):
-        return theta, "middles of free support pairs (7.27)"
+        return theta, "midpoints of free support pairs (eq. 7.27)"
     return least_cost_thresholds(scores, problem.costs, problem.weights), f"of least training cost: {theta}"
 
 

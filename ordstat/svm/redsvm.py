@@ -424,7 +424,7 @@ class RankBoundarySVM(KernelMachine):
 
     def method_facts(self, problem: PairProblem, solution: PairSolution) -> tuple[tuple[str, Any], ...]:
         return (
-            ("Pairs", f"{problem.n_pairs} of different rank"),
+            ("Pairs", f"{problem.n_pairs} of rows with different ranks"),
             ("Loss", self.loss.replace("_", " ")),
             ("Boundaries", solution.boundaries),
         )

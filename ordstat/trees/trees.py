@@ -211,7 +211,7 @@ class TreeMethod(Method):
         ended = f" ({rounds.message})" if rounds.message != "all rounds made" else ""
         return (
             ("Trees", f"{made * width}{', one for each threshold and round' * (width > 1)}"),
-            ("Leaves", f"{tree.leaves} a tree{'' if tree.prune is None else f', pruned by {tree.prune}'}"),
+            ("Leaves", f"{tree.leaves} per tree{'' if tree.prune is None else f', pruned by {tree.prune}'}"),
             *([("Rounds", f"{made}{ended}")] if hasattr(self, "rounds") else []),
         )
 

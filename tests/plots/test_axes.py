@@ -156,7 +156,7 @@ def test_what_there_is_not_is_said(fits):
     assert votes.plot.confusion().images
 
 
-@pytest.mark.parametrize("plot", ["rounds", "shapley", "dependence"])
+@pytest.mark.parametrize("plot", ["rounds", "dependence"])
 def test_rows_in_the_place_of_axes_are_answered_by_their_name(plot):
     wine = datasets.load("wine")
     fit = ordfit("rating ~ temp + contact", wine, "ordboost", rounds=3, depth=1)

@@ -28,10 +28,11 @@ def test_latent_counts_the_rows_of_every_level(fits, name):
 
 def test_margins_count_the_distances_to_the_own_thresholds(fits):
     fit = fits["wine"]
-    data = fit.plot.margins(bins=9, normalised=False, draw=False)
+    data = fit.plot.margins(bins=9, draw=False)
     theta = np.concatenate([[-np.inf], fit.thresholds, [np.inf]])
     scores, y = fit.predict(type="score").to_numpy(), fit.design.sample.y
-    for side, values in (("left", scores - theta[y]), ("right", theta[y + 1] - scores)):
+    unit = fit.training_margins.unit
+    for side, values in (("left", (scores - theta[y]) / unit), ("right", (theta[y + 1] - scores) / unit)):
         mine = data[data["side"] == side]
         finite = values[np.isfinite(values)]
         assert np.isclose(mine["from"], 0.0).any()

@@ -15,7 +15,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ordstat.exce
 
 #: What the pictures of variables are asked for.
 ARGUMENTS = {
-    "boundaries": [("x", "z")],
     "dependence": [("x",), ("g",)],
     "effects": [("x",), ("g",)],
     "emmeans": [("g",)],
@@ -79,14 +78,8 @@ def drawn(fit, plot, given, size):
         axes = draw(*given)
         return np.ravel(np.asarray(axes, dtype=object))[0].get_figure()
     figure, ax = pyplot.subplots(figsize=size, layout="constrained")
-    draw(*given, ax=ax, **options, **(_others(fit, given) if plot == "boundaries" else {}))
+    draw(*given, ax=ax, **options)
     return figure
-
-
-def _others(fit, given):
-    """Values of the variables that are not on the axes."""
-    known = {"g": "a", "top": 0.0}
-    return {"at": {name: known[name] for name in fit.design.spec.columns if name in known and name not in given}}
 
 
 def problems(figure):

@@ -63,7 +63,7 @@ def test_means_on_other_scales(fit):
     np.testing.assert_allclose(table["estimate"], p @ np.arange(1, 6))
     with pytest.raises(OptionError, match=r"scale must have one mean .*plot\.effects"):
         fit.plot.emmeans("temp", scale="prob")
-    with pytest.raises(OptionError, match="by_values goes with by"):
+    with pytest.raises(OptionError, match=r"no option 'by_values'\. Use at="):
         fit.plot.emmeans("temp", by_values=["no"])
 
 
@@ -74,6 +74,8 @@ def test_a_number_has_a_line_at_quartiles_of_another():
     steps = table.groupby("income")["estimate"].agg(lambda own: own.iloc[-1] - own.iloc[0])
     np.testing.assert_allclose(steps, fit.coef["age"] * (ANES["age"].max() - ANES["age"].min()))
     assert len(fit.plot.emmeans("age", by="income").lines) == 3
+    chosen = fit.plot.emmeans("age", by="income", at={"age": [30, 60], "income": 5}, draw=False)
+    assert chosen[["age", "income"]].to_numpy().tolist() == [[30, 5], [60, 5]]
 
 
 def test_neighbouring_levels_have_no_latent_variable():
@@ -90,5 +92,5 @@ def test_neighbouring_levels_have_no_latent_variable():
 def test_refusals(fit):
     with pytest.raises(OptionError, match="by must be another variable than 'temp'"):
         fit.plot.effects("temp", by="temp")
-    with pytest.raises(OptionError, match="by must be a variable of the formula, 'temp', 'contact'; got 'judge'"):
+    with pytest.raises(OptionError, match="'judge' is not a variable of the formula: 'temp', 'contact'"):
         fit.plot.effects("temp", by="judge")

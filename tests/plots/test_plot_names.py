@@ -7,11 +7,8 @@ import pytest
 from ordstat import DataError, OptionError, datasets, ordfit
 
 WINE, BANDS = datasets.load("wine"), datasets.quadratic_bands(80, seed=1)
-VARIABLES = {
-    "boundaries": ["x1", "x2"],
-    **{name: ["x1"] for name in ("dependence", "effects", "emmeans", "stacked")},
-}
-ALWAYS = {"boundaries", "confusion", "importance"}
+VARIABLES = {name: ["x1"] for name in ("dependence", "effects", "emmeans", "stacked")}
+ALWAYS = {"confusion", "importance"}
 THRESHOLDS = {"latent", "margins"}
 LIKELIHOOD = {"effects", "emmeans", "forest", "influence", "parallel", "profiles"}
 LIKELIHOOD |= {"reliability", "residuals", "stacked"}
@@ -24,7 +21,7 @@ LIKELIHOOD |= {"reliability", "residuals", "stacked"}
         ("acat", {}, LIKELIHOOD - {"parallel"}),
         ("redsvm", {"C": "cv", "kernel": "linear"}, {*THRESHOLDS, "dependence"}),
         ("orboost-all", {"rounds": 5}, {*THRESHOLDS, "dependence", "rounds"}),
-        ("ordboost", {"rounds": 5, "depth": 2}, {*THRESHOLDS, "dependence", "rounds", "reliability", "shapley"}),
+        ("ordboost", {"rounds": 5, "depth": 2}, {*THRESHOLDS, "dependence", "rounds", "reliability"}),
         ("kernel-clm", {}, {*THRESHOLDS, "dependence", "reliability"}),
         ("bagging", {"rounds": 5}, {"dependence", "reliability", "rounds", "tree"}),
         ("csova", {}, {"dependence"}),
@@ -48,6 +45,8 @@ def test_every_plot_that_is_listed_can_be_drawn(method, options, names):
         ("clm", "coefficients", r"Use plot.forest\(others="),
         ("clm", "dependence", r"Use plot.effects\(variable\)"),
         ("redsvm", "effects", r"Use plot.dependence\(variable\)"),
+        ("redsvm", "boundaries", "Use sklearn.inspection.DecisionBoundaryDisplay"),
+        ("ordboost", "shapley", r"Use fit.shapley\(\).abs\(\)"),
         ("redsvm", "confusoin", "Did you mean 'confusion'"),
     ],
 )
@@ -57,8 +56,7 @@ def test_another_name_is_answered_by_what_to_use(method, name, message):
         getattr(plot, name)
 
 
-def test_factors_have_no_boundaries_and_thresholds_alone_no_effects():
-    assert "boundaries" not in dir(ordfit("rating ~ temp + contact", WINE).plot)
+def test_thresholds_alone_have_no_effects():
     assert not {"effects", "parallel", "stacked"} & set(dir(ordfit("rating ~ 1", WINE).plot))
 
 
@@ -98,7 +96,6 @@ def fit(data):
         ("effects", ("level",), {}),
         ("stacked", ("cumulative",), {}),
         ("effects", ("a",), {"by": "level"}),
-        ("boundaries", ("a", "level"), {}),
         ("residuals", ("residual",), {}),
         ("residuals", ("score",), {}),
     ],

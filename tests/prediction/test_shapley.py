@@ -275,18 +275,6 @@ def test_shap_of_lightgbm_agrees_on_the_same_tree():
     assert_allclose(base, theirs[:, 4], atol=1e-10)
 
 
-def test_picture_and_its_data(anes):
-    fit = boosted("PID ~ selfLR + vote + age", anes, weights="w")
-    data = fit.plot.shapley(draw=False)
-    sizes = np.average(fit.shapley()[["selfLR", "vote", "age"]].abs(), axis=0, weights=anes["w"])
-    expected_ = pd.Series(sizes, ["selfLR", "vote", "age"]).sort_values(ascending=False)
-    assert data["variable"].tolist() == expected_.index.tolist()
-    assert_allclose(data["importance"], expected_)
-    assert len(fit.plot.shapley(newdata=anes.head(30), top=2).patches) == 2
-    with pytest.raises(OptionError, match="top must be"):
-        fit.plot.shapley(top=0, draw=False)
-
-
 def test_other_methods_say_who_has_it():
     with pytest.raises(AttributeError, match="'ordboost'"):
         ordfit("rating ~ temp", datasets.load("wine")).shapley()
@@ -300,7 +288,6 @@ def test_of_arrays():
     found = fit.shapley(X[:4])
     assert found.columns.tolist() == ["(base)", "x1", "x2", "x3"]
     assert_allclose(found, fit.shapley().iloc[:4])
-    assert fit.plot.shapley(draw=False)["variable"].iloc[0] == "x1"
 
 
 def test_a_variable_of_a_taken_name(anes):

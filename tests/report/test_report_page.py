@@ -73,7 +73,7 @@ def test_a_page_is_whole_by_itself(name, tmp_path):
         assert b"<svg" in data[:500] or data.startswith(b"\x89PNG")
     assert pyplot.get_fignums() == figures and dict(matplotlib.rcParams) == settings
     sections = [attrs["id"] for tag, attrs in page.tags if tag == "section"]
-    assert sections == [link[1:] for link in links if link.startswith("#")] and len(sections) == 7
+    assert sections == [link[1:] for link in links if link.startswith("#")] and len(sections) == 6
 
 
 @pytest.mark.parametrize("name", ["cart", pytest.param("logit", marks=pytest.mark.slow)])
@@ -89,8 +89,7 @@ def test_what_it_says(tmp_path):
         "How does rating, in 5 ordered levels (1 < 2 < 3 < 4 < 5), depend",
         "rating ~ temp + contact",
         "72 rows of 72 are used.",
-        "None: all estimates are finite.",
-        "No sign that effects differ between thresholds (score test, chi2(6) = 2.64, p = .852).",
+        "Proportional odds, score test: chi2(6) = 2.64, p = .852",
         "max |gradient|",
         "55.6% predicted at a wrong level, 0.61 levels off",
         "McCullagh, P. (1980)",
@@ -129,11 +128,11 @@ def test_separation_and_a_fit_that_missed_its_optimum(tmp_path):
     with pytest.warns(Warning, match="separated"):
         fit = ordfit("y ~ x", data)
     text = " ".join(read(fit.report(tmp_path / "s.html", pictures=False)).text)
-    assert "The response is separated" in text and "None: all estimates are finite" not in text
+    assert "The response is separated" in text
     with pytest.warns(Warning, match="did not reach"):
         fit = ordfit("rating ~ temp + contact", WINE, max_iter=1)
     text = " ".join(read(fit.report(tmp_path / "m.html", pictures=False)).text)
-    assert "NOT CONVERGED after 1 iteration" in text and "the numbers may be off" in text
+    assert "NOT CONVERGED after 1 iteration" in text and "The numbers may be off" in text
 
 
 def test_effects_that_differ_and_data_that_look_doubtful(tmp_path):
@@ -154,15 +153,12 @@ def page_text(fit, path, **options):
 
 
 def test_rows_without_weight_and_aliased_columns_are_told(tmp_path):
-    doubtless = "nothing in the data looked doubtful"
     fit = ordfit("rating ~ temp", WINE, weights=(np.arange(72) % 5).astype(float))
     text = page_text(fit, tmp_path / "w.html", pictures=False)
-    assert "15 rows of weight 0 were left out." in text and doubtless not in text
+    assert "left out for missing values or weights of 0: (weight 0) (15)" in text
     with pytest.warns(DataWarning, match="aliased"):
         fit = ordfit("rating ~ temp + I(2 * (temp == 'warm'))", WINE)
-    text = page_text(fit, tmp_path / "a.html", pictures=False)
-    assert "Aliased with earlier columns" in text and doubtless not in text
-    assert f"No row was left out, and {doubtless}." in page_text(FITS["logit"](), tmp_path / "n.html", pictures=False)
+    assert "Aliased with earlier columns" in page_text(fit, tmp_path / "a.html", pictures=False)
 
 
 def test_an_offset_is_told(tmp_path):
@@ -173,21 +169,14 @@ def test_an_offset_is_told(tmp_path):
     assert "With offset=...." in page_text(by_values, tmp_path / "v.html", pictures=False)
 
 
-def test_boundaries_are_drawn_of_two_variables_alone(tmp_path):
-    bands = datasets.quadratic_bands(60, seed=1).assign(f=np.tile(["a", "b"], 30))
-    two, three = (ordfit(f"rank ~ {right}", bands, "redsvm") for right in ("x1 + x2", "x1 + x2 + f"))
-    assert "Predicted levels over x1 and x2." in page_text(two, tmp_path / "two.html")
-    assert "boundaries" not in page_text(three, tmp_path / "three.html").replace("More pictures", "")
-
-
 def test_fits_without_pictures_or_tests(tmp_path):
     mixed = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
     text = " ".join(read(mixed.report(tmp_path / "m.html")).text)
-    assert "Not tested: there is no such test of a fit with random effects." in text and "1 | judge" in text
+    assert "1 | judge" in text
     weighted = WINE.assign(w=1.0 + np.arange(72) % 3)
     survey = ordfit("rating ~ temp", weighted, design=SurveyDesign(weights="w"))
     text = " ".join(read(survey.report(tmp_path / "s.html", pictures=False)).text)
-    assert "Not tested: " in text and "counts and means are weighted" in text
+    assert "counts and means are weighted" in text
 
 
 @pytest.mark.filterwarnings("ignore")
