@@ -39,7 +39,7 @@ def test_row_costs_bound_and_header(wine_margin):
     r = replace(wine_margin, design=replace(wine_margin.design, sample=replace(sample, costs=costs)))
     assert r.errors().loc["cost", "training"] == pytest.approx(costs[np.arange(72), r.training.codes].mean())
     assert r.bounds().loc["cost", "trivial"] == 12.0
-    assert "largest costs of the rows seen" in r.bounds().attrs["notes"][0]
+    assert "no row has larger costs" in r.bounds().attrs["notes"][0]
     assert "each row's own" in str(r.summary())
 
 
