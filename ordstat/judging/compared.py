@@ -113,7 +113,7 @@ class Contestant:
             except _FAILURES as problem:
                 text = str(problem) or type(problem).__name__
                 return Judged(values=np.full(len(MEASURES), np.nan), failure=text)
-        values = np.array(pd.Series(table.values, index=list(table.names)).reindex(list(MEASURES)))
+        values = table.reindex(list(MEASURES)).to_numpy()
         return Judged(values=values, seconds=seconds, reached=fit.certificate.reached)
 
 

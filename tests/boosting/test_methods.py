@@ -231,7 +231,7 @@ def test_margins_are_normalised_by_all_weights_and_thresholds(frame):
     assert np.abs(fit.training_margins.normalised).max() <= 1.0
     votes = ordfit("y ~ a + b + c", frame, "adaboost-or", rounds=30)
     assert votes.geometry.total == pytest.approx(votes.fit.rounds.alphas.sum())
-    assert votes.margins([0.0]).loc[0.0, "absolute"] == votes.training_errors.value("absolute error")
+    assert votes.margins([0.0]).loc[0.0, "absolute"] == votes.training_errors["absolute error"]
 
 
 @pytest.mark.parametrize("learner", ["stump", "perceptron", "sigmoid", "tree"])
