@@ -231,13 +231,7 @@ class ConformalIntervals(Reported):
 
 
 def conformal_intervals(
-    fit: FittedRanker,
-    level: float = 0.9,
-    data: Any = None,
-    *,
-    weights: Any = None,
-    share: float = 0.3,
-    seed: int | np.random.Generator = 0,
+    fit: FittedRanker, level: float, data: Any, weights: Any, share: float, seed: Any
 ) -> ConformalIntervals:
     """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction."""
     fraction("level", level)

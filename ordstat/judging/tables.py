@@ -126,13 +126,7 @@ def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
 
 
 def error_measures(
-    fit: FittedRanker,
-    newdata: Any = None,
-    *,
-    weights: Any = None,
-    cv: int | None = None,
-    seed: int | np.random.Generator = 0,
-    callback: Progress | None = None,
+    fit: FittedRanker, newdata: Any, weights: Any, cv: int | None, seed: Any, callback: Progress | None
 ) -> pd.DataFrame:
     """All error measures, on training rows and on unseen rows."""
     check_weights_go_with(newdata, weights)
@@ -203,13 +197,7 @@ def _checked(deltas: Any) -> FloatArray:
 
 
 def error_bounds(
-    fit: FittedRanker,
-    newdata: Any = None,
-    *,
-    delta: float = 0.05,
-    weights: Any = None,
-    cv: int | None = None,
-    seed: int | np.random.Generator = 0,
+    fit: FittedRanker, newdata: Any, delta: float, weights: Any, cv: int | None, seed: Any
 ) -> pd.DataFrame:
     """Upper bounds of expected errors; each holds with probability 1 - delta over the sample."""
     fraction("delta", delta)
@@ -249,15 +237,7 @@ def _usual_deltas(rho: FloatArray) -> FloatArray:
     return np.unique([float(f"{factor * middle:.0e}") for factor in (0.0, 0.25, 0.5, 1.0, 2.0)])
 
 
-def reliability_curves(
-    fit: FittedRanker,
-    newdata: Any = None,
-    *,
-    by: str = "split",
-    bins: int = 10,
-    level: float = 0.95,
-    weights: Any = None,
-) -> pd.DataFrame:
+def reliability_curves(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any) -> pd.DataFrame:
     """Reliability curves: predicted probabilities and observed shares in bins of about equal weight."""
     if "prob" not in fit.prediction_types:
         raise OptionError(f"reliability() needs probabilities; {fit.method!r} has none. Fit with calibrate=True.")
