@@ -17,10 +17,9 @@ import pandas as pd
 
 from . import datasets
 from .api import ordfit
-from .checks import unknown
 from .exceptions import DataError, OptionError, OrdstatError
 from .persistence import UNREADABLE, check_name, load, write_file
-from .registry import METHODS, defaults_of, spelled
+from .registry import METHODS
 from .report.page import page_target
 
 
@@ -136,7 +135,7 @@ def fit_command(given: Namespace) -> None:
       ordstat fit answers.csv "grade ~ hours" --levels poor,fair,good
 
     The response is numbers, or texts whose order --levels gives, the lowest first.
-    `ordstat methods` lists the methods, `ordstat methods NAME` the options of one.
+    `ordstat methods` lists the methods; in Python help("ordstat.REDSVM") has the options of one.
     """
     options = dict(map(_option, given.option))
     if given.save is not None:
@@ -223,39 +222,18 @@ def predict_command(given: Namespace) -> None:
 _WIDTH = 100
 
 
-def _methods_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="a method, to read all about it; a list of all if left out")
-
-
 def methods_command(given: Namespace) -> None:
-    """List the methods and their papers, or describe one.
+    """List the methods: name, class and paper; help("ordstat.REDSVM") in Python describes a class.
 
     examples:
       ordstat methods
-      ordstat methods redsvm
     """
-    if given.name is None:
-        say("\n".join(map(_method_line, METHODS)))
-        return
-    name = spelled(given.name)
-    if name is None:
-        raise unknown("method", given.name, METHODS)
-    entry = METHODS[name]
-    options = ", ".join(f"{option}={default!r}" for option, default in (defaults_of(name) or {}).items())
-    say(f"{name}: {entry.method.__name__}")
-    for option, value in entry.preset.items():
-        say(f"Fixed by the name: {option}={value!r}")
-    say(f"{textwrap.fill(f'Options: {options}', _WIDTH)}\n\n{inspect.getdoc(entry.method)}")
-
-
-def _method_line(name: str) -> str:
-    """What a method does, with its first paper and the options that the name fixes, in a few lines."""
-    entry = METHODS[name]
-    text = " ".join((inspect.getdoc(entry.method) or "").split("\n\n")[0].split())
-    preset = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
-    paper = "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
-    text = f"{name:<22}{text}{f' ({preset})' if preset else ''}{paper}"
-    return textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22)
+    for name, entry in METHODS.items():
+        text = " ".join((inspect.getdoc(entry.method) or "").split("\n\n")[0].split())
+        preset = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
+        paper = "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
+        text = f"{name:<22}{entry.method.__name__}({preset}): {text}{paper}"
+        say(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22))
 
 
 #: By its name: what runs a command, with the text of its --help, and what adds its arguments.
@@ -264,7 +242,7 @@ COMMANDS: dict[str, tuple[Callable[[Namespace], None], Callable[[ArgumentParser]
     "fit": (fit_command, _fit_arguments),
     "summary": (summary_command, _summary_arguments),
     "predict": (predict_command, _predict_arguments),
-    "methods": (methods_command, _methods_arguments),
+    "methods": (methods_command, lambda parser: None),
 }
 
 
