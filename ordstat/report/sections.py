@@ -169,7 +169,7 @@ def error_tables(r: FittedRanker) -> list[Part]:
     """Confusion and errors: the same for every ranker."""
 
     def make() -> list[Table]:
-        frame = r.training_errors.drop(() if r.own_cost else "cost").to_frame("training")
+        frame = r.training_errors.drop([] if r.own_cost else ["cost"]).to_frame("training")
         errors = Table(
             title="Errors and agreement on the training rows",
             frame=frame,
