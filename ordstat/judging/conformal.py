@@ -17,7 +17,7 @@ from ..fitted import FittedRanker, check_weights_go_with
 from ..formula.sample import Rows, Sample
 from ..report.cells import count
 from ..report.frames import NotedFrame
-from ..report.render import Report, Reported, Table
+from ..report.render import Report, Reported
 from .evaluation import Present, fit_present, with_weights
 from .tables import wilson_limits
 
@@ -213,20 +213,19 @@ class ConformalIntervals(Reported):
 
     def report(self) -> Report:
         """The summary as data."""
-        ends = {"from": [self.level], "to": [min(self.level + 1.0 / (self.n + 1), 1.0)]}
-        frame = pd.DataFrame(ends, index=["on average"])
-        note = "For independent rows of one population. Ties of the scores can only raise it."
+        most = min(self.level + 1.0 / (self.n + 1), 1.0)
         return Report(
             title=f"Conformal intervals: {self.results.design.formula}",
             header=(
                 ("Method", repr(self.results.method)),
-                ("Level", f"{self.level:g}"),
+                ("Coverage", f"{self.level:g} to {most:.3g} on average"),
                 ("Fitted to", f"{count(self.results.nobs)} rows"),
                 ("Calibrated on", f"{self.n} other rows"),
                 ("Grown by", _BY[self.grown]),
                 ("Radius", f"{self.radius:.4g}"),
             ),
-            tables=(Table(title="Guaranteed coverage", frame=frame, note=note),),
+            tables=(),
+            notes=("Coverage is for independent rows of one population; ties of the scores can only raise it.",),
         )
 
 
