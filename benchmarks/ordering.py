@@ -50,7 +50,7 @@ def _rows(name: str) -> list[dict[str, object]]:
             "absolute error": compared.table.loc[labels[method], "absolute error"],
             "se": compared.table.loc[labels[method], "absolute error se"],
             "published": published,
-            "worse than redsvm": differences["worse"].get(labels[method]),
+            "p against redsvm": differences["p_value"].get(labels[method]),
         }
         for method, published in PUBLISHED[name].items()
     ]

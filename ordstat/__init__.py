@@ -81,10 +81,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("ordstat")
-    from .checks import advice
-
-    hint = advice("package", name)
-    raise AttributeError(f"module 'ordstat' has no attribute {name!r}{hint and '.' + hint}")
+    raise AttributeError(f"module 'ordstat' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

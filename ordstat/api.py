@@ -120,8 +120,8 @@ def ordfit(
         - random_penalty: "gamma" keeps standard deviations of random effects off 0
         - start, max_iter, tol: where Newton's method begins, its steps, and the gradient at which it ends
 
-        `help(ordstat.CumulativeLink)` tells more of them, `help(ordstat.REDSVM)` lists those of "redsvm" (C, kernel,
-        ...), and `ordstat methods NAME` in a shell those of any method.
+        `help("ordstat.CumulativeLink")` says more about them, `help("ordstat.REDSVM")` has those of "redsvm" (C,
+        kernel, ...); `ordstat methods` in a shell lists every method with its class.
 
     Returns
     -------

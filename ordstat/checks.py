@@ -424,10 +424,6 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         "ifelse": "Write I(x > 0), or make the result a column of the data by numpy.where.",
         "interaction": "Write a:b for every combination of two factors, a * b with their own effects.",
     },
-    "package": {
-        **dict.fromkeys(("clm", "clmm", "polr", "lrm", "orm", "vglm", "ologit"), "Use ordfit(formula, data)."),
-        "orderedmodel": "Use ordfit(formula, data).",
-    },
 }
 
 

@@ -1,4 +1,4 @@
-"""The command line: `ordstat demo`, `fit`, `summary`, `predict`, `methods`, `datasets`."""
+"""The command line: `ordstat demo`, `fit`, `summary`, `predict`, `methods`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ import pandas as pd
 
 from . import datasets
 from .api import ordfit
-from .checks import unknown
 from .exceptions import DataError, OptionError, OrdstatError
 from .persistence import UNREADABLE, check_name, load, write_file
-from .registry import METHODS, defaults_of, spelled
+from .registry import METHODS
 from .report.page import page_target
 
 
@@ -61,34 +60,21 @@ def read_table(path: str, separator: str | None = None) -> pd.DataFrame:
     DataError
         The file does not exist, cannot be read or has no rows.
     """
-    usual = _separator(path)
+    how: dict[str, Any] = {"sep": separator or _separator(path), "encoding": "utf-8-sig", "low_memory": False}
     if not Path(path).is_file():
         raise DataError(f"there is no file {path!r}.")
     try:
-        frame = _read_text(path, separator or usual)
+        frame: pd.DataFrame = pd.read_csv(path, keep_default_na=False, na_values=_MISSING, **how)
+        names = pd.read_csv(path, header=None, nrows=1, dtype=str, **how).iloc[0].dropna()
     except UNREADABLE as error:
-        if isinstance(error, OrdstatError):
-            raise
         raise DataError(f"{path!r} cannot be read as {Path(path).suffix}: {error}") from error
-    if frame.empty:
-        raise DataError(f"{path!r} has no rows.")
-    return frame
-
-
-def _read_text(path: str, separator: str) -> pd.DataFrame:
-    how: dict[str, Any] = {"sep": separator, "encoding": "utf-8-sig", "low_memory": False}
-    frame: pd.DataFrame = pd.read_csv(path, keep_default_na=False, na_values=_MISSING, **how)
-    names = pd.read_csv(path, header=None, nrows=1, dtype=str, **how).iloc[0].dropna()
     if names.duplicated().any():
         raise DataError(f"{path!r} has several columns {names[names.duplicated()].iloc[0]!r}. Rename them.")
     if len(names) == 1 and any(mark in names.iloc[0] for mark in ";\t,"):
         raise DataError(f"{path!r} has only the column {names.iloc[0]!r}. Give the separator: --separator ';'.")
+    if frame.empty:
+        raise DataError(f"{path!r} has no rows.")
     return frame
-
-
-def write_table(frame: pd.DataFrame, path: str) -> None:
-    """Write a data frame to a file that ends in .csv or .tsv."""
-    write_file(path, frame.to_csv(sep=_separator(path), index=False).encode())
 
 
 def _add_data(parser: ArgumentParser) -> None:
@@ -140,7 +126,6 @@ def fit_command(given: Namespace) -> None:
     """Fit a model or ranker to a file, and print its summary.
 
     examples:
-      ordstat datasets wine -o wine.csv
       ordstat fit wine.csv "rating ~ temp + contact"
       ordstat fit wine.csv "rating ~ temp + (1 | judge)" --option quadrature=7
       ordstat fit wine.csv "rating ~ temp" --option nominal="~ contact"
@@ -150,7 +135,7 @@ def fit_command(given: Namespace) -> None:
       ordstat fit answers.csv "grade ~ hours" --levels poor,fair,good
 
     The response is numbers, or texts whose order --levels gives, the lowest first.
-    `ordstat methods` lists the methods, `ordstat methods NAME` the options of one.
+    `ordstat methods` lists the methods; in Python help("ordstat.REDSVM") has the options of one.
     """
     options = dict(map(_option, given.option))
     if given.save is not None:
@@ -231,66 +216,24 @@ def predict_command(given: Namespace) -> None:
     if given.output is None:
         table.to_csv(sys.stdout, index=False)
     else:
-        write_table(table, given.output)
+        write_file(given.output, table.to_csv(sep=_separator(given.output), index=False).encode())
 
 
 _WIDTH = 100
 
 
-def _methods_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="a method, to read all about it; a list of all if left out")
-
-
 def methods_command(given: Namespace) -> None:
-    """List the methods and their papers, or describe one.
+    """List the methods: name, class and paper; help("ordstat.REDSVM") in Python describes a class.
 
     examples:
       ordstat methods
-      ordstat methods redsvm
     """
-    if given.name is None:
-        say("\n".join(map(_method_line, METHODS)))
-        return
-    name = spelled(given.name)
-    if name is None:
-        raise unknown("method", given.name, METHODS)
-    entry = METHODS[name]
-    options = ", ".join(f"{option}={default!r}" for option, default in (defaults_of(name) or {}).items())
-    say(f"{name}: {entry.method.__name__}")
-    for option, value in entry.preset.items():
-        say(f"Fixed by the name: {option}={value!r}")
-    say(f"{textwrap.fill(f'Options: {options}', _WIDTH)}\n\n{inspect.getdoc(entry.method)}")
-
-
-def _method_line(name: str) -> str:
-    """What a method does, with its first paper and the options that the name fixes, in a few lines."""
-    entry = METHODS[name]
-    text = " ".join((inspect.getdoc(entry.method) or "").split("\n\n")[0].split())
-    preset = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
-    paper = "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
-    text = f"{name:<22}{text}{f' ({preset})' if preset else ''}{paper}"
-    return textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22)
-
-
-def _datasets_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="a data set, for its first rows; a list of all if left out")
-    parser.add_argument("-o", "--output", metavar="FILE", help=f"write it to a file that ends in {_ENDINGS}")
-
-
-def datasets_command(given: Namespace) -> None:
-    """List the data sets that come with ordstat, or write one to a file.
-
-    examples:
-      ordstat datasets
-      ordstat datasets wine -o wine.csv
-    """
-    if given.name is None:
-        frames = {name: datasets.load(name) for name in datasets.NAMES}
-        say("\n".join(f"{name}: {len(frame)} rows of {', '.join(map(str, frame))}" for name, frame in frames.items()))
-    elif given.output is None:
-        say(datasets.load(given.name).head(10).to_string(index=False))
-    else:
-        write_table(datasets.load(given.name), given.output)
+    for name, entry in METHODS.items():
+        text = " ".join((inspect.getdoc(entry.method) or "").split("\n\n")[0].split())
+        preset = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
+        paper = "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
+        text = f"{name:<22}{entry.method.__name__}({preset}): {text}{paper}"
+        say(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22))
 
 
 #: By its name: what runs a command, with the text of its --help, and what adds its arguments.
@@ -299,8 +242,7 @@ COMMANDS: dict[str, tuple[Callable[[Namespace], None], Callable[[ArgumentParser]
     "fit": (fit_command, _fit_arguments),
     "summary": (summary_command, _summary_arguments),
     "predict": (predict_command, _predict_arguments),
-    "methods": (methods_command, _methods_arguments),
-    "datasets": (datasets_command, _datasets_arguments),
+    "methods": (methods_command, lambda parser: None),
 }
 
 
@@ -314,7 +256,7 @@ def _parser() -> ArgumentParser:
 
     a first walk:
       ordstat demo
-      ordstat datasets wine -o wine.csv
+      python -c "from ordstat import datasets; datasets.load('wine').to_csv('wine.csv', index=False)"
       ordstat fit wine.csv "rating ~ temp + contact" --save wine.ordstat
       ordstat predict wine.ordstat wine.csv --type prob
 

@@ -240,16 +240,26 @@ def compare(
         check(contestant)
     drawn = _drawn(contestants, cv, repeats, rng)
     judged = _judged(contestants, drawn, cost, int(rng.integers(2**63)), n_jobs, callback)
-    failed = _failures(contestants, judged, cv)
+    failed = pd.DataFrame(
+        [
+            (contestant.label, number // cv + 1, number % cv + 1, fold.failure)
+            for contestant, folds in zip(contestants, judged, strict=True)
+            for number, fold in enumerate(folds)
+            if fold.failure
+        ],
+        columns=["method", "repeat", "fold", "message"],
+    )
     failures = failure_notes(failed, len(judged[0]))
     if len(failures) == len(contestants):
         raise DataError(f"Every method failed in some fold: {failures[0]}")
     for note in failures:
         warn(note, DataWarning)
-    design = contestants[0].design
+    design, formulas = contestants[0].design, {contestant.design.formula for contestant in contestants}
+    what, topic = ("model", design.response) if len(formulas) > 1 else ("method", formulas.pop())
+    times = f", {repeats} times" if repeats > 1 else ""
     label = f"{CostMatrix.parse(cost).label} error"
     compared = Comparison(
-        title=_title(contestants, cv, repeats),
+        title=f"{counted(len(contestants), what)} by {cv}-fold cross-validation{times}: {topic}",
         labels=tuple(contestant.label for contestant in contestants),
         values=np.array([[fold.values for fold in folds] for folds in judged]),
         seconds=np.array([[fold.seconds for fold in folds] for folds in judged]),
@@ -307,26 +317,6 @@ def _judged(
         if callback is not None:
             callback(len(results), len(tasks), "comparison")
     return [results[first :: len(contestants)] for first in range(len(contestants))]
-
-
-def _failures(contestants: Sequence[Contestant], results: Sequence[Sequence[Judged]], cv: int) -> pd.DataFrame:
-    """Every fit that failed."""
-    rows = [
-        (contestant.label, number // cv + 1, number % cv + 1, judged.failure)
-        for contestant, folds in zip(contestants, results, strict=True)
-        for number, judged in enumerate(folds)
-        if judged.failure
-    ]
-    return pd.DataFrame(rows, columns=["method", "repeat", "fold", "message"])
-
-
-def _title(contestants: Sequence[Contestant], cv: int, repeats: int) -> str:
-    formulas = {contestant.design.formula for contestant in contestants}
-    several = len(formulas) > 1
-    what = counted(len(contestants), "model" if several else "method")
-    times = f", {repeats} times" if repeats > 1 else ""
-    of = contestants[0].design.response if several else formulas.pop()
-    return f"{what} by {cv}-fold cross-validation{times}: {of}"
 
 
 def _notes(

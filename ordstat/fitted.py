@@ -20,7 +20,7 @@ from .formula.columns import Columns, as_frame, refuse
 from .formula.inputs import vector, weights_of
 from .formula.sample import Rows, Sample
 from .judging.costs import sample_costs
-from .judging.errors import ErrorTable, Predictions, error_table
+from .judging.errors import Predictions, error_table
 from .judging.evaluation import evaluate
 from .judging.geometry import Geometry
 from .judging.margins import DRAWN, MarginBounds, Margins, margins, training_bounds
@@ -470,7 +470,7 @@ class FittedRanker:
         return evaluate(self.fit, sample, self.method.cost_matrix, self.probabilities_of, self.fit.scores)
 
     @cached_property
-    def training_errors(self) -> ErrorTable:
+    def training_errors(self) -> pd.Series:
         """Error table of the rows of the fit."""
         return error_table(self.training)
 
@@ -553,9 +553,7 @@ class FittedRanker:
             reason = f"No margin bounds: {sentence[:1].lower()}{sentence[1:]}."
         else:
             costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
-            general = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
-            more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
-            return MarginBounds(bounds=(*general.bounds, *more.bounds), notes=(*general.notes, *more.notes))
+            return training_bounds(self.training_margins, self.geometry, sample, costs, delta)
         return MarginBounds(bounds=(), notes=(reason,))
 
     @property

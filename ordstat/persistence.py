@@ -99,13 +99,19 @@ def _frame(index: Any, names: Any, *columns: Any) -> pd.DataFrame:
     return pd.DataFrame(series, index=index, copy=False).set_axis(names, axis=1)
 
 
+def _refused(value: Any) -> OptionError:
+    return OptionError(
+        f"save cannot put {type(value).__name__} {repr(value)[:77]} into a file, which holds values, no code. "
+        "Fit without it, or use pickle and open only files that you trust."
+    )
+
+
 def _name(function: Any) -> list[str]:
-    """The name of a function in a file; KeyError if a file may not hold it."""
-    return [{value: name for name, value in functions().items()}[function]]
-
-
-def _function(name: str) -> Any:
-    return functions()[name]
+    """The name of a function in a file; OptionError if a file may not hold it."""
+    for name, value in functions().items():
+        if value is function:
+            return [name]
+    raise _refused(function)
 
 
 #: By the name in a file: the type, the parts of a value, the value of the parts.
@@ -126,8 +132,8 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
         lambda t, x: np.frombuffer(bytes.fromhex(x), t)[0],
     ),
     "objects": (np.ndarray, lambda a: [a.shape, *a.ravel()], _objects),
-    "function": (FunctionType, _name, _function),
-    "ufunc": (np.ufunc, _name, _function),
+    "function": (FunctionType, _name, lambda name: functions()[name]),
+    "ufunc": (np.ufunc, _name, lambda name: functions()[name]),
     "partial": (partial, lambda p: [p.func, p.args, p.keywords], _partial),
     "link": (Link, lambda link: [link.name, link.lam], link_of),
     "flexible": (FlexibleLink, lambda link: [link.name], FLEXIBLE.__getitem__),
@@ -365,26 +371,17 @@ class Packing:
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
             self.arrays.append(value)
             return {"array": len(self.arrays) - 1}
-        try:
-            if tag is not None:
-                return {tag: [self.pack(part) for part in VALUES[tag][1](value)]}
-        except KeyError:
-            raise self._refusal(value) from None
+        if tag is not None:
+            return {tag: [self.pack(part) for part in VALUES[tag][1](value)]}
         if (parts := model_parts(value)) is not None:
             return {"model": [self.pack(part) for part in parts]}
         if not (is_dataclass(kind) and kind.__module__.startswith(f"{_PACKAGE}.")):
-            raise self._refusal(value)
-        state = value.__getstate__() if hasattr(kind, "__getstate__") else None
+            raise _refused(value)
+        state = value.__getstate__()
         state = state if isinstance(state, dict) else {}
         packed = {f.name: self.pack(state.get(f.name, getattr(value, f.name))) for f in fields(kind)}
         self.objects.append({"class": _class_name(kind), "fields": packed})
         return {"object": len(self.objects) - 1}
-
-    def _refusal(self, value: Any) -> OptionError:
-        return OptionError(
-            f"save cannot put {type(value).__name__} {repr(value)[:77]} into a file, which holds values, no code. "
-            "Fit without it, or use pickle and open only files that you trust."
-        )
 
 
 @dataclass(eq=False)

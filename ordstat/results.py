@@ -286,7 +286,6 @@ class OrdinalResults(FittedRanker):
         *,
         weights: Any = None,
         cv: int | None = None,
-        bootstrap: int | None = None,
         seed: int | np.random.Generator = 0,
         callback: Progress | None = None,
     ) -> pd.DataFrame:
@@ -303,13 +302,10 @@ class OrdinalResults(FittedRanker):
             do the groups of random effects (of crossed ones the more numerous), whose rows are then predicted by
             averages over the random effects. A row of whole weight w is dealt out as w rows, unless columns tell
             nearly all rows apart, so that a flexible model would know the twins of a held-out row.
-        bootstrap : int, optional
-            Number of bootstrap samples of rows (of clusters or groups of random effects, where the fit has them) behind
-            columns "training se" and "new data se".
         seed : int or numpy.random.Generator
-            Seed of folds and bootstrap.
+            Seed of the folds.
         callback : callable(step, total, message), optional
-            Called after every fold and bootstrap sample.
+            Called after every fold.
 
         Returns
         -------
@@ -327,7 +323,7 @@ class OrdinalResults(FittedRanker):
         """
         from .judging.tables import error_measures
 
-        return error_measures(self, newdata, weights=weights, cv=cv, bootstrap=bootstrap, seed=seed, callback=callback)
+        return error_measures(self, newdata, weights, cv, seed, callback)
 
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
         """Weight of the rows of each observed level (rows) that are given each level (columns).
@@ -447,7 +443,7 @@ class OrdinalResults(FittedRanker):
         """
         from .judging.tables import error_bounds
 
-        return error_bounds(self, newdata, delta=delta, weights=weights, cv=cv, seed=seed)
+        return error_bounds(self, newdata, delta, weights, cv, seed)
 
     def reliability(
         self, newdata: Any = None, *, by: str = "split", bins: int = 10, level: float = 0.95, weights: Any = None
@@ -486,7 +482,7 @@ class OrdinalResults(FittedRanker):
         """
         from .judging.tables import reliability_curves
 
-        return reliability_curves(self, newdata, by=by, bins=bins, level=level, weights=weights)
+        return reliability_curves(self, newdata, by, bins, level, weights)
 
     def conformal(
         self,
@@ -547,7 +543,7 @@ class OrdinalResults(FittedRanker):
         """
         from .judging.conformal import conformal_intervals
 
-        return conformal_intervals(self, level, data, weights=weights, share=share, seed=seed)
+        return conformal_intervals(self, level, data, weights, share, seed)
 
     def importance(
         self,
@@ -631,17 +627,7 @@ class OrdinalResults(FittedRanker):
         """
         from .judging.importance import importance
 
-        return importance(
-            self,
-            kind,
-            newdata,
-            measure=measure,
-            repeats=repeats,
-            seed=seed,
-            weights=weights,
-            level=level,
-            callback=callback,
-        )
+        return importance(self, kind, newdata, measure, repeats, seed, weights, level, callback)
 
     def report(self, path: Any = None, *, pictures: bool = True) -> Any:
         """Write a page about the fit: question, data, summary, pictures, references.

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import fraction, number, one_of
+from ..checks import fraction, one_of
 from ..exceptions import OptionError
 from ..formula.sample import Sample
 from ..method import Method
@@ -113,7 +113,7 @@ class Contestant:
             except _FAILURES as problem:
                 text = str(problem) or type(problem).__name__
                 return Judged(values=np.full(len(MEASURES), np.nan), failure=text)
-        values = np.array(pd.Series(table.values, index=list(table.names)).reindex(list(MEASURES)))
+        values = table.reindex(list(MEASURES)).to_numpy()
         return Judged(values=values, seconds=seconds, reached=fit.certificate.reached)
 
 
@@ -122,7 +122,7 @@ SHOWN = (
     "classification error", "absolute error", "macro absolute error", "quadratic kappa", "concordance",
     "ranked probability score", "log-loss",
 )  # fmt: skip
-_DIFFERENCE = ("difference", "std_error", "lower", "upper", "statistic", "p_value", "better", "same", "worse")
+_DIFFERENCE = ("difference", "std_error", "lower", "upper", "statistic", "p_value")
 # Letters of a method's name in what is printed.
 _LONGEST = 22
 
@@ -192,16 +192,14 @@ class Comparison(Reported):
         """
         frame = pd.DataFrame(index=pd.Index(self.labels, name="method"))
         for measure in self._shown:
-            means = [self._resampled(values) for values in self._of(measure)]
-            frame[measure] = [resampled.mean for resampled in means]
-            frame[f"{measure} se"] = [resampled.std_error for resampled in means]
+            frame[[measure, f"{measure} se"]] = [self._resampled(values)[:2] for values in self._of(measure)]
         frame["seconds"] = self.seconds.mean(axis=1)
         return NotedFrame.of(frame.loc[self._order(self.measure)], self.notes, self.title)
 
     def differences(
-        self, measure: str | None = None, against: str | None = None, *, rope: float = 0.01, level: float = 0.95
+        self, measure: str | None = None, against: str | None = None, *, level: float = 0.95
     ) -> pd.DataFrame:
-        """Differences of one measure from the best method, or from another, with two tests of each.
+        """Differences of one measure from the best method, or from another, with a test of each.
 
         Parameters
         ----------
@@ -209,8 +207,6 @@ class Comparison(Reported):
             Any in `.folds`; the mean cost if not given.
         against : str, optional
             A method; that of the best mean if not given.
-        rope : float >= 0
-            Region of practical equivalence: differences up to this size do not count, in units of the measure.
         level : float in (0, 1)
             Of the limits.
 
@@ -218,8 +214,7 @@ class Comparison(Reported):
         -------
         pandas.DataFrame
             One row for each other method: difference, std_error, lower, upper, statistic, p_value (corrected
-            resampled t test), better, same, worse (probabilities that the method is better than, practically the
-            same as, or worse than `against`, by the Bayesian correlated t test).
+            resampled t test).
 
         Raises
         ------
@@ -229,9 +224,8 @@ class Comparison(Reported):
         Notes
         -----
         With the J differences d of the folds, the standard error is sqrt((1/J + 1/(k - 1)) var(d)), and the degrees
-        of freedom are J - 1 [Nadeau & Bengio 2003, sec. 3]. The posterior of the mean difference is Student's t with
-        the same location, scale and degrees of freedom [Benavoli et al. 2017, eq. 8]. Neither is adjusted for the
-        number of methods, nor for the choice of the best by the same folds.
+        of freedom are J - 1 [Nadeau & Bengio 2003, sec. 3]. The p-values are not adjusted for the number of methods,
+        nor for the choice of the best by the same folds.
 
         Examples
         --------
@@ -243,24 +237,16 @@ class Comparison(Reported):
         """
         measure = self._measure(measure)
         against = self._against(measure, against or self._order(measure)[0])
-        number("rope", rope, least=0.0)
         fraction("level", level)
-        rows = {}
-        for label, values in self._fold_values(measure, against).items():
-            resampled = self._resampled(values)
-            smaller, same, larger = resampled.probabilities(rope)
-            better, worse = (larger, smaller) if measure in LARGER_IS_BETTER else (smaller, larger)
-            limits, test = resampled.limits(level), (resampled.statistic, resampled.p_value)
-            rows[label] = (resampled.mean, resampled.std_error, *limits, *test, better, same, worse)
-        index = pd.Index(list(rows), name="method", dtype=object)
-        frame = pd.DataFrame(list(rows.values()), index=index, columns=list(_DIFFERENCE))
+        folds = self._fold_values(measure, against)
+        index = pd.Index(list(folds), name="method", dtype=object)
+        rows = [self._resampled(values, level) for values in folds.values()]
+        frame = pd.DataFrame(rows, index=index, columns=list(_DIFFERENCE))
         df = max(int((~np.isnan(self._of(measure)).all(axis=0)).sum()) - 1, 0)
         notes = [
             f"Differences from {against}, {100 * level:g}% limits; a "
             f"{'larger' if measure in LARGER_IS_BETTER else 'smaller'} {measure} is better.",
             f"Corrected resampled t test, {df} degrees of freedom (Nadeau and Bengio 2003); p-values not adjusted.",
-            f"better, same, worse: posterior probabilities of a difference beyond or within +-{rope:g} "
-            "(Bayesian correlated t test, Benavoli et al. 2017).",
         ]
         return NotedFrame.of(frame, notes, f"Differences in {measure}")
 
@@ -271,6 +257,7 @@ class Comparison(Reported):
         measure: str | None = None,
         against: str | None = None,
         level: float = 0.95,
+        title: str | None = None,
         draw: bool = True,
     ) -> Any:
         """Means of a measure with their limits, and the folds as small marks; the best on top.
@@ -285,6 +272,7 @@ class Comparison(Reported):
             folds that are hard for one method are hard for the others too.
         level : float in (0, 1)
             Of the limits.
+        title : str, optional
         draw : bool
             False returns the frame: mean, lower and upper of each method, the best first.
         """
@@ -295,26 +283,23 @@ class Comparison(Reported):
             against = self._against(measure, against)
             what = f"difference in {measure} from {against}, {100 * level:g}% limits"
         folds = self._fold_values(measure, against)
-        rows = []
-        for resampled in map(self._resampled, folds.values()):
-            rows.append((resampled.mean, *resampled.limits(level)))
-        frame = pd.DataFrame(rows, columns=["mean", "lower", "upper"], index=pd.Index(list(folds), name="method"))
-        return Sheet(ax).show(compared, frame, folds, what) if draw else frame
+        rows = [self._resampled(values, level) for values in folds.values()]
+        frame = pd.DataFrame(rows, columns=["mean", *_DIFFERENCE[1:]], index=pd.Index(list(folds), name="method"))
+        frame = frame[["mean", "lower", "upper"]]
+        return Sheet(ax, title).show(compared, frame, folds, what) if draw else frame
 
     def report(self) -> Report:
         """What is printed: means, differences from the best, ranks and seconds."""
         frame = self.table[[self.measure, f"{self.measure} se", "seconds"]]
-        differences = self.differences()[["difference", "p_value", "same", "worse"]]
+        differences = self.differences()[["difference", "p_value"]]
         frame = frame.set_axis(["mean", "SE", "seconds"], axis=1)
-        frame = frame.join(differences.set_axis(["diff.", "p", "P(same)", "P(worse)"], axis=1))
+        frame = frame.join(differences.set_axis(["diff.", "p"], axis=1))
         short = [shortened_middle(str(name), _LONGEST) for name in frame.index]
         if len(set(short)) == len(short):
             frame.index = pd.Index(short, name="method")
-        formats = {"p": "p", "P(same)": ".2f", "P(worse)": ".2f", "seconds": ".2g"}
-        note = (
-            f"diff., p: from {shortened_middle(self.best, 2 * _LONGEST)}, corrected resampled t test. P(same), "
-            "P(worse): within 0.01 of it, worse by more (Bayesian). Other measures: .table."
-        )
+        formats = {"p": "p", "seconds": ".2g"}
+        best = shortened_middle(self.best, 2 * _LONGEST)
+        note = f"diff., p: from {best}, corrected resampled t test. Other measures: .table."
         title = self.measure[:1].upper() + self.measure[1:]
         table = Table(title=title, frame=frame, formats=dict.fromkeys(frame, ".3f") | formats, note=note)
         return Report(title=self.title, header=(), tables=(table,), notes=self.notes)
@@ -334,12 +319,12 @@ class Comparison(Reported):
     def _failing(self) -> BoolArray:
         return np.isin(self.labels, self.failed["method"].to_numpy(dtype=object))
 
-    def _resampled(self, values: FloatArray) -> Resampled:
-        return Resampled.of(values, self.weights, ratio=1.0 / (self.cv - 1))
+    def _resampled(self, values: FloatArray, level: float = 0.95) -> tuple[float, ...]:
+        return resampled(values, self.weights, 1.0 / (self.cv - 1), level)
 
     def _order(self, measure: str) -> list[str]:
         """Methods by their mean, the best first; those without one last."""
-        means = np.array([self._resampled(values).mean for values in self._of(measure)])
+        means = np.array([self._resampled(values)[0] for values in self._of(measure)])
         signed = -means if measure in LARGER_IS_BETTER else means
         return [self.labels[place] for place in np.argsort(signed, kind="stable")]
 
@@ -398,84 +383,43 @@ def fold_notes(comparison: Comparison) -> list[str]:
     return notes
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Resampled:
-    """A mean over J fits of a cross-validation, with the corrected standard error of Nadeau and Bengio.
+def resampled(
+    values: FloatArray, weights: FloatArray, ratio: float, level: float = 0.95
+) -> tuple[float, float, float, float, float, float]:
+    """Mean of J folds, its corrected standard error, its limits, and the t test of a mean of 0.
 
-    Attributes
+    Parameters
     ----------
-    mean : float
-        Each fold counting by its weight.
-    std_error : float
-        sqrt((1/J + n_test/n_train) s^2); NaN of fewer than two folds.
-    n : int
-        J.
+    values, weights : (J,)
+        Each fold counts by its weight; values that are NaN do not count.
+    ratio : float
+        n_test / n_train.
+    level : float in (0, 1)
+        Of the limits.
+
+    Returns
+    -------
+    tuple
+        mean, std_error = sqrt((1/J + ratio) s^2), lower, upper, statistic (mean / std_error), two-sided p_value with
+        J - 1 degrees of freedom [Nadeau & Bengio 2003, sec. 3]. The standard error of fewer than two folds is NaN.
+
+    Examples
+    --------
+    >>> mean, std_error, *others = resampled(np.array([1.0, 2.0, 3.0]), np.ones(3), ratio=0.5)
+    >>> mean, round(std_error**2, 4)  # (1/3 + 1/2) * 1
+    (2.0, 0.8333)
     """
-
-    mean: float
-    std_error: float
-    n: int
-
-    @classmethod
-    def of(cls, values: FloatArray, weights: FloatArray, ratio: float) -> Resampled:
-        """The mean of values (J,) with weights (J,); those that are NaN do not count.
-
-        Parameters
-        ----------
-        values, weights : (J,)
-        ratio : float
-            n_test / n_train.
-
-        Examples
-        --------
-        >>> resampled = Resampled.of(np.array([1.0, 2.0, 3.0]), np.ones(3), ratio=0.5)
-        >>> resampled.mean, round(resampled.std_error**2, 4)  # (1/3 + 1/2) * 1
-        (2.0, 0.8333)
-        """
-        present = ~np.isnan(values)
-        values, weights, J = values[present], weights[present], int(present.sum())
-        if J == 0:
-            return cls(mean=float("nan"), std_error=float("nan"), n=0)
+    present = ~np.isnan(values)
+    values, weights, J = values[present], weights[present], int(present.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):  # an infinite mean has no deviation
         share = weights / weights.sum()
-        mean = float(share @ values)
-        with np.errstate(invalid="ignore"):  # an infinite mean has no deviation
-            variance = J / (J - 1) * float(share @ (values - mean) ** 2) if J > 1 else float("nan")
-        return cls(mean=mean, std_error=float(np.sqrt((1.0 / J + ratio) * variance)), n=J)
-
-    @property
-    def df(self) -> int:
-        """Degrees of freedom, J - 1."""
-        return self.n - 1
-
-    @property
-    def statistic(self) -> float:
-        """mean / std_error; NaN where all values are 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.divide(self.mean, self.std_error))
-
-    @property
-    def p_value(self) -> float:
-        """Two-sided, of a mean of 0: the corrected resampled t test."""
-        return float("nan") if np.isnan(self.statistic) else float(2.0 * stdtr(self.df, -abs(self.statistic)))
-
-    def limits(self, level: float) -> tuple[float, float]:
-        """Confidence limits, which are also those of the posterior."""
-        half = float(stdtrit(max(self.df, 1), 0.5 + 0.5 * level)) * self.std_error
-        return self.mean - half, self.mean + half
-
-    def probabilities(self, rope: float) -> tuple[float, float, float]:
-        """P(mean < -rope), P(-rope <= mean <= rope) and P(mean > rope) given the folds.
-
-        The posterior of the Bayesian correlated t test under its flat prior, Student's t about the mean with the
-        corrected standard error (Corani & Benavoli 2015; Benavoli et al. 2017, eq. 8).
-        """
-        if np.isnan(self.std_error):
-            return (float("nan"),) * 3
-        if self.std_error == 0.0:  # all of the posterior is at the mean
-            return float(self.mean < -rope), float(abs(self.mean) <= rope), float(self.mean > rope)
-        below = float(stdtr(self.df, (-rope - self.mean) / self.std_error))
-        above = float(stdtr(self.df, (self.mean - rope) / self.std_error))
-        return below, max(0.0, 1.0 - below - above), above
+        mean = share @ values if J else np.nan
+        variance = np.float64(J) / (J - 1) * (share @ (values - mean) ** 2) if J > 1 else np.nan
+        std_error = np.sqrt((1.0 / max(J, 1) + ratio) * variance)
+        statistic = np.divide(mean, std_error)
+    half = stdtrit(max(J - 1, 1), 0.5 + 0.5 * level) * std_error
+    p_value = 2.0 * stdtr(max(J - 1, 1), -abs(statistic))
+    return float(mean), float(std_error), float(mean - half), float(mean + half), float(statistic), float(p_value)
 
 
 def group_codes(groupings: list[IntArray]) -> IntArray:

@@ -17,7 +17,7 @@ from ..fitted import FittedRanker, check_weights_go_with
 from ..formula.sample import Rows, Sample
 from ..report.cells import count
 from ..report.frames import NotedFrame
-from ..report.render import Report, Reported, Table
+from ..report.render import Report, Reported
 from .evaluation import Present, fit_present, with_weights
 from .tables import wilson_limits
 
@@ -213,31 +213,24 @@ class ConformalIntervals(Reported):
 
     def report(self) -> Report:
         """The summary as data."""
-        ends = {"from": [self.level], "to": [min(self.level + 1.0 / (self.n + 1), 1.0)]}
-        frame = pd.DataFrame(ends, index=["on average"])
-        note = "For independent rows of one population. Ties of the scores can only raise it."
+        most = min(self.level + 1.0 / (self.n + 1), 1.0)
         return Report(
             title=f"Conformal intervals: {self.results.design.formula}",
             header=(
                 ("Method", repr(self.results.method)),
-                ("Level", f"{self.level:g}"),
+                ("Coverage", f"{self.level:g} to {most:.3g} on average"),
                 ("Fitted to", f"{count(self.results.nobs)} rows"),
                 ("Calibrated on", f"{self.n} other rows"),
                 ("Grown by", _BY[self.grown]),
                 ("Radius", f"{self.radius:.4g}"),
             ),
-            tables=(Table(title="Guaranteed coverage", frame=frame, note=note),),
+            tables=(),
+            notes=("Coverage is for independent rows of one population; ties of the scores can only raise it.",),
         )
 
 
 def conformal_intervals(
-    fit: FittedRanker,
-    level: float = 0.9,
-    data: Any = None,
-    *,
-    weights: Any = None,
-    share: float = 0.3,
-    seed: int | np.random.Generator = 0,
+    fit: FittedRanker, level: float, data: Any, weights: Any, share: float, seed: Any
 ) -> ConformalIntervals:
     """Intervals of levels that hold the true one with probability at least `level`, by split conformal prediction."""
     fraction("level", level)

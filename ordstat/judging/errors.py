@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
 
-from .._typing import AnyArray, FloatArray, IntArray, Progress
-from ..checks import whole
+from .._typing import AnyArray, FloatArray, IntArray
 from .costs import apart, named_costs
 
 
@@ -39,7 +38,7 @@ class PairCounts:
 
 @dataclass(frozen=True, eq=False)
 class PairOrder:
-    """Rows sorted by score once, so that pairs can be counted under any weights (the bootstrap needs many).
+    """Rows sorted by score once, to count pairs.
 
     Attributes
     ----------
@@ -237,27 +236,6 @@ class Predictions:
         return losses
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ErrorTable:
-    """Measures by name.
-
-    Attributes
-    ----------
-    names : tuple of str
-    values : (M,)
-        NaN where a measure has no meaning (all rows of one rank, for instance).
-    standard_errors : (M,) or None
-    """
-
-    names: tuple[str, ...]
-    values: FloatArray
-    standard_errors: FloatArray | None = None
-
-    def value(self, name: str) -> float:
-        """The measure called `name`."""
-        return float(self.values[self.names.index(name)])
-
-
 def log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
     """(N,) -log p of the observed rank, in nats; infinite where p = 0, NaN where p < 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -303,8 +281,8 @@ def measures_of(p: Predictions) -> tuple[str, ...]:
     return tuple(name for name in MEASURES if name not in lacking)
 
 
-def measured(p: Predictions, names: Sequence[str], weights: FloatArray | None = None) -> list[float]:
-    """Measures by name, without the work for the others; under other case weights (N,) if given.
+def measured(p: Predictions, names: Sequence[str]) -> list[float]:
+    """Measures by name, without the work for the others.
 
     Examples
     --------
@@ -313,8 +291,7 @@ def measured(p: Predictions, names: Sequence[str], weights: FloatArray | None = 
     >>> measured(p, ["absolute error", "macro absolute error"])
     [0.5, 0.5]
     """
-    weights = p.weights if weights is None else weights
-    cells = confusion(p.y, p.codes, weights, p.n_levels)
+    weights, cells = p.weights, confusion(p.y, p.codes, p.weights, p.n_levels)
     pairs = None if _OF_SCORES.keys().isdisjoint(names) else p.order.counts(weights)
     values = []
     for name in names:
@@ -327,7 +304,7 @@ def measured(p: Predictions, names: Sequence[str], weights: FloatArray | None = 
     return values
 
 
-def error_table(predictions: Predictions) -> ErrorTable:
+def error_table(predictions: Predictions) -> pd.Series:
     """Every measure of methods of ordinal regression that these predictions allow.
 
     Classification error [y != code], absolute error |y - code| and squared error (y - code)^2; their macro averages,
@@ -340,51 +317,11 @@ def error_table(predictions: Predictions) -> ErrorTable:
     --------
     >>> y, codes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1])
     >>> table = error_table(Predictions(y=y, codes=codes, scores=codes * 1.0, n_levels=3, weights=np.ones(4)))
-    >>> table.value("absolute error")
+    >>> float(table["absolute error"])
     0.5
     """
     names = measures_of(predictions)
-    return ErrorTable(names=names, values=np.array(measured(predictions, names)))
-
-
-def bootstrap_table(
-    predictions: Predictions,
-    resamples: int,
-    rng: np.random.Generator,
-    cluster: IntArray | None = None,
-    progress: Progress | None = None,
-) -> ErrorTable:
-    """The error table with bootstrap standard errors: predictions stay, rows are drawn again.
-
-    Parameters
-    ----------
-    predictions : Predictions
-    resamples : int
-        Number of bootstrap samples, at least 2.
-    rng : numpy.random.Generator
-    cluster : (N,) codes 0..G-1, optional
-        Whole clusters are drawn instead of rows.
-    progress : callable(step, total, message), optional
-        Called after every resample.
-
-    Returns
-    -------
-    ErrorTable
-        Values of the sample itself; standard errors from the resamples in which a measure has a meaning. They tell
-        how far the error of this fitted rule may be off, not how much a new fit would vary.
-
-    Raises
-    ------
-    OptionError
-        Fewer than 2 resamples.
-    """
-    whole("the number of bootstrap samples", resamples, 2)
-    table, values = error_table(predictions), []
-    for step in range(resamples):
-        values.append(measured(predictions, table.names, drawn_weights(predictions.weights, cluster, rng)))
-        if progress is not None:
-            progress(step + 1, resamples, "bootstrap")
-    return replace(table, standard_errors=deviations(np.array(values)))
+    return pd.Series(measured(predictions, names), index=list(names))
 
 
 def drawn_weights(weights: FloatArray, cluster: IntArray | None, rng: np.random.Generator) -> FloatArray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from .._typing import AnyArray, FloatArray, IntArray, Progress
 from ..checks import whole
@@ -15,7 +16,7 @@ from ..fit import CostRule, Fit, GapRule, Rule
 from ..formula.sample import Rows, Sample
 from ..prediction.probabilities import Calibration, VoteMap
 from .costs import CostMatrix, sample_costs
-from .errors import ErrorTable, Predictions, deviations, error_table
+from .errors import Predictions, deviations, error_table
 
 #: Function that gives the (N, K) probabilities of a fit, or None if it has none.
 Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
@@ -267,20 +268,20 @@ def crossvalidate(
     return predictions
 
 
-def mean_table(folds: Sequence[Predictions]) -> ErrorTable:
-    """Weighted means over folds, with standard errors (standard deviation / sqrt(F)).
+def mean_table(folds: Sequence[Predictions]) -> pd.DataFrame:
+    """Weighted means over folds, "cv", and standard errors, "cv se" (standard deviation / sqrt(F)).
 
     A measure that is undefined in a fold is averaged over the others. Folds are not pooled, as scores of different fits
     may have different scales. Folds share training rows, so standard errors are approximate.
     """
     tables = [error_table(p) for p in folds]
-    values = np.array([table.values for table in tables])
+    values = np.array(tables)
     weights = np.array([p.weights.sum() for p in folds])[:, None] * ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(weights > 0, values * weights, 0.0).sum(axis=0) / weights.sum(axis=0)
         errors = deviations(values) / np.sqrt(np.isfinite(values).sum(axis=0))
     errors[np.isinf(values).any(axis=0)] = np.nan  # the mean is infinite too
-    return ErrorTable(names=tables[0].names, values=means, standard_errors=errors)
+    return pd.DataFrame({"cv": means, "cv se": errors}, index=tables[0].index)
 
 
 def held_out(sample: Sample, n_folds: int, rng: np.random.Generator, stratified: bool = True) -> FloatArray:

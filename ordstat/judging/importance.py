@@ -145,15 +145,14 @@ _USUAL = ("absolute error", 10, 0, 0.95)
 
 def importance(
     fit: FittedRanker,
-    kind: str | None = None,
-    newdata: Any = None,
-    *,
-    measure: str = "absolute error",
-    repeats: int = 10,
-    seed: int | np.random.Generator = 0,
-    weights: Any = None,
-    level: float = 0.95,
-    callback: Progress | None = None,
+    kind: str | None,
+    newdata: Any,
+    measure: str,
+    repeats: int,
+    seed: Any,
+    weights: Any,
+    level: float,
+    callback: Progress | None,
 ) -> pd.DataFrame:
     """Importance of variables: the rise of an error when the values of a variable are permuted."""
     one_of("kind", kind, (None, *fit.importance_kinds))

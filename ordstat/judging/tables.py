@@ -15,7 +15,7 @@ from ..checks import fraction, generator, one_of, reporter, whole
 from ..exceptions import OptionError
 from ..fitted import FittedRanker, check_weights_go_with
 from ..report.frames import NotedFrame
-from .errors import ErrorTable, Predictions, bootstrap_table, confusion, error_table
+from .errors import Predictions, confusion, error_table
 from .evaluation import crossvalidate, dealt_rows, mean_table
 from .importance import are_own
 from .margins import DRAWN, Bound, delta_errors, dependence, kl_inverse
@@ -126,34 +126,19 @@ def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
 
 
 def error_measures(
-    fit: FittedRanker,
-    newdata: Any = None,
-    *,
-    weights: Any = None,
-    cv: int | None = None,
-    bootstrap: int | None = None,
-    seed: int | np.random.Generator = 0,
-    callback: Progress | None = None,
+    fit: FittedRanker, newdata: Any, weights: Any, cv: int | None, seed: Any, callback: Progress | None
 ) -> pd.DataFrame:
     """All error measures, on training rows and on unseen rows."""
     check_weights_go_with(newdata, weights)
     _check_folds(fit, cv)
-    rng, callback = generator(seed), reporter(callback)
-    sample = fit.divisible
-
-    def table(predictions: Predictions, cluster: IntArray | None) -> ErrorTable:
-        if bootstrap is None:
-            return error_table(predictions)
-        return bootstrap_table(predictions, bootstrap, rng, cluster, callback)
-
-    columns = _error_columns("training", table(fit.training, sample.cluster))
+    frame = fit.training_errors.to_frame("training")
     if newdata is not None:
-        columns |= _error_columns("new data", table(fit.new_predictions(newdata, weights), None))
+        frame["new data"] = error_table(fit.new_predictions(newdata, weights))
     if cv is not None:
         fit.check_parts()
-        parts = crossvalidate(fit.learner, sample, cv, rng, fit.probabilities_of, callback)
-        columns |= _error_columns("cv", mean_table(parts))
-    frame = pd.DataFrame(columns, index=list(fit.training_errors.names))
+        rng, callback = generator(seed), reporter(callback)
+        parts = crossvalidate(fit.learner, fit.divisible, cv, rng, fit.probabilities_of, callback)
+        frame[["cv", "cv se"]] = mean_table(parts)
     notes = []
     for measure, values in frame.iterrows():
         if infinite := list(frame.columns[np.isinf(values)]):
@@ -173,15 +158,6 @@ def _check_folds(fit: FittedRanker, cv: Any) -> None:
     most, what = (rows, "rows") if sample.cluster is None else (np.unique(sample.cluster).size, "clusters")
     if cv > most:
         raise OptionError(f"cv: the number of folds must not exceed the number of {what}, {most}; got {cv}.")
-
-
-def _error_columns(label: str, table: ErrorTable) -> dict[str, pd.Series]:
-    """The columns of an error table: values under `label`, standard errors, if any, under "<label> se"."""
-    names = list(table.names)
-    columns = {label: pd.Series(table.values, index=names)}
-    if table.standard_errors is not None:
-        columns[f"{label} se"] = pd.Series(np.where(np.isinf(table.values), np.nan, table.standard_errors), index=names)
-    return columns
 
 
 def confusion_matrix(fit: FittedRanker, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
@@ -222,13 +198,7 @@ def _checked(deltas: Any) -> FloatArray:
 
 
 def error_bounds(
-    fit: FittedRanker,
-    newdata: Any = None,
-    *,
-    delta: float = 0.05,
-    weights: Any = None,
-    cv: int | None = None,
-    seed: int | np.random.Generator = 0,
+    fit: FittedRanker, newdata: Any, delta: float, weights: Any, cv: int | None, seed: Any
 ) -> pd.DataFrame:
     """Upper bounds of expected errors; each holds with probability 1 - delta over the sample."""
     fraction("delta", delta)
@@ -268,15 +238,7 @@ def _usual_deltas(rho: FloatArray) -> FloatArray:
     return np.unique([float(f"{factor * middle:.0e}") for factor in (0.0, 0.25, 0.5, 1.0, 2.0)])
 
 
-def reliability_curves(
-    fit: FittedRanker,
-    newdata: Any = None,
-    *,
-    by: str = "split",
-    bins: int = 10,
-    level: float = 0.95,
-    weights: Any = None,
-) -> pd.DataFrame:
+def reliability_curves(fit: FittedRanker, newdata: Any, by: str, bins: int, level: float, weights: Any) -> pd.DataFrame:
     """Reliability curves: predicted probabilities and observed shares in bins of about equal weight."""
     if "prob" not in fit.prediction_types:
         raise OptionError(f"reliability() needs probabilities; {fit.method!r} has none. Fit with calibrate=True.")

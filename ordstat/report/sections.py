@@ -169,9 +169,7 @@ def error_tables(r: FittedRanker) -> list[Part]:
     """Confusion and errors: the same for every ranker."""
 
     def make() -> list[Table]:
-        table = r.training_errors
-        names = [name for name in table.names if r.own_cost or name != "cost"]
-        frame = pd.DataFrame({"training": [table.value(name) for name in names]}, index=names)
+        frame = r.training_errors.drop([] if r.own_cost else ["cost"]).to_frame("training")
         errors = Table(
             title="Errors and agreement on the training rows",
             frame=frame,
@@ -274,7 +272,7 @@ def one_row(values: Mapping[str, Any]) -> NotedFrame:
 
 def error_figures(fit: FittedRanker) -> dict[str, float]:
     """Mean errors of the rows of the fit, by their names in a table of figures."""
-    return {f"{kind}_error": fit.training_errors.value(f"{kind} error") for kind in ("classification", "absolute")}
+    return {f"{kind}_error": float(fit.training_errors[f"{kind} error"]) for kind in ("classification", "absolute")}
 
 
 # One screen

@@ -113,8 +113,8 @@ class SharedGram:
         return Learned(
             scorer=scorer,
             scores=self.gram[:, support] @ coef[support] + offset,
-            certificate=Certificate(name="largest relative duality gap", value=worst, tolerance=svm.tol),
-            iterations=sum(m.iterations for m in machines),
+            certificate=Certificate(name="largest relative duality gap", value=max(gaps), tolerance=svm.tol),
+            iterations=sum(steps),
             facts=(("Support vectors", f"{each.min()} to {each.max()} per problem, {support.size} in total"),),
         )
 

@@ -25,6 +25,6 @@ def test_one_versus_all_errs_most(name):
     assert (
         max(found, key=lambda method: found[method]["absolute error"]) == max(published, key=published.get) == "csova"
     )
-    assert found["csova"]["worse than redsvm"] > 0.9
+    assert found["csova"]["p against redsvm"] < 0.2
     if name == "boston":
         assert min(found, key=lambda method: found[method]["absolute error"]) == "redsvm"

@@ -115,7 +115,7 @@ def test_the_summary_shows_the_theorem_by_round(name):
     assert table.index.tolist()[0] == 0 and table.index.tolist()[-1] == 60
     for t, row in table.iterrows():
         cost = "classification" if name == "orboost-lr" else "absolute"
-        assert row["cost"] == pytest.approx(fit.at(t).training_errors.value(f"{cost} error"))
+        assert row["cost"] == pytest.approx(fit.at(t).training_errors[f"{cost} error"])
         assert row["cost"] <= row["loss"] * (1 + CLOSE) <= row["bound"] * (1 + 2 * CLOSE)
     assert "bound by the rounds" in str(fit.summary("all"))
 

@@ -49,7 +49,7 @@ def test_inference_is_the_same(through):
         lambda f: f.nominal_test(),
     ):
         pd.testing.assert_frame_equal(pd.DataFrame(ask(fit)), pd.DataFrame(ask(again)), check_exact=True)
-    with pytest.raises(DataError, match=r"saved and pickled without them.* to load\(path, data="):
+    with pytest.raises(DataError, match=r"saved or pickled without them.* to load\(path, data="):
         again.marginal_effects("temp")
     assert str(again.marginal_effects("temp", data=wine())) == str(fit.marginal_effects("temp"))
 

@@ -40,8 +40,10 @@ def test_out_of_fold_errors_by_hand():
         np.testing.assert_array_equal(codes, predictions[fold].codes)
         by_hand.append(np.abs(codes - sample.y[test]).mean())
     table = mean_table(predictions)
-    assert table.value("absolute error") == pytest.approx(np.average(by_hand, weights=np.bincount(folds)), rel=1e-12)
-    error = table.standard_errors[table.names.index("absolute error")]
+    assert table.loc["absolute error", "cv"] == pytest.approx(
+        np.average(by_hand, weights=np.bincount(folds)), rel=1e-12
+    )
+    error = table.loc["absolute error", "cv se"]
     assert error == pytest.approx(np.std(by_hand, ddof=1) / 2, rel=1e-12)
 
 
@@ -71,6 +73,6 @@ def test_an_undefined_fold_leaves_the_mean_to_the_others():
     y = np.array([0, 1, 2, 1])
     rows = {"y": y, "scores": y * 1.0, "n_levels": 3, "weights": np.ones(4)}
     parts = [Predictions(codes=np.array(codes), **rows) for codes in ([0, 1, 1, 1], [1, 1, 1, 1], [2, 1, 2, 0])]
-    values = np.array([error_table(part).value("Kendall tau-b") for part in parts])
+    values = np.array([error_table(part)["Kendall tau-b"] for part in parts])
     assert np.isnan(values).tolist() == [False, True, False]
-    assert mean_table(parts).value("Kendall tau-b") == pytest.approx(np.nanmean(values))
+    assert mean_table(parts).loc["Kendall tau-b", "cv"] == pytest.approx(np.nanmean(values))

@@ -55,6 +55,6 @@ def test_each_measure_is_that_of_the_table(known):
         probabilities=p if known else None,
     )  # fmt: skip
     table = error_table(found)
-    assert measures_of(found) == table.names
-    for name in table.names:
-        assert measured(found, [name])[0] == pytest.approx(table.value(name), rel=1e-13)
+    assert measures_of(found) == tuple(table.index)
+    for name in table.index:
+        assert measured(found, [name])[0] == pytest.approx(table[name], rel=1e-13)

@@ -286,7 +286,7 @@ def test_a_ranker_that_learns_noise_by_heart_knows_that_it_knows_nothing():
     frame, new = noise(150, 0), noise(2000, 100)
     with pytest.warns(DataWarning, match="shares of the levels"):
         fit = ordfit("y ~ a + b + c + d", frame, "redsvm", kernel=Gaussian(gamma=20.0), C=100, calibrate=True)
-    assert fit.training_errors.value("classification error") < 0.02
+    assert fit.training_errors["classification error"] < 0.02
     naive = fit_score_map(fit.fit.scores, fit.design.sample.y, 3, np.ones(150))
     assert log_loss(naive.probabilities(fit.predict(new, type="score").to_numpy()), new["y"]) > np.log(3) + 0.5
     shares = frame["y"].value_counts(normalize=True, sort=False)

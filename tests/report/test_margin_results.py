@@ -54,9 +54,6 @@ def test_figures_of_a_fit_refuse_what_is_no_number(wine_margin):
     for cv in ("a", 2.5, 1, True):
         with pytest.raises(OptionError, match="number of folds must be a whole number, 2 or more"):
             wine_margin.errors(cv=cv)
-    for bootstrap in ("a", 2.5, 0, 1):
-        with pytest.raises(OptionError, match="must be a whole number, 2 or more"):
-            wine_margin.errors(bootstrap=bootstrap)
 
 
 def test_the_class_of_a_kernel_is_no_kernel():
