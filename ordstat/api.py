@@ -245,7 +245,7 @@ def _without_errors(method: Method) -> OptionError:
 
 def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:
     """The call as text."""
-    asked = design.recipe.arguments() if design.recipe is not None else ""
+    asked = design.recipe.arguments()
     arguments = [repr(design.formula), *([asked] if asked else []), f"method={method!r}"]
     arguments += [] if calibrated is None else [f"calibrate={calibrated.folds}"]
     arguments += [] if vcov is None else [f"vcov={vcov!r}" if isinstance(vcov, (str, dict)) else "vcov=..."]

@@ -1,4 +1,4 @@
-"""From a formula and a frame, or from arrays, to a Design: a sample with its names, and how it was asked for."""
+"""From a formula and a frame to a Design: a sample with its names, and how it was asked for."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..checks import did_you_mean, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
-from .columns import Column, Columns, Value, as_frame, read, row_name, shown_labels, suggest, take
+from .columns import Column, Columns, Value, as_frame, row_name, shown_labels, suggest, take
 from .factors import Interpreter, contrast_of, read_relations
 from .parse import parse_expression, parse_formula, parse_one_sided, quoted, split_formula, substitute_dot, uses_dot
 from .random_terms import RandomTerm, fit_random_terms
 from .sample import RandomColumns, RandomRows, Rows, Sample
-from .spec import ArraySpec, Encoding, FormulaSpec, numeric_matrix
+from .spec import FormulaSpec
 from .survey import Survey, SurveyDesign, survey_of
 
 ZERO_WEIGHT = "(weight 0)"
@@ -205,8 +205,8 @@ class Design:
     spec : FormulaSpec
     data : the frame the design was made of, or None
         A reference, neither copied nor pickled.
-    recipe : Recipe or None
-        How it was asked for; None if it was made from arrays.
+    recipe : Recipe
+        How it was asked for.
     """
 
     sample: Sample
@@ -217,6 +217,7 @@ class Design:
     index: pd.Index
     n_given: int
     spec: FormulaSpec
+    recipe: Recipe = field(repr=False)
     nominal_names: tuple[str, ...] = ()
     scale_names: tuple[str, ...] = ()
     terms: Mapping[str, slice] = field(default_factory=dict)
@@ -228,7 +229,6 @@ class Design:
     survey: Survey | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     data: Any = field(default=None, repr=False)
-    recipe: Recipe | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the data."""
@@ -250,8 +250,6 @@ class Design:
         DataError
             The data are not available, or have changed.
         """
-        if self.recipe is None:
-            raise DataError("The fit was made from arrays, without a formula: fit again with the arrays to use.")
         recipe = self.recipe.updated(changes)
         if data is not None:
             return make(recipe, data)
@@ -263,14 +261,12 @@ class Design:
 
     def coded(self, as_categories: bool) -> Design:
         """The same with factors as columns of codes, or of contrasts."""
-        if self.recipe is None or self.recipe.as_categories == as_categories or not self.spec.categories():
+        if self.recipe.as_categories == as_categories or not self.spec.categories():
             return self
         return self.updated(as_categories=as_categories)
 
     def beside(self, data: Any) -> Design:
         """The same with a reference to its data; DataError if they are other data."""
-        if self.recipe is None:
-            raise DataError("data= must be left out: the fit was made from arrays, without a formula.")
         if not isinstance(self.recipe, Recipe):  # a forged file may hold anything
             raise DataError(f"A design must be made from a Recipe; got {type(self.recipe).__name__}.")
         if changed := self._changed(data):
@@ -279,7 +275,6 @@ class Design:
 
     def _changed(self, data: Any) -> str:
         """What differs in the design of some data, in words; empty if nothing does."""
-        assert self.recipe is not None
         rebuilt = make(self.recipe, data)
         if self.levels.values != rebuilt.levels.values:
             return "the levels of the response"
@@ -347,8 +342,8 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
     return make(Recipe(formula, **arguments), data)
 
 
-def make(recipe: Recipe, data: Any) -> Design:
-    """The design of a recipe and some data."""
+def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
+    """The design of a recipe and some data, `keep_levels` with declared levels of the response without rows."""
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     whole = as_frame(data)
     survey = None if recipe.design is None else _survey(recipe, whole)
@@ -376,7 +371,7 @@ def make(recipe: Recipe, data: Any) -> Design:
     costs = None if recipe.costs is None else inputs.cost_matrix(recipe.costs, rows, whole.index)
     if costs is not None:
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
-    kept = _kept(frame.index, response, missing, weights, recipe.na_action)
+    kept = _kept(frame.index, response, missing, weights, recipe.na_action, keep_levels)
     spec = replace(spec, states=interpreter.states, levels=kept.levels.values)
     part, fields = _model(recipe, spec, values, columns, used, kept)
     if offset is not None:
@@ -409,60 +404,6 @@ def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
         if getattr(recipe, name) is not None:
             raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
     return survey_of(recipe.design, frame)
-
-
-def from_arrays(
-    X: Any,
-    y: Any,
-    *,
-    weights: Any = None,
-    gaps: bool = False,
-    encoding: Encoding | None = None,
-    keep_levels: bool = False,
-) -> Design:
-    """A design of numeric columns, which scikit-learn has checked: they are finite, and as many as the labels.
-
-    Parameters
-    ----------
-    X : (N, D) array or frame of numbers, all finite
-        Columns of an array are named x1, x2, ...
-    y : (N,) numbers, booleans or an ordered categorical
-    weights : (N,), optional
-        Case weights >= 0; rows of weight 0 are left out.
-    gaps : bool
-        Whether X may have missing values, NaN.
-    encoding : Encoding, optional
-        That gave the columns of categories in X their codes; new rows are encoded alike.
-    keep_levels : bool
-        Keep declared levels without rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ordstat.formula.design import from_arrays
-    >>> design = from_arrays(np.eye(3), [1, 3, 1])
-    >>> design.sample.y, design.names
-    (array([0, 1, 0]), ('x1', 'x2', 'x3'))
-    """
-    matrix, index, columns = numeric_matrix(X, None)
-    response = inputs.read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y")
-    if weights is not None:
-        weights = inputs.weights_of(read(inputs.values_of(np.asarray(weights), "weights", index)), None, index)
-    kept = _kept(index, response, {}, weights, keep_levels=keep_levels)
-    encoding = encoding or Encoding({})
-    names = tuple(str(name) for name in columns or [f"x{j + 1}" for j in range(matrix.shape[1])])
-    sample = Sample(
-        rows=Rows(X=kept.take(matrix)),
-        y=kept.y,
-        n_levels=kept.used.size,
-        weights=kept.take(weights),
-        categories=encoding.counts(names),
-    )
-    na_action = "keep" if gaps else "omit"
-    spec = ArraySpec.of(names, columns=columns or (), levels=kept.levels.values, na_action=na_action, encoding=encoding)
-    formula = f"y ~ {' + '.join(names) if len(names) <= 10 else '.'}"
-    terms = {name: slice(j, j + 1) for j, name in enumerate(names)}
-    return kept.design(sample, names=names, terms=terms, formula=formula, spec=spec)
 
 
 @dataclass(frozen=True, eq=False)
