@@ -30,7 +30,6 @@ _LEAST = 1e-290
 _LONGEST = 60
 _SIGNS = {"+": ">=", "-": "<="}
 _CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x1 <= 2 * x2']"
-_GROUPS = "interactions must be groups of columns of the data, such as [['x1', 'x2'], ['x3']]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +65,6 @@ class Recipe:
         What to do with rows where a value is missing; "keep" leaves those of location terms to the method.
     as_categories : bool
         Whether a factor without contrasts of the user is one column of codes in a term of one factor.
-    interactions : groups of columns of the data, optional
-        Which may interact; see `grouped`.
     """
 
     formula: str
@@ -85,7 +82,6 @@ class Recipe:
     constraints: Any = None
     na_action: str = "omit"
     as_categories: bool = False
-    interactions: Any = None
 
     def arguments(self) -> str:
         """The arguments other than the formula, as in a call; three dots stand for arrays and long values.
@@ -392,8 +388,7 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
         categories=fields.pop("categories"),
     )
     design = kept.design(sample, survey=survey, data=data, recipe=recipe, formula=recipe.formula, **fields)
-    design = design if recipe.constraints is None else constrained(design, recipe.constraints)
-    return design if recipe.interactions is None else grouped(design, recipe.interactions)
+    return design if recipe.constraints is None else constrained(design, recipe.constraints)
 
 
 def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
@@ -639,37 +634,3 @@ def constrained(design: Design, constraints: Any) -> Design:
             raise OptionError(f"{problem} be on columns with an order: make {name!r} an ordered categorical.")
         rows.append(relation.row if relation.sign == "<=" else -relation.row)
     return replace(design, sample=replace(design.sample, restrictions=np.array(rows))) if rows else design
-
-
-def grouped(design: Design, interactions: Any) -> Design:
-    """The design with groups of columns: an effect of several variables joins those of one group.
-
-    Parameters
-    ----------
-    design : Design
-    interactions : list of lists of str
-        Names of columns of the data; one may be in several groups, and those without a group make one more.
-
-    Raises
-    ------
-    OptionError
-        Groups of another kind, an unknown column, or a term of variables without a common group.
-    """
-    variables, several = design.spec.variables(), (list, tuple, set, frozenset)
-    names = sorted(frozenset().union(*variables.values()))
-    groups: list[Any] = [*interactions] if isinstance(interactions, (list, tuple)) else []
-    if not groups or not all(isinstance(group, several) and group for group in groups):
-        raise OptionError(f"{_GROUPS}; got {interactions!r}.")
-    if unknown := [name for group in groups for name in group if name not in names]:
-        no_column = f"interactions= names {unknown[0]!r}, which is no column of the formula"
-        raise OptionError(f"{no_column} ({shown_labels(names)}).{did_you_mean(unknown[0], names)}")
-    groups = [frozenset(group) for group in groups]
-    groups += [rest] if (rest := frozenset(names).difference(*groups)) else []
-    for term, inside in variables.items():
-        if not any(inside <= group for group in groups):
-            joined = shown_labels(sorted(inside))
-            raise OptionError(f"interactions= has no group with {joined}, which the term {term!r} joins: add one.")
-    columns = np.arange(len(design.names))
-    parts = [[columns[part] for term, part in design.terms.items() if variables[term] <= group] for group in groups]
-    places = tuple(tuple(np.concatenate(part).tolist()) if part else () for part in parts)
-    return replace(design, sample=replace(design.sample, groups=places))
