@@ -36,7 +36,6 @@ def ordfit(
     vcov: Any = None,
     cost: Any = None,
     constraints: Any = None,
-    interactions: Sequence[Sequence[str]] | None = None,
     calibrate: bool | int = False,
     levels: Sequence[Any] | None = None,
     subset: Any = None,
@@ -82,9 +81,6 @@ def ordfit(
         Signs and orders of coefficients that the fit must obey, {"x1": "+", "x2": "-"} or ["x1 >= 0", "x1 <= x2"]
         (support vector machines with kernel="linear"). Names are those of the columns of the model, as in `coef`.
         For "ordboost", "+" makes the score increase in that column and "-" makes it decrease.
-    interactions : list of lists of str, optional
-        Columns of the data that may interact in the trees of "ordboost", [["x1", "x2"], ["x3"]]: those on a path of a
-        tree have a group in common. Columns in no group make one more.
     calibrate : bool or int
         True gives a ranker probabilities: `predict(type="prob")` then works for every method. A monotone map from its
         score to the probabilities of the levels is learned on cross-fitted scores, those of rows left out in turn (5
@@ -177,7 +173,6 @@ def ordfit(
         cov=cov,
         contrasts=contrasts,
         constraints=constraints,
-        interactions=interactions,
         na_action=na_action,
         as_categories=value.needs.categories,
     )
@@ -245,8 +240,8 @@ def _without_errors(method: Method) -> OptionError:
 
 def _call(design: Design, method: Method, calibrated: Calibrated | None, vcov: Any) -> str:
     """The call as text."""
-    asked = design.recipe.arguments() if design.recipe is not None else ""
-    name, options = PLAIN.get(type(method).__name__), repr(method).partition("(")[2][:-1]
+    asked, name = design.recipe.arguments(), PLAIN.get(type(method).__name__)
+    options = repr(method).partition("(")[2][:-1]
     how = f"method={method!r}" if name is None else ", ".join(filter(None, [f"method={name!r}", options]))
     arguments = [repr(design.formula), *filter(None, [asked, how.removeprefix("method='clm'").removeprefix(", ")])]
     arguments += [] if calibrated is None else [f"calibrate={calibrated.folds}"]

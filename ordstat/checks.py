@@ -401,6 +401,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("odds", "eform", "exp"), "Write exponentiate=True."),
         "random": _FORMULA,
         "groups": _FORMULA,
+        "interactions": "Set depth=1, which has none, or list the products that may matter in the formula of 'logit'.",
         "freq": _WEIGHTS,
         "sampleweight": _WEIGHTS,
     },

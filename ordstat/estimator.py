@@ -22,10 +22,9 @@ from .api import fit_design
 from .checks import check_names, generator
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .fit import CostRule, GapRule, Rule, expected_costs
-from .formula.columns import as_frame
-from .formula.design import Design, build, constrained, from_arrays
+from .formula.columns import as_frame, with_codes
+from .formula.design import Design, Recipe, make
 from .formula.sample import Rows, Sample
-from .formula.spec import Encoding
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
 from .method import Method
@@ -277,24 +276,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, method: Method, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         method.check_constraints(self.constraints)
-        encoding = Encoding.of(X)
-        given, gaps = X, self._takes_gaps()
-        X, y, order = validated(self, encoding(X), y, memory="C", classes=classes)
-        _require_values(self._named(X), gaps)
+        given, X = X, with_codes(X)
+        categories = X is not given
+        X, y, order = validated(self, X, y, memory="C", classes=classes)
+        _require_values(self._named(X), self._takes_gaps())
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
         if classes is None:
             _check_classes(y if weights is None else y[weights > 0], method)
-        labels = ranked(y, order)
-        if encoding.factors and not method.needs.categories:
-            design = _coded(as_frame(given), labels, weights)
-        else:
-            named, kept = self._named(X), classes is not None
-            design = from_arrays(
-                named, pd.Series(labels), weights=weights, gaps=gaps, encoding=encoding, keep_levels=kept
-            )
-        if self.constraints is not None:
-            design = constrained(design, self.constraints)
-        self._encoding = encoding
+        frame = self._named(as_frame(given) if categories else X)
+        design = self._design(frame, method, ranked(y, order), weights, keep_levels=classes is not None)
         self._held: Any = fit_design(design, method, calibrate=self.calibrate, seed=_generator(self.random_state))
         self.levels_ = pd.Index(design.levels.values, dtype=object).to_numpy().astype(y.dtype)
         self.classes_ = np.sort(self.levels_)
@@ -330,14 +320,16 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if not hasattr(self, "_held"):
             method = cast(Any, resolve(self.method, self._options)).one_pass()
-            return self._fit(method, Encoding({})(X), y, sample_weight, classes)
-        X, y = validate_data(self, Encoding({})(X), y, reset=False, dtype=np.float64, order="C")
+            return self._fit(method, X, y, sample_weight, classes)
+        given, coded = X, with_codes(X)
+        X, y = validate_data(self, coded, y, reset=False, dtype=np.float64, order="C")
         codes = pd.Index(self.levels_).get_indexer(pd.Index(y)).astype(np.intp)
         if codes.min() < 0:
             unknown = pd.unique(y[codes < 0]).tolist()[:5]
             raise DataError(f"y must have labels of the first batch, {self.levels_.tolist()}; got {unknown}.")
         weights = None if sample_weight is None else _case_weights(sample_weight, X)
-        sample = Sample(rows=Rows(X=X), y=codes, n_levels=self.levels_.size, weights=weights)
+        rows = self.results_.design.spec.rebuild(self._named(X if coded is given else as_frame(given))).rows
+        sample = Sample(rows=rows, y=codes, n_levels=self.levels_.size, weights=weights)
         with _ONE_BATCH:
             stream = self._held if isinstance(self._held, Stream) else Stream(first=self._held)
             self._held = stream.after(sample, pd.RangeIndex(len(y)), len(y))
@@ -448,20 +440,37 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any) -> tuple[Any, Any]:
         """The results, and X as they take it."""
         check_is_fitted(self)
-        encoded = self._encoding(X)
-        checked = validate_data(self, encoded, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        coded = with_codes(X)
+        checked = validate_data(self, coded, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         _require_values(self._named(checked), self._takes_gaps())
-        return self.results_, X if self._encoding.factors else self._named(checked)
+        return self.results_, self._named(checked if coded is X else as_frame(X))
 
     def _takes_gaps(self) -> bool:
         """Whether X may have missing values."""
         method = self._resolved()
         return method is not None and method.needs.missing
 
-    def _named(self, X: FloatArray) -> FloatArray | pd.DataFrame:
-        """X under its column names, where it came with any."""
-        names = getattr(self, "feature_names_in_", None)
-        return X if names is None else pd.DataFrame(X, columns=names)
+    def _named(self, X: FloatArray | pd.DataFrame) -> pd.DataFrame:
+        """X under its column names, x1, x2, ... where it came without any."""
+        names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(X.shape[1])])
+        return pd.DataFrame(X).set_axis(names, axis=1)
+
+    def _design(
+        self, frame: pd.DataFrame, method: Method, labels: pd.Categorical, weights: Any, keep_levels: bool
+    ) -> Design:
+        """The design of all columns as terms of a formula."""
+        response = "y"
+        while response in frame:
+            response += "_"
+        recipe = Recipe(
+            f"{response} ~ .",
+            weights=weights,
+            levels=[*labels.categories],
+            constraints=self.constraints,
+            na_action="keep" if method.needs.missing else "omit",
+            as_categories=method.needs.categories,
+        )
+        return make(recipe, frame.assign(**{response: labels}), keep_levels=keep_levels)
 
     def _has_probabilities(self) -> bool:
         method = self._resolved()
@@ -480,18 +489,9 @@ def _fields_of(method: Any) -> dict[str, Any]:
     return {f.name: getattr(method, f.name) for f in fields(method)} if isinstance(method, Method) else {}
 
 
-def _coded(frame: pd.DataFrame, labels: pd.Categorical, weights: Any) -> Design:
-    """The design of all columns as terms of a formula, where categories become indicators of all levels but one."""
-    response = "y"
-    while response in frame:
-        response += "_"
-    terms = " + ".join(f"`{name}`" for name in frame)
-    return build(f"{response} ~ {terms}", frame.assign(**{response: labels}), weights=weights)
-
-
-def _require_values(X: FloatArray | pd.DataFrame, gaps: bool) -> None:
+def _require_values(X: pd.DataFrame, gaps: bool) -> None:
     """DataError, which names the columns, for missing values where a method does not take them."""
-    missing = {} if gaps else pd.DataFrame(X).isna().sum().to_dict()
+    missing = {} if gaps else X.isna().sum().to_dict()
     if any(missing.values()):
         shown = ", ".join(f"{name!r} ({counted(rows, 'row')})" for name, rows in missing.items() if rows)
         raise DataError(

@@ -339,8 +339,8 @@ class FittedRanker:
     def title(self) -> str:
         """Head of what is printed."""
         recipe = self.design.recipe
-        nominal = f"; nominal {recipe.nominal}" if recipe is not None and recipe.nominal else ""
-        scale = f"; scale {recipe.scale}" if recipe is not None and recipe.scale else ""
+        nominal = f"; nominal {recipe.nominal}" if recipe.nominal else ""
+        scale = f"; scale {recipe.scale}" if recipe.scale else ""
         return f"{self.kind}: {self.design.formula}{nominal}{scale}"
 
     def estimates(self) -> dict[str, pd.Series]:

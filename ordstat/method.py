@@ -69,7 +69,6 @@ class Needs:
     absent_levels: bool = False  # takes levels that have no rows
     missing: bool = False  # takes NaN in Rows.X
     categories: bool = False  # takes columns of Rows.X that are codes of categories
-    interactions: bool = False  # takes Sample.groups
 
 
 def missing_refused(method: str) -> str:
@@ -159,7 +158,6 @@ class Method:
             "an offset": sample.rows.offset is not None and not self.needs.offset,
             "cluster=": sample.cluster is not None and not self.needs.cluster,
             "constraints=": sample.restrictions is not None and not self.needs.restrictions,
-            "interactions=": bool(sample.groups) and not self.needs.interactions,
             "columns of categories": sample.categories is not None and not self.needs.categories,
         }
         for what, refused in present.items():

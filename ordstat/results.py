@@ -91,7 +91,7 @@ def _predictors(fit: FittedRanker) -> pd.DataFrame:
 
 #: Arguments of `ordfit` that make a design.
 DESIGN_ARGUMENTS = (
-    *("weights", "offset", "cluster", "design", "levels", "subset", "cov", "contrasts", "constraints", "interactions"),
+    *("weights", "offset", "cluster", "design", "levels", "subset", "cov", "contrasts", "constraints"),
     "na_action",
 )
 #: Arguments of `ordfit` that belong to the fit, whatever the design and the method.

@@ -9,7 +9,7 @@ Predictions of trees, their Shapley values, and slopes of the cumulative logit.
 """
 
 from libc.math cimport INFINITY, log
-from libc.stdint cimport int8_t, uint16_t, uint64_t, uint8_t
+from libc.stdint cimport int8_t, uint16_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 from ordstat.compiled.boostrows cimport AWAY, BLOCK, fill, put_together, settle
@@ -62,7 +62,6 @@ cdef void divide(Growth* t, int place) noexcept nogil:
     left[0] = right[0] = node
     left.g, left.v, left.w = split.g, split.v, split.w
     right.g, right.v, right.w = node.g - split.g, node.v - split.v, node.w - split.w
-    left.groups = right.groups = node.groups & t.groups[split.column]
     sign = t.signs[split.column] if split.bin < t.n_bins[split.column] - 1 else 0
     if sign != 0:
         between = 0.5 * (step(left.g, left.v, t, node.low, node.high) + step(right.g, right.v, t, node.low, node.high))
@@ -168,7 +167,7 @@ cdef void start(Growth* t) noexcept nogil:
     """The root, from the sums of the parts."""
     cdef Node* root = t.node
     cdef int c
-    root.low, root.high, root.groups = -INFINITY, INFINITY, <uint64_t>0xFFFFFFFFFFFFFFFF
+    root.low, root.high = -INFINITY, INFINITY
     root.g = root.v = root.w = 0.0
     for c in range(t.n_parts):
         root.g += t.parts[c].total[0]
@@ -264,7 +263,7 @@ def parts_of(Py_ssize_t N):
 
 
 def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] gaps, const uint8_t[::1] kinds,
-         const int8_t[::1] signs, const uint64_t[::1] groups, const int[::1] columns, uint16_t[::1] place,
+         const int8_t[::1] signs, const int[::1] columns, uint16_t[::1] place,
          const uint16_t[::1] y, const double[::1] theta, const double[::1] counts, double[::1] H, const double[::1] w,
          bint plain, int depth, double least, double penalty, double flattest, double longest, double rate,
          int[::1] column, int[::1] bin, int[::1] child, uint8_t[::1] gaps_left, uint8_t[:, ::1] sets,
@@ -289,8 +288,6 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
         1 where codes are categories, 0 where they are in order.
     signs : (D,)
         1 where values must not fall with the code, -1 where they must not rise, else 0.
-    groups : (D,)
-        Bits of the groups of columns that a column is in; those on a path have one in common.
     columns : (F,) those to choose from
     place : (N,) in and out
         0 of rows to learn from, OUTSIDE of others; the leaf, OUTSIDE added, in the end.
@@ -335,7 +332,6 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     t.gaps = &gaps[0] if D > 0 else NULL
     t.kinds = &kinds[0] if D > 0 else NULL
     t.signs = &signs[0] if D > 0 else NULL
-    t.groups = &groups[0] if D > 0 else NULL
     t.columns = &columns[0] if F > 0 else NULL
     t.place = &place[0]
     t.y, t.H = &y[0], &H[0]

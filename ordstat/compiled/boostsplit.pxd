@@ -2,7 +2,7 @@
 """Splits of a node by its histograms: gains, Newton steps, categories in their order."""
 
 from libc.math cimport fabs
-from libc.stdint cimport int8_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int8_t, uint8_t, uint16_t
 from libc.string cimport memset
 
 from ordstat.compiled.logit cimport Thresholds
@@ -35,7 +35,6 @@ cdef struct Node:
     double w
     double low
     double high
-    uint64_t groups
     int slot  # of its histograms; -1 of none
     int fill  # which of those are filled next; -1 of none
     int less  # the sibling whose histograms are taken from them; -1 of none
@@ -63,7 +62,6 @@ cdef struct Growth:
     const uint8_t* gaps
     const uint8_t* kinds
     const int8_t* signs
-    const uint64_t* groups
     Py_ssize_t F
     Py_ssize_t stride
     Py_ssize_t size  # of the histograms of a node
@@ -233,8 +231,6 @@ cdef inline Split search(const Growth* t, const double* sums, Node node) noexcep
     for f in range(t.F):
         d = t.columns[f]
         own = sums + f * t.stride
-        if not (t.groups[d] & node.groups):
-            continue
         if t.kinds[d]:
             sort_out(t, &scan, own, d, &best)
             continue

@@ -135,8 +135,6 @@ def population(results: FittedLikelihood, newdata: Any, weights: Any, data: Any)
     """The complete rows of new data, or the rows of the fit (from `data` where given) with its weights."""
     design = results.design
     variables = design.spec.columns
-    if variables is None:
-        raise DataError("The fit was made from arrays without column names: fit a formula, or a frame.")
     fitted: pd.DataFrame | None = None
     if newdata is None:
         if weights is not None:

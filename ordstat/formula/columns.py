@@ -40,6 +40,23 @@ def as_frame(data: Any) -> pd.DataFrame:
     raise DataError(f"data= must be {ACCEPTED}; got {type(data).__module__}.{type(data).__qualname__}{hint}.")
 
 
+def with_codes(X: Any) -> Any:
+    """A frame with numbers in place of its columns of text and categories; X itself if it has none, and arrays."""
+    if not hasattr(X, "columns"):
+        return X
+    frame = as_frame(X)
+    if not frame.columns.is_unique:
+        twice = [*frame.columns[frame.columns.duplicated()].unique()]
+        raise DataError(f"The columns of X must have different names; got {shown_labels(twice)} twice. Rename them.")
+    codes = {}
+    for name, dtype in frame.dtypes.items():
+        mixed = pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(frame[name], skipna=True) in NUMBERS
+        if not mixed and not pd.api.types.is_numeric_dtype(dtype):
+            code = factor_of(read(frame[name]).value, str(name)).codes
+            codes[str(name)] = np.where(code < 0, np.nan, code)
+    return frame.assign(**codes) if codes else X
+
+
 def _from_polars(data: Any) -> pd.DataFrame:
     """By narwhals, a dependency of formulaic: polars' own conversion needs pyarrow."""
     import narwhals as nw
@@ -261,6 +278,10 @@ class Columns:
         self.frame = frame
         self._declared = declared or {}
         self._columns: dict[str, Column] = {}
+        if declared == {} and frame.shape[1] > 99 and frame.columns.is_unique and (frame.dtypes == np.float64).all():
+            values = frame.to_numpy()  # of a wide frame of numbers at once, which is faster
+            if np.isfinite(values.sum()):
+                self._columns = dict(zip(frame.columns, map(Column, values.T), strict=True))
 
     def __contains__(self, name: str) -> bool:
         return name in self.frame.columns

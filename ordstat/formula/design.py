@@ -1,4 +1,4 @@
-"""From a formula and a frame, or from arrays, to a Design: a sample with its names, and how it was asked for."""
+"""From a formula and a frame to a Design: a sample with its names, and how it was asked for."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..checks import did_you_mean, mapping, one_of
 from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
-from .columns import Column, Columns, Value, as_frame, read, row_name, shown_labels, suggest, take
+from .columns import Column, Columns, Value, as_frame, row_name, shown_labels, suggest, take
 from .factors import Interpreter, contrast_of, read_relations
 from .parse import parse_expression, parse_formula, parse_one_sided, quoted, split_formula, substitute_dot, uses_dot
 from .random_terms import RandomTerm, fit_random_terms
 from .sample import RandomColumns, RandomRows, Rows, Sample
-from .spec import ArraySpec, Encoding, FormulaSpec, numeric_matrix
+from .spec import FormulaSpec
 from .survey import Survey, SurveyDesign, survey_of
 
 ZERO_WEIGHT = "(weight 0)"
@@ -30,7 +30,6 @@ _LEAST = 1e-290
 _LONGEST = 60
 _SIGNS = {"+": ">=", "-": "<="}
 _CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x1 <= 2 * x2']"
-_GROUPS = "interactions must be groups of columns of the data, such as [['x1', 'x2'], ['x3']]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +65,6 @@ class Recipe:
         What to do with rows where a value is missing; "keep" leaves those of location terms to the method.
     as_categories : bool
         Whether a factor without contrasts of the user is one column of codes in a term of one factor.
-    interactions : groups of columns of the data, optional
-        Which may interact; see `grouped`.
     """
 
     formula: str
@@ -85,7 +82,6 @@ class Recipe:
     constraints: Any = None
     na_action: str = "omit"
     as_categories: bool = False
-    interactions: Any = None
 
     def arguments(self) -> str:
         """The arguments other than the formula, as in a call; three dots stand for arrays and long values.
@@ -205,8 +201,8 @@ class Design:
     spec : FormulaSpec
     data : the frame the design was made of, or None
         A reference, neither copied nor pickled.
-    recipe : Recipe or None
-        How it was asked for; None if it was made from arrays.
+    recipe : Recipe
+        How it was asked for.
     """
 
     sample: Sample
@@ -217,6 +213,7 @@ class Design:
     index: pd.Index
     n_given: int
     spec: FormulaSpec
+    recipe: Recipe = field(repr=False)
     nominal_names: tuple[str, ...] = ()
     scale_names: tuple[str, ...] = ()
     terms: Mapping[str, slice] = field(default_factory=dict)
@@ -228,7 +225,6 @@ class Design:
     survey: Survey | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     data: Any = field(default=None, repr=False)
-    recipe: Recipe | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the data."""
@@ -250,8 +246,6 @@ class Design:
         DataError
             The data are not available, or have changed.
         """
-        if self.recipe is None:
-            raise DataError("The fit was made from arrays, without a formula: fit again with the arrays to use.")
         recipe = self.recipe.updated(changes)
         if data is not None:
             return make(recipe, data)
@@ -263,14 +257,12 @@ class Design:
 
     def coded(self, as_categories: bool) -> Design:
         """The same with factors as columns of codes, or of contrasts."""
-        if self.recipe is None or self.recipe.as_categories == as_categories or not self.spec.categories():
+        if self.recipe.as_categories == as_categories or not self.spec.categories():
             return self
         return self.updated(as_categories=as_categories)
 
     def beside(self, data: Any) -> Design:
         """The same with a reference to its data; DataError if they are other data."""
-        if self.recipe is None:
-            raise DataError("data= must be left out: the fit was made from arrays, without a formula.")
         if not isinstance(self.recipe, Recipe):  # a forged file may hold anything
             raise DataError(f"A design must be made from a Recipe; got {type(self.recipe).__name__}.")
         if changed := self._changed(data):
@@ -279,7 +271,6 @@ class Design:
 
     def _changed(self, data: Any) -> str:
         """What differs in the design of some data, in words; empty if nothing does."""
-        assert self.recipe is not None
         rebuilt = make(self.recipe, data)
         if self.levels.values != rebuilt.levels.values:
             return "the levels of the response"
@@ -347,8 +338,8 @@ def build(formula: str, data: Any, **arguments: Any) -> Design:
     return make(Recipe(formula, **arguments), data)
 
 
-def make(recipe: Recipe, data: Any) -> Design:
-    """The design of a recipe and some data."""
+def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
+    """The design of a recipe and some data, `keep_levels` with declared levels of the response without rows."""
     one_of("na_action", recipe.na_action, ("omit", "raise", "keep"))
     whole = as_frame(data)
     survey = None if recipe.design is None else _survey(recipe, whole)
@@ -376,7 +367,7 @@ def make(recipe: Recipe, data: Any) -> Design:
     costs = None if recipe.costs is None else inputs.cost_matrix(recipe.costs, rows, whole.index)
     if costs is not None:
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
-    kept = _kept(frame.index, response, missing, weights, recipe.na_action)
+    kept = _kept(frame.index, response, missing, weights, recipe.na_action, keep_levels)
     spec = replace(spec, states=interpreter.states, levels=kept.levels.values)
     part, fields = _model(recipe, spec, values, columns, used, kept)
     if offset is not None:
@@ -397,8 +388,7 @@ def make(recipe: Recipe, data: Any) -> Design:
         categories=fields.pop("categories"),
     )
     design = kept.design(sample, survey=survey, data=data, recipe=recipe, formula=recipe.formula, **fields)
-    design = design if recipe.constraints is None else constrained(design, recipe.constraints)
-    return design if recipe.interactions is None else grouped(design, recipe.interactions)
+    return design if recipe.constraints is None else constrained(design, recipe.constraints)
 
 
 def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
@@ -409,60 +399,6 @@ def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
         if getattr(recipe, name) is not None:
             raise OptionError(f"{name}= must be left out beside design=: SurveyDesign({inside}=...) has it.")
     return survey_of(recipe.design, frame)
-
-
-def from_arrays(
-    X: Any,
-    y: Any,
-    *,
-    weights: Any = None,
-    gaps: bool = False,
-    encoding: Encoding | None = None,
-    keep_levels: bool = False,
-) -> Design:
-    """A design of numeric columns, which scikit-learn has checked: they are finite, and as many as the labels.
-
-    Parameters
-    ----------
-    X : (N, D) array or frame of numbers, all finite
-        Columns of an array are named x1, x2, ...
-    y : (N,) numbers, booleans or an ordered categorical
-    weights : (N,), optional
-        Case weights >= 0; rows of weight 0 are left out.
-    gaps : bool
-        Whether X may have missing values, NaN.
-    encoding : Encoding, optional
-        That gave the columns of categories in X their codes; new rows are encoded alike.
-    keep_levels : bool
-        Keep declared levels without rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ordstat.formula.design import from_arrays
-    >>> design = from_arrays(np.eye(3), [1, 3, 1])
-    >>> design.sample.y, design.names
-    (array([0, 1, 0]), ('x1', 'x2', 'x3'))
-    """
-    matrix, index, columns = numeric_matrix(X, None)
-    response = inputs.read_response(read(y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))), "y")
-    if weights is not None:
-        weights = inputs.weights_of(read(inputs.values_of(np.asarray(weights), "weights", index)), None, index)
-    kept = _kept(index, response, {}, weights, keep_levels=keep_levels)
-    encoding = encoding or Encoding({})
-    names = tuple(str(name) for name in columns or [f"x{j + 1}" for j in range(matrix.shape[1])])
-    sample = Sample(
-        rows=Rows(X=kept.take(matrix)),
-        y=kept.y,
-        n_levels=kept.used.size,
-        weights=kept.take(weights),
-        categories=encoding.counts(names),
-    )
-    na_action = "keep" if gaps else "omit"
-    spec = ArraySpec.of(names, columns=columns or (), levels=kept.levels.values, na_action=na_action, encoding=encoding)
-    formula = f"y ~ {' + '.join(names) if len(names) <= 10 else '.'}"
-    terms = {name: slice(j, j + 1) for j, name in enumerate(names)}
-    return kept.design(sample, names=names, terms=terms, formula=formula, spec=spec)
 
 
 @dataclass(frozen=True, eq=False)
@@ -699,37 +635,3 @@ def constrained(design: Design, constraints: Any) -> Design:
             raise OptionError(f"{problem} be on columns with an order: make {name!r} an ordered categorical.")
         rows.append(relation.row if relation.sign == "<=" else -relation.row)
     return replace(design, sample=replace(design.sample, restrictions=np.array(rows))) if rows else design
-
-
-def grouped(design: Design, interactions: Any) -> Design:
-    """The design with groups of columns: an effect of several variables joins those of one group.
-
-    Parameters
-    ----------
-    design : Design
-    interactions : list of lists of str
-        Names of columns of the data; one may be in several groups, and those without a group make one more.
-
-    Raises
-    ------
-    OptionError
-        Groups of another kind, an unknown column, or a term of variables without a common group.
-    """
-    variables, several = design.spec.variables(), (list, tuple, set, frozenset)
-    names = sorted(frozenset().union(*variables.values()))
-    groups: list[Any] = [*interactions] if isinstance(interactions, (list, tuple)) else []
-    if not groups or not all(isinstance(group, several) and group for group in groups):
-        raise OptionError(f"{_GROUPS}; got {interactions!r}.")
-    if unknown := [name for group in groups for name in group if name not in names]:
-        no_column = f"interactions= names {unknown[0]!r}, which is no column of the formula"
-        raise OptionError(f"{no_column} ({shown_labels(names)}).{did_you_mean(unknown[0], names)}")
-    groups = [frozenset(group) for group in groups]
-    groups += [rest] if (rest := frozenset(names).difference(*groups)) else []
-    for term, inside in variables.items():
-        if not any(inside <= group for group in groups):
-            joined = shown_labels(sorted(inside))
-            raise OptionError(f"interactions= has no group with {joined}, which the term {term!r} joins: add one.")
-    columns = np.arange(len(design.names))
-    parts = [[columns[part] for term, part in design.terms.items() if variables[term] <= group] for group in groups]
-    places = tuple(tuple(np.concatenate(part).tolist()) if part else () for part in parts)
-    return replace(design, sample=replace(design.sample, groups=places))

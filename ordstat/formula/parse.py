@@ -307,7 +307,10 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Part]:
         meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
         raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
     response = parse_response(left, right)
-    part = _parse_part(right, tuple(name for name in columns if name != response))
+    others = tuple(name for name in columns if name != response)
+    if right.strip() == "." and others:
+        return response, Part(tuple([Term((column_expression(name),)) for name in others]))
+    part = _parse_part(right, others)
     if part.random and uses_dot(text):
         raise FormulaError(f"The formula {shown(text)} has a dot, which would include the groups: name the columns.")
     return response, part

@@ -291,8 +291,6 @@ class Sample:
         Rows a of a'w <= 0, which the effects w of the columns of X must obey.
     categories : (D,) or None
         How many categories a column of X has, whose codes 0, 1, ... it holds, and 0 of numbers; None of numbers alone.
-    groups : tuple of tuples of int
-        Columns of X that may interact; a column may be in several of them. Empty where all may.
     """
 
     rows: Rows
@@ -303,7 +301,6 @@ class Sample:
     cluster: IntArray | None = None
     restrictions: FloatArray | None = None
     categories: IntArray | None = None
-    groups: tuple[tuple[int, ...], ...] = ()
 
     @property
     def X(self) -> FloatArray:

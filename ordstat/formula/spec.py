@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,15 +15,12 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from .coding import KINDS, Assembled, Coding, Marginality, assemble, hypotheses, recoded
 from .columns import (
-    NUMBERS,
     Columns,
     Factor,
     Value,
     as_frame,
-    factor_of,
     find_column,
     read,
-    recode,
     refuse,
     shown_labels,
     take,
@@ -31,7 +28,7 @@ from .columns import (
 )
 from .factors import CODED, Interpreter, Transform
 from .inputs import known_codes
-from .parse import Expression, Part, Term, dotted_name, quoted, unquoted
+from .parse import Expression, Part, dotted_name, unquoted
 from .random_terms import RandomTerm
 from .sample import RandomRows, Rows
 
@@ -172,6 +169,8 @@ class FormulaSpec:
         """
         if self.array_offset:
             raise DataError("The fit had offset= given as an array. Fit with offset= a column name instead.")
+        if isinstance(data, np.ndarray) and data.ndim == 2:  # named as OrdinalClassifier names columns of an array
+            data = pd.DataFrame(data, columns=[f"x{j + 1}" for j in range(data.shape[1])])
         frame = as_frame(data)
         complete = np.ones(len(frame), dtype=bool)
         absent = [name for name in self.columns if name not in frame.columns]
@@ -266,121 +265,3 @@ def _total(part: Part | None, values: Mapping[str, Value]) -> FloatArray | None:
             raise DataError(f"offset({offset.label}) must be one column of numbers.")
         total = value.astype(float) if total is None else total + value
     return None if total is None else np.asarray(total)
-
-
-# Columns given as arrays
-
-
-def not_numeric(X: Any) -> dict[Any, Any]:
-    """The columns of a frame that are not numeric, with their types; empty for arrays."""
-    if not hasattr(X, "columns"):
-        return {}
-    frame = as_frame(X)
-    if not frame.columns.is_unique:
-        twice = [*frame.columns[frame.columns.duplicated()].unique()]
-        raise DataError(f"The columns of X must have different names; got {shown_labels(twice)} twice. Rename them.")
-    return {
-        name: dtype
-        for name, dtype in frame.dtypes.items()
-        if not pd.api.types.is_numeric_dtype(dtype)
-        and not (pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(frame[name], skipna=True) in NUMBERS)
-    }
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """Columns of categories with their levels; text sorts its levels, ordered ones become numbers.
-
-    Attributes
-    ----------
-    factors : mapping of column to Factor
-        Without rows.
-    """
-
-    factors: Mapping[Any, Factor]
-
-    @classmethod
-    def of(cls, X: Any) -> Encoding:
-        """That of a frame; empty for arrays and for numbers alone."""
-        factors = {name: factor_of(read(as_frame(X)[name]).value, str(name)) for name in not_numeric(X)}
-        return cls({name: replace(factor, codes=factor.codes[:0]) for name, factor in factors.items()})
-
-    def __call__(self, X: Any) -> Any:
-        """The frame with codes, NaN where missing; DataError names unknown levels."""
-        if not self.factors:
-            if kinds := not_numeric(X):
-                shown = ", ".join(f"{name!r} ({dtype})" for name, dtype in kinds.items())
-                cure = "Encode them (as by OneHotEncoder), or use ordfit with a formula or method='ordboost'"
-                raise DataError(f"X has columns that are not numeric: {shown}. {cure}.")
-            return X
-        frame = as_frame(X)
-        codes = {name: recode(read(frame[name]).value, f.levels, str(name)) for name, f in self.factors.items()}
-        return frame.assign(**{name: np.where(code < 0, np.nan, code) for name, code in codes.items()})
-
-    def counts(self, names: Sequence[str]) -> IntArray | None:
-        """(D,) numbers of categories without an order, 0 for other columns; None without such categories."""
-        sizes = {str(name): len(f.levels) for name, f in self.factors.items() if not f.ordered and len(f.levels) > 2}
-        return np.array([sizes.get(name, 0) for name in names], dtype=np.intp) if sizes else None
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ArraySpec(FormulaSpec):
-    """Takes the columns of a fit from new arrays or frames; each column is a term.
-
-    `columns` are the labels by which columns of a frame are found; without any they match by position.
-
-    Attributes
-    ----------
-    encoding : Encoding
-        Of the columns that are categories.
-    """
-
-    encoding: Encoding = field(default_factory=lambda: Encoding({}))
-
-    @classmethod
-    def of(cls, names: Sequence[str], **fields: Any) -> ArraySpec:
-        """The spec of numeric columns of these names."""
-        factors = [Expression(quoted(name), name) for name in names]
-        codings = {factor.key: Coding(factor.label) for factor in factors}
-        location = Part(terms=tuple([Term((factor,)) for factor in factors]))
-        return cls(location=location, response_name="y", codings=codings, **fields)
-
-    def rebuild(self, data: Any, without: Collection[str] = ()) -> NewRows:
-        """Rows of new data; those with a NaN are flagged as incomplete, unless the fit takes them."""
-        X, index, _ = numeric_matrix(self.encoding(data) if self.encoding.factors else data, self.columns or None)
-        if X.shape[1] != len(self.location.terms):
-            raise DataError(f"The fit had {len(self.location.terms)} columns; the new data have {X.shape[1]}.")
-        usable = ~np.isinf(X) if self.na_action == "keep" else np.isfinite(X)
-        complete: BoolArray = np.asarray(usable.all(axis=1))
-        return NewRows(rows=Rows(X=X if complete.all() else X[complete]), complete=complete, index=index)
-
-    def response(self, data: Any) -> IntArray:
-        """(N,) codes of labels given as an array, or of the column "y" of a frame."""
-        return super().response(data if isinstance(data, pd.DataFrame) else pd.DataFrame({"y": np.asarray(data)}))
-
-    def categories(self) -> dict[str, tuple[Any, ...]]:
-        """Levels of the columns of categories."""
-        return {str(name): factor.levels for name, factor in self.encoding.factors.items()}
-
-    def variables(self) -> dict[str, frozenset[str]]:
-        """Each term has one column."""
-        return {term.label: frozenset([term.label]) for term in self.location.terms}
-
-
-def numeric_matrix(X: Any, columns: Sequence[Any] | None) -> tuple[FloatArray, pd.Index, tuple[Any, ...] | None]:
-    """(N, D) C-contiguous float64, its index, and the column names of a frame (None for an array)."""
-    index: pd.Index | None = None
-    if hasattr(X, "columns") or isinstance(X, dict):
-        frame = as_frame(X)
-        columns = tuple(frame.columns if columns is None else columns)
-        if absent := [name for name in columns if name not in frame.columns]:
-            known = shown_labels(columns, 30)
-            raise DataError(f"The data have no columns {shown_labels(absent)}; the fit had {known}.")
-        X, index = frame[list(columns)].to_numpy(na_value=np.nan), frame.index
-    try:
-        matrix = np.ascontiguousarray(X, dtype=float)
-    except (ValueError, TypeError) as error:
-        raise DataError(f"X must hold numbers only: {error}.") from error
-    if matrix.ndim != 2:
-        raise DataError(f"X must have two dimensions (rows, columns); got shape {matrix.shape}.")
-    return (matrix, pd.RangeIndex(len(matrix)), None) if index is None else (matrix, index, tuple(columns or ()))

@@ -134,9 +134,8 @@ def check_same_rows(one: FittedLikelihood, other: FittedLikelihood) -> None:
 def described(fit: FittedLikelihood) -> str:
     """A fit in one line: its formulas, and the method where it is not the default."""
     recipe = fit.design.recipe
-    parts = [fit.design.formula]
-    if recipe is not None:
-        parts += [f"{role} = {text}" for role, text in (("nominal", recipe.nominal), ("scale", recipe.scale)) if text]
+    sides = [f"{role} = {text}" for role, text in (("nominal", recipe.nominal), ("scale", recipe.scale)) if text]
+    parts = [fit.design.formula, *sides]
     method = repr(fit.method)
     return ", ".join(parts if method.endswith("()") else [*parts, method])
 

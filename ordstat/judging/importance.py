@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -128,13 +128,9 @@ def by_name(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
 
 
 def frame_of_fit(fit: FittedRanker) -> pd.DataFrame:
-    """The rows of the fit as a data frame; for a fit to arrays, its columns."""
-    design = fit.design
-    if design.recipe is not None:
-        data_of_fit(design, remedy="pass newdata= with rows that have the response, or the data that were fitted")
-        return own_rows(design)
-    columns: Sequence[Hashable] = design.spec.columns or design.names
-    return pd.DataFrame(design.sample.X, columns=list(columns))
+    """The rows of the fit as a data frame."""
+    data_of_fit(fit.design, remedy="pass newdata= with rows that have the response, or the data that were fitted")
+    return own_rows(fit.design)
 
 
 #: Kinds of importance of methods with trees or rounds.
@@ -224,8 +220,7 @@ def _variables(fit: FittedRanker, newdata: Any, weights: Any) -> tuple[pd.DataFr
         target, sample = fit.judged_sample(newdata, weights)
         frame = copied(newdata, target.index)[target.complete]
         left_out = int((~target.complete).sum())
-    if (names := design.spec.columns) or design.recipe is not None:
-        frame = by_name(frame, names)[list(names)]
+    frame = by_name(frame, design.spec.columns)[list(design.spec.columns)]
     if frame.shape[1] == 0:
         raise UnavailableError(f"{design.formula!r} has no variables on the right-hand side to permute.")
     used = sample.case_weights > 0.0

@@ -200,15 +200,12 @@ class Binned:
         0 for rows that are held out.
     signs : (D,) int8
         1 if H must not fall with the column, -1 if it must not rise, else 0.
-    groups : (D,) uint64
-        Bits of the groups of columns that a column is in: the columns on a path of a tree share a group.
     """
 
     bins: Bins
     y: AnyArray
     weights: FloatArray
     signs: AnyArray
-    groups: AnyArray
 
     @property
     def total(self) -> float:
@@ -314,7 +311,6 @@ class Booster:
             bins.gaps,
             bins.kinds,
             data.signs,
-            data.groups,
             self._drawn_columns(),
             self._place,
             data.y,

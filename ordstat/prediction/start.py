@@ -144,8 +144,6 @@ def ridge(
         free &= ~wrong
 
 
-#: Largest number of groups of columns that may interact.
-_MOST_GROUPS = 64
 #: Largest number of levels (two bytes for each row).
 _MOST_LEVELS = 1 << 16
 
@@ -194,7 +192,6 @@ class Training:
             y=sample.y[rows].astype(np.uint16),
             weights=weights,
             signs=_signs(sample.restrictions, D, method),
-            groups=_groups(sample.groups, D),
         )
         return cls(sample=sample, places=rows, data=data, columns=Indicators.of(sample, rows, weights))
 
@@ -294,15 +291,3 @@ def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyA
             )
         signs[places[0]] = -int(np.sign(row[places[0]]))
     return signs
-
-
-def _groups(groups: tuple[tuple[int, ...], ...], n_columns: int) -> AnyArray:
-    """(D,) uint64 bit mask of the groups of each column; all bits if there are no groups."""
-    if not groups:
-        return np.full(n_columns, np.iinfo(np.uint64).max, dtype=np.uint64)
-    if len(groups) > _MOST_GROUPS:
-        raise OptionError(f"interactions= must have at most {_MOST_GROUPS} groups of columns; got {len(groups)}.")
-    bits = np.zeros(n_columns, dtype=np.uint64)
-    for place, columns in enumerate(groups):
-        bits[list(columns)] |= np.uint64(1 << place)
-    return bits

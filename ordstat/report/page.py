@@ -169,7 +169,7 @@ def _question(fit: FittedRanker) -> Iterator[str]:
         f"How does {response}, in {len(fit.levels)} ordered levels ({levels}), depend on the columns of this formula?"
     )
     yield _code(design.formula)
-    if design.recipe is not None and (arguments := design.recipe.arguments()):
+    if arguments := design.recipe.arguments():
         yield _paragraph(f"With {arguments}.")
 
 

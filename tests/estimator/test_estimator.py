@@ -182,8 +182,10 @@ def test_text_is_encoded_and_dates_are_refused_by_name(X, codes, library):
     assert OrdinalClassifier().fit(frame, codes).results_.design.names == ("a", "b[T.2]", "b[T.3]")
     with pytest.raises(DataError, match="'b'"):
         OrdinalClassifier().fit(dated, codes)
-    with pytest.raises(DataError, match=r"not numeric: 'b' .*OneHotEncoder"):
-        OrdinalClassifier("prank").partial_fit(frame, codes)
+    batches = OrdinalClassifier("prank").partial_fit(frame, codes).partial_fit(frame[:9], codes[:9])
+    numbers = np.column_stack([X[:, 0], np.eye(3)[[0, 1, 2] * 30, 1:]])
+    plain = OrdinalClassifier("prank").partial_fit(numbers, codes).partial_fit(numbers[:9], codes[:9])
+    np.testing.assert_array_equal(batches.decision_function(frame), plain.decision_function(numbers))
 
 
 def test_sparse_matrices_are_refused(X, codes):

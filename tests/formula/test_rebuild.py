@@ -1,4 +1,4 @@
-"""The same columns for new data, and designs from arrays."""
+"""The same columns for new data."""
 
 import pickle
 
@@ -8,7 +8,7 @@ import pytest
 from reference_cases import case_names, load_case, load_data
 
 from ordstat.exceptions import DataError, OrdstatError
-from ordstat.formula.design import build, from_arrays
+from ordstat.formula.design import build
 
 FORMULA = (
     "y ~ ns(age, df=3)*f + bs(x1, df=4) + poly(x2, 2):g + scale(x3) + C(g, Sum) + factor(w) + I(x1 > 0) + offset(x4)"
@@ -113,53 +113,6 @@ def test_every_reference_design_rebuilds(name):
     new = pickle.loads(pickle.dumps(design.spec)).rebuild(case.frame())
     np.testing.assert_array_equal(new.rows.X, design.sample.X)
     assert set(design.spec.response(case.frame())) <= set(range(design.sample.n_levels))
-
-
-X = np.array([[1.0, 2], [3, 4], [5, 6], [7, 8]])
-
-
-@pytest.mark.parametrize("frame", [False, True])
-def test_designs_from_arrays(frame):
-    given = pd.DataFrame(X, columns=["u", "v"], index=list("abcd")) if frame else X
-    labels = pd.Series(pd.Categorical(["lo", "hi", "lo", "hi"], ["lo", "hi"], ordered=True))
-    design = from_arrays(given, labels, weights=[1, 0, 2, 3])
-    np.testing.assert_array_equal(design.sample.X, X[[0, 2, 3]])
-    assert design.names == (("u", "v") if frame else ("x1", "x2"))
-    assert design.sample.y.tolist() == [0, 0, 1] and design.levels.values == ("lo", "hi")
-    assert design.sample.weights.tolist() == [1, 2, 3]
-    assert dict(design.dropped) == {"(weight 0)": 1} and design.n_given == 4
-    assert list(design.index) == (list("acd") if frame else [0, 2, 3])
-    spec = pickle.loads(pickle.dumps(design.spec))
-    np.testing.assert_array_equal(spec.rebuild(given).rows.X, X)
-    assert spec.response(["hi", "lo"]).tolist() == [1, 0]
-    holes = X.copy()
-    holes[1, 0] = np.nan
-    new = spec.rebuild(pd.DataFrame(holes, columns=["u", "v"])[["v", "u"]] if frame else holes)
-    assert new.complete.tolist() == [True, False, True, True]
-    np.testing.assert_array_equal(new.rows.X, X[[0, 2, 3]])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"X": X[:, 0]}, "two dimensions"),
-        ({"X": pd.DataFrame({"a": list("pqrs")})}, "numbers only"),
-        ({"y": ["lo", "hi", "lo", "hi"]}, "without an order"),
-        ({"y": [1, 1, 1, 1]}, "at least 2 levels"),
-        ({"weights": [1, 2]}, "weights= must be a column name or 4 values"),
-        ({"weights": [1, -2, 1, 1]}, "weights= is -2 in row 1"),
-    ],
-)
-def test_refused_arrays(arguments, message):
-    with pytest.raises(DataError, match=message):
-        from_arrays(**{"X": X, "y": [1, 2, 1, 2], **arguments})
-
-
-def test_new_arrays_need_the_columns_of_the_fit():
-    with pytest.raises(DataError, match="had 2 columns; the new data have 1"):
-        from_arrays(X, [1, 2, 1, 2]).spec.rebuild(X[:, :1])
-    with pytest.raises(DataError, match="no columns 'v'"):
-        from_arrays(pd.DataFrame(X, columns=["u", "v"]), [1, 2, 1, 2]).spec.rebuild(pd.DataFrame({"u": [1.0]}))
 
 
 NUMBERS = pd.DataFrame({"y": [1, 2, 1, 2], "a.b": [1.5, 2, 3, 4], "n": [4, 3, 2, 1], "of": [0.25, 1, 2, 3]})

@@ -42,11 +42,10 @@ class Grower:
     columns: np.ndarray | None = None
     counts: np.ndarray | None = None  # codes of values; the code after the last is of none
     kinds: np.ndarray | None = None  # 1 of categories
-    groups: np.ndarray | None = None  # bits
     longest: float = 4.0
 
     def tree(self, rows, g, h, w):
-        return self._node(np.asarray(rows), w * g, w * h, w, self.depth, -np.inf, np.inf, 2**64 - 1)
+        return self._node(np.asarray(rows), w * g, w * h, w, self.depth, -np.inf, np.inf)
 
     def _value(self, G, V, low, high):
         return np.clip(np.clip(-G / (V + self.penalty), -self.longest, self.longest), low, high)
@@ -75,13 +74,11 @@ class Grower:
         alone = [(set(range(count)), here, 0)] if values.size else []
         return cuts + alone + [(left | {count}, here, sign) for left, *_ in cuts]
 
-    def _node(self, rows, G, V, w, depth, low, high, groups):
+    def _node(self, rows, G, V, w, depth, low, high):
         sums = G[rows].sum(), V[rows].sum()
         node = Node(value=self._value(*sums, low, high), weight=w[rows].sum())
         best = None
         for d in range(len(self.codes)) if self.columns is None else self.columns:
-            if self.groups is not None and not int(self.groups[d]) & groups:
-                continue
             for codes, here, sign in self._sides(d, rows, G, V, w) if depth else ():
                 left = np.isin(self.codes[d][rows], list(codes))
                 parts = [(G[rows[side]].sum(), V[rows[side]].sum(), w[rows[side]].sum()) for side in (left, ~left)]
@@ -97,11 +94,10 @@ class Grower:
             return node
         node.gain, node.column, codes, left, values, sign, here, most_left = best
         node.left = self._completed(codes, here, node.column, most_left)
-        groups = groups if self.groups is None else groups & int(self.groups[node.column])
         middle = sum(values) / 2
         ends = {0: [(low, high)] * 2, 1: [(low, middle), (middle, high)], -1: [(middle, high), (low, middle)]}[sign]
         sides = zip((left, ~left), ends, strict=True)
-        node.children = [self._node(rows[side], G, V, w, depth - 1, *end, groups) for side, end in sides]
+        node.children = [self._node(rows[side], G, V, w, depth - 1, *end) for side, end in sides]
         return node
 
     def _completed(self, codes, here, d, most_left):

@@ -31,14 +31,13 @@ def compiled_tree(codes, rows, levels, w, depth, **more):
         "gaps": (codes == counts[:, None]).any(axis=1).astype(np.uint8),
         "kinds": np.zeros(D, dtype=np.uint8),
         "signs": np.zeros(D, dtype=np.int8),
-        "groups": np.full(D, 2**64 - 1, dtype=np.uint64),
         "columns": np.arange(D, dtype=np.int32),
         "least": 1.0,
         "penalty": 1.0,
     } | more
     place = np.full(codes.shape[1], OUTSIDE, dtype=np.uint16)
     place[rows] = 0
-    about = [options[name] for name in ("gaps", "kinds", "signs", "groups", "columns")]
+    about = [options[name] for name in ("gaps", "kinds", "signs", "columns")]
     plain, scores = not (options["gaps"].any() or options["kinds"].any()), H.copy()
     numbers = (plain, depth, options["least"], options["penalty"], 1e-3, 4.0, 1.0)
     places = (out.column, out.bin, out.child, out.gaps_left, out.sets, out.value, out.gain, out.weight)
@@ -92,7 +91,7 @@ def test_a_tree_without_columns_is_a_leaf():
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_trees_of_categories_missing_values_and_groups(seed):
+def test_trees_of_categories_and_missing_values(seed):
     """Sums of children made row by row; every prefix of the sorted categories, either side for missing rows."""
     rng = np.random.default_rng(seed)
     N, D, depth = int(rng.integers(4, 90)), int(rng.integers(1, 5)), int(rng.integers(1, 5))
@@ -105,9 +104,8 @@ def test_trees_of_categories_missing_values_and_groups(seed):
     w = rng.integers(1, 4, N).astype(float) if seed % 2 else np.ones(N)
     rows = np.flatnonzero(rng.random(N) < (0.8 if seed % 4 else 1.0)).tolist() or [0]
     signs = np.where(kinds, 0, rng.integers(-1, 2, D)).astype(np.int8) if seed % 3 == 0 else np.zeros(D, dtype=np.int8)
-    groups = rng.integers(1, 4, D).astype(np.uint64) if seed % 5 == 0 else np.full(D, 1, dtype=np.uint64)
     options = {"least": float(rng.integers(1, 4)), "penalty": float(rng.choice([0.0, 1.0])), "signs": signs}
-    options |= {"counts": counts, "kinds": kinds, "groups": groups}
+    options |= {"counts": counts, "kinds": kinds}
     tree, added = compiled_tree(codes, rows, levels, w if seed % 2 else NONE, depth, **options)
     plain = naive.Grower(codes=codes, depth=depth, **options).tree(rows, g, h, w)
     assert naive.alike(naive.nested(tree, counts), plain)

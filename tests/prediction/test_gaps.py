@@ -1,4 +1,4 @@
-"""`ordboost` on factors as categories, on missing values, and with groups of columns that may interact."""
+"""`ordboost` on factors as categories and on missing values."""
 
 import pickle
 
@@ -55,13 +55,11 @@ def codes_of(frame):
 
 
 @pytest.mark.parametrize("weights", [None, "w"])
-@pytest.mark.parametrize("groups", [None, [["a", "b"], ["f", "g", "a"]]])
-def test_every_round_is_that_of_a_plain_booster(frame, weights, groups):
-    fit = fitted(frame, rounds=25, weights=weights, interactions=groups, **PLAIN)
+def test_every_round_is_that_of_a_plain_booster(frame, weights):
+    fit = fitted(frame, rounds=25, weights=weights, **PLAIN)
     codes, counts = codes_of(frame)
     w = np.ones(len(frame)) if weights is None else frame["w"].to_numpy(float)
-    bits = None if groups is None else np.array([3, 1, 2, 2])
-    grower = naive.Grower(codes=codes, depth=3, least=5.0, counts=counts, kinds=np.array([0, 0, 1, 0]), groups=bits)
+    grower = naive.Grower(codes=codes, depth=3, least=5.0, counts=counts, kinds=np.array([0, 0, 1, 0]))
     _, H, theta, losses = naive.boosted(codes, frame["y"].to_numpy(), w, 25, 0.05, grower)
     np.testing.assert_allclose(fit.rounds["loss"], losses, rtol=1e-10)
     np.testing.assert_allclose(fit.predict(type="score"), H, atol=1e-10)
@@ -129,22 +127,6 @@ def test_weights_are_rows_with_gaps_too(frame):
     )
 
 
-def test_groups_do_not_interact(frame):
-    """H(a, b, f) - H(a0, b, f) does not depend on b and f where a is in a group of its own."""
-    fit = fitted(frame, interactions=[["a"], ["b", "f"]], rounds=150, depth=4)
-    free = fitted(frame, rounds=150, depth=4)
-    base = frame.head(60)
-
-    def spread(fit, name, values):
-        moves = [fit.predict(base.assign(**{name: value}), type="score") for value in values]
-        return np.ptp(moves[1] - moves[0])
-
-    assert spread(fit, "a", (-1.0, 1.0)) < 1e-10 < 0.01 < spread(free, "a", (-1.0, 1.0))
-    assert spread(fit, "b", (-1.0, 1.0)) > 0.01
-    # g is in none of the groups, and makes one of its own.
-    assert spread(fit, "g", ("no", "yes")) < 1e-10
-
-
 def test_monotone_columns_with_gaps(frame):
     grid = np.linspace(-3, 3, 80)
     fit = fitted(frame, constraints="b <= 0, g >= 0", rounds=150, depth=4)
@@ -193,8 +175,8 @@ def test_other_methods_get_contrasts_and_refuse_gaps(frame):
         ordfit(FORMULA, frame, "logit", na_action="keep")
     with pytest.raises(DataError, match="Blend takes no missing values"):
         fitted(frame, rounds=3, depth=1).update(method="blend")
-    with pytest.raises(OptionError, match="CumulativeLink does not support interactions="):
-        ordfit(FORMULA, complete, "logit", interactions=[["a", "b"]])
+    with pytest.raises(OptionError, match=r"no option 'interactions'\. Set depth=1"):
+        ordfit(FORMULA, complete, "ordboost", interactions=[["a", "b"]])
 
 
 def test_contrasts_asked_for_are_columns_of_numbers(frame):
@@ -211,15 +193,6 @@ def test_doubtful_input(frame):
         fit.predict(frame.head(2).assign(f="z"))
     with pytest.raises(DataError, match="infinite"):
         fitted(frame.assign(a=np.inf), rounds=5)
-    for wrong, message in (
-        ([["a", "z"]], "interactions= names 'z', which is no column of the formula"),
-        ("a", "interactions must be groups of columns of the data"),
-        (["ab"], r"got \['ab'\]"),
-    ):
-        with pytest.raises(OptionError, match=message):
-            fitted(frame, interactions=wrong, rounds=5)
-    with pytest.raises(OptionError, match="no group with 'a', 'f', which the term 'a:f'"):
-        fitted(frame, "y ~ a * f", interactions=[["a"], ["f"]], rounds=5)
     many = pd.DataFrame({"y": np.arange(900) % 3, "zip": [f"z{k % 300}" for k in range(900)]})
     with pytest.raises(DataError, match="at most 254 categories; got 300"):
         ordfit("y ~ zip", many, "ordboost", rounds=3, depth=1)
