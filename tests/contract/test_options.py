@@ -155,7 +155,8 @@ def _everything(fit) -> tuple[bytes, list[int], bytes, bytes, str]:
     ranks = fit.predict().cat.codes.tolist()
     selection = getattr(fit.fit, "selection", None)
     curve = b"" if selection is None else selection.cost.tobytes()
-    return scores(fit).tobytes(), ranks, np.asarray(fit.trace.objective).tobytes(), curve, repr(fit.certificate)
+    certificate = f"{fit.certificate!r} {fit.certificate.tolerance}"
+    return scores(fit).tobytes(), ranks, np.asarray(fit.trace.objective).tobytes(), curve, certificate
 
 
 #: Options that must not change any number.
