@@ -225,3 +225,16 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "bool": lambda x: "yes" if x else "no",
     "text": str,
 }
+
+
+#: What LaTeX reads as a command, or prints as another sign in its first encoding of fonts.
+_TEX = str.maketrans({
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "×": r"$\times$", "²": r"$^2$",
+})  # fmt: skip
+
+
+def in_tex(text: object) -> str:
+    """A text that LaTeX prints as it is."""
+    return str(text).translate(_TEX)

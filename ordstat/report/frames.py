@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from .cells import MISSING, cells, column_cells, filled, wrapped
+from .cells import MISSING, cells, column_cells, filled, in_tex, wrapped
 from .table import effect_label
 
 #: Characters of a line.
@@ -310,7 +310,7 @@ class NotedFrame(pd.DataFrame):
 
     def to_latex(self, buf: Any = None, **options: Any) -> Any:
         """LaTeX of the table as it prints, by pandas; of the numbers with `float_format`, `formatters` or `columns`."""
-        return self._exported("to_latex", {"escape": True, **options})(buf)
+        return self._exported("to_latex", options)(buf)
 
     def to_markdown(self, buf: Any = None, **options: Any) -> Any:
         """Markdown of the table as it prints, by pandas; of the numbers with `floatfmt`."""
@@ -324,8 +324,12 @@ class NotedFrame(pd.DataFrame):
         if {"float_format", "formatters", "floatfmt", "columns"} & set(options):
             return partial(getattr(pd.DataFrame(self), name), **options)
         shown = self.shown()
-        shown = shown.map(lambda text: text.replace("|", "\\|")) if name == "to_markdown" else shown
-        return partial(getattr(shown, name), **{"index": not isinstance(shown.index, pd.RangeIndex), **options})
+        options = {"index": not isinstance(shown.index, pd.RangeIndex), **options}
+        if name == "to_latex":
+            shown = shown.map(in_tex).rename(index=in_tex, columns=in_tex)
+        elif name == "to_markdown":
+            shown = shown.map(lambda text: text.replace("|", "\\|"))
+        return partial(getattr(shown, name), **options)
 
     def __repr__(self) -> str:
         """Rows of a default index as pandas prints them, if a line has room for all columns."""

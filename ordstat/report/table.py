@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import pandas as pd
 
 from ..checks import fraction, one_of, whole
 from ..exceptions import OptionError
-from .cells import count, short_p_value
+from .cells import count, in_tex, short_p_value
 
 if TYPE_CHECKING:
     from ..formula.design import Design
@@ -111,13 +112,9 @@ _FIGURES = {"nobs": "N", "loglik": "Log-likelihood", "aic": "AIC", "bic": "BIC",
 _VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
 #: Kinds of parameters in the order of the rows.
 _PARTS = ("location", "nominal", "scale", "lambda", "threshold", "sd", "cor")
+#: Begin of the note on effects that need more decimals.
+_SMALL = "Small effects are per unit of "
 _STARS = np.array([0.001, 0.01, 0.05])
-#: What LaTeX reads as a command, or prints as another sign in its first encoding of fonts.
-_TEX = str.maketrans({
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "×": r"$\times$", "²": r"$^2$",
-})  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,8 +267,8 @@ def table(
     -------
     maketables.MTable
         Prints as text and shows in notebooks. `.make("tex")`, `.make("typst")` and `.make("html")` return text,
-        `.save(type="docx", file_name="table.docx")` writes a file, `.df` is a data frame of the cells. LaTeX needs the
-        packages booktabs, makecell, tabularx and threeparttable.
+        `.save("table.docx")` writes a file (tex, typst, docx or html), `.df` is a data frame of the cells. LaTeX needs
+        the packages booktabs, makecell, tabularx and threeparttable.
 
     Raises
     ------
@@ -315,6 +312,8 @@ def table(
     order = pd.concat(cells).sort_values("part", kind="stable").index.unique()
     usual = ("nobs",) if clinical else ("nobs", "loglik", "aic")
     figures = list(usual if gof is None else gof)
+    for name in figures:
+        one_of("each gof", name, dict.fromkeys(key for fit in given for key in fit.glance()))
     index = [("coef", label) for label in order] + [("stats", _FIGURES.get(name, name)) for name in figures]
     values: dict[tuple[str, str], list[str]] = {}
     for number, (column, texts) in enumerate(zip(columns, cells, strict=True)):
@@ -328,16 +327,28 @@ def table(
     frame = pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
     brackets = f"{100 * level:g}% limits in brackets." if below == "interval" and not clinical else ""
     remarks = [*filter(None, [notes or brackets]), *_remarks(columns)]
+    shown = "\n".join([*order, *map(str, frame.columns)])
+    if unused := [name for name, label in labels.items() if str(label) not in shown]:
+        raise OptionError(f"labels must name variables, terms or the response of the fits; got {unused[0]!r}.")
 
     class _Table(MTable):
         def __repr__(self) -> str:
             shown = self.df.map(lambda cell: " ".join(str(cell).split())).droplevel(0)
-            lines = [*filter(None, [title]), *shown.to_string().splitlines(), *remarks]
+            hint = ["per= shows larger steps, as in per={'age': 10}."] * any(
+                text.startswith(_SMALL) for text in remarks
+            )
+            lines = [*filter(None, [title]), *shown.to_string().splitlines(), *remarks, *hint]
             return "\n".join(map(str.rstrip, lines))
 
+        def save(self, file_name: str, type: str | None = None, **more: Any) -> None:
+            """Write a file, of the kind that its name ends in."""
+            kind = type or os.path.splitext(file_name)[1].removeprefix(".")
+            one_of("the ending of file_name", kind, ("tex", "typst", "docx", "html"))
+            MTable.save(self, kind, os.path.abspath(file_name), show=False, **more)
+
         def _output_tex(self, *args: Any, **more: Any) -> str:
-            texts = self.df.map(_in_tex).rename(index=_in_tex, columns=_in_tex)
-            escaped = MTable(texts, _in_tex(self.notes), self.caption and _in_tex(self.caption), rgroup_display=False)
+            texts = self.df.map(in_tex).rename(index=in_tex, columns=in_tex)
+            escaped = MTable(texts, in_tex(self.notes), self.caption and in_tex(self.caption), rgroup_display=False)
             return str(escaped._output_tex(*args, **more))
 
     return _Table(frame, " ".join(remarks), title, rgroup_display=False)
@@ -358,14 +369,13 @@ def _check_fits(fits: list[Any], names: Sequence[str] | None, per: Any) -> None:
 
 def _remarks(columns: list[_Column]) -> Iterator[str]:
     """What readers have to know of the numbers."""
+    fits = [column.fit for column in columns if hasattr(column.fit, "own_covariance")]
+    errors = [fit.own_covariance.words for fit in fits]
+    if any(fit.own_covariance.name != "model" for fit in fits):
+        yield f"Standard errors: {'; '.join(dict.fromkeys(errors) if len(set(errors)) == 1 else errors)}."
     small = dict[str, None]()
     for column in columns:
         terms = map(str, column.numbers.index[column.numbers["small"] & (column.per is None)])
         small |= dict.fromkeys(filter(str.isidentifier, terms))
     if small:
-        yield f"Small effects per unit: {', '.join(small)}. per={{'{min(small)}': 10}} shows those of larger steps."
-
-
-def _in_tex(text: str) -> str:
-    """A text that LaTeX prints as it is."""
-    return str(text).translate(_TEX)
+        yield f"{_SMALL}{', '.join(small)}."
