@@ -344,7 +344,7 @@ def table(
             """Write a file, of the kind that its name ends in."""
             kind = type or os.path.splitext(file_name)[1].removeprefix(".")
             one_of("the ending of file_name", kind, ("tex", "typst", "docx", "html"))
-            MTable.save(self, kind, os.path.abspath(file_name), show=False, **more)
+            MTable.save(self, kind, os.path.abspath(file_name), **{"show": False, "replace": True, **more})
 
         def _output_tex(self, *args: Any, **more: Any) -> str:
             texts = self.df.map(in_tex).rename(index=in_tex, columns=in_tex)
