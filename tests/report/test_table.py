@@ -68,7 +68,7 @@ def test_texts_are_escaped_and_files_are_written(tmp_path):
 def test_exports_read_as_the_table_prints():
     tidy = FULL.tidy()
     tex, markdown = tidy.to_latex(), tidy.to_markdown()
-    assert "temp: warm & 2.5031 & 0.5287 & 4.735 & <.001" in tex and "std" not in tex
+    assert "temp: warm & 2.5031 & 0.5287 & 4.735 & \\textless{}.001" in tex and "std" not in tex
     assert r"| 1\|2 " in markdown and "contact: yes" in markdown and "<td>temp: warm</td>" in tidy.to_html()
     assert "2.5031020079" in tidy.to_latex(float_format="%.10f") and tidy["term"].iloc[-1] == "contact[T.yes]"
 
