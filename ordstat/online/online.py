@@ -121,14 +121,6 @@ class OnlineMethod(Method):
             state, tally = deepcopy(earlier.state), replace(earlier.tally, batches=earlier.tally.batches + 1)
         return ColumnLearner(self, examples, scaling, tally, state, one_pass=earlier is not None)
 
-    def squared_radius(self, largest: float, n_levels: int) -> float:
-        """R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat| for rows of squared length up to `largest`."""
-        return largest
-
-    def width(self, examples: Examples) -> int:
-        """Number of columns of an example in the separation problem."""
-        return int(examples.X.shape[1])
-
     def features(self, examples: Examples, fit: Any) -> FloatArray:
         """(N, J) columns used as x in Phi(x, y), including that of the constant."""
         Z: FloatArray = fit.learned.scaling(examples.X)
@@ -273,10 +265,13 @@ class OnlineMethod(Method):
         if tally.batches > 1:
             return MistakeBound(value=tally.distance, source="none: the rows of earlier batches are not stored")
         examples, n_levels = Examples.of(sample, self.cost_matrix), sample.n_levels
-        if examples.n * (self.width(examples) + n_levels) * (n_levels - 1) > LARGEST:
+        width = examples.X.shape[1] if self.similarity is None else examples.n
+        if examples.n * (width + n_levels) * (n_levels - 1) > LARGEST:
             return MistakeBound(value=tally.distance, source="not computed: too many rows")
         Z = self.features(examples, fit)
-        square = self.squared_radius(float(np.einsum("nd,nd->n", Z, Z).max()), n_levels)
+        # R^2 with |Phi(x, y) - Phi(x, yhat)|^2 <= R^2 |y - yhat|.
+        square = float(np.einsum("nd,nd->n", Z, Z).max())
+        square = (n_levels - 1) * square + 1.0 if self.projects else square
         delta = self.best_margin(Z, examples.y, n_levels)
         if delta is None:
             why = "none: the training rows are not rank separable"
@@ -324,9 +319,6 @@ class OnKernel(OnlineMethod):
 
     def learner(self, examples: Examples, scaling: Scaling, earlier: Learned | None = None) -> KernelLearner:
         return KernelLearner(self, examples, scaling)
-
-    def width(self, examples: Examples) -> int:
-        return examples.n
 
     def features(self, examples: Examples, fit: Any) -> FloatArray:
         """(N, J) rows with the kernel (and its constant) as their scalar products."""
@@ -386,9 +378,6 @@ class PRank(OnlineMethod):
                 f"{type(self).__name__} with margin > 0 needs convex costs, which keep thresholds in order. "
                 "Change the costs, or set margin=0."
             )
-
-    def squared_radius(self, largest: float, n_levels: int) -> float:
-        return (n_levels - 1) * largest + 1.0
 
     def best_margin(self, Z: FloatArray, y: IntArray, n_levels: int) -> float | None:
         """delta of PRank linear separability: one direction u and K-1 thresholds b, |(u, b)| = 1."""

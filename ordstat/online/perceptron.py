@@ -391,12 +391,12 @@ class ColumnLearner(Learner):
         self, method: Any, examples: Examples, scaling: Scaling, tally: Tally, state: Weights, one_pass: bool
     ) -> None:
         super().__init__(method, examples, scaling, tally)
-        none = np.zeros(0)
-        in_loop = (scaling.centre, scaling.factor) if one_pass and scaling.changes else (none, none)
+        empty = np.zeros(0)
+        in_loop = (scaling.centre, scaling.factor) if one_pass and scaling.changes else (empty, empty)
         X = np.ascontiguousarray(examples.X if one_pass else scaling(examples.X), dtype=np.float64)
         self.state = state
         self._rows = (X, *in_loop, *_loop_arrays(examples))
-        self._case_weights = none if one_pass else examples.weights
+        self._case_weights = empty if one_pass else examples.weights
 
     def sweep(self, order: IntArray, counts: FloatArray) -> None:
         state, seen, margin = self.state, self.tally.examples, self.method.margin

@@ -32,7 +32,7 @@ from .learners import (
 )
 
 _LARGEST_SEED = 2**31 - 1
-#: Settings that keep a package from printing and from writing files, where the user has set none of `_VERBOSITY`.
+#: Settings that keep a package from printing and from writing files, unless the user has set any of `_VERBOSITY`.
 _QUIET: dict[str, dict[str, Any]] = {
     "lightgbm": {"verbosity": -1},
     "catboost": {"verbose": False, "allow_writing_files": False},
@@ -224,7 +224,7 @@ class Clones:
     def fit(self, problems: Sequence[Binary], rng: np.random.Generator) -> Learned:
         """Fit one clone to every problem that has both labels."""
         if self.X.shape[1] == 0:
-            raise DataError("there is no column to classify by, and scikit-learn's classifiers need one: add a term.")
+            raise DataError("X must have a column for scikit-learn's classifiers; got no column. Add a term.")
         X = self.scaling(self.X)
         with unconverged() as missed, one_openmp_thread(len(X)):
             members = tuple(self._member(X, problem, rng) for problem in problems)

@@ -16,12 +16,12 @@ from ..formula.sample import DistinctRows, Rows, Scaling, row_blocks
 from ..judging.costs import is_convex, split_weights
 from .learners import MedianRule, answers, interpolated_median
 
-#: How a classifier is told k: one column for each k, steps [k > j], or a separate classifier for every k.
+#: How k enters the examples: one column for each k, steps [k > j], or a separate classifier for every k.
 ENCODINGS = ("one-hot", "ordinal", "separate")
 
 
 def codes_of(encoding: str, n_levels: int) -> FloatArray | None:
-    """(K-1, E) columns that tell k; None for separate classifiers.
+    """(K-1, E) columns that encode k; None for separate classifiers.
 
     Examples
     --------

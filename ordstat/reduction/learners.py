@@ -14,7 +14,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..fit import Certificate, MarginFit, Potential, count_above
 from ..formula.sample import CACHED, Rows, Sample, Scaling, row_blocks
 
-# Numbers that a row takes while the stumps of one column are added: its value, its place and its sum.
+# Numbers that a row takes while the stumps of one column are added: its value, its position and its sum.
 _WIDTH = 4
 
 
@@ -57,8 +57,8 @@ class StumpSum(InRounds):
         merged = {}
         for column in np.unique(self.columns[np.isfinite(self.cuts)]).tolist():
             chosen = (self.columns == column) & np.isfinite(self.cuts)
-            cuts, place = np.unique(self.cuts[chosen], return_inverse=True)
-            jumps = np.bincount(place.ravel(), weights=2.0 * self.round_weights[chosen], minlength=cuts.size)
+            cuts, position = np.unique(self.cuts[chosen], return_inverse=True)
+            jumps = np.bincount(position.ravel(), weights=2.0 * self.round_weights[chosen], minlength=cuts.size)
             merged[column] = cuts, np.cumsum(np.concatenate([[-self.round_weights[chosen].sum()], jumps]))
         return merged
 
@@ -178,7 +178,7 @@ class Rounds:
     losses, limits : (T+1,)
         Mean training loss before the first and after every round, and what the training-error theorem allows it.
     thetas : (T+1, K-1) or None
-        Thresholds after every round; None if they are found at the end.
+        Thresholds after every round; None if they are computed at the end.
     start : callable or None
         The potential that the rounds add to.
     message : str
@@ -273,7 +273,7 @@ def answers(codes: IntArray, n_levels: int) -> FloatArray:
 def interpolated_median(votes: FloatArray, total: float) -> FloatArray:
     """(N,) where the votes g_1 >= ... >= g_{K-1} (N, K-1), with g_0 = total and g_K = -total, cross 0.
 
-    Between k and k + 1 the crossing is found by a straight line, as is the median of grouped data: the number of
+    The crossing between k and k + 1 is interpolated linearly, as in the median of grouped data: the number of
     k = 1, ..., K-1 below it is the number of positive votes, so that it is a score with these thresholds.
 
     Examples
@@ -347,12 +347,12 @@ class Binary:
 
     @property
     def one_sided(self) -> bool:
-        """Whether all labels are the same, or there is no example."""
+        """Whether all labels are the same; true without examples."""
         return bool((self.labels == self.labels[:1]).all())
 
     @property
     def side(self) -> float:
-        """The label of a one-sided problem; 0 where there is no example."""
+        """The label of a one-sided problem; 0 without examples."""
         return float(self.labels[0]) if self.labels.size else 0.0
 
     def among(self, kept: BoolArray) -> Binary:

@@ -184,7 +184,7 @@ class NominalClassifier(Method):
     def _learned(self, sample: Sample, rng: np.random.Generator) -> tuple[ClassShares, int]:
         """The class probabilities learned from a sample, and how often the classifier did not converge."""
         if sample.X.shape[1] == 0:
-            raise DataError("there is no column to classify by, and a classifier needs one: add a term.")
+            raise DataError("X must have a column for the classifier; got no column. Add a term.")
         train = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(_MOST_ROWS)
         model = copied(self.model, rng)
         equal = bool((train.weights == train.weights[0]).all())

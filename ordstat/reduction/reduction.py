@@ -153,7 +153,7 @@ class Reduction(Method):
         Its clones take sample weights: a logistic regression, Quinlan's C4.5, a tree of leaves of 5 or more, gradient
         boosted trees; C45(confidence=0.1); or any scikit-learn classifier, given a seed where its random_state is None.
     encoding : {"one-hot", "ordinal", "separate"}
-        Columns that tell k: one for each k (a linear classifier then has one score and K-1 thresholds), steps [k > j]
+        Columns that encode k: one for each k (a linear classifier then has one score and K-1 thresholds), steps [k > j]
         (a tree then cuts k as a number), or none, for a separate classifier for every k [Frank & Hall 2001].
     cost : str or (K, K) array
         "absolute", "classification", "squared", or a V-shaped matrix [true rank, predicted rank]; a row's own costs in
@@ -202,7 +202,7 @@ class Reduction(Method):
         sample : Sample
             Rows of weight 0 take no part.
         rng : numpy.random.Generator
-            Source of the base learner, where it is random and has no seed of its own.
+            Source of the base learner, if it is random and has no seed.
         progress : callable(step, total, message), optional
 
         Raises

@@ -126,8 +126,8 @@ class ThresholdNetwork:
         start = np.concatenate([units, np.zeros(self.hidden), log_odds(self.extended)])
         objective.append(self.evaluate(start)[0])
         options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "gtol": 0.1 * tolerance, "ftol": 0.0, "maxcor": 30}
-        found = cast(Any, minimize)(scaled, start, jac=True, method="L-BFGS-B", callback=note, options=options)
-        return found.x, np.array(objective), float(np.abs(found.jac).max())
+        end = cast(Any, minimize)(scaled, start, jac=True, method="L-BFGS-B", callback=note, options=options)
+        return end.x, np.array(objective), float(np.abs(end.jac).max())
 
     def evaluate(self, v: FloatArray) -> tuple[float, FloatArray]:
         """Objective and gradient at all parameters v: inner, bias, outer, theta."""

@@ -142,7 +142,7 @@ def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng
     Raises
     ------
     DataError
-        The weights stand for more rows than can be drawn, or for so few that none was.
+        The weights stand for more rows than can be drawn, or for so few that no row was drawn.
     """
     counts = np.zeros(costs.shape)
     used = np.flatnonzero(case_weights > 0)
@@ -168,7 +168,7 @@ def drawn_labels(X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng
     counts[used[first]] = rng.multinomial(copies.astype(np.int64), chances)[:, :-1]
     if not counts.any():
         raise DataError(
-            f"the weights add up to {total.sum():g} rows, and none of them was drawn; multiply the weights so that "
+            f"the weights add up to {total.sum():g} rows, and no row was drawn; multiply the weights so that "
             "they count rows."
         )
     return counts

@@ -63,14 +63,14 @@ def select(
     Parameters
     ----------
     candidates : iterable of (gamma, candidate)
-        gamma None where there is no choice of it. Asked for one after another.
+        gamma is None if it is not chosen. Used one after another.
     fold : (N,) fold of each row, 0..F-1, or -1 for a row that takes no part
     judge : Judge
     plan : Plan
     costs : (N, K) price of every prediction
     case_weights : (N,)
     rng : numpy.random.Generator
-        Each fold has a generator of its own, so that the result does not depend on `plan.n_jobs`.
+        Seeds one generator for each fold, so that the result does not depend on `plan.n_jobs`.
     tick : callable(message)
         Called after each step of the judge.
     """

@@ -220,8 +220,8 @@ def best_thresholds(labels: FloatArray, weights: FloatArray, scores: FloatArray,
 
     Notes
     -----
-    A threshold whose rows all lie on one side takes the nearest place without loss; one without any row that of the
-    threshold before it (after it at the lower end); all are 0 where nothing has weight.
+    A threshold whose rows all lie on one side takes the nearest value without loss. A threshold without rows takes the
+    value of the threshold before it (after it at the lower end). All are 0 if no row has weight.
     """
     used, knots = weights > 0, scores[:, None] - labels
     columns = np.flatnonzero(used.any(axis=0))

@@ -131,13 +131,13 @@ class DenseGram:
         return LinearGram(np.ascontiguousarray(vectors[:, kept] * np.sqrt(value[kept]))).half_square(beta)
 
     def scored(self, beta: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """(N,) G beta, and (D,) w with G beta = X w, or None if the columns are not known."""
+        """(N,) G beta, and (D,) w with G beta = X w, or None if the columns are unknown."""
         return self @ beta, None
 
     def centred(self) -> tuple[Gram, FloatArray]:
         """Without row and column means, and what was taken away; may reuse the memory.
 
-        The means m are of the columns where they are known, and m @ w is then the mean of G beta; else m @ beta is.
+        If the columns are stored, the means m are theirs and m @ w is the mean of G beta; otherwise m @ beta is.
         """
         matrix, means = centred(self.matrix)
         return DenseGram(matrix), means

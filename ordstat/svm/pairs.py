@@ -24,7 +24,7 @@ _TIE = 1e-9
 
 
 def boundaries(problem: PairProblem, scores: FloatArray, slack: float) -> tuple[FloatArray, str]:
-    """(K-1,) rank boundaries of scores (N,), and in words how they were found.
+    """(K-1,) rank boundaries of scores (N,), and how they were computed, for the summary.
 
     `slack` is how far a difference of two scores may be from its value at the optimum.
     """
@@ -36,7 +36,7 @@ def boundaries(problem: PairProblem, scores: FloatArray, slack: float) -> tuple[
 
 
 def _middle_boundaries(problem: PairProblem, scores: FloatArray, tolerance: float) -> FloatArray | str:
-    """(K-1,) middles of free support pairs, or in words why there are none."""
+    """(K-1,) middles of free support pairs, or the reason why they cannot be used."""
     if problem.squared:
         return "the squared hinge has no free support pairs"
     theta, costs = np.empty(problem.n_levels - 1), problem.costs
@@ -76,11 +76,11 @@ def _best(middles: FloatArray, scores: FloatArray, steps: FloatArray, tolerance:
     ordered = scores[order]
     middles = _onto(ordered, middles)
     above = np.concatenate([np.cumsum(steps[order][::-1])[::-1], [0.0]])
-    place = np.searchsorted(ordered, middles, side="right")
-    cost = above[place]
+    position = np.searchsorted(ordered, middles, side="right")
+    cost = above[position]
     equal = cost <= cost.min() + _TIE * np.abs(steps).sum()
     ends = np.concatenate([[-np.inf], ordered, [np.inf]])
-    remote = np.minimum(middles - ends[place], ends[place + 1] - middles)
+    remote = np.minimum(middles - ends[position], ends[position + 1] - middles)
     return float(middles[equal & (remote >= remote[equal].max() - tolerance)].min())
 
 
@@ -140,7 +140,7 @@ class PairSolution(Solution):
     Attributes
     ----------
     boundaries : str
-        How the thresholds were found.
+        How the thresholds were computed.
     """
 
     boundaries: str = ""

@@ -245,7 +245,7 @@ def hard_margin(route: Route, problem: ExtendedDual, rng: np.random.Generator, t
     Raises
     ------
     DataError
-        No thresholds separate the levels, or none with a margin that could be computed.
+        No thresholds separate the levels, or their margin is too small to be computed.
     """
     soft, scale = route(problem, rng), float(problem.gram.diagonal.mean()) or 1.0
     best: Outcome[DualSolution] | None = None

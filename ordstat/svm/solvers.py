@@ -306,7 +306,7 @@ class _Newton:
         dbeta = self.L * (Sm + self.SH @ small)
         df = self.problem.gram @ dbeta
         du = self.P * (goal - (df + db)[:, None] + dtheta)
-        # P is huge where alpha is free and its factor then rounding: the row sums are known better.
+        # P is huge where alpha is free, and its factor is then rounding: the row sums are more accurate.
         du += self.share * (dbeta - du.sum(axis=1))[:, None]
         dalpha = Y * du
         dsigma = self.D @ dtheta + self.r_sigma

@@ -40,5 +40,5 @@ def test_a_constant_ranker_of_least_cost_is_the_median(name):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_classifier_without_columns_is_refused(name):
-    with pytest.raises(DataError, match="no column to classify by"):
+    with pytest.raises(DataError, match="X must have a column"):
         ordfit("y ~ 1", Problem.of(name).frame, name)

@@ -145,7 +145,7 @@ def test_samples_of_less_than_a_row_are_none(name):
 
 def test_labels_are_drawn_for_rows():
     problem = Problem.of("relabel")
-    with pytest.raises(DataError, match="none of them was drawn"):
+    with pytest.raises(DataError, match="no row was drawn"):
         problem.fit(problem.frame.assign(w=1e-15), weights="w")
     many = pd.DataFrame({"y": [1, 2] * 1000, "x1": 0.0, "x2": 0.0, "g": ["a", "b"] * 1000, "w": 1e15})
     with pytest.raises(DataError, match=r"add up to 2e\+18 rows"):
