@@ -19,16 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def _has_effects(results: Any) -> bool:
-    return bool(results.design.names or results.design.nominal_names or results.design.scale_names)
-
-
 #: What a fit must have for a picture; the others need nothing.
 NEEDS: dict[str, Callable[[Any], bool]] = {
     "latent": latent.has_scores,
     "margins": lambda r: r.no_margins is None,
     "reliability": lambda r: "prob" in r.prediction_types,
-    "forest": _has_effects,
+    "forest": lambda r: bool(r.design.names or r.design.nominal_names or r.design.scale_names),
     "profiles": lambda r: r.covariance == "model" and r.design.sample.cluster is None and r.design.survey is None,
     "importance": lambda r: bool(r.design.names or r.design.spec.columns) and not r.method.pairwise,
     "rounds": lambda r: hasattr(r, "staged_errors") and len(r.fit.stages) > 1,

@@ -54,10 +54,7 @@ def factor_axis(ax: Axes, values: pd.Series, counts: Sequence[float] | None = No
 
 def numeric(results: Any, variable: str, data: pd.DataFrame) -> bool:
     """Whether the variable is a number, and no factor whose levels are numbers."""
-    column = data[variable]
-    if variable in results.design.spec.categories():
-        return False
-    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    return variable not in results.design.spec.categories() and data[variable].dtype.kind in "iuf"
 
 
 _POINTS, _MOST_ROWS = 25, 500

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -58,20 +58,14 @@ def _drawings(fit: FittedRanker) -> Iterator[str]:
         yield _paragraph("Pictures need matplotlib, which is not installed: pip install ordstat[plot].")
         return
     plots: Any = fit.plot  # type: ignore[attr-defined]  # of the results
+    variables = [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
     for name in CAPTIONS:
         if name in plots.names and not (fit.method.likelihood and name in _OF_RANKERS):
-            for given in _arguments(fit, name):
+            for given in variables if name in ("dependence", "effects") else [()]:
                 yield _figure(name, CAPTIONS[name].format(*given), partial(getattr(plots, name), *given))
     left_out = _OF_RANKERS if fit.method.likelihood else ()
     if left := [f"fit.plot.{name}" for name in plots.names if name not in CAPTIONS or name in left_out]:
         yield _paragraph(f"More pictures: {', '.join(left)}.")
-
-
-def _arguments(fit: Any, name: str) -> Sequence[tuple[str, ...]]:
-    """What each picture of a plot is drawn for."""
-    if name in ("dependence", "effects"):
-        return [(variable,) for variable in fit.design.spec.columns or ()][:_MOST_VARIABLES]
-    return [()]
 
 
 def _figure(name: str, caption: str, draw: Callable[[], Any]) -> str:
@@ -108,7 +102,7 @@ def _page(fit: Any, pictures: bool) -> str:
         "Summary": [_summary(fit)],
         "Pictures": _drawings(fit) if pictures else (),
         "How to cite": [_listed([*fit.method.papers, f"ordstat: Ordinal regression. Version {_version('ordstat')}."])],
-        "Call and versions": [_code(_call(fit)), _definitions(_versions())],
+        "Call and versions": [_code(_call(fit)), _versions()],
     }
     bodies = {title: "\n".join(blocks) for title, blocks in sections.items()}
     shown = {title: body for title, body in bodies.items() if body}
@@ -148,10 +142,6 @@ def _listed(texts: Iterable[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
 
 
-def _definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    return f"<dl>{''.join(f'<dt>{escape(head)}</dt><dd>{escape(text)}</dd>' for head, text in pairs)}</dl>"
-
-
 def _summary(fit: Any) -> str:
     """The one screen without the line that names further sections."""
     summary = fit.summary().report
@@ -177,7 +167,7 @@ def _data(fit: FittedRanker) -> Iterator[str]:
     design, sample = fit.design, fit.design.sample
     used = f"{counted(sample.n, 'row')} of {design.n_given} are used"
     lost = ", ".join(f"{name} ({n})" for name, n in design.dropped.items())
-    weighted = "; counts and means are weighted" if sample.weights is not None else ""
+    weighted = "; means are weighted" if sample.weights is not None else ""
     yield _paragraph(f"{used}{f'; left out for missing values or weights of 0: {lost}' if lost else ''}{weighted}.")
     if sample.X.shape[1] == len(design.names) and design.names and not fit.method.pairwise:
         yield f'<div class="tables">{grid_html(_column_table(fit).grid)}</div>'
@@ -205,9 +195,10 @@ def _call(fit: FittedRanker) -> str:
     return f"from ordstat import {', '.join(names)}\n{call}"
 
 
-def _versions() -> Iterator[tuple[str, str]]:
-    yield "Python", f"{platform.python_version()} ({platform.system()})"
-    yield from ((name, _version(name)) for name in _PACKAGES)
+def _versions() -> str:
+    pairs = {"Python": f"{platform.python_version()} ({platform.system()})"}
+    pairs |= {name: _version(name) for name in _PACKAGES}
+    return f"<dl>{''.join(f'<dt>{escape(head)}</dt><dd>{escape(text)}</dd>' for head, text in pairs.items())}</dl>"
 
 
 def _version(package: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from ..checks import fraction, one_of, whole
+from ..checks import fraction, labelled, one_of, whole
 from ..exceptions import OptionError
 from .cells import count, in_tex, short_p_value
 
@@ -221,7 +221,6 @@ def table(
     exponentiate: bool | None = None,
     below: str | None = "std_error",
     labels: Mapping[str, str] | None = None,
-    names: Sequence[str] | None = None,
     thresholds: bool | None = None,
     gof: Sequence[str] | None = None,
     stars: bool = False,
@@ -236,7 +235,7 @@ def table(
     Parameters
     ----------
     fits : fit, list of fits, or mapping of names to fits
-        Of any method that has coefficients or thresholds, or pooled over imputations.
+        Of any method that has coefficients or thresholds, or pooled over imputations. Names are heads of columns.
     style : {"paper", "clinical"}
         "paper": a column for each fit, a row for each parameter. "clinical": odds ratios (or hazard ratios, or
         coefficients, by the link), interval and p-value side by side, with reference levels, without thresholds.
@@ -246,8 +245,6 @@ def table(
         What stands below each estimate in the style "paper". The error of a ratio is that of the delta method.
     labels : mapping of str to str, optional
         Labels by the names of terms, variables and the response.
-    names : sequence of str, optional
-        Heads of the columns, one for each fit.
     thresholds : bool, optional
         Whether to show thresholds; by default in the style "paper".
     gof : sequence of str, optional
@@ -300,14 +297,16 @@ def table(
     one_of("style", style, ("paper", "clinical"))
     fraction("level", level)
     clinical, labels = style == "clinical", labels or {}
-    if names is None and isinstance(fits, Mapping):
-        names = [str(name) for name in fits]
-    given = list(fits.values() if isinstance(fits, Mapping) else fits if isinstance(fits, (list, tuple)) else [fits])
-    _check_fits(given, names, per)
+    if isinstance(fits, Mapping):
+        given = labelled(fits, "fits")
+    else:
+        listed = fits if isinstance(fits, (list, tuple)) else [fits]
+        given = {f"({number})": fit for number, fit in enumerate(listed, start=1)}
+    _check_fits(given, per)
     options = {"clinical": clinical, "exponentiate": exponentiate, "thresholds": thresholds, "below": below, "per": per}
     options |= {"labels": labels, "stars": stars, "level": level}
     digits = None if digits is None else whole("digits", digits, 0, 15)
-    columns = [_Column(fit=fit, digits=digits, **options) for fit in given]
+    columns = [_Column(fit=fit, digits=digits, **options) for fit in given.values()]
     cells = [column.cells() for column in columns]
     order = pd.concat(cells).sort_values("part", kind="stable").index.unique()
     usual = ("nobs",) if clinical else ("nobs", "loglik", "aic")
@@ -316,8 +315,7 @@ def table(
         one_of("each gof", name, dict.fromkeys(key for fit in given for key in fit.glance()))
     index = [("coef", label) for label in order] + [("stats", _FIGURES.get(name, name)) for name in figures]
     values: dict[tuple[str, str], list[str]] = {}
-    for number, (column, texts) in enumerate(zip(columns, cells, strict=True)):
-        name = f"({number + 1})" if names is None else str(names[number])
+    for name, column, texts in zip(given, columns, cells, strict=True):
         response = column.fit.design.response
         top = name if clinical and len(columns) > 1 else str(labels.get(response, response))
         blank = [""] * len(figures)
@@ -354,17 +352,16 @@ def table(
     return _Table(frame, " ".join(remarks), title, rgroup_display=False)
 
 
-def _check_fits(fits: list[Any], names: Sequence[str] | None, per: Any) -> None:
-    for number, fit in enumerate(fits, start=1):
+def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
+    if not fits:
+        raise OptionError("fits must be one fit at least; got none.")
+    for name, fit in fits.items():
         if not hasattr(fit, "tidy") or not hasattr(fit, "glance"):
             raise OptionError(
-                f"fits must be fits with coefficients or thresholds; number {number} is a {type(fit).__name__}. "
-                "Leave it out."
+                f"fits must be fits with coefficients or thresholds; {name} is a {type(fit).__name__}. Leave it out."
             )
         if per is not None and not hasattr(fit, "loglik"):
             raise OptionError(f"per must be left out for a {type(fit).__name__}; got {per!r}. Rescale the column.")
-    if not fits or (names is not None and (len(names) != len(fits) or len(set(names)) != len(fits))):
-        raise OptionError(f"names must be one text for each fit, all different; got {names!r} for {len(fits)} fits.")
 
 
 def _remarks(columns: list[_Column]) -> Iterator[str]:

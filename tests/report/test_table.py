@@ -76,8 +76,8 @@ def test_exports_read_as_the_table_prints():
 @pytest.mark.parametrize(
     ("fits", "options", "message"),
     [
-        ([SMALL, 3], {}, "number 2 is a int"),
-        ([SMALL], {"names": ["a", "b"]}, "names must be one text for each fit"),
+        ([SMALL, 3], {}, r"\(2\) is a int"),
+        ([], {}, "fits must be one fit at least"),
         ([SMALL], {"below": "t"}, "below must be"),
     ],
 )
