@@ -16,7 +16,7 @@ from .checks import check_names, generator, jobs, labelled, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
-from .judging.compared import Comparison, Contestant, Judged, failure_notes, fold_notes, group_codes
+from .judging.compared import Comparison, Contestant, Judged, fold_notes, group_codes
 from .judging.costs import CostMatrix
 from .judging.errors import MEASURES
 from .judging.evaluation import dealt_rows, held_out
@@ -249,7 +249,11 @@ def compare(
         ],
         columns=["method", "repeat", "fold", "message"],
     )
-    failures = failure_notes(failed, len(judged[0]))
+    failures = [
+        f"{label} failed in {len(rows)} of {counted(cv * repeats, 'fold')} and has no means (.failed): "
+        f"{rows['message'].iloc[0]}"
+        for label, rows in failed.groupby("method", sort=False)
+    ]
     if len(failures) == len(contestants):
         raise DataError(f"Every method failed in some fold: {failures[0]}")
     for note in failures:

@@ -358,14 +358,6 @@ class Comparison(Reported):
         return {label: values[self.labels.index(label)] for label in order}
 
 
-def failure_notes(failed: pd.DataFrame, J: int) -> list[str]:
-    """Notes on the methods that failed in a fold."""
-    return [
-        f"{label} failed in {len(rows)} of {counted(J, 'fold')} and has no means (.failed): {rows['message'].iloc[0]}"
-        for label, rows in failed.groupby("method", sort=False)
-    ]
-
-
 def fold_notes(comparison: Comparison) -> list[str]:
     """Notes on measures that have no value in some folds, or an infinite one."""
     notes, J = [], comparison.values.shape[1]
