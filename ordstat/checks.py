@@ -429,7 +429,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
 
 
 def advice(kind: str, name: str) -> str:
-    """What `HINTS` says of a name of some kind, with a blank before it; empty where it is not there."""
+    """The text of `HINTS` for a name of some kind, with a blank before it; empty if there is no hint."""
     hint = HINTS[kind].get(name) or HINTS[kind].get(name.casefold().replace("_", ""))
     return f" {hint}" if hint else ""
 

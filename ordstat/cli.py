@@ -97,18 +97,13 @@ def value_of(text: str) -> Any:
         return text
 
 
-def say(text: object) -> None:
-    """Write a text and a line end to the standard output."""
-    sys.stdout.write(f"{text}\n")
-
-
 # Commands
 
 
 def demo_command(given: Namespace) -> None:
     """Fit the wine data twice and print both summaries."""
     for method in ("logit", "redsvm"):
-        say(f"{ordfit('rating ~ temp + contact', data=datasets.load('wine'), method=method).summary()}\n")
+        print(f"{ordfit('rating ~ temp + contact', data=datasets.load('wine'), method=method).summary()}\n")
 
 
 def _fit_arguments(parser: ArgumentParser) -> None:
@@ -147,7 +142,7 @@ def fit_command(given: Namespace) -> None:
     data = read_table(given.data, given.separator)
     levels = None if given.levels is None else levels_of(given.levels)
     fit = ordfit(**{"formula": given.formula, "data": data, "method": given.method, "levels": levels} | options)
-    say(fit.summary())
+    print(fit.summary())
     if given.save is not None:
         fit.save(given.save)
     if given.report is not None:
@@ -188,7 +183,7 @@ def summary_command(given: Namespace) -> None:
       ordstat summary wine.ordstat
       ordstat summary wine.ordstat all
     """
-    say(load(given.model).summary(given.section))
+    print(load(given.model).summary(given.section))
 
 
 def _predict_arguments(parser: ArgumentParser) -> None:
@@ -233,7 +228,7 @@ def methods_command(given: Namespace) -> None:
         preset = ", ".join(f"{option}={value!r}" for option, value in entry.preset.items())
         paper = "" if "[" in text else f" [{entry.method.papers[0].partition(').')[0]})]"
         text = f"{name:<22}{entry.method.__name__}({preset}): {text}{paper}"
-        say(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22))
+        print(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 22))
 
 
 #: By its name: what runs a command, with the text of its --help, and what adds its arguments.

@@ -16,7 +16,7 @@ from .checks import check_names, generator, jobs, labelled, reporter, whole
 from .exceptions import DataError, DataWarning, OptionError, warn
 from .formula.design import Design, build
 from .formula.inputs import check_cost_labels
-from .judging.compared import Comparison, Contestant, Judged, failure_notes, fold_notes, group_codes
+from .judging.compared import Comparison, Contestant, Judged, fold_notes, group_codes
 from .judging.costs import CostMatrix
 from .judging.errors import MEASURES
 from .judging.evaluation import dealt_rows, held_out
@@ -33,7 +33,7 @@ EXAMPLE = 'methods=["logit", ("redsvm", {"C": 10})]'
 
 
 def from_methods(design: Design, methods: Any, cost: Any) -> tuple[list[Contestant], list[str]]:
-    """Contestants on one design, and the labels of those that keep their own cost."""
+    """Contestants on one design, and the labels of those fitted for another cost than the comparison's."""
     contestants, kept = [], []
     row_costs = design.sample.costs is not None
     for label, name, given in _entries(methods):
@@ -58,7 +58,7 @@ def _require_distinct(labels: Sequence[str]) -> None:
 
 
 def _entries(methods: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
-    """(label, name or value, options) of every method asked for."""
+    """(label, name or value, options) of every method."""
     several = [methods] if isinstance(methods, (str, Method)) else methods
     if not isinstance(several, (list, tuple)) or not several:
         raise OptionError(f"methods must be a list of names, values or pairs; got {methods!r}. Give {EXAMPLE}.")
@@ -169,10 +169,10 @@ def compare(
     Parameters
     ----------
     formula : str, or fits
-        Of all methods, as in `ordfit`. Or fits in its place, `compare(fit1, fit2)` or `compare({"small": fit1, "large":
-        fit2})`: their formulas, methods and options are fitted again in the same folds. They must be of the same rows.
+        The formula of all methods, as in `ordfit`; or fits to the same rows, `compare(fit1, fit2)` or
+        `compare({"small": fit1, "large": fit2})`, whose formulas, methods and options are fitted again in each fold.
     data : data frame
-        Never changed.
+        Not changed.
     methods : list
         Names ("logit", "redsvm"), values such as REDSVM(C=10), pairs ("redsvm", {"C": 10}). "calibrate" among the
         options gives a ranker probabilities.
@@ -180,14 +180,14 @@ def compare(
         Number of folds, at least 2. Ranks are spread evenly; rows of one cluster, or of one group of a random term,
         stay in one fold.
     repeats : int
-        How often folds are drawn anew.
+        Number of times that folds are drawn.
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are judged by it, but those that
         name another (`"ova"`, `REDSVM(cost="squared")`), which a note lists. Fits keep theirs unless `cost` is given.
     n_jobs : int
         Processes; -1 for all processors. The result is the same for any.
     seed : int or numpy.random.Generator
-        Of the folds and of whatever methods draw.
+        Seed of the folds and of the methods.
     callback : callable(step, total, message), optional
         Called after every fit; without it a bar is shown in a terminal where tqdm is installed.
     **options
@@ -205,8 +205,8 @@ def compare(
 
     Notes
     -----
-    Knots of splines and means of `scale()` come from all rows, held-out ones too, as in `errors(cv=)`; whatever learns
-    from the response sees the training rows alone. Rows of groups that are held out are predicted by averages over the
+    Knots of splines and means of `scale()` come from all rows, held-out ones too, as in `errors(cv=)`; what learns from
+    the response sees the training rows alone. Rows of groups that are held out are predicted by averages over the
     distribution of their random effects; of crossed random terms the more numerous groups stay together. A row of
     weight w is dealt out to the folds as w rows, unless columns tell nearly all rows apart, so that a flexible model
     would know the twins of a held-out row.
@@ -249,7 +249,11 @@ def compare(
         ],
         columns=["method", "repeat", "fold", "message"],
     )
-    failures = failure_notes(failed, len(judged[0]))
+    failures = [
+        f"{label} failed in {len(rows)} of {counted(cv * repeats, 'fold')} and has no means (.failed): "
+        f"{rows['message'].iloc[0]}"
+        for label, rows in failed.groupby("method", sort=False)
+    ]
     if len(failures) == len(contestants):
         raise DataError(f"Every method failed in some fold: {failures[0]}")
     for note in failures:
@@ -299,7 +303,7 @@ def _judged(
     n_jobs: int,
     callback: Progress | None,
 ) -> list[list[Judged]]:
-    """Every fold, by contestant; every fit has its own generator, so that n_jobs does not matter."""
+    """Results of the folds of each contestant; each fit has a separate generator, so that n_jobs does not matter."""
     tasks = [
         (contestant, out, cost, [root, repeat, fold])
         for repeat, held in enumerate(drawn)

@@ -201,17 +201,17 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> OrdinalClassifier("redsvm").set_params(C=10, kernel="linear")
         OrdinalClassifier('redsvm', C=10, kernel='linear')
         """
-        own = {name: value for name, value in params.items() if name in _OWN}
+        settings = {name: value for name, value in params.items() if name in _OWN}
         nested = {name: value for name, value in params.items() if "__" in name}
-        options = {name: value for name, value in params.items() if name not in own and name not in nested}
-        method = own.get("method", self.method)
+        options = {name: value for name, value in params.items() if name not in settings and name not in nested}
+        method = settings.get("method", self.method)
         defaults = defaults_of(method)
         if defaults is not None:
             names = [*options, *(name.partition("__")[0] for name in nested)]
             valid = [*_OWN, *defaults, *_fields_of(method)]
             check_names(names, valid, f"OrdinalClassifier({method!r})", "parameter")
             self._options = {name: value for name, value in self._options.items() if name in defaults}
-        for name, value in own.items():
+        for name, value in settings.items():
             setattr(self, name, value)
         if isinstance(self.method, Method) and options:
             self.method, options = replace(self.method, **options), {}
@@ -342,7 +342,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._held.results if isinstance(self._held, Stream) else self._held
 
     def _resolved(self) -> Method | None:
-        """The method; None where it is not valid, which `fit` says."""
+        """The method; None if it is not valid, which `fit` refuses."""
         try:
             return resolve(self.method, self._options)
         except OptionError:

@@ -219,7 +219,7 @@ class KernelExpansion:
 
     @property
     def slopes(self) -> FloatArray | None:
-        """None: H is not known to be linear in the columns."""
+        """None: H need not be linear in the columns."""
         return None
 
     def __call__(self, rows: Rows) -> FloatArray:
@@ -314,7 +314,7 @@ class Fit:
     facts : tuple of (label, value)
         Header lines of the summary that only this method has (kernel, support vectors, ...).
     calibration : Calibration or None
-        From scores to probabilities, where the fit was asked for one.
+        From scores to probabilities, or None.
     """
 
     rule: Rule
@@ -396,7 +396,7 @@ class VoteFit(Fit):
 
     Attributes
     ----------
-    selection : Selection, None where C was given or there is none
+    selection : Selection, None where C was given or the method has no C
     bound : CostBound, None where no theorem bounds the training cost
     """
 

@@ -1,4 +1,4 @@
-"""A fitted ranker beside its data: the rows, what the rule says of them, and what is true."""
+"""A fitted ranker with its data: rows, predictions and observed levels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .report.warnings import Alert, alerts
 if TYPE_CHECKING:
     from .formula.design import Design, Levels
 
-#: What the results of only some methods have, for the words of those that have not.
+#: Attributes of the results of some methods; the error for other methods says which.
 OF_THRESHOLDS = frozenset(("coef", "thresholds", "params", "tidy", "support"))
 OF_LIKELIHOOD = frozenset((
     "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
@@ -45,7 +45,7 @@ LISTED = frozenset((
     "aic", "bic", "bound", "certificate", "coef", "loglik", "mistake_bound", "nobs", "rounds", "se", "support",
     "thresholds", "vcov",
 ))  # fmt: skip
-#: What `help(fit)` says of a fit, by question; names that stand nowhere come last.
+#: Sections of `help(fit)`; names in none of them come last.
 QUESTIONS = {
     "Estimates": "coef thresholds se vcov with_vcov confint profile tidy glance loglik aic bic nobs certificate",
     "Predictions": "predict augment errors confusion reliability conformal margins bounds",
@@ -87,7 +87,7 @@ def who_has(name: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Target:
-    """Rows of a frame with their scores; incomplete rows have a place on the index but no numbers.
+    """Rows of a frame with their scores; incomplete rows are on the index but have no scores.
 
     Attributes
     ----------
@@ -126,14 +126,14 @@ class Target:
         return levels.categorical(placed, self.index, name)
 
     def among(self, kept: BoolArray) -> Target:
-        """The same places, with numbers only where `kept` (N,) says so too."""
+        """The same index, with scores only for complete rows that `kept` (N,) selects."""
         inside = kept[self.complete]
         return Target(
             rows=self.rows.take(inside), scores=self.scores[inside], complete=self.complete & kept, index=self.index
         )
 
     def weighted(self, weights: FloatArray | None) -> Target:
-        """The same places, with numbers only for rows of positive weight (n,)."""
+        """The same index, with scores only for rows of positive weight (n,)."""
         if weights is None:
             return self
         kept = self.complete.copy()
@@ -178,7 +178,7 @@ class FittedRanker:
     fitter : callable(design, method, options, vcov, calibrate=) or None
         Fits again, for `update`.
     calibrated : method or None
-        The method with the calibration of its scores, where one was asked for.
+        The method with the calibration of its scores, or None.
     """
 
     call: str
@@ -192,7 +192,7 @@ class FittedRanker:
     predicts: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
     #: What `augment` puts beside the data.
     augments: ClassVar[tuple[str, ...]] = ("class", "score", "margin")
-    #: What `importance` can be; the first is what it is if not asked.
+    #: Kinds of `importance`; the first is the default.
     importance_kinds: ClassVar[tuple[str, ...]] = ("permutation",)
     #: Why there may be no margin bounds.
     no_bounds: ClassVar[str] = "No margin bounds: they need a model without nominal or scale effects or offset."
@@ -216,7 +216,7 @@ class FittedRanker:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Say which methods have what this one has not; a property that refused says so again."""
+            """AttributeError that says which methods have the attribute; the error of a property is raised again."""
             if hasattr(type(self), name):
                 return type(self).__getattribute__(self, name)
             if ATTRIBUTES.get(name, "").isidentifier():
@@ -294,7 +294,7 @@ class FittedRanker:
         return self.fit
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
-        """What there is to say of errors.
+        """Notes of the table of errors.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ class FittedRanker:
         return self.no_bounds
 
     def _check_target(self, target: Target, what: str) -> None:
-        """Says which of the rows that are asked for are doubtful."""
+        """Warn about doubtful rows."""
 
     def probabilities_of(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray | None:
         """(N, K) probabilities of the ranks by a fit of this kind; None if it has no probabilities.

@@ -22,7 +22,7 @@ _CELL_BYTES = 48.0
 
 
 def option(default: Any, check: Callable[..., Any], *bounds: Any, **settings: Any) -> Any:
-    """A field of a method: its default, and the function of `ordstat/checks.py` that says what it may be.
+    """A field of a method: its default, and the function of `ordstat/checks.py` that checks its value.
 
     A value becomes what `check(name, value, *bounds, of=method, **settings)` returns, and stays where that is None.
     """
@@ -106,11 +106,11 @@ class Method:
 
     @property
     def cost_matrix(self) -> CostMatrix:
-        """What predictions cost where a row has no costs of its own."""
+        """Costs of predictions for rows without separate costs."""
         return CostMatrix.parse(self.cost)  # type: ignore[attr-defined]  # every concrete class has the field
 
     def costs(self, sample: Sample) -> FloatArray:
-        """(N, K) costs of every prediction: the rows' own, else those of `cost`."""
+        """(N, K) costs of every prediction: the costs of rows if given, else those of `cost`."""
         return sample_costs(self.cost_matrix, sample)
 
     @property
@@ -125,7 +125,7 @@ class Method:
 
     @property
     def own_folds(self) -> bool:
-        """Whether anything is chosen by folds of its own, whether or not these keep clusters together."""
+        """Whether the method makes folds, whether or not these keep clusters together."""
         return self.selects
 
     @property
@@ -139,11 +139,11 @@ class Method:
         return False
 
     def unsupported(self, what: str) -> OptionError:
-        """The error of something asked for that this method does not support."""
+        """The error for an argument that this method does not support."""
         return OptionError(f"{type(self).__name__} does not support {what}; remove it, or choose a method that does.")
 
     def check_constraints(self, asked: Any) -> None:
-        """Raise where constraints are asked for that this method does not support."""
+        """Raise OptionError for constraints if this method does not support them."""
         empty = asked is None or (isinstance(asked, Sized) and len(asked) == 0)
         if not empty and not self.needs.restrictions:
             raise self.unsupported("constraints=")

@@ -79,7 +79,7 @@ def _objects(shape: tuple[int, ...], *values: Any) -> Any:
 
 
 def _partial(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Only a file's own functions take arguments."""
+    """A partial function; OptionError if a file may not hold its function."""
     made = partial(function, *arguments, **keywords)
     _name(made.func)
     return made
@@ -259,7 +259,7 @@ _CHECKS: dict[str, Callable[[Any], Iterable[bool]]] = {
     "RandomColumns": _random_columns,
     "MixedModel": _mixed_model,
     "Evaluation": _evaluation,
-    "MarginalLikelihood": lambda own: (own.at.model is own.model, own.free.shape == own.at.psi.shape),
+    "MarginalLikelihood": lambda m: (m.at.model is m.model, m.free.shape == m.at.psi.shape),
     "Tree": _tree,
     "ValueTree": _value_tree,
     "BoostedTrees": _boosted_trees,
@@ -279,8 +279,8 @@ def _whole(fit: Any) -> Iterable[bool]:
         problem, rows = at.problem, at.problem.sample.rows
         yield rows.n == n if problem.used is None else _codes(problem.used, rows.n, n)
         nominal, scale = (0 if part is None else part.shape[1] for part in (rows.nominal, rows.scale))
-        for own, width in ((problem.location, rows.X.shape[1]), (problem.nominal, nominal), (problem.scale, scale)):
-            yield own.mean.shape == own.deviation.shape == own.kept.shape and own.kept.sum() == width
+        for part, width in ((problem.location, rows.X.shape[1]), (problem.nominal, nominal), (problem.scale, scale)):
+            yield part.mean.shape == part.deviation.shape == part.kept.shape and part.kept.sum() == width
         jacobian = np.eye(levels - 1) if problem.structure is None else problem.structure.jacobian
         yield len(jacobian) == levels - 1 and problem.counts.shape == (levels,)
         size = jacobian.shape[1] * (1 + nominal) + rows.X.shape[1] + scale + problem.n_lambda
@@ -337,7 +337,7 @@ def as_model(name: str, written: str, state: Any) -> Any:
             raise DataError(f"its {name} has an attribute {key!r} that the class does not have.")
     made = object.__new__(kind)
     vars(made).update(state)
-    trees = [own.tree_ for own in state.get("estimators_", ())] + [state[key] for key in ("tree_",) if key in state]
+    trees = [model.tree_ for model in state.get("estimators_", ())] + [state[key] for key in ("tree_",) if key in state]
     if any(tree.n_features != state.get("n_features_in_", 0) for tree in trees):
         raise DataError("its trees have other columns than their models.")
     return made
@@ -352,7 +352,7 @@ class Packing:
 
     objects: list[Any] = field(default_factory=list)
     arrays: list[AnyArray] = field(default_factory=list)
-    _seen: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # with the value, whose id stays its own
+    _seen: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # with the value, so that its id is not used again
 
     def pack(self, value: Any) -> Any:
         """The value as JSON; OptionError if a file cannot hold it."""
@@ -458,13 +458,13 @@ def save(fit: Any, path: str | os.PathLike[str]) -> None:
 def _write(file: IO[bytes], text: bytes, arrays: Sequence[AnyArray]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(TREE, text)
-        for place, array in enumerate(arrays):
-            with archive.open(f"{place}.npy", "w", force_zip64=True) as into:
+        for i, array in enumerate(arrays):
+            with archive.open(f"{i}.npy", "w", force_zip64=True) as into:
                 np.lib.format.write_array(into, array, allow_pickle=False)
 
 
 def check_name(path: Any) -> None:
-    """OptionError where a path is none, or has the ending of another kind of file, such as that of the data."""
+    """OptionError if this is not a path, or it has the ending of another kind of file, such as the data."""
     if not isinstance(path, (str, os.PathLike)):
         raise OptionError(f"path must be the name of a file, such as 'model.ordstat'; got {path!r}.")
     if Path(path).suffix.lower() not in ("", ENDING):
@@ -500,7 +500,7 @@ def load(path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 *
     Raises
     ------
     DataError
-        The file cannot be read, is none of `fit.save`, was cut short or changed, is too large or of another version of
+        The file cannot be read, was not written by `fit.save`, is damaged, too large or of another version of
         the format; or `data` are not those of the fit.
 
     Examples
@@ -538,7 +538,7 @@ def _read(path: str | os.PathLike[str], most: int) -> tuple[Any, list[AnyArray]]
             raise DataError(
                 f"it has {total:,} bytes unpacked, and at most {most:,} are read. If you trust it, raise max_bytes=."
             )
-        names = [TREE, *(f"{place}.npy" for place in range(len(members) - 1))]
+        names = [TREE, *(f"{i}.npy" for i in range(len(members) - 1))]
         if [member.filename for member in members] != names:
             raise DataError("its members are not those of a fit.")
         if members[0].file_size > MOST_JSON:

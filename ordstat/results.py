@@ -76,7 +76,7 @@ def augmented(fit: FittedRanker, data: Any = None) -> pd.DataFrame:
 
 
 def _predictors(fit: FittedRanker) -> pd.DataFrame:
-    """The columns of the formula at the rows of the fit; none if these rows are not known."""
+    """The columns of the formula at the rows of the fit; no columns if these rows cannot be identified."""
     design, names = fit.design, fit.design.spec.columns
     frame = None if design.data is None or not names else copied(design.data, None)
     if frame is not None and not frame.index.equals(design.index):
@@ -164,7 +164,7 @@ class OrdinalResults(FittedRanker):
         Raises
         ------
         DataError
-            The data are not at hand (a fit is saved and pickled without them) or have changed.
+            The data are not at hand (a fit is saved or pickled without them) or have changed.
         OptionError, FormulaError
 
         Examples

@@ -88,13 +88,13 @@ class Contestant:
         return [codes for codes in (sample.cluster, groups) if codes is not None]
 
     def judged(self, held: FloatArray, cost: Any, seed: list[int]) -> Judged:
-        """Fit to what is not held out, and what the rest says of it.
+        """Fit to the rows that are not held out, and measure errors on the others.
 
         Parameters
         ----------
         held : (N,) held-out part of the case weight of every row
         cost : str or (K, K) array
-            What a prediction costs, whatever the method minimises.
+            Cost of predictions, which may differ from the cost that the method minimises.
         seed : list of int
         """
         method: Any = self.method
@@ -167,12 +167,12 @@ class Comparison(Reported):
         """Every measure of every fold: columns method, repeat, fold, measure, value; the seconds of a fit are one."""
         M, J, n = self.values.shape
         every = np.concatenate([self.values, self.seconds[:, :, None]], axis=2)
-        place = np.arange(J)
+        number = np.arange(J)
         return pd.DataFrame(
             {
                 "method": pd.Categorical(np.repeat(self.labels, J * (n + 1)), self.labels),
-                "repeat": np.tile(np.repeat(place // self.cv + 1, n + 1), M),
-                "fold": np.tile(np.repeat(place % self.cv + 1, n + 1), M),
+                "repeat": np.tile(np.repeat(number // self.cv + 1, n + 1), M),
+                "fold": np.tile(np.repeat(number % self.cv + 1, n + 1), M),
                 "measure": np.tile([*MEASURES, "seconds"], M * J),
                 "value": every.ravel(),
             }
@@ -268,8 +268,8 @@ class Comparison(Reported):
         measure : str, optional
             The mean cost if not given.
         against : str, optional
-            A method: draws the differences from it in place of the means. These are what to judge a difference by, as
-            folds that are hard for one method are hard for the others too.
+            A method: draws the differences from it instead of the means. Judge methods by these differences, as folds
+            that are hard for one method are hard for the others too.
         level : float in (0, 1)
             Of the limits.
         title : str, optional
@@ -326,7 +326,7 @@ class Comparison(Reported):
         """Methods by their mean, the best first; those without one last."""
         means = np.array([self._resampled(values)[0] for values in self._of(measure)])
         signed = -means if measure in LARGER_IS_BETTER else means
-        return [self.labels[place] for place in np.argsort(signed, kind="stable")]
+        return [self.labels[i] for i in np.argsort(signed, kind="stable")]
 
     @cached_property
     def _shown(self) -> list[str]:
@@ -356,14 +356,6 @@ class Comparison(Reported):
             values[unknown] = np.nan  # infinity less infinity
         order = [label for label in self._order(measure) if label != against]
         return {label: values[self.labels.index(label)] for label in order}
-
-
-def failure_notes(failed: pd.DataFrame, J: int) -> list[str]:
-    """Notes on the methods that failed in a fold."""
-    return [
-        f"{label} failed in {len(rows)} of {counted(J, 'fold')} and has no means (.failed): {rows['message'].iloc[0]}"
-        for label, rows in failed.groupby("method", sort=False)
-    ]
 
 
 def fold_notes(comparison: Comparison) -> list[str]:
