@@ -18,7 +18,6 @@ from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import Column, Columns, Value, as_frame, row_name, shown_labels, suggest, take
 from .factors import Interpreter, contrast_of, read_relations
 from .parse import (
-    column_expression,
     parse_expression,
     parse_formula,
     parse_one_sided,
@@ -488,7 +487,8 @@ def _formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
 
     response, location = parse_formula(recipe.formula, free(recipe.formula))
     if isinstance(recipe.offset, str):
-        location = replace(location, offsets=(*location.offsets, column_expression(recipe.offset)))
+        offset = inputs.expression_of(recipe.offset, Columns(frame))
+        location = replace(location, offsets=(*location.offsets, offset))
     sides: dict[str, Any] = {"nominal": None, "scale": None}
     for role in sides:
         if (text := getattr(recipe, role)) is None:

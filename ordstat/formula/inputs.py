@@ -15,7 +15,7 @@ from ..checks import brief
 from ..exceptions import DataError, OptionError
 from .columns import Column, Columns, Factor, factor_of, find_column, matched, plain, read, refuse, shown_labels
 from .factors import Interpreter
-from .parse import parse_expression
+from .parse import Expression, column_expression, parse_expression
 from .sample import HEAVIEST, LIGHTEST, Sample, extreme
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
@@ -180,14 +180,27 @@ def shape_of(values: Any) -> tuple[int, ...] | None:
 
 
 def vector(given: Any, role: str, columns: Columns, rows: BoolArray | None, index: pd.Index, of: str = "") -> Column:
-    """An argument by column name, or as N values.
+    """An argument by column name, by arithmetic over columns such as "w - 1", or as N values.
 
     `rows` is the mask of the subset, `index` that of all rows.
     """
+    if isinstance(given, str) and is_arithmetic(given, columns):
+        value, _, missing = Interpreter(columns, {}).evaluate(parse_expression(given))
+        return Column(value, missing)
     if isinstance(given, str):
         return columns.column(given, f"{role}={of}")
     series = values_of(given, role, index)
     return read(series if rows is None else series[rows])
+
+
+def expression_of(text: str, columns: Columns) -> Expression:
+    """A column by its name, or arithmetic over columns."""
+    return parse_expression(text) if is_arithmetic(text, columns) else column_expression(text)
+
+
+def is_arithmetic(text: str, columns: Columns) -> bool:
+    """Whether a text is arithmetic over columns rather than the name of one."""
+    return any(mark in text for mark in "+-*/^(<>=&|") and text not in columns
 
 
 def numbers(column: Column, role: str, index: pd.Index) -> FloatArray:

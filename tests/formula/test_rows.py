@@ -36,7 +36,7 @@ def frame():
         ("y ~ t", {}, "ABCDEGHI", {"y": 1, "t": 1}),
         ("y ~ 1", {"nominal": "~ x", "scale": "~ f"}, "ACEFGHI", {"y": 1, "x": 1, "f": 1}),
         ("y ~ f", {"weights": "w"}, "ABCGHI", {"y": 1, "f": 1, "(weight 0)": 2}),
-        ("y ~ f", {"weights": "w - 1"}, None, "no column 'w - 1', needed for weights="),
+        ("y ~ f", {"weights": "w - 1"}, None, "weights= is -1 in row 'E'"),
         ("y ~ f", {"offset": "o"}, "ABCEFGHI", {"y": 1, "f": 1, "o": 1}),
         ("y ~ f", {"offset": [np.nan, *range(9)]}, "BCEFGHI", {"y": 1, "f": 1, "offset": 1}),
         ("y ~ f", {"cluster": "id"}, "ABCEFHI", {"y": 1, "f": 1, "id": 1}),
