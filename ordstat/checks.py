@@ -418,6 +418,7 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("rcs", "cr", "cs", "cc"), "Write ns(x, df=4), a natural cubic spline."),
         "s": "Write ns(x, df=5) or bs(x, df=5), with penalty= for a ridge penalty.",
         "Q": "Put backticks around the name.",
+        "cbind": "Give one row for each level (data.melt), and the counts as weights='count'.",
         "as.factor": "Write factor(x).",
         "as.ordered": "Give levels=[...], lowest first.",
         "as.numeric": "Make the numbers a column of the data.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,15 @@ from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import Column, Columns, Value, as_frame, row_name, shown_labels, suggest, take
 from .factors import Interpreter, contrast_of, read_relations
-from .parse import parse_expression, parse_formula, parse_one_sided, quoted, split_formula, substitute_dot, uses_dot
+from .parse import (
+    parse_expression,
+    parse_formula,
+    parse_one_sided,
+    quoted,
+    split_formula,
+    substitute_dot,
+    uses_dot,
+)
 from .random_terms import RandomTerm, fit_random_terms
 from .sample import RandomColumns, RandomRows, Rows, Sample
 from .spec import FormulaSpec
@@ -368,7 +376,7 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
     if costs is not None:
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
     kept = _kept(frame.index, response, missing, weights, recipe.na_action, keep_levels)
-    spec = replace(spec, states=interpreter.states, levels=kept.levels.values)
+    spec = replace(spec, states=interpreter.states, levels=kept.fields["levels"].values)
     part, fields = _model(recipe, spec, values, columns, used, kept)
     if offset is not None:
         part = replace(part, offset=kept.take(offset) if part.offset is None else part.offset + kept.take(offset))
@@ -387,7 +395,8 @@ def make(recipe: Recipe, data: Any, keep_levels: bool = False) -> Design:
         cluster=cluster,
         categories=fields.pop("categories"),
     )
-    design = kept.design(sample, survey=survey, data=data, recipe=recipe, formula=recipe.formula, **fields)
+    fields |= kept.fields | {"notes": tuple(kept.fields["notes"])}
+    design = Design(sample=sample, survey=survey, data=data, recipe=recipe, formula=recipe.formula, **fields)
     return design if recipe.constraints is None else constrained(design, recipe.constraints)
 
 
@@ -401,9 +410,8 @@ def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
     return survey_of(recipe.design, frame)
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """The complete rows of positive weight, with the fields of a design that they settle.
+class _Kept(NamedTuple):
+    """The complete rows of positive weight.
 
     Attributes
     ----------
@@ -411,28 +419,18 @@ class _Kept:
         None if all rows are kept.
     y : (n,) codes of the levels in use
     used : (K,) codes of these among the declared ones
-    levels, index, n_given, dropped, notes, response
-        As in `Design`.
+    fields : dict
+        The fields of a design that these rows settle; the notes are a list that grows.
     """
 
     mask: BoolArray | None
     y: IntArray
     used: IntArray
-    levels: Levels
-    index: pd.Index
-    n_given: int
-    dropped: dict[str, int]
-    notes: list[str]
-    response: str
+    fields: dict[str, Any]
 
     def take(self, value: Any) -> Any:
         """The kept rows of a value."""
         return value if self.mask is None or value is None else take(value, self.mask)
-
-    def design(self, sample: Sample, **fields: Any) -> Design:
-        """The design of these rows."""
-        settled = {name: value for name, value in vars(self).items() if name not in ("mask", "y", "used")}
-        return Design(sample=sample, **settled | fields | {"notes": tuple(self.notes)})
 
 
 def _kept(
@@ -467,8 +465,8 @@ def _kept(
     unused = np.setdiff1d(np.arange(len(declared)), used)
     levels = Levels(values=tuple([declared[k] for k in used]), unused=tuple([declared[k] for k in unused]))
     notes += [*response.notes, *_unused_note(levels.unused, "the response")]
-    y = np.searchsorted(used, codes)
-    return _Kept(mask, y, used, levels, index_kept, len(index), dropped, notes, response.name)
+    fields = {"index": index_kept, "n_given": len(index), "dropped": dropped, "notes": notes}
+    return _Kept(mask, np.searchsorted(used, codes), used, fields | {"levels": levels, "response": response.name})
 
 
 def _unused_note(labels: Collection[Any], of: str) -> list[str]:
@@ -542,7 +540,7 @@ def _model(
 
     `given` are the values of all rows, made of the columns `used`.
     """
-    notes, codings, n = kept.notes, dict[str, Coding](), kept.y.size
+    notes, codings, n = kept.fields["notes"], dict[str, Coding](), kept.y.size
     if not all(part.intercept for part in spec.parts):
         notes.append("A formula removes the intercept; it stays, as the thresholds are the intercepts.")
     needed = frozenset().union(*(expression.names for expression in (spec.factors | spec.offsets).values()))

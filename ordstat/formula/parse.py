@@ -306,7 +306,7 @@ def parse_formula(text: str, columns: tuple[str, ...]) -> tuple[str, Part]:
     if not tilde or not left.strip():
         meant = " Write '~' in place of '='." if "=" in text and not tilde else ""
         raise FormulaError(f"{shown(text)} has no response: a formula reads 'response ~ x1 + x2'.{meant}")
-    response = parse_response(left, right)
+    response = parse_response(left)
     others = tuple(name for name in columns if name != response)
     if right.strip() == "." and others:
         return response, Part(tuple([Term((column_expression(name),)) for name in others]))
@@ -374,7 +374,7 @@ def _closing(text: str, start: int) -> int:
     raise FormulaError(f"Cannot read the formula {shown(text)}: a parenthesis is not closed.")
 
 
-def parse_response(text: str, right: str) -> str:
+def parse_response(text: str) -> str:
     """The column of y, factor(y), ordered(y), C(y) or I(y)."""
     if text.strip() in ("class", "pass"):  # keywords of Python that name many a response
         return text.strip()
@@ -388,11 +388,6 @@ def parse_response(text: str, right: str) -> str:
     if (name := dotted_name(node)) is not None:
         return name
     hint = advice("function", function) or " Make it a column of the data first."
-    if function == "cbind":
-        names = [source(part) for part in node.args]
-        melted = f"long = data.melt([c for c in data if c not in {names}], {names}, 'level', 'count')"
-        call = f"ordfit(\"level ~ {right.strip()}\", long, weights='count', levels={names})"
-        hint = f" Give the counts as weights: {melted} and then {call}."
     raise FormulaError(f"The response must be one column; got {expression.label!r}.{hint}")
 
 
