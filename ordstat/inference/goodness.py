@@ -12,7 +12,15 @@ from .._typing import FloatArray, IntArray
 from ..checks import whole
 from ..exceptions import DataError
 from ..formula.sample import row_blocks
-from ..judging.errors import PairOrder, concordance, ranked_probability_scores, ratio, somers_d, spearman
+from ..judging.errors import (
+    concordance,
+    pair_counts,
+    pair_table,
+    ranked_probability_scores,
+    ratio,
+    somers_d,
+    spearman,
+)
 from ..likelihood.fitted import FittedLikelihood
 from ..likelihood.unavailable import check_available
 from ..report.cells import MISSING, short_p_value, wrapped
@@ -153,8 +161,8 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
     middle, median = K // 2, max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
     above, over_median, rps, mean = _probability_figures(r, (middle, median))
     order = fit.scores if sample.rows.one_scale else mean
-    by_order = PairOrder.of(sample.y, order)
-    pairs = by_order.counts(weights)
+    by_order = pair_table(sample.y, order, weights)
+    pairs = pair_counts(by_order)
     g = gini_mean_difference(fit.scores, weights)
     tests = dict.fromkeys(_TESTS, np.nan) if r.covariance == "survey" else test_figures(r)
     values = tests | {
@@ -169,7 +177,7 @@ def discrimination_series(r: FittedLikelihood) -> pd.Series:
         "gr": math.inf if g > _LARGEST_LOG else math.exp(g),
         "gp": gini_mean_difference(above, weights),
         "pdm": float(np.average(np.abs(over_median - 0.5), weights=weights)),
-        "rho": spearman(by_order.table(weights)),
+        "rho": spearman(by_order),
         "c_index": concordance(pairs),
         "somers_d": somers_d(pairs),
         "gamma": ratio(pairs.concordant - pairs.discordant, pairs.concordant + pairs.discordant),

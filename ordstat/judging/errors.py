@@ -36,47 +36,29 @@ class PairCounts:
         return self.concordant + self.discordant + self.tied
 
 
-@dataclass(frozen=True, eq=False)
-class PairOrder:
-    """Rows sorted by score once, to count pairs.
+def pair_table(y: IntArray, scores: AnyArray, weights: FloatArray) -> FloatArray:
+    """(U, K) weight of the rows of each distinct score, rising, and each rank; differences by rounding are ties.
 
-    Attributes
+    Parameters
     ----------
-    cells : (N,) position of each row in a table (U, K) of distinct scores, rising, by ranks
-    n_levels : int
-        K.
+    y : (N,) codes
+    scores : (N,)
+        Finite; only their order matters.
+    weights : (N,) case weights
 
     Examples
     --------
-    >>> order = PairOrder.of(np.array([0, 0, 1, 2]), np.array([0.1, 0.9, 0.5, 0.9]))
-    >>> order.counts(np.ones(4))
+    >>> pair_counts(pair_table(np.array([0, 0, 1, 2]), np.array([0.1, 0.9, 0.5, 0.9]), np.ones(4)))
     PairCounts(concordant=3.0, discordant=1.0, tied=1.0, weight=4.0)
     """
-
-    cells: IntArray
-    n_levels: int
-
-    @classmethod
-    def of(cls, y: IntArray, scores: AnyArray) -> PairOrder:
-        """Sort codes y (N,) by finite scores (N,). Only their order matters; differences by rounding are ties."""
-        order = np.argsort(scores)
-        place = np.empty(y.size, dtype=np.intp)
-        place[order] = np.cumsum(apart(scores[order])) - 1
-        n_levels = int(y.max(initial=0)) + 1
-        return cls(place * n_levels + y, n_levels)
-
-    def table(self, weights: FloatArray) -> FloatArray:
-        """(U, K) weight of the rows of each distinct score, rising, and each rank."""
-        size = (int(self.cells.max(initial=0)) // self.n_levels + 1) * self.n_levels
-        return np.bincount(self.cells, weights, size).reshape(-1, self.n_levels).astype(np.float64)
-
-    def counts(self, weights: FloatArray) -> PairCounts:
-        """Pairs under case weights (N,)."""
-        return pair_counts(self.table(weights))
+    order, K = np.argsort(scores), int(y.max(initial=0)) + 1
+    rising = np.cumsum(apart(scores[order])) - 1
+    size = (int(rising.max(initial=0)) + 1) * K
+    return np.bincount(rising * K + y[order], weights[order], size).reshape(-1, K).astype(np.float64)
 
 
 def pair_counts(table: FloatArray) -> PairCounts:
-    """Pairs of the rows of a table (U, K) of distinct scores, rising, by ranks; see `PairOrder`."""
+    """Pairs of the rows of a table (U, K) of distinct scores, rising, by ranks; see `pair_table`."""
     lower = np.cumsum(table, axis=0) - table  # weight of the rows of lower score, by rank
     to_rank = np.cumsum(lower, axis=1)
     return PairCounts(
@@ -223,11 +205,6 @@ class Predictions:
     probabilities: FloatArray | None = None
 
     @cached_property
-    def order(self) -> PairOrder:
-        """The rows in the order of their scores."""
-        return PairOrder.of(self.y, self.scores)
-
-    @cached_property
     def losses(self) -> dict[str, FloatArray]:
         """(N,) cost of each row under the fit's own cost, and its losses by the probabilities."""
         losses = {} if self.paid is None else {"cost": self.paid}
@@ -292,7 +269,7 @@ def measured(p: Predictions, names: Sequence[str]) -> list[float]:
     [0.5, 0.5]
     """
     weights, cells = p.weights, confusion(p.y, p.codes, p.weights, p.n_levels)
-    pairs = None if _OF_SCORES.keys().isdisjoint(names) else p.order.counts(weights)
+    pairs = None if _OF_SCORES.keys().isdisjoint(names) else pair_counts(pair_table(p.y, p.scores, weights))
     values = []
     for name in names:
         if name in _OF_CELLS:

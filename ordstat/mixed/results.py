@@ -21,7 +21,7 @@ from ..formula.random_terms import RandomTerm
 from ..formula.sample import Sample
 from ..inference.comparison import is_zero
 from ..inference.wald import chi2_tail
-from ..judging.errors import PairOrder, concordance, ratio, somers_d
+from ..judging.errors import concordance, pair_counts, pair_table, ratio, somers_d
 from ..likelihood.fit import Marginal
 from ..likelihood.fitted import with_covariance
 from ..likelihood.parameters import square_frame
@@ -460,7 +460,7 @@ def _discrimination(r: MixedResults) -> pd.DataFrame:
     population: Any = r.judge.rule
     table = {}
     for name, order in {"modes": at_modes, "population": population.probabilities(sample.rows) @ ranks}.items():
-        counts = PairOrder.of(sample.y, order).counts(sample.case_weights)
+        counts = pair_counts(pair_table(sample.y, order, sample.case_weights))
         gamma = ratio(counts.concordant - counts.discordant, counts.concordant + counts.discordant)
         table[name] = {"c_index": concordance(counts), "somers_d": somers_d(counts), "gamma": gamma}
         table[name]["pairs"] = counts.total

@@ -6,11 +6,12 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from ordstat.judging.errors import (
-    PairOrder,
     concordance,
     confusion,
     inversions,
     kendall_tau_b,
+    pair_counts,
+    pair_table,
     preference_risk,
     somers_d,
     spearman,
@@ -49,7 +50,7 @@ def _brute_force(y, scores, weights):
 @pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
 def test_pair_counts_match_every_pair(y, codes, scores, weights):
     for values in (scores, codes, -scores):
-        pairs = PairOrder.of(y, values).counts(weights)
+        pairs = pair_counts(pair_table(y, values, weights))
         assert (pairs.concordant, pairs.discordant, pairs.tied) == _brute_force(y, values, weights)
         assert pairs.weight == weights.sum()
 
@@ -57,7 +58,7 @@ def test_pair_counts_match_every_pair(y, codes, scores, weights):
 def test_pair_counts_with_real_weights():
     y, _, scores, _ = SAMPLES[1]
     weights = np.random.default_rng(0).random(y.size)
-    pairs = PairOrder.of(y, scores).counts(weights)
+    pairs = pair_counts(pair_table(y, scores, weights))
     np.testing.assert_allclose(
         (pairs.concordant, pairs.discordant, pairs.tied), _brute_force(y, scores, weights), rtol=1e-12
     )
@@ -74,7 +75,7 @@ def test_pairwise_measures_by_their_definitions(y, codes, scores, weights):
     cells = confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
     assert preference_risk(cells) == pytest.approx(risk / m**2, rel=EXACT)
     assert inversions(cells) == pytest.approx(risk / np.sum(dy != 0), rel=EXACT)
-    by_score = PairOrder.of(y, scores).counts(weights)
+    by_score = pair_counts(pair_table(y, scores, weights))
     somers = stats.somersd(y[repeated], scores[repeated]).statistic
     assert somers_d(by_score) == pytest.approx(somers, rel=1e-12)
     assert concordance(by_score) == pytest.approx((1 + somers) / 2, rel=1e-12)
@@ -98,7 +99,7 @@ def test_undefined_measures_are_nan():
     assert np.isnan(kendall_tau_b(cells))
     assert np.isnan(spearman(cells))
     assert np.isnan(weighted_kappa(confusion(constant, constant, weights, 3), "absolute"))
-    assert np.isnan(concordance(PairOrder.of(constant, y).counts(weights)))
+    assert np.isnan(concordance(pair_counts(pair_table(constant, y, weights))))
 
 
 @pytest.mark.parametrize("cost", ["absolute", "squared"])
