@@ -553,7 +553,9 @@ class FittedRanker:
             reason = f"No margin bounds: {sentence[:1].lower()}{sentence[1:]}."
         else:
             costs = sample_costs(self.method.cost_matrix, sample) if self.own_cost else None
-            return training_bounds(self.training_margins, self.geometry, sample, costs, delta)
+            general = training_bounds(self.training_margins, self.geometry, sample, costs, delta)
+            more = self.method.extra_bounds(sample, self.fit, self.geometry, delta)
+            return MarginBounds(bounds=(*general.bounds, *more.bounds), notes=(*general.notes, *more.notes))
         return MarginBounds(bounds=(), notes=(reason,))
 
     @property

@@ -15,6 +15,7 @@ from .fit import Fit
 from .formula.sample import SCALINGS, Sample, has_gaps
 from .judging.costs import CostMatrix, require_v_shaped, sample_costs
 from .judging.geometry import Geometry
+from .judging.margins import MarginBounds
 from .reduction.classifiers import written
 
 # Bytes of a row at a level: its cost, answer, probability and margin, in a few copies.
@@ -187,6 +188,10 @@ class Method:
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
         """Norms of the fitted potential for margins and bounds; None where they have no meaning."""
         return None
+
+    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
+        """Bounds of this method alone, beside those of every threshold rule; each holds with probability 1 - delta."""
+        return MarginBounds(bounds=())
 
     def _settle(self, **values: Any) -> None:
         """Replace options by their checked values; only for `__post_init__`."""

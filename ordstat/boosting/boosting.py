@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
@@ -17,9 +17,10 @@ from ..judging.costs import CostField, least_cost_thresholds, mean_excess, requi
 from ..judging.geometry import Geometry, hull
 from ..method import FREUND, LIN, LIN_LI, Method, Needs, cost_option, option
 from ..reduction.classifiers import CLASSIFIERS, parse_classifier, parse_learner
-from ..reduction.learners import BinaryLearner, EnsembleFit, InRounds, Raised, Rounds, Scorer, WeakLearner
+from ..reduction.learners import BinaryLearner, EnsembleFit, InRounds, Raised, Rounds, Scorer, StumpSum, WeakLearner
 from .results import EnsembleResults
 from .rounds import Hypotheses, Loss, MarginLoss, PairLoss, Questions, Run, continued, misordered
+from .weak import vote_divergence
 
 #: Rules for the step along a hypothesis of RankBoost.
 STEPS = ("loose", "tight")
@@ -241,7 +242,10 @@ class WeakEnsemble(RoundsMethod):
         if lengths is not None:
             lengths = np.zeros(sample.n)
             lengths[used] = richness.squared_lengths
-        return hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        geometry = hull(cast(InRounds, rule.potential).round_weights, rule.theta, richness.log_size, lengths)
+        if not isinstance(rule.potential, StumpSum):
+            return geometry
+        return replace(geometry, nats=vote_divergence(rule.potential, rule.theta, sample))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..checks import number, one_of, whole
 from ..compiled.weak import best_cut, climb
-from ..formula.sample import SCALINGS, Rows, Scaling, fit_scaling
+from ..formula.sample import SCALINGS, Rows, Sample, Scaling, fit_scaling
 from ..reduction.learners import (
     DirectionSum,
     HypothesisClass,
@@ -115,6 +115,52 @@ class StumpTrainer(WeakTrainer):
     def richness(self) -> HypothesisClass:
         """Each distinct value of a column gives two hypotheses, one for each sign."""
         return HypothesisClass(log_size=float(np.log(2.0 * (1 + self.presorted.distinct.sum(axis=1)).sum())))
+
+
+def vote_divergence(potential: StumpSum, theta: FloatArray, sample: Sample) -> float:
+    """Divergence, in nats, between the weights of the stumps and the prior, for the bounds of votes.
+
+    NaN if a cut is not the middle of two neighbouring values of the rows.
+
+    Parameters
+    ----------
+    potential : StumpSum
+    theta : (K-1,)
+    sample : Sample
+        The rows of the fit.
+    """
+    columns, cuts, weights = _merged(potential)
+    log_half = float(np.log(0.5))
+    prior = log_half - np.log(2.0 * (sample.X.shape[1] + 1)) + _log_pairs(columns, cuts, sample)
+    of_thresholds = np.full(theta.size, log_half - np.log(2.0 * theta.size))
+    sizes = np.concatenate((np.abs(weights), np.abs(theta)))
+    share = sizes / (sizes.sum() or 1.0)
+    voting = share > 0
+    return float(share[voting] @ (np.log(share[voting]) - np.concatenate((prior, of_thresholds))[voting]))
+
+
+def _merged(potential: StumpSum) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Columns, cuts and total weights of the distinct stumps (signs count)."""
+    constant = np.isinf(potential.cuts)
+    keys = np.column_stack(
+        (np.where(constant, -1, potential.columns), potential.cuts, np.sign(potential.round_weights))
+    )
+    different, place = np.unique(keys, axis=0, return_inverse=True)
+    weights = np.bincount(place.ravel(), weights=np.abs(potential.round_weights), minlength=len(different))
+    return different[:, 0], different[:, 1], np.asarray(weights, dtype=np.float64)
+
+
+def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatArray:
+    """Logarithm of the share of pairs of rows with their middle at the cut; 0 for a constant."""
+    used = sample.case_weights > 0
+    weights, log_pairs = sample.case_weights[used], np.zeros(cuts.size)
+    for place in np.flatnonzero(columns >= 0):
+        x = sample.X[used, int(columns[place])]
+        below = x <= cuts[place]
+        low, high = x[below].max(), x[~below].min()
+        pairs = np.log(weights[x == low].sum()) + np.log(weights[x == high].sum()) - 2.0 * np.log(weights.sum())
+        log_pairs[place] = pairs if cuts[place] == middle(low, high) else np.nan
+    return log_pairs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -98,12 +98,15 @@ class HullGeometry(Geometry):
     squared_lengths : (N,) or None
         |phi(x_n)|^2 of real-valued hypotheses, 1-Lipschitz functions of <v, phi(x)>, |v| <= 1. The sizes then are
         those of the thresholds alone.
+    nats : float
+        Divergence of the vote from a prior over voters; NaN if unknown.
     """
 
     log_size: float
     log_size_own: float
     squared_lengths: FloatArray | None = None
     radius: float = 1.0
+    nats: float = float("nan")
 
     name: ClassVar[str] = "convex hull"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import repeat
 from operator import attrgetter
 
@@ -13,7 +14,7 @@ from scipy.special import entr, ndtr, rel_entr
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..formula.sample import Sample
 from .costs import is_convex, split_weights, v_break
-from .geometry import BallGeometry, Geometry
+from .geometry import BallGeometry, Geometry, HullGeometry
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -165,7 +166,11 @@ class MarginBounds:
     @property
     def informative(self) -> list[Bound]:
         """The bounds below their trivial values."""
-        return [bound for bound in self.bounds if not bound.vacuous]
+        bounds = []
+        for bound in self.bounds:
+            if bound.value < bound.trivial:
+                bounds.append(bound)
+        return bounds
 
 
 def dependence(sample: Sample) -> str:
@@ -410,27 +415,161 @@ def _from_origin(counted: Comparisons, geometry: BallGeometry, delta: float) -> 
     return Bound(name=counted.name, source=source, delta=delta, trivial=largest, **numbers)
 
 
+#: Numbers of voters n, and margins g in units of 1 / sqrt(n), to try; all pairs share delta.
+VOTERS: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+VOTE_MARGINS: FloatArray = np.array([0.0, 0.125, 0.25, 0.5, 0.75, 1.0])
+# Margins are rounded down to this number of values, which keeps the bound valid.
+_VOTE_BINS = 100
+# Number of rows that determine a stump.
+_ROWS = 2
+# Rounding error of the transform, added to probabilities.
+_TRANSFORM_ROUNDING = 1e-12
+
+
+def vote_bound(counted: Comparisons, geometry: HullGeometry, delta: float) -> Bound | None:
+    """The bound at its best n and g; None if there are too few rows.
+
+    Parameters
+    ----------
+    counted : Comparisons
+    geometry : HullGeometry
+        Geometry with the divergence of the vote.
+    delta : float in (0, 1)
+        Chance that the bound fails.
+    """
+    total, shares = geometry.total or 1.0, counted.shares
+    q, least = np.zeros((len(VOTERS), VOTE_MARGINS.size)), np.ones((len(VOTERS), VOTE_MARGINS.size))
+    for k, active in enumerate((geometry.norm + np.abs(geometry.theta)) / total):
+        below = chances_below(min(float(active), 1.0))
+        # Margins are rounded down to values from -active to active.
+        place = (counted.rho[:, k] / total + active) * (_VOTE_BINS / (2.0 * active or 1.0))
+        place = np.clip(np.floor(place - _TRANSFORM_ROUNDING), 0, _VOTE_BINS).astype(np.intp)
+        q += np.bincount(place, shares[:, k], _VOTE_BINS + 1) @ below
+        least = np.minimum(least, below[:, _VOTE_BINS // 2] - 2.0 * _TRANSFORM_ROUNDING)
+    n = np.array(VOTERS, dtype=np.float64)[:, None]
+    rows = counted.n - _ROWS * n
+    if rows[0] < 1:
+        return None
+    left = np.maximum(rows, 1.0)
+    nats = n * geometry.nats + np.log(2.0 * np.sqrt(left) * q.size / delta)
+    values = kl_inverse(np.minimum(q * counted.n / left, 1.0), nats / left) / least
+    i, j = np.unravel_index(np.argmin(np.where(rows < 1, np.inf, values)), values.shape)
+    largest = counted.largest
+    numbers = {"value": largest * float(values[i, j]), "training": largest * float(q[i, j])}
+    margin, source = float(VOTE_MARGINS[j] / np.sqrt(VOTERS[i])), "PAC-Bayes votes, Langford et al. 2001"
+    return Bound(name=counted.name, source=source, delta=delta, trivial=largest, margin=margin, **numbers)
+
+
+@lru_cache(maxsize=64)
+def chances_below(active: float) -> FloatArray:
+    """Probability that the mean of n draws of -1, 0 and 1 is g or less.
+
+    Parameters
+    ----------
+    active : float in [0, 1]
+        Probability that a draw is not 0.
+
+    Returns
+    -------
+    (number of n, B + 1, number of g), for `VOTERS`, B + 1 means of a draw from -active to active, and `VOTE_MARGINS`.
+
+    Examples
+    --------
+    >>> float(chances_below(1.0)[1, 50, 0].round(6))  # two fair coins, +1 or -1, have a mean of 0 or less
+    0.75
+    """
+    most = VOTERS[-1]
+    mean = np.linspace(-active, active, _VOTE_BINS + 1)[:, None]
+    turn = np.exp(2j * np.pi * np.arange(most + 1) / (2 * most + 1))
+    # Characteristic function of one draw (conjugate); that of 2 n draws is the square of that of n.
+    transform = (1.0 - active) + 0.5 * (active + mean) / turn + 0.5 * (active - mean) * turn
+    below = np.empty((len(VOTERS), _VOTE_BINS + 1, VOTE_MARGINS.size))
+    for i, n in enumerate(VOTERS):
+        sums = np.fft.fftshift(np.fft.irfft(transform, 2 * most + 1, axis=1), axes=1)  # of -most, ..., most
+        below[i] = np.cumsum(sums, axis=1)[
+            :, most + np.floor(np.sqrt(n) * VOTE_MARGINS + _TRANSFORM_ROUNDING).astype(np.intp)
+        ]
+        transform = transform * transform
+    chances: FloatArray = np.clip(below + _TRANSFORM_ROUNDING, 0.0, 1.0)
+    return chances
+
+
 def training_bounds(
     rows: Margins, geometry: Geometry, sample: Sample, costs: FloatArray | None = None, delta: float = 0.05
 ) -> MarginBounds:
-    """Bounds of the classification error, absolute error and a cost.
+    """Bounds of the classification error, absolute error and a cost: the smaller of two bounds, each at delta / 2.
 
-    Of a ball, the smaller of the bound of the papers (`margin_bounds`) and the PAC-Bayes bound, each at delta / 2. A
-    hull, and infinite thresholds, have only the first, at delta.
+    These are the bound of the papers (`margin_bounds`) and the PAC-Bayes bound. Only the first, at delta, exists for
+    infinite thresholds and for weak learners other than stumps.
 
     Parameters
     ----------
     rows, geometry, sample, costs, delta
         As in `margin_bounds`.
     """
-    if not isinstance(geometry, BallGeometry) or not np.isfinite(geometry.total):
-        result = margin_bounds(rows, geometry, sample, costs, delta)
-    else:
-        result = margin_bounds(rows, geometry, sample, costs, delta / 2.0)
-        bounds = []
-        for bound in result.bounds:
-            other = pac_bayes_bound(comparisons(bound.name, rows, sample, costs), geometry, delta / 2.0)
-            smaller = other if other.value < bound.value else bound
-            bounds.append(replace(smaller, delta=delta, trivial=bound.trivial))
-        result = replace(result, bounds=tuple(bounds))
-    return replace(result, notes=(*result.notes, _VACUOUS)) if result.bounds and not result.informative else result
+    ball = isinstance(geometry, BallGeometry)
+    has_other = (ball or np.isfinite(getattr(geometry, "nats", np.nan))) and np.isfinite(geometry.total)
+    result = margin_bounds(rows, geometry, sample, costs, delta / 2.0 if has_other else delta)
+    bounds = []
+    for bound in result.bounds:
+        other, counted = None, comparisons(bound.name, rows, sample, costs)
+        if has_other and isinstance(geometry, BallGeometry):
+            other = pac_bayes_bound(counted, geometry, delta / 2.0)
+        elif has_other and isinstance(geometry, HullGeometry):
+            other = vote_bound(counted, geometry, delta / 2.0)
+        smaller = other if other is not None and other.value < bound.value else bound
+        bounds.append(replace(smaller, delta=delta, trivial=bound.trivial))
+    bounded = MarginBounds(bounds=tuple(bounds), notes=result.notes)
+    return replace(bounded, notes=(*result.notes, _VACUOUS)) if bounds and not bounded.informative else bounded
+
+
+# Smaller differences of scores, as a share of the largest, are rounding.
+_ROUNDING = 1e-9
+# Largest number of rows in pairs.
+_MOST = 1e7
+
+
+def preference_bounds(scores: FloatArray, geometry: BallGeometry, sample: Sample, delta: float = 0.05) -> MarginBounds:
+    """The bound of theorem 7.2 [Herbrich et al. 2000] on disjoint pairs of rows, or which of its conditions fails.
+
+    The paper prints it for neighbouring pairs. These share a row, so they are not independent as the proof needs.
+
+    Parameters
+    ----------
+    scores : (N,) scores of the training rows
+    geometry : BallGeometry
+    sample : Sample
+    delta : float in (0, 1)
+        Probability that the bound fails.
+    """
+    if reason := dependence(sample):
+        return MarginBounds(bounds=(), notes=(reason.replace("margin bounds", "bound of R_pref"),))
+    if sample.case_weights.sum() > _MOST:
+        what = f"the weights stand for {sample.case_weights.sum():g} rows, and at most {_MOST:g} are paired"
+        return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {what}.",))
+    repeats = sample.case_weights.astype(np.intp)
+    index = np.repeat(np.arange(sample.n), repeats)
+    first, second = index[: index.size - index.size % 2].reshape(-1, 2).T
+    sign = np.sign(sample.y[first] - sample.y[second])
+    bound = _preference_bound((sign * (scores[first] - scores[second]))[sign != 0], geometry, delta)
+    if isinstance(bound, Bound):
+        return MarginBounds(bounds=(bound,))
+    return MarginBounds(bounds=(), notes=(f"No bound of R_pref: {bound}.",))
+
+
+def _preference_bound(margins: FloatArray, geometry: BallGeometry, delta: float) -> Bound | str:
+    """The bound from margins (n,) of pairs of different rank, or the condition that fails."""
+    n = margins.size
+    if n == 0:
+        return "no such pair has different ranks"
+    wrong = int(np.count_nonzero(margins <= _ROUNDING * np.abs(margins).max()))
+    if wrong:
+        return f"th. 7.2 needs every pair in order, and {wrong} of {n} are not"
+    length = np.sqrt(max(geometry.radius**2 - 1.0, 0.0))
+    k = max(float((16.0 * length * geometry.norm / margins.min()) ** 2), 1.0)
+    if k > np.e * n:
+        return f"th. 7.2 needs a dimension k <= e n, and (16 r |v| / rho)^2 is {k:.3g} for n = {n} pairs"
+    value = 2.0 / n * (k * np.log2(8.0 * np.e * n / k) * np.log2(32.0 * n) + np.log2(8.0 * n / delta))
+    margin, source = float(margins.min() / geometry.norm), "Herbrich et al. 2000, th. 7.2"
+    numbers = {"value": float(value), "delta": delta, "trivial": 1.0, "margin": margin, "training": 0.0}
+    return Bound(name="R_pref, disjoint pairs", source=source, **numbers)

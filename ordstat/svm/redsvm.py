@@ -25,7 +25,8 @@ from ..fit import (
 from ..formula.sample import Sample, Scaling, fit_scaling
 from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.evaluation import require_folds
-from ..judging.geometry import BallGeometry, ball
+from ..judging.geometry import BallGeometry, Geometry, ball
+from ..judging.margins import MarginBounds, preference_bounds
 from ..judging.rankers import MarginResults
 from ..judging.selection import CrossValidated
 from ..method import CHU_KEERTHI, LI_LIN, LIN, Method, Needs, cost_option, option
@@ -427,3 +428,7 @@ class RankBoundarySVM(KernelMachine):
             ("Loss", self.loss.replace("_", " ")),
             ("Boundaries", solution.boundaries),
         )
+
+    def extra_bounds(self, sample: Sample, fit: Fit, geometry: Geometry, delta: float) -> MarginBounds:
+        """Theorem 7.2 for the risk of a pair in the wrong order."""
+        return preference_bounds(fit.scores, cast(BallGeometry, geometry), sample, delta)

@@ -9,6 +9,7 @@ import numpy as np
 from ordstat.fit import Certificate, Trace
 from ordstat.judging.costs import CostMatrix
 from ordstat.judging.geometry import BallGeometry
+from ordstat.judging.margins import MarginBounds
 from ordstat.likelihood.fit import LikelihoodFit
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
@@ -50,6 +51,9 @@ class StandInMethod:
         slopes = np.array([2.0, 1.0])
         theta = fit.coefficients[:4] if isinstance(fit, LikelihoodFit) else fit.rule.theta
         return BallGeometry(norm=float(np.linalg.norm(slopes)), squared_lengths=lengths, theta=theta, radius=3.0**0.5)
+
+    def extra_bounds(self, sample, fit, geometry, delta):
+        return MarginBounds(bounds=(), notes=("Nothing more is known.",))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,8 @@ from ordstat.compiled import svm
 from ordstat.exceptions import ConvergenceWarning, DataError
 from ordstat.formula.sample import Rows
 from ordstat.judging.costs import CostMatrix
+from ordstat.judging.geometry import BallGeometry
+from ordstat.judging.margins import preference_bounds
 from ordstat.svm import pairs as pair_ascent
 from ordstat.svm.gram import DenseGram, LinearGram
 from ordstat.svm.kernels import Polynomial
@@ -258,3 +260,49 @@ def test_selection_of_C():
     fit = _fit(sample(*rows(60)), C="cv", folds=3)
     refit = _fit(sample(*rows(60)), C=fit.selection.C[fit.selection.chosen])
     np.testing.assert_allclose(fit.scores, refit.scores, atol=1e-5)
+
+
+# Theorem 7.2
+
+
+def _ordered(n, norm, radius):
+    """Ranks 1, 2, 1, 2, ... whose scores differ by 1."""
+    y = np.arange(n) % 2
+    geometry = BallGeometry(
+        norm=norm, squared_lengths=np.ones(n), theta=np.array([0.5]), radius=np.sqrt(radius**2 + 1.0)
+    )
+    return y.astype(float), geometry, sample(np.zeros((n, 1)), y, 2)
+
+
+def test_theorem_by_hand():
+    n, delta = 4000, 0.1
+    found = preference_bounds(*_ordered(n, 0.1, 0.5), delta)
+    k = (16 * 0.5 * 0.1 / 1.0) ** 2
+    assert k < 1
+    (bound,), m = found.bounds, n // 2
+    value = 2 / m * (np.log2(8 * np.e * m) * np.log2(32 * m) + np.log2(8 * m / delta))
+    assert bound.value == pytest.approx(value)
+    assert not bound.vacuous
+    assert bound.margin == pytest.approx(10.0)
+
+
+def test_conditions_of_the_theorem_are_checked():
+    scores, geometry, data = _ordered(50, 1.0, 1.0)
+    assert "k <= e n" in preference_bounds(scores, geometry, data).notes[0]
+    scores[0] = 2.0
+    assert "1 of 25 are not" in preference_bounds(scores, geometry, data).notes[0]
+    alone = sample(np.zeros((4, 1)), np.zeros(4, dtype=int), 2)
+    assert "different ranks" in preference_bounds(np.zeros(4), geometry, alone).notes[0]
+    grouped = sample(np.zeros((50, 1)), data.y, 2, cluster=np.arange(50))
+    assert "independent rows" in preference_bounds(scores, geometry, grouped).notes[0]
+
+
+def test_the_theorem_reaches_the_table_of_bounds():
+    import pandas as pd
+
+    from ordstat import ordfit
+
+    x = np.tile([-1.0, 1.0], 3000)
+    frame = pd.DataFrame({"x": x, "y": (x > 0).astype(int)})
+    fit = ordfit("y ~ x", frame, "rank-svm", kernel="linear", loss="squared_hinge", C=1e-3)
+    assert "th. 7.2" in fit.bounds().loc["R_pref, disjoint pairs", "source"]
