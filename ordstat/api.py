@@ -79,9 +79,8 @@ def ordfit(
         price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
         levels in their order.
     constraints : dict or list of str, optional
-        Signs and orders of coefficients that the fit must obey, {"x1": "+", "x2": "-"} or ["x1 >= 0", "x1 <= x2"]
-        (support vector machines with kernel="linear"). Names are those of the columns of the model, as in `coef`.
-        For "ordboost", "+" makes the score increase in that column and "-" makes it decrease.
+        Signs of effects of "ordboost", {"x1": "+", "x2": "-"} or ["x1 >= 0", "x2 <= 0"]: "+" makes the score increase
+        in that column and "-" makes it decrease. Names are those of the columns of the model.
     interactions : list of lists of str, optional
         Columns of the data that may interact in the trees of "ordboost", [["x1", "x2"], ["x3"]]: those on a path of a
         tree have a group in common. Columns in no group make one more.
