@@ -78,9 +78,8 @@ def ordfit(
         price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
         levels in their order.
     constraints : dict or list of str, optional
-        Signs and orders of coefficients that the fit must obey, {"x1": "+", "x2": "-"} or ["x1 >= 0", "x1 <= x2"]
-        (support vector machines with kernel="linear"). Names are those of the columns of the model, as in `coef`.
-        For "ordboost", "+" makes the score increase in that column and "-" makes it decrease.
+        Signs of effects of "ordboost", {"x1": "+", "x2": "-"} or ["x1 >= 0", "x2 <= 0"]: "+" makes the score increase
+        in that column and "-" makes it decrease. Names are those of the columns of the model.
     calibrate : bool or int
         True gives a ranker probabilities: `predict(type="prob")` then works for every method. A monotone map from its
         score to the probabilities of the levels is learned on cross-fitted scores, those of rows left out in turn (5

@@ -110,8 +110,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     calibrate : bool or int
         True, or a number of folds, gives probabilities to a method that has none; see `ordfit`.
     constraints : dict or list of str, optional
-        Signs and orders of coefficients, of support vector machines with kernel="linear": {"x1": "+"} or
-        ["x1 <= x2"], where x1, x2, ... are the columns of an array; see `ordfit`.
+        Signs of effects of "ordboost", {"x1": "+"} or ["x1 >= 0"], where x1, x2, ... are the columns of an array; see
+        `ordfit`.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with
         their current values, `set_params` (and so GridSearchCV) sets them. Setting another `method` forgets

@@ -37,7 +37,7 @@ _LEAST = 1e-290
 #: The longest value of an argument that a call writes out.
 _LONGEST = 60
 _SIGNS = {"+": ">=", "-": "<="}
-_CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x1 <= 2 * x2']"
+_CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x2 <= 0']"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Recipe:
         "treatment" (the default, for ordered factors too), "sum", "helmert", "poly", R's names, or a (K, m)
         matrix. That of a column outside the formula is kept for an update.
     constraints : mapping or list of str, optional
-        Signs and orders of coefficients; see `constrained`.
+        Signs of effects; see `constrained`.
     na_action : {"omit", "raise", "keep"}
         What to do with rows where a value is missing; "keep" leaves those of location terms to the method.
     as_categories : bool
@@ -603,8 +603,8 @@ def constrained(design: Design, constraints: Any) -> Design:
     ----------
     design : Design
     constraints : mapping of column to "+" or "-", or sequence of str
-        "x1 >= 0", "x1 <= x2", "2 * x1 >= x2 + x3", without a constant; columns under their names in the design, such
-        as "g[T.b]", or x1, x2, ... for arrays.
+        "x1 >= 0", without a constant; columns under their names in the design, such as "g[T.b]", or x1, x2, ... for
+        arrays.
 
     Raises
     ------
