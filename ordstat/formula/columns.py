@@ -45,14 +45,12 @@ def with_codes(X: Any) -> Any:
     if not hasattr(X, "columns"):
         return X
     frame = as_frame(X)
-    if not frame.columns.is_unique:
-        twice = [*frame.columns[frame.columns.duplicated()].unique()]
-        raise DataError(f"The columns of X must have different names; got {shown_labels(twice)} twice. Rename them.")
     codes = {}
     for name, dtype in frame.dtypes.items():
-        mixed = pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(frame[name], skipna=True) in NUMBERS
+        column = find_column(frame, str(name), "X")
+        mixed = dtype.kind == "O" and pd.api.types.infer_dtype(column, skipna=True) in NUMBERS
         if not mixed and not pd.api.types.is_numeric_dtype(dtype):
-            code = factor_of(read(frame[name]).value, str(name)).codes
+            code = factor_of(read(column).value, str(name)).codes
             codes[str(name)] = np.where(code < 0, np.nan, code)
     return frame.assign(**codes) if codes else X
 

@@ -527,9 +527,8 @@ def _contrasts(asked: Any, spec: FormulaSpec, used: Collection[str], frame: pd.D
         if name in keys:
             coded[keys[name]] = coding
         elif name in used or (isinstance(name, str) and "(" not in name and name not in frame.columns):
-            hint = "." if name in used else f" and no column; {suggest(name, [*labels, *frame.columns])}"
-            factors = f"no factor of the model ({shown_labels(labels)})"
-            raise FormulaError(f"contrasts= names {name!r}, which is {factors}{hint}")
+            what = f"contrasts= names {name!r}, which is no factor of the model ({shown_labels(labels)})"
+            raise FormulaError(f"{what}; {suggest(name, [*labels, *frame.columns])}")
     return coded
 
 

@@ -141,7 +141,7 @@ def test_costs_of_unused_levels_go_with_them():
         ({"subset": np.arange(10)}, DataError, "a condition or a mask"),
         ({"subset": "f == 'zz'"}, FormulaError, "one of its levels"),
         ({"contrasts": {"g": "sum"}}, FormulaError, "contrasts= names 'g', which is no factor"),
-        ({"contrasts": {"ff": "sum"}}, FormulaError, r"the model \('x', 'f'\) and no column; did you mean 'f'"),
+        ({"contrasts": {"ff": "sum"}}, FormulaError, r"the model \('x', 'f'\); did you mean 'f'"),
         ({"contrasts": {"id": "summ"}}, FormulaError, "'summ' is not a known contrast; did you mean 'sum'"),
         ({"contrasts": {"x": "sum"}}, DataError, "which is numeric"),
         ({"nominal": "y ~ x"}, FormulaError, "one-sided formula"),
