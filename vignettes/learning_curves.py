@@ -98,7 +98,7 @@ def curves(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_curves(table: pd.DataFrame, half: pd.DataFrame) -> plt.Figure:
-    """Means with 95 % intervals."""
+    """Means with 95% intervals."""
     figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     for name, style, shift in zip(table, ("-o", "--s", "-.^", ":v"), (-0.3, -0.1, 0.1, 0.3), strict=True):
         ax.errorbar(table.index + shift, table[name], half[name], fmt=style, ms=4, capsize=2, label=name)

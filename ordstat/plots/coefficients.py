@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._typing import AnyArray, FloatArray
 from ..checks import fraction, labelled
 from ..exceptions import DataError, OptionError
-from ..report.table import row_label
+from ..report.table import ratio_of, row_label
 from . import style
 from .style import Sheet, decimals_for, in_lines, shortened_middle, with_limits
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LIMITS = ["conf_low", "conf_high"]
 _EFFECTS = ("nominal", "location", "scale")
 #: Name of exponents that are neither odds nor hazard ratios, and the sign of the coefficient in them.
-_EXPONENT = ("exp(coefficient)", 1.0)
+_EXPONENT = ("exp(estimate)", 1.0)
 #: Fits are told apart in grey by their shape, and filled and open in turn.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _STEP, _GAP = 0.32, 0.55  # heights between the fits of a term, and between terms
@@ -38,13 +38,8 @@ def term_label(part: str, term: str, labels: Mapping[str, str], per: Mapping[str
 
 def _ratio(fits: Mapping[str, Any]) -> tuple[str, float]:
     """Name of the exponents of the location effects of all fits, and the sign of the coefficient in them."""
-    names = set()
-    for fit in fits.values():
-        rows = fit.design.sample.rows
-        plain = fit.method.likelihood and rows.scale is None and rows.scale_offset is None
-        ratio = fit.rule.family.ratios.get(fit.rule.link.name) if plain else None
-        names.add(ratio[:2] if ratio else _EXPONENT)
-    return names.pop() if len(names) == 1 else _EXPONENT
+    ratios = {ratio_of(fit)[:2] if fit.method.likelihood else _EXPONENT for fit in fits.values()}
+    return ratios.pop() if len(ratios) == 1 else _EXPONENT
 
 
 def forest_frame(

@@ -41,7 +41,7 @@ def test_all_coefficients_share_one_axis(exponentiate):
 
 @pytest.mark.parametrize(
     ("link", "what", "sign"),
-    [("logit", "odds ratio", 1), ("cloglog", "hazard ratio", -1), ("probit", "exp(coefficient)", 1)],
+    [("logit", "odds ratio", 1), ("cloglog", "hazard ratio", -1), ("probit", "exp(estimate)", 1)],
 )
 def test_exponents_are_named(link, what, sign):
     """A hazard ratio is exp(-b): larger b, higher responses, smaller hazard."""
@@ -54,12 +54,12 @@ def test_exponents_are_named(link, what, sign):
     other = fit.plot.forest(others={"temp": ordfit("rating ~ temp", WINE, link)}, exponentiate=True, draw=False)
     np.testing.assert_allclose(other["estimate"].iloc[0], data["estimate"].iloc[0])
     mixed = fit.plot.forest(others={"other": ordfit("rating ~ temp", WINE, "cauchit")}, exponentiate=True)
-    assert mixed.get_xlabel().startswith("exp(coefficient)")
+    assert mixed.get_xlabel().startswith("exp(estimate)")
 
 
 def test_scale_effects_have_no_odds_ratio():
     fit = ordfit("rating ~ temp", WINE, scale="~ contact")
-    assert fit.plot.forest(exponentiate=True).get_xlabel().startswith("exp(coefficient)")
+    assert fit.plot.forest(exponentiate=True).get_xlabel().startswith("exp(estimate)")
     assert [label.get_text() for label in fit.plot.forest().get_yticklabels()] == ["temp: warm", "contact: yes (scale)"]
 
 
