@@ -37,7 +37,7 @@ OF_LIKELIHOOD = frozenset((
     "se", "vcov", "with_vcov", "confint", "profile", "anova", "drop1", "add1", "step", "test", "nominal_test",
     "scale_test", "brant", "score_test", "bootstrap", "residuals", "influence", "gof", "discrimination", "simulate",
     "emmeans", "emtrends", "joint_tests", "marginal_effects", "loglik", "aic", "bic", "deviance", "z_values",
-    "p_values", "conf_int", "power",
+    "p_values", "conf_int",
 ))  # fmt: skip
 
 #: Names of this class and of those that derive from it that `dir()` lists: the others serve the package.
@@ -51,7 +51,7 @@ QUESTIONS = {
     "Predictions": "predict augment errors confusion reliability conformal margins bounds",
     "Effects": "marginal_effects emmeans emtrends joint_tests importance shapley",
     "Tests": "anova drop1 add1 step test nominal_test scale_test score_test brant",
-    "Checks": "residuals influence gof discrimination bootstrap simulate power",
+    "Checks": "residuals influence gof discrimination bootstrap simulate",
     "Show, keep, change": "summary plot report save update",
 }
 

@@ -42,7 +42,6 @@ REFUSED = {
     "brant": (_ROWS, "nominal_test()"),
     "gof": (_ROWS, "residuals()"),
     "influence": (_ROWS, "update(data=) without a group, which fits again"),
-    "power": (_ROWS, "simulate() from the fit, and fit to the draws"),
     "bounds": (_ROWS, "errors(cv=)"),
     "margins": _MARGINS,
 }

@@ -34,7 +34,7 @@ def test_a_frame_of_costs_has_the_levels_in_their_order(wine, matrix):
     for wrong in (frame.loc[LEVELS[::-1], LEVELS[::-1]], frame.rename(columns={5: "five"})):
         with pytest.raises(OptionError, match=r"(rows|columns) of cost= are labelled .* are \[1, 2, 3, 4, 5\]"):
             ordfit(FORMULA, wine, "redsvm", cost=wrong)
-    with pytest.raises(OptionError, match=r"labels of a frame .*to_numpy"):
+    with pytest.raises(OptionError, match=r"a frame with labels.*to_numpy"):
         REDSVM(cost=frame)
 
 

@@ -75,7 +75,7 @@ def test_known_groups_are_at_their_modes_and_others_averaged_over(fit: Likelihoo
     y = mixed.assign(rating=[1, 2, 3])
     prob = fit.predict(mixed, type="prob").to_numpy()
     assert fit.errors(y).loc["log-loss", "new data"] == pytest.approx(-np.log(prob[range(3), range(3)]).mean())
-    with pytest.raises(DataError, match="has not seen"):
+    with pytest.raises(DataError, match="newdata has new groups, 'judge' in 1 rows"):
         fit.predict(mixed, re="mode")
 
 
