@@ -353,25 +353,22 @@ def hypotheses(part: Part, codings: Mapping[str, Coding], contrasts: Contrasts) 
 def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:
     """Values of all factors that tell the columns of all terms apart, and how many rows they are.
 
-    Columns are functions of the factors of a term: what a combination of them is worth everywhere is known from a full
-    grid of each term's own factors, with all other factors at their first level and all other numbers at 0. Numbers
-    have as many random values as tell their products apart, at most as many as there are products in the model.
+    Columns are functions of the factors of a term, so that a full grid of each term's own factors, with all other
+    factors at their first level, tells them apart. Numbers are random, in as many rows as tell their products apart, at
+    most as many as there are products in the model.
     """
     keys = dict.fromkeys(key for term in terms for key in term.keys)
     widths = {key: 0 if codings[key].levels else len(codings[key].suffixes) for key in keys}
     most = 1 + sum(prod(widths[key] or 1 for key in term.keys) for term in terms)
-    grids, inside = [], []
+    grids = []
     for term in terms:  # all combinations of the term's levels, repeated
         sizes = [max(len(codings[key].levels), 1) if key in term.keys else 1 for key in keys]
         repeats = min(most, prod(1 + widths[key] for key in term.keys))
         grids.append(np.indices((*sizes, repeats)).reshape(len(sizes) + 1, -1)[:-1])
-        inside.append(np.repeat([[key in term.keys] for key in keys], grids[-1].shape[1], axis=1))
-    levels, used = np.hstack(grids), np.hstack(inside)
-    rng = np.random.default_rng(0)
+    levels, rng = np.hstack(grids), np.random.default_rng(0)
     values: dict[str, Value] = {}
-    for place, (key, width) in enumerate(widths.items()):
-        numbers = rng.standard_normal((levels.shape[1], width)) * used[place][:, None]
-        values[key] = numbers[:, 0] if width == 1 else numbers
-        if not width:
-            values[key] = Factor(codes=levels[place], levels=codings[key].levels)
+    for codes, (key, width) in zip(levels, widths.items(), strict=True):
+        numbers = rng.standard_normal((levels.shape[1], width))
+        factor = Factor(codes=codes, levels=codings[key].levels)
+        values[key] = factor if not width else numbers[:, 0] if width == 1 else numbers
     return values, levels.shape[1]

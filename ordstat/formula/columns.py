@@ -210,7 +210,7 @@ def read(column: pd.Series) -> Column:
 
 
 def _factor(codes: IntArray, labels: Any, name: str, ordered: bool = False) -> Column:
-    levels = tuple(plain(label) for label in (labels if isinstance(labels, tuple) else labels.tolist()))
+    levels = tuple(plain(label) for label in (labels.tolist()))
     check_printable(levels, f"Column {name!r}: the level")
     missing = codes < 0
     return Column(Factor(codes=codes, levels=levels, ordered=ordered), missing if missing.any() else None)
