@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets
 from .api import ordfit
+from .checks import canonical
 from .registry import METHODS
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("ordstat")
-    raise AttributeError(f"module 'ordstat' has no attribute {name!r}")
+    hint = ". Use ordfit(formula, data)." if canonical(name, METHODS) else ""
+    raise AttributeError(f"module 'ordstat' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

@@ -78,7 +78,7 @@ def ordfit(
         price of predicting column k at true rank row y, or every row's own prices. Labels of a frame have to be the
         levels in their order.
     constraints : dict or list of str, optional
-        Signs of effects of "ordboost", {"x1": "+", "x2": "-"} or ["x1 >= 0", "x2 <= 0"]: "+" makes the score increase
+        Signs of effects of "ordboost", {"x1": "+", "x2": "-"}: "+" makes the score increase
         in that column and "-" makes it decrease. Names are those of the columns of the model.
     calibrate : bool or int
         True gives a ranker probabilities: `predict(type="prob")` then works for every method. A monotone map from its

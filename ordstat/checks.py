@@ -349,7 +349,7 @@ def reporter(callback: Progress | None) -> Progress | None:
 
 #: Names that mean one of ours, of methods, kernels and types of prediction; small letters without separators.
 OTHER_NAMES: Mapping[str, str] = {
-    **dict.fromkeys(("polr", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
+    **dict.fromkeys(("polr", "orderedmodel", "lrm", "orm", "clmm", "ologit", "orderedlogit", "ordinallogit"), "logit"),
     "adjacent": "acat",
     **dict.fromkeys(("oprobit", "orderedprobit", "ordinalprobit"), "probit"), "clm2": "clm", "svm": "redsvm",
     "rbf": "gaussian", "poly": "polynomial", "probs": "prob", "response": "prob", "classes": "class", "lp": "score",

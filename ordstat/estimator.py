@@ -110,7 +110,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     calibrate : bool or int
         True, or a number of folds, gives probabilities to a method that has none; see `ordfit`.
     constraints : dict or list of str, optional
-        Signs of effects of "ordboost", {"x1": "+"} or ["x1 >= 0"], where x1, x2, ... are the columns of an array; see
+        Signs of effects of "ordboost", {"x1": "+"}, where x1, x2, ... are the columns of an array; see
         `ordfit`.
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron"; `get_params` lists all of them with

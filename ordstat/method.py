@@ -66,7 +66,7 @@ class Needs:
     random: bool = False  # takes Rows.random
     offset: bool = False  # takes Rows.offset
     cluster: bool = False  # takes Sample.cluster
-    restrictions: bool = False  # takes Sample.restrictions
+    signs: bool = False  # takes Sample.signs
     absent_levels: bool = False  # takes levels that have no rows
     missing: bool = False  # takes NaN in Rows.X
     categories: bool = False  # takes columns of Rows.X that are codes of categories
@@ -146,7 +146,7 @@ class Method:
     def check_constraints(self, asked: Any) -> None:
         """Raise OptionError for constraints if this method does not support them."""
         empty = asked is None or (isinstance(asked, Sized) and len(asked) == 0)
-        if not empty and not self.needs.restrictions:
+        if not empty and not self.needs.signs:
             raise self.unsupported("constraints=")
 
     def check(self, sample: Sample) -> None:
@@ -158,7 +158,7 @@ class Method:
             "random terms": sample.rows.random is not None and not self.needs.random,
             "an offset": sample.rows.offset is not None and not self.needs.offset,
             "cluster=": sample.cluster is not None and not self.needs.cluster,
-            "constraints=": sample.restrictions is not None and not self.needs.restrictions,
+            "constraints=": sample.signs is not None and not self.needs.signs,
             "columns of categories": sample.categories is not None and not self.needs.categories,
         }
         for what, refused in present.items():

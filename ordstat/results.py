@@ -155,7 +155,7 @@ class OrdinalResults(FittedRanker):
         **changes
             Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...) and options of the method
             (link, cost, C, ...). The covariance of a likelihood fit stays, with its clusters. Constraints stay where
-            their columns are still in the model, and a DataWarning names the others; `constraints=[]` takes all away.
+            their columns are still in the model, and a DataWarning names the others; `constraints={}` takes all away.
 
         Returns
         -------

@@ -116,7 +116,10 @@ FORBIDDEN = {
 def test_nothing_forbidden_in_library_code():
     nodes = ((path, node) for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     assert not [
-        f"{path}:{node.lineno} {name}" for path, node in nodes for name, rule in FORBIDDEN.items() if rule(node)
+        f"{path}:{node.lineno} {name}"
+        for path, node in nodes
+        for name, rule in FORBIDDEN.items()
+        if rule(node) and (path.name, name) != ("cli.py", "prints")
     ]
 
 

@@ -16,7 +16,7 @@ from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .coding import Assembled, Coding, Contrasts, contrast, fit_coding
 from .columns import Column, Columns, Value, as_frame, row_name, shown_labels, suggest, take
-from .factors import Interpreter, contrast_of, read_relations
+from .factors import Interpreter, contrast_of
 from .parse import (
     parse_expression,
     parse_formula,
@@ -36,8 +36,8 @@ ZERO_WEIGHT = "(weight 0)"
 _LEAST = 1e-290
 #: The longest value of an argument that a call writes out.
 _LONGEST = 60
-_SIGNS = {"+": ">=", "-": "<="}
-_CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}, or ['x1 >= 0', 'x2 <= 0']"
+_SIGNS = {"+": 1, "-": -1}
+_CONSTRAINTS = "constraints must be such as {'x1': '+', 'x2': '-'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -596,39 +596,29 @@ def _check_squares(part: Assembled) -> None:
 
 
 def constrained(design: Design, constraints: Any) -> Design:
-    """The design with restrictions a'w <= 0 on the effects w of its columns.
+    """The design with the signs of the effects of some columns.
 
     Parameters
     ----------
     design : Design
-    constraints : mapping of column to "+" or "-", or sequence of str
-        "x1 >= 0", without a constant; columns under their names in the design, such as "g[T.b]", or x1, x2, ... for
-        arrays.
+    constraints : mapping of column to "+" or "-"
+        Columns under their names in the design, such as "g[T.b]".
 
     Raises
     ------
     OptionError
-        A constraint that cannot be read, or an unknown column.
+        A constraint that is not a sign, an unknown column, or a column of categories without an order.
     """
-    names = {name: place for place, name in enumerate(design.names)}
-    texts = [constraints] if isinstance(constraints, str) else constraints
-    if isinstance(constraints, Mapping):
-        for column, sign in constraints.items():
-            if column not in names or str(sign) not in _SIGNS:
-                there = f"The columns are {', '.join(names)}.{did_you_mean(str(column), names)}"
-                raise OptionError(f"{_CONSTRAINTS}; got {column!r}: {sign!r}. {there}")
-        texts = [f"{column} {_SIGNS[sign]} 0" for column, sign in constraints.items()]
-    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+    if not isinstance(constraints, Mapping):
         raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")
-    rows = []
-    for relation in [r for text in texts for r in read_relations(text, names, len(names), ("<=", ">="))]:
-        problem = f"constraint {relation.text!r} must"
-        if relation.value != 0.0:
-            must = "compare coefficients with each other or with 0"
-            raise OptionError(f"{problem} {must}; got the constant {relation.value:g}.")
-        unordered = () if design.sample.categories is None else design.sample.categories * (relation.row != 0)
-        if np.any(unordered):
-            name = design.names[int(np.argmax(unordered))]
-            raise OptionError(f"{problem} be on columns with an order: make {name!r} an ordered categorical.")
-        rows.append(relation.row if relation.sign == "<=" else -relation.row)
-    return replace(design, sample=replace(design.sample, restrictions=np.array(rows))) if rows else design
+    signs = np.zeros(len(design.names), dtype=np.int8)
+    for column, sign in constraints.items():
+        if column not in design.names or str(sign) not in _SIGNS:
+            there = f"The columns are {', '.join(design.names)}.{did_you_mean(str(column), design.names)}"
+            raise OptionError(f"{_CONSTRAINTS}; got {column!r}: {sign!r}. {there}")
+        signs[design.names.index(column)] = _SIGNS[sign]
+    unordered = () if design.sample.categories is None else design.sample.categories * (signs != 0)
+    if np.any(unordered):
+        name = design.names[int(np.argmax(unordered))]
+        raise OptionError(f"constraints must be on columns with an order; make {name!r} an ordered categorical.")
+    return replace(design, sample=replace(design.sample, signs=signs)) if signs.any() else design

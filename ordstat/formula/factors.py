@@ -5,21 +5,19 @@ from __future__ import annotations
 import ast
 import inspect
 import operator
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..checks import advice, did_you_mean, whole
+from ..checks import advice, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
 from .columns import Columns, Factor, Value, factor_of, suggest
-from .parse import CONSTANTS, Expression, dotted_name, literal, parse_expression, said, shown, source, unquoted
+from .parse import CONSTANTS, Expression, dotted_name, literal, said, shown, source, unquoted
 
 LARGEST = float(np.finfo(float).max)
 CODED = ("C", "factor", "ordered")
@@ -373,76 +371,3 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }  # fmt: skip
-
-
-# Relations between coefficients: hypotheses and constraints
-
-
-class Relation(NamedTuple):
-    """row'b = value, or <= or >=, for the (P,) parameters b."""
-
-    text: str
-    row: FloatArray
-    sign: str
-    value: float
-
-
-def read_relations(text: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> list[Relation]:
-    """The relations between commas or line ends.
-
-    Parameters
-    ----------
-    text : str
-        Numbers, names, + - * / and parentheses. Names may hold any characters: the longest that fits is taken.
-    names : mapping of name to place
-    size : int
-        P.
-    signs : sequence of str
-        Those allowed among "=", "<=" and ">=".
-
-    Raises
-    ------
-    OptionError
-        A relation that cannot be read, is not linear, or contains no parameter.
-
-    Examples
-    --------
-    >>> relation = read_relations("2 * x1 - x2 <= 3", {"x1": 0, "x2": 1}, 2, ("<=", ">="))[0]
-    >>> relation.row.tolist(), relation.sign, relation.value
-    ([2.0, -1.0], '<=', 3.0)
-    """
-    patterns = []
-    for name in sorted(names, key=len, reverse=True):
-        patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
-    anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
-    code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
-    if not code.strip(", \n"):
-        raise OptionError(f"the text of a relation must not be empty; got {text!r}.")
-    return [_relation(piece.strip(), names, size, signs) for piece in re.split(r"[,\n]", code) if piece.strip()]
-
-
-def _relation(code: str, names: Mapping[str, int], size: int, signs: Sequence[str]) -> Relation:
-    """A relation from its values at b = 0, at each unit vector and at a random b, which tells whether it is linear."""
-    columns = {f"parameter_{place}_": name for name, place in names.items()}
-    text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
-    known = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
-    left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
-    sign = " ".join(rest[::2]).replace("==", "=")
-    points = np.vstack([np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)])
-    try:
-        difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
-        if unknown := sorted(difference.names - set(columns)):
-            hint = did_you_mean(unknown[0], names)
-            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {known}")
-        if sign not in signs:
-            raise OptionError(f"{text!r}: expected {' or '.join(map(repr, signs))}, got {sign or 'no sign'!r}.")
-        frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
-        values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
-    except (FormulaError, DataError):
-        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None
-    if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
-        raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
-    row = values[1:-1] - values[0]
-    if not row.any():
-        raise OptionError(f"{text!r} does not depend on any parameter.")
-    return Relation(text, row, sign, -float(values[0]))

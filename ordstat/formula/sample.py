@@ -287,8 +287,8 @@ class Sample:
         A row's own price of each predicted rank; None where the method's own cost applies.
     cluster : (N,) codes 0..G-1 or None
         Rows of one cluster are not independent.
-    restrictions : (R, D) or None
-        Rows a of a'w <= 0, which the effects w of the columns of X must obey.
+    signs : (D,) int8 or None
+        1 or -1 for columns of X whose effects must rise or fall, 0 for others.
     categories : (D,) or None
         How many categories a column of X has, whose codes 0, 1, ... it holds, and 0 of numbers; None of numbers alone.
     """
@@ -299,7 +299,7 @@ class Sample:
     weights: FloatArray | None = None
     costs: FloatArray | None = None
     cluster: IntArray | None = None
-    restrictions: FloatArray | None = None
+    signs: AnyArray | None = None
     categories: IntArray | None = None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,10 @@ from scipy.special import chdtrc, fdtrc
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, listed_texts, one_of
-from ..exceptions import OptionError
-from ..formula.factors import read_relations
+from ..exceptions import DataError, FormulaError, OptionError
+from ..formula.columns import Columns
+from ..formula.factors import Interpreter
+from ..formula.parse import parse_expression
 from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.parameters import Covariance
 from ..likelihood.standard_errors import places
@@ -336,9 +338,67 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
     for term, columns in r.design.terms.items():
         if columns.stop - columns.start == 1:
             names.setdefault(term, int(location[columns.start]))
-    equations = read_relations(text, names, r.fit.coefficients.size, ("=",))
-    for equation in equations:
-        if np.any(equation.row[r.fit.aliased] != 0.0):
-            raise OptionError(f"{equation.text!r} names a parameter that is aliased, so not estimated.")
-    L = np.array([equation.row for equation in equations])[:, ~r.fit.aliased]
-    return [equation.text for equation in equations], L, np.array([equation.value for equation in equations])
+    texts, rows, values = zip(*read_equations(text, names, r.fit.coefficients.size), strict=True)
+    for equation, row in zip(texts, rows, strict=True):
+        if np.any(row[r.fit.aliased] != 0.0):
+            raise OptionError(f"{equation!r} names a parameter that is aliased, so not estimated.")
+    return list(texts), np.array(rows)[:, ~r.fit.aliased], np.array(values)
+
+
+def read_equations(text: str, names: Mapping[str, int], size: int) -> list[tuple[str, FloatArray, float]]:
+    """The equations between commas or line ends: text, row and value of row'b = value, for the parameters b.
+
+    Parameters
+    ----------
+    text : str
+        Numbers, names, + - * / and parentheses. Names may hold any characters: the longest that fits is taken.
+    names : mapping of name to place
+    size : int
+        Number of parameters.
+
+    Raises
+    ------
+    OptionError
+        An equation that cannot be read, is not linear, or contains no parameter.
+
+    Examples
+    --------
+    >>> text, row, value = read_equations("2 * x1 - x2 = 3", {"x1": 0, "x2": 1}, 2)[0]
+    >>> row.tolist(), value
+    ([2.0, -1.0], 3.0)
+    """
+    patterns = []
+    for name in sorted(names, key=len, reverse=True):
+        patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
+    anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
+    code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
+    if not code.strip(", \n"):
+        raise OptionError(f"the text of an equation must not be empty; got {text!r}.")
+    return [_equation(piece.strip(), names, size) for piece in re.split(r"[,\n]", code) if piece.strip()]
+
+
+def _equation(code: str, names: Mapping[str, int], size: int) -> tuple[str, FloatArray, float]:
+    """An equation from its values at b = 0, at each unit vector and at a random b, which tells whether it is linear."""
+    columns = {f"parameter_{place}_": name for name, place in names.items()}
+    text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
+    known = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
+    left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
+    sign = " ".join(rest[::2]).replace("==", "=")
+    points = np.vstack([np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)])
+    try:
+        difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
+        if unknown := sorted(difference.names - set(columns)):
+            hint = did_you_mean(unknown[0], names)
+            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {known}")
+        if sign != "=":
+            raise OptionError(f"{text!r}: expected '=', got {sign or 'no sign'!r}.")
+        frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
+        values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
+    except (FormulaError, DataError):
+        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None
+    if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
+        raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
+    row = values[1:-1] - values[0]
+    if not row.any():
+        raise OptionError(f"{text!r} does not depend on any parameter.")
+    return text, row, -float(values[0])

@@ -317,7 +317,7 @@ class OrdinalBoosting(ProbabilityMethod):
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
-    needs: ClassVar[Needs] = Needs(offset=True, cluster=True, restrictions=True, missing=True, categories=True)
+    needs: ClassVar[Needs] = Needs(offset=True, cluster=True, signs=True, missing=True, categories=True)
     results_class: ClassVar[type[Any]] = BoostedResults
     papers: ClassVar[tuple[str, ...]] = (
         "Friedman, J. H. (2001). Greedy function approximation: A gradient boosting machine. Annals of Statistics, 29, "

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from ..exceptions import DataError, OptionError
+from ..exceptions import DataError
 from ..formula.sample import CACHED, Rows, Sample, distinct_places, has_gaps, row_blocks
 from ..judging.costs import CostMatrix
 from ..judging.evaluation import held_weights, part_of_rows
@@ -169,7 +169,7 @@ class Training:
 
     @classmethod
     def of(cls, sample: Sample, method: str) -> Training:
-        """Prepare a sample; its restrictions become sign constraints of columns."""
+        """Prepare a sample."""
         offset, D = sample.rows.offset, sample.X.shape[1]
         if sample.n_levels > _MOST_LEVELS:
             raise DataError(
@@ -191,7 +191,7 @@ class Training:
             bins=Bins.of(sample.X, rows, weights, sample.categories),
             y=sample.y[rows].astype(np.uint16),
             weights=weights,
-            signs=_signs(sample.restrictions, D, method),
+            signs=np.zeros(D, dtype=np.int8) if sample.signs is None else sample.signs,
         )
         return cls(sample=sample, places=rows, data=data, columns=Indicators.of(sample, rows, weights))
 
@@ -275,19 +275,3 @@ class Training:
     def best_thresholds(self, scores: FloatArray, theta: FloatArray) -> tuple[FloatArray, float]:
         """The thresholds with the smallest training loss, from a start, and the largest slope of a row there."""
         return best_thresholds(self.data.y, self.data.weights, scores, theta)
-
-
-def _signs(restrictions: FloatArray | None, n_columns: int, method: str) -> AnyArray:
-    """(D,) int8 sign constraints of columns, from restrictions a'w <= 0 with one entry each."""
-    signs = np.zeros(n_columns, dtype=np.int8)
-    if restrictions is None:
-        return signs
-    for row in restrictions:
-        (places,) = np.nonzero(row)
-        if places.size != 1 or signs[places[0]] * row[places[0]] > 0:
-            raise OptionError(
-                f"constraints= of {method} must each fix the sign of one effect, as in 'x1 >= 0', once for a variable. "
-                "Remove constraints on several effects or with '='."
-            )
-        signs[places[0]] = -int(np.sign(row[places[0]]))
-    return signs

@@ -312,7 +312,7 @@ def table(
     usual = ("nobs",) if clinical else ("nobs", "loglik", "aic")
     figures = list(usual if gof is None else gof)
     for name in figures:
-        one_of("each gof", name, dict.fromkeys(key for fit in given for key in fit.glance()))
+        one_of("each gof", name, dict.fromkeys(key for column in columns for key in column.fit.glance()))
     index = [("coef", label) for label in order] + [("stats", _FIGURES.get(name, name)) for name in figures]
     values: dict[tuple[str, str], list[str]] = {}
     for name, column, texts in zip(given, columns, cells, strict=True):

@@ -21,10 +21,7 @@ BOOST = {"method": "ordboost", "rounds": 20, "depth": 2}
         ({"a": "up"}, {}, "got 'a': 'up'"),
         ({"z": "+"}, {}, r"got 'z'.* a, b, c"),
         ({0: "+"}, {}, r"constraints must be such as .*; got 0: '.'. The columns are a, b, c"),
-        (["a < b"], {}, r"'a < b': expected '<=' or '>=', got '<'"),
-        (["a >= 1"], {}, "each other or with 0; got the constant 1"),
-        (["a <= a"], {}, "does not depend on any parameter"),
-        ([""], {}, "must not be empty"),
+        (["a >= 0"], {}, r"constraints must be such as .*; got \['a >= 0'\]"),
         (3, {}, "got 3"),
         ({"a": "+"}, {"method": "redsvm"}, "REDSVM does not support constraints="),
     ],
@@ -38,10 +35,9 @@ def test_constraints_that_cannot_be(constraints, options, words):
     ("data", "constraints"),
     [
         (FRAME[["a", "b", "c"]], {"a": "-", "b": "-"}),
-        (FRAME[["a", "b", "c"]], ["a <= 0", "b <= 0"]),
         (FRAME[["a", "b", "c"]].to_numpy(), {"x1": "-", "x2": "-"}),
     ],
-    ids=["names", "relations", "array"],
+    ids=["names", "array"],
 )
 def test_the_classifier_obeys_as_the_formula_does(data, constraints):
     by_formula = ordfit("y ~ a + b + c", FRAME, constraints={"a": "-", "b": "-"}, seed=0, **BOOST)
@@ -63,11 +59,11 @@ def test_the_classifier_names_an_unknown_column():
 
 
 def test_an_update_keeps_constraints():
-    fit = ordfit("y ~ a + b + c", FRAME, constraints=["a <= 0", "c >= 0"], **BOOST)
-    np.testing.assert_array_equal(fit.update(depth=1).design.sample.restrictions, [[1, 0, 0], [0, 0, -1]])
-    np.testing.assert_array_equal(fit.update("~ c + b + a").design.sample.restrictions, [[0, 0, 1], [-1, 0, 0]])
-    assert fit.update("~ . - c", constraints=["b <= 0"]).design.sample.restrictions.tolist() == [[0, 1]]
-    assert fit.update("~ .", constraints=[]).design.sample.restrictions is None
-    for changes in ({}, {"constraints": ["c <= 0"]}):
-        with pytest.raises(OptionError, match="expected a number or a parameter, got 'c'"):
+    fit = ordfit("y ~ a + b + c", FRAME, constraints={"a": "-", "c": "+"}, **BOOST)
+    np.testing.assert_array_equal(fit.update(depth=1).design.sample.signs, [-1, 0, 1])
+    np.testing.assert_array_equal(fit.update("~ c + b + a").design.sample.signs, [1, 0, -1])
+    assert fit.update("~ . - c", constraints={"b": "-"}).design.sample.signs.tolist() == [0, -1]
+    assert fit.update("~ .", constraints={}).design.sample.signs is None
+    for changes in ({}, {"constraints": {"c": "-"}}):
+        with pytest.raises(OptionError, match="got 'c'"):
             fit.update("~ . - c", **changes)

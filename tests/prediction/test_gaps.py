@@ -129,16 +129,16 @@ def test_weights_are_rows_with_gaps_too(frame):
 
 def test_monotone_columns_with_gaps(frame):
     grid = np.linspace(-3, 3, 80)
-    fit = fitted(frame, constraints="b <= 0, g >= 0", rounds=150, depth=4)
+    fit = fitted(frame, constraints={"b": "-", "g": "+"}, rounds=150, depth=4)
     for _, row in frame.head(30).iterrows():
         line = pd.DataFrame([row] * 80).assign(b=grid)
         assert np.diff(fit.predict(line, type="score")).max() <= 1e-12
     up, down = (fit.predict(frame.assign(g=g), type="score") for g in ("yes", "no"))
     assert (up - down).min() >= -1e-12
     with pytest.raises(OptionError, match="make 'f' an ordered categorical"):
-        fitted(frame, constraints="f >= 0", rounds=5)
+        fitted(frame, constraints={"f": "+"}, rounds=5)
     levels = pd.CategoricalDtype(list("srpuqt"), ordered=True)
-    ordered = fitted(frame.astype({"f": levels}), constraints="f >= 0", rounds=50)
+    ordered = fitted(frame.astype({"f": levels}), constraints={"f": "+"}, rounds=50)
     scores = ordered.predict(pd.DataFrame({"a": 0.0, "b": 0.0, "f": list("srpuqt"), "g": "no"}), type="score")
     assert (np.diff(scores) >= 0).all() and np.ptp(scores) > 0.5
 
