@@ -371,14 +371,14 @@ ATTRIBUTES: Mapping[str, str] = {
     **dict.fromkeys(("or_", "odds_ratios", "odds_ratio"), ".tidy(exponentiate=True)"),
     **dict.fromkeys(("fittedvalues", "fitted"), ".predict(type='prob')"),
     **dict.fromkeys(("mcfadden", "nagelkerke", "prsquared", "llnull", "llr", "llr_pvalue"), ".glance()"),
-    **dict.fromkeys(("varcorr", "ranef"), "a random term such as (1 | group) in the formula"),
+    **dict.fromkeys(("varcorr", "ranef", "icc"), "a random term such as (1 | group) in the formula"),
     "logLik": ".loglik", "zeta": ".thresholds", "resid": ".residuals()", "VarCorr": ".varcorr()",
     "coefficients": ".coef", "effects": ".marginal_effects('x').frame", "get_margeff": ".marginal_effects('x')",
     "convergence": ".certificate", "delta_errors": ".margins(delta=0.1)", "poTest": ".score_test(), or .brant()",
     "AIC": ".aic", "BIC": ".bic", "df_resid": ".glance()", "as_latex": ".tidy().to_latex()",
     "emmtrends": ".emtrends('x', 'g')",
     **dict.fromkeys(("wald_test", "t_test", "f_test"), ".test('x')"), "lrtest": ".anova(other)",
-    **dict.fromkeys(("pairs", "pairwise", "contrasts"), ".emmeans('x').contrasts('pairwise')"), "icc": ".varcorr()",
+    **dict.fromkeys(("pairs", "pairwise", "contrasts"), ".emmeans('x').contrasts('pairwise')"), 
     "predict_proba": ".predict(newdata, type='prob')", "feature_importances_": ".importance()",
 }  # fmt: skip
 

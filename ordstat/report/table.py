@@ -157,9 +157,9 @@ class _Column:
         if self.ratio is not None:
             rows = frame["coef_type"].isin(["location", "nominal", "scale"])
             signs = {"location": self.ratio[1], "nominal": -self.ratio[1], "scale": 1.0}  # nominal: of thresholds
-            sign = frame.loc[rows, "coef_type"].map(signs).to_numpy()[:, None]
+            sign = frame["coef_type"].map(signs).to_numpy()[rows, None]
             with np.errstate(over="ignore"):  # infinite, of a large coefficient
-                values = np.exp(sign * frame.loc[rows, ["estimate", "conf_low", "conf_high"]])
+                values = np.exp(frame.loc[rows, ["estimate", "conf_low", "conf_high"]] * sign)
             frame.loc[rows, ["estimate", "conf_low", "conf_high"]] = values
             frame.loc[rows, ["conf_low", "conf_high"]] = np.sort(values.iloc[:, 1:], axis=1)
             frame.loc[rows, "std_error"] *= values["estimate"]
@@ -325,8 +325,8 @@ def table(
     frame = pd.DataFrame(values, index=pd.MultiIndex.from_tuples(index))
     brackets = f"{100 * level:g}% limits in brackets." if below == "interval" and not clinical else ""
     remarks = [*filter(None, [notes or brackets]), *_remarks(columns)]
-    shown = "\n".join([*order, *map(str, frame.columns)])
-    if unused := [name for name, label in labels.items() if str(label) not in shown]:
+    shown, responses = "\n".join(order), {column.fit.design.response for column in columns}
+    if unused := [name for name, label in labels.items() if str(label) not in shown and name not in responses]:
         raise OptionError(f"labels must name variables, terms or the response of the fits; got {unused[0]!r}.")
 
     class _Table(MTable):
@@ -338,7 +338,7 @@ def table(
             lines = [*filter(None, [title]), *shown.to_string().splitlines(), *remarks, *hint]
             return "\n".join(map(str.rstrip, lines))
 
-        def save(self, file_name: str, type: str | None = None, **more: Any) -> None:
+        def save(self, file_name: str, type: str | None = None, **more: Any) -> None:  # type: ignore[override]
             """Write a file, of the kind that its name ends in."""
             kind = type or os.path.splitext(file_name)[1].removeprefix(".")
             one_of("the ending of file_name", kind, ("tex", "typst", "docx", "html"))

@@ -68,7 +68,7 @@ FEATURES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "other kernel": ("rating ~ temp + x", "svor-imc", {"kernel": Laplacian()}),
     "landmarks": ("rating ~ temp + x", "kernel-clm", {"landmarks": 20}),
     "boosted": ("rating ~ temp + x", "ordboost", {"weights": "w"}),
-    "monotone": ("rating ~ temp + x", "ordboost", {"constraints": "x >= 0"}),
+    "monotone": ("rating ~ temp + x", "ordboost", {"constraints": {"x": "+"}}),
 }
 
 

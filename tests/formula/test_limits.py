@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import FormulaError
+from ordstat.exceptions import DataWarning, FormulaError
 from ordstat.formula.coding import full_codings
 from ordstat.formula.design import build
 from ordstat.formula.parse import Term, column_expression, parse_formula, parse_one_sided
@@ -27,7 +27,6 @@ def terms(text, columns=()):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("(x + x)^99", ["x"]),
         ("(a + b + c)**99", ["a", "b", "c", "a:b", "a:c", "b:c", "a:b:c"]),
         ("((a + b)**99)**99", ["a", "b", "a:b"]),
         (".**77", ["a", "b", "a:b"]),
@@ -39,7 +38,7 @@ def terms(text, columns=()):
         ("-" * 80_000 + "a", ["a"]),  # an even number of signs
         ("+".join(["."] * 4_000), ["a", "b"]),
         ("+".join(["0"] * 4_000), []),
-        ("(1 + a)^2", ["a"]),
+        ("(1 + a + b)^2", ["a", "b", "a:b"]),
         ("(a - a) / b", []),
     ],
     ids=lambda value: str(value)[:24],
@@ -210,3 +209,8 @@ def test_tests_of_a_product_of_many_numbers_are_at_hand():
     wald = (fit.coef / fit.se[fit.coef.index]) ** 2
     for kind in ("II", "III"):
         np.testing.assert_allclose(fit.anova(type=kind)["chisq"], wald, rtol=1e-6)
+
+
+def test_a_power_of_one_term_says_how_to_write_a_square():
+    with pytest.warns(DataWarning, match=r"Write I\(x\^2\) for a square"):
+        assert terms("(x + x)^98", ["x"]) == ["x"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ordstat import OptionError, datasets, ordfit, power_ordinal
+from ordstat import OptionError, power_ordinal
 
 P = [0.1, 0.2, 0.4, 0.2, 0.1]
 
@@ -92,12 +92,6 @@ def test_plans_far_from_what_the_formula_is_for_say_so():
     assert told in repr(power_ordinal(probabilities, odds_ratio=15.0, power=0.9))
     assert told in repr(power_ordinal(probabilities, odds_ratio=2.0, n=20))
     assert told not in repr(power_ordinal(probabilities, odds_ratio=1.8, power=0.9))
-
-
-def test_power_of_a_ranker_names_who_has_it():
-    wine = datasets.load("wine")
-    with pytest.raises(AttributeError, match="methods with a likelihood have, such as 'logit'"):
-        ordfit("rating ~ temp", wine, "redsvm").power("temp")
 
 
 def test_a_plan_of_few_rows_has_no_negative_information() -> None:

@@ -93,7 +93,7 @@ def test_what_it_says(tmp_path):
         "max |gradient|",
         "55.6% predicted at a wrong level, 0.61 levels off",
         "McCullagh, P. (1980)",
-        "ordfit('rating ~ temp + contact', data, method=CumulativeLink())",
+        "ordfit('rating ~ temp + contact', data)",
         "numpy",
     ):
         assert said in text
