@@ -159,7 +159,7 @@ class _Column:
             signs = {"location": self.ratio[1], "nominal": -self.ratio[1], "scale": 1.0}  # nominal: of thresholds
             sign = frame["coef_type"].map(signs).to_numpy()[rows, None]
             with np.errstate(over="ignore"):  # infinite, of a large coefficient
-                values = np.exp(frame.loc[rows, ["estimate", "conf_low", "conf_high"]] * sign)
+                values = (frame.loc[rows, ["estimate", "conf_low", "conf_high"]] * sign).apply(np.exp)
             frame.loc[rows, ["estimate", "conf_low", "conf_high"]] = values
             frame.loc[rows, ["conf_low", "conf_high"]] = np.sort(values.iloc[:, 1:], axis=1)
             frame.loc[rows, "std_error"] *= values["estimate"]
