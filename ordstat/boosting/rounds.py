@@ -312,12 +312,25 @@ class PairLoss:
 
     def _shares(self, values: FloatArray) -> tuple[float, float]:
         """Sums over pairs of Z's terms times the positive, and the negative, part of (h_m - h_n)/2."""
-        right = self._right(values)
+        right = self._right_of_signs(values) if (np.abs(values) == 1.0).all() else self._right(values)
         net = 0.5 * float(self.direction() @ values)
         return right, max(right - net, 0.0)
 
+    def _right_of_signs(self, values: FloatArray) -> float:
+        """The positive sum of h = +-1: pairs of a higher +1 and a lower -1, by sums over ranks."""
+        plus = values > 0.0
+        smallest, largest = self._shifts()
+        size = largest.size
+        falling = self.weights * np.exp(smallest[self.level] - self.scores)
+        rising = self.weights * np.exp(self.scores - largest[self.level])
+        high = np.bincount(self.level[plus], weights=falling[plus], minlength=size)
+        low = np.bincount(self.level[~plus], weights=rising[~plus], minlength=size)
+        pairs = np.tril(np.ones((size, size)), -1) > 0
+        terms = np.exp(np.where(pairs, largest - smallest[:, None], -np.inf))
+        return float(high @ terms @ low)
+
     def _right(self, values: FloatArray) -> float:
-        """The positive sum: rank by rank, by prefix sums of weight and of weight times h over the lower rows."""
+        """The positive sum of any h: rank by rank, by prefix sums of weight and of weight times h over the lower rows."""
         shift_up, shift_down = self._shifts()
         right = 0.0
         order = np.argsort(values, kind="stable")
