@@ -330,7 +330,7 @@ class PairLoss:
         return float(high @ terms @ low)
 
     def _right(self, values: FloatArray) -> float:
-        """The positive sum of any h: rank by rank, by prefix sums of weight and of weight times h over the lower rows."""
+        """The positive sum of any h: rank by rank, by prefix sums of weight, and of weight times h, of lower rows."""
         shift_up, shift_down = self._shifts()
         right = 0.0
         order = np.argsort(values, kind="stable")
