@@ -13,13 +13,19 @@ from ._typing import AnyArray, Progress
 from .checks import brief, generator, one_of, reporter
 from .exceptions import DataWarning, OptionError, warn
 from .formula.design import Design, build
-from .formula.inputs import check_cost_labels, look_sampled, shape_of
+from .formula.inputs import check_cost_labels, shape_of
+from .formula.sample import Sample
 from .formula.survey import SurveyDesign
 from .likelihood.parameters import chosen_covariance
 from .method import Method, missing_refused
 from .prediction.calibrated import Calibrated
 from .registry import METHODS, PLAIN, resolve, spelled
 from .results import OrdinalResults
+
+#: Rows and mean weights from which weights that are counts are doubtful.
+_SOME, _FAR = 50, 5.0
+#: Rows of a long table.
+_LONG = 500
 
 
 def ordfit(
@@ -184,6 +190,20 @@ def ordfit(
     return results
 
 
+def _look_sampled(sample: Sample) -> bool:
+    """Whether weights add up to far more than the rows, and rows are not cells of a table.
+
+    A table has several outcomes of a pattern of the columns, and few rows of each (a long one, about one).
+    """
+    rows, n = sample.rows, sample.n
+    if n < _SOME or sample.case_weights.sum() < _FAR * n:
+        return False
+    parts = [part for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale) if part is not None]
+    frame = pd.DataFrame(np.hstack(parts))
+    patterns, cells = (int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y)))
+    return not 1.5 * patterns <= n <= (100.0 if n < _LONG else 2.0) * cells
+
+
 def _warn_of_fractions(results: Any) -> None:
     """DataWarning if standard errors treat weights as numbers of rows that may not be such."""
     if not results.method.likelihood or results.covariance not in ("model", "HC0", "HC1"):
@@ -193,7 +213,7 @@ def _warn_of_fractions(results: Any) -> None:
         return
     if np.array_equal(weights, np.rint(weights)):
         doubt = f"these stand for {weights.sum():g} rows in place of {weights.size}. Are they sampling weights?"
-        if not look_sampled(results.design.sample):
+        if not _look_sampled(results.design.sample):
             return
     else:
         doubt = "these are not whole numbers: standard errors change with their scale."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, product
 from math import prod
@@ -267,39 +267,6 @@ def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
     return matrix, squares
 
 
-# Terms in each other, and the same model under other contrasts
-
-#: Entries of a change of coding are known to this share of the largest.
-_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Marginality:
-    """How the terms of a location formula lie in each other.
-
-    Attributes
-    ----------
-    texts : mapping of term to str
-        Each term as a formula writes it, those of nominal= and scale= too.
-    factors : mapping of term to frozenset of str
-        What each term is a product of.
-    containing : mapping of term to tuple of str
-        Terms with the same numeric variables and further categorical ones [SAS: effects that contain an effect].
-    """
-
-    texts: Mapping[str, str]
-    factors: Mapping[str, frozenset[str]]
-    containing: Mapping[str, tuple[str, ...]]
-
-    def droppable(self) -> list[str]:
-        """Terms that are part of no other term."""
-        return [term for term, keys in self.factors.items() if not any(keys < other for other in self.factors.values())]
-
-    def margins_of(self, term: str) -> list[str]:
-        """The terms that a term contains, and the term itself."""
-        return [inner for inner, outer in self.containing.items() if inner == term or term in outer]
-
-
 def recoded(coded: Sequence[tuple[Part, Mapping[str, slice], FloatArray]], labels: Iterable[str]) -> FloatArray | None:
     """(N, m) columns of a formula of some terms alone, from those of parts, their terms' columns and matrices.
 
@@ -316,59 +283,3 @@ def recoded(coded: Sequence[tuple[Part, Mapping[str, slice], FloatArray]], label
     if any(block is None for block in columns):
         return None
     return np.hstack([np.zeros((len(coded[0][2]), 0)), *(block for block in columns if block is not None)])
-
-
-def hypotheses(part: Part, codings: Mapping[str, Coding], contrasts: Contrasts) -> dict[str, FloatArray]:
-    """Term by term, the rows L: L b are the coefficients that the term would have under other contrasts.
-
-    They are the rows of Q in X = 1 q' + S Q for the columns S that these contrasts would give. Where columns depend on
-    each other, so that there are many Q, it is one near that of columns which do not change: a term whose columns stay
-    what they are is tested by its own coefficients. Empty without a Q, if the other coding would be another model
-    (interactions whose margins are not in it).
-    """
-    if not part.terms:
-        return {}
-    other_codings = dict(codings)
-    for key, coding in codings.items():
-        if coding.levels:
-            matrix, suffixes = contrasts(coding.levels)
-            other_codings[key] = replace(coding, matrix=matrix, suffixes=suffixes)
-    values, n = _grids(part.terms, codings)
-    now, other = (assemble(part, values, coding, n) for coding in (codings, other_codings))
-    same = np.zeros((other.matrix.shape[1], now.matrix.shape[1]))
-    for term, columns in now.terms.items():
-        width, theirs = columns.stop - columns.start, other.terms[term]
-        if theirs.stop - theirs.start == width:
-            same[theirs, columns] = np.eye(width)
-    S = np.hstack([np.ones((n, 1)), other.matrix])
-    change = np.linalg.lstsq(S, now.matrix - other.matrix @ same, rcond=None)[0]
-    whole = np.rint(change)
-    change = np.where(np.abs(change - whole) < _ROUNDING * np.abs(change).max(initial=1.0), whole, change)
-    change[1:] += same
-    if not np.allclose(S @ change, now.matrix, rtol=0.0, atol=1e-8 * np.abs(now.matrix).max()):
-        return {}
-    return {term: np.asarray(change[1:][columns]) for term, columns in other.terms.items()}
-
-
-def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:
-    """Values of all factors that tell the columns of all terms apart, and how many rows they are.
-
-    Columns are functions of the factors of a term, so that a full grid of each term's own factors, with all other
-    factors at their first level, tells them apart. Numbers are random, in as many rows as tell their products apart, at
-    most as many as there are products in the model.
-    """
-    keys = dict.fromkeys(key for term in terms for key in term.keys)
-    widths = {key: 0 if codings[key].levels else len(codings[key].suffixes) for key in keys}
-    most = 1 + sum(prod(widths[key] or 1 for key in term.keys) for term in terms)
-    grids = []
-    for term in terms:  # all combinations of the term's levels, repeated
-        sizes = [max(len(codings[key].levels), 1) if key in term.keys else 1 for key in keys]
-        repeats = min(most, prod(1 + widths[key] for key in term.keys))
-        grids.append(np.indices((*sizes, repeats)).reshape(len(sizes) + 1, -1)[:-1])
-    levels, rng = np.hstack(grids), np.random.default_rng(0)
-    values: dict[str, Value] = {}
-    for codes, (key, width) in zip(levels, widths.items(), strict=True):
-        numbers = rng.standard_normal((levels.shape[1], width))
-        factor = Factor(codes=codes, levels=codings[key].levels)
-        values[key] = factor if not width else numbers[:, 0] if width == 1 else numbers
-    return values, levels.shape[1]

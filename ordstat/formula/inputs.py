@@ -16,15 +16,11 @@ from ..exceptions import DataError, OptionError
 from .columns import Column, Columns, Factor, factor_of, find_column, matched, plain, read, refuse, shown_labels
 from .factors import Interpreter
 from .parse import Expression, column_expression, parse_expression
-from .sample import HEAVIEST, LIGHTEST, Sample, extreme
+from .sample import HEAVIEST, LIGHTEST, extreme
 
 _FEW = 30  # distinct values that are not whole numbers beyond which a response is taken for continuous
-#: Rows and mean weights from which weights that are counts are doubtful.
-_SOME, _FAR = 50, 5.0
 #: Levels of text from which numbers are expected to be numbers.
 _MANY = 10
-#: Rows of a long table.
-_LONG = 500
 #: A text that is a number.
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
@@ -227,20 +223,6 @@ def weights_of(column: Column, given: Any, index: pd.Index) -> FloatArray:
     rest = f": a weight must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}. Divide all weights by their mean."
     refuse(extreme(weights), index, "weights=", weights, rest, named)
     return weights
-
-
-def look_sampled(sample: Sample) -> bool:
-    """Whether weights add up to far more than the rows, and rows are not cells of a table.
-
-    A table has several outcomes of a pattern of the columns, and few rows of each (a long one, about one).
-    """
-    rows, n = sample.rows, sample.n
-    if n < _SOME or sample.case_weights.sum() < _FAR * n:
-        return False
-    parts = [part for part in (np.zeros((n, 1)), rows.X, rows.nominal, rows.scale) if part is not None]
-    frame = pd.DataFrame(np.hstack(parts))
-    patterns, cells = (int((~data.duplicated()).sum()) for data in (frame, frame.assign(y=sample.y)))
-    return not 1.5 * patterns <= n <= (100.0 if n < _LONG else 2.0) * cells
 
 
 def cluster_codes(values: AnyArray | Factor) -> IntArray:

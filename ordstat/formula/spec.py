@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from .coding import KINDS, Assembled, Coding, Marginality, assemble, hypotheses, recoded
+from .coding import Assembled, Coding, assemble, recoded
 from .columns import (
     Columns,
     Factor,
@@ -216,17 +216,6 @@ class FormulaSpec:
                 levels.setdefault(unquoted(tree.id), self.codings[key].levels)
         return levels
 
-    def marginality(self) -> Marginality:
-        """Which location terms contain which."""
-        categorical = {key for key, coding in self.codings.items() if coding.levels}
-        factors = {term.label: frozenset(term.keys) for term in self.location.terms}
-        containing = {
-            inner: tuple(outer for outer, other in factors.items() if keys < other and other - keys <= categorical)
-            for inner, keys in factors.items()
-        }
-        texts = {term.label: term.text for side in reversed(self.parts) for term in side.terms}
-        return Marginality(texts=texts, factors=factors, containing=containing)
-
     def variables(self) -> dict[str, frozenset[str]]:
         """Columns of the data in each term of any side."""
         return {
@@ -239,11 +228,6 @@ class FormulaSpec:
         """Whether a number enters the columns only as it is or times others, and no transform."""
         expressions = (self.factors | self.offsets).values()
         return all(dotted_name(expression.tree) == name for expression in expressions if name in expression.names)
-
-    def hypotheses(self, contrasts: str) -> dict[str, FloatArray]:
-        """Term by term, the rows L: L b are its coefficients if all factors had these contrasts."""
-        codings = {key: self.codings[key] for key in self.location.factors}
-        return hypotheses(self.location, codings, KINDS[contrasts])
 
     def recoded(self, design: Any, terms: Iterable[str]) -> FloatArray | None:
         """(N, m) columns of a formula of these terms alone, from those of the design; None if they do not suffice."""

@@ -27,10 +27,10 @@ from ..likelihood.parameters import listed
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
+from .terms import Marginality, marginality_of
 from .wald import chi2_tail
 
 if TYPE_CHECKING:
-    from ..formula.coding import Marginality
     from ..formula.design import Design
 
 #: Negative likelihood ratios below this share of the log-likelihood are rounding.
@@ -323,7 +323,7 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
     if columns is not None:
         changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
         return replace(design.sample, rows=replace(design.sample.rows, **changes))
-    text = design.spec.marginality().texts[changed]
+    text = marginality_of(design.spec).texts[changed]
     change = f"~ . - {text}" if changed not in terms else f"~ . + {text}" if len(terms) > 1 else f"~ {text}"
     return _updated(design, changed, **{role: change}).sample
 
@@ -350,7 +350,7 @@ def dropped_terms(
 ) -> pd.DataFrame:
     """Each term dropped alone, as R's drop1()."""
     check_available(r, "drop1()")
-    terms = r.design.spec.marginality().droppable() if scope is None else terms_in(r, scope, r.design.terms)
+    terms = marginality_of(r.design.spec).droppable() if scope is None else terms_in(r, scope, r.design.terms)
     return refit_table(r, _drop_fits(r, terms), -1.0, test, k)
 
 
@@ -384,7 +384,7 @@ def _widest(r: FittedLikelihood, scope: Any) -> Marginality:
     for term in design.random:
         if term.text not in present:
             raise _not_fixed(term.text, "with")
-    return design.spec.marginality()
+    return marginality_of(design.spec)
 
 
 def _not_fixed(term: str, how: str) -> OptionError:
@@ -399,7 +399,7 @@ def terms_in(r: FittedLikelihood, scope: Any, available: Iterable[str]) -> list[
     """The terms of a scope, in a formula or by their names; OptionError for one that is not available."""
     names, asked = list(available), listed(scope)
     if isinstance(scope, str) and "~" in scope:
-        by_factors = {factors: term for term, factors in r.design.spec.marginality().factors.items()}
+        by_factors = {factors: term for term, factors in marginality_of(r.design.spec).factors.items()}
         asked = [by_factors.get(factors, term) for term, factors in _widest(r, scope).factors.items()]
     for term in asked:
         if term not in names:
@@ -411,7 +411,7 @@ def terms_in(r: FittedLikelihood, scope: Any, available: Iterable[str]) -> list[
 
 def _enterable(r: FittedLikelihood, wide: Marginality) -> dict[str, str]:
     """Terms of the largest model that may enter (the terms they contain are in the model), with their texts."""
-    present = set(r.design.spec.marginality().factors.values())
+    present = set(marginality_of(r.design.spec).factors.values())
     lacking = {term: factors for term, factors in wide.factors.items() if factors not in present}
     return {
         term: wide.texts[term]
@@ -500,7 +500,7 @@ def _limits(r: FittedLikelihood, scope: Any) -> tuple[set[frozenset[str]], Margi
     if unknown := set(limits) - {"lower", "upper"}:
         raise OptionError(f"scope takes the keys 'lower' and 'upper'; got {', '.join(map(repr, unknown))}.")
     lower, upper = limits.get("lower"), limits.get("upper")
-    must = set() if lower is None else set(r.design.updated(formula=lower).spec.marginality().factors.values())
+    must = set() if lower is None else set(marginality_of(r.design.updated(formula=lower).spec).factors.values())
     return must, None if upper is None else _widest(r, upper)
 
 
@@ -511,7 +511,7 @@ def _best_change(
 
     The last term that adds no parameter goes first, unless the criterion rises.
     """
-    marginality = r.design.spec.marginality()
+    marginality = marginality_of(r.design.spec)
     terms = [term for term in marginality.droppable() if marginality.factors[term] not in lower]
     fits = {(f"- {term}", f"~ . - {marginality.texts[term]}"): fit for term, fit in _drop_fits(r, terms).items()}
     now = k * r.fit.edf - 2.0 * r.fit.loglik

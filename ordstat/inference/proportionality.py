@@ -18,6 +18,7 @@ from ..likelihood.rule import LikelihoodRule
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from .comparison import coded_anew, refit, refit_table, terms_in, unstarted
+from .terms import marginality_of
 from .wald import chi2_frame, wald_test
 
 _ONE_THRESHOLD = "The response has 2 levels, and so one threshold: there is no other whose effects could differ."
@@ -67,7 +68,7 @@ def score_tests(r: FittedLikelihood) -> pd.DataFrame:
 def _with_margins(r: FittedLikelihood, term: str) -> BoolArray:
     """(D,) which location columns belong to a term or the terms that it contains."""
     chosen = np.zeros(len(r.design.names), dtype=bool)
-    for name in r.design.spec.marginality().margins_of(term):
+    for name in marginality_of(r.design.spec).margins_of(term):
         chosen[r.design.terms[name]] = True
     return chosen
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,19 +12,16 @@ from scipy.special import chdtrc, fdtrc
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, listed_texts, one_of
-from ..exceptions import DataError, FormulaError, OptionError
-from ..formula.columns import Columns
-from ..formula.factors import Interpreter
-from ..formula.parse import parse_expression
+from ..exceptions import OptionError
 from ..likelihood.fitted import FittedLikelihood, with_covariance
 from ..likelihood.parameters import Covariance
 from ..likelihood.standard_errors import places
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 from ..report.warnings import without_end
+from .terms import Marginality, marginality_of, read_equations, recoded_hypotheses
 
 if TYPE_CHECKING:
-    from ..formula.coding import Marginality
     from ..formula.design import Design
 
 #: The row of the joint test.
@@ -187,7 +184,7 @@ def wald_anova(r: FittedLikelihood, type: str) -> pd.DataFrame:
     to_parameters = np.eye(r.fit.aliased.size)[positions][:, ~r.fit.aliased]  # from contrasts of location effects
     beta = r.fit.coefficients[~r.fit.aliased]
     contrasts = _recoded_contrasts if kind in _CODED else _sequential_contrasts
-    rows = [L @ to_parameters for L in contrasts(r, kind, r.design.spec.marginality(), estimated)]
+    rows = [L @ to_parameters for L in contrasts(r, kind, marginality_of(r.design.spec), estimated)]
     table = joint_frame(r.design.terms, [joint_test(r, L, L @ beta) for L in rows])
     return NotedFrame.of(
         table, _untested(table, r.own_covariance), f"Wald tests of type {kind}, {r.own_covariance.words}"
@@ -258,7 +255,7 @@ def _recoded_contrasts(
     A term that no other contains is tested whatever is aliased in it, and where the other coding would be another
     model: by its columns that are not aliased.
     """
-    coded = r.design.spec.hypotheses(_CODED[kind])
+    coded = recoded_hypotheses(r.design.spec, _CODED[kind])
     contrasts = []
     for term, columns in r.design.terms.items():
         # All cells are estimated: nothing is aliased in the term or in those that contain it.
@@ -343,62 +340,3 @@ def linear_hypotheses(r: FittedLikelihood, hypotheses: str | Sequence[str]) -> t
         if np.any(row[r.fit.aliased] != 0.0):
             raise OptionError(f"{equation!r} names a parameter that is aliased, so not estimated.")
     return list(texts), np.array(rows)[:, ~r.fit.aliased], np.array(values)
-
-
-def read_equations(text: str, names: Mapping[str, int], size: int) -> list[tuple[str, FloatArray, float]]:
-    """The equations between commas or line ends: text, row and value of row'b = value, for the parameters b.
-
-    Parameters
-    ----------
-    text : str
-        Numbers, names, + - * / and parentheses. Names may hold any characters: the longest that fits is taken.
-    names : mapping of name to place
-    size : int
-        Number of parameters.
-
-    Raises
-    ------
-    OptionError
-        An equation that cannot be read, is not linear, or contains no parameter.
-
-    Examples
-    --------
-    >>> text, row, value = read_equations("2 * x1 - x2 = 3", {"x1": 0, "x2": 1}, 2)[0]
-    >>> row.tolist(), value
-    ([2.0, -1.0], 3.0)
-    """
-    patterns = []
-    for name in sorted(names, key=len, reverse=True):
-        patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
-    anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
-    code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
-    if not code.strip(", \n"):
-        raise OptionError(f"the text of an equation must not be empty; got {text!r}.")
-    return [_equation(piece.strip(), names, size) for piece in re.split(r"[,\n]", code) if piece.strip()]
-
-
-def _equation(code: str, names: Mapping[str, int], size: int) -> tuple[str, FloatArray, float]:
-    """An equation from its values at b = 0, at each unit vector and at a random b, which tells whether it is linear."""
-    columns = {f"parameter_{place}_": name for name, place in names.items()}
-    text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
-    known = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
-    left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
-    sign = " ".join(rest[::2]).replace("==", "=")
-    points = np.vstack([np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)])
-    try:
-        difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
-        if unknown := sorted(difference.names - set(columns)):
-            hint = did_you_mean(unknown[0], names)
-            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {known}")
-        if sign != "=":
-            raise OptionError(f"{text!r}: expected '=', got {sign or 'no sign'!r}.")
-        frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
-        values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
-    except (FormulaError, DataError):
-        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None
-    if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
-        raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
-    row = values[1:-1] - values[0]
-    if not row.any():
-        raise OptionError(f"{text!r} does not depend on any parameter.")
-    return text, row, -float(values[0])

@@ -1,0 +1,179 @@
+"""Terms of a formula in each other, the same model under other contrasts, and equations between parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..checks import did_you_mean
+from ..exceptions import DataError, FormulaError, OptionError
+from ..formula.coding import KINDS, Coding, assemble
+from ..formula.columns import Columns, Factor, Value
+from ..formula.factors import Interpreter
+from ..formula.parse import Term, parse_expression
+from ..formula.spec import FormulaSpec
+
+#: Entries of a change of coding are known to this share of the largest.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Marginality:
+    """How the terms of a location formula lie in each other.
+
+    Attributes
+    ----------
+    texts : mapping of term to str
+        Each term as a formula writes it, those of nominal= and scale= too.
+    factors : mapping of term to frozenset of str
+        What each term is a product of.
+    containing : mapping of term to tuple of str
+        Terms with the same numeric variables and further categorical ones [SAS: effects that contain an effect].
+    """
+
+    texts: Mapping[str, str]
+    factors: Mapping[str, frozenset[str]]
+    containing: Mapping[str, tuple[str, ...]]
+
+    def droppable(self) -> list[str]:
+        """Terms that are part of no other term."""
+        return [term for term, keys in self.factors.items() if not any(keys < other for other in self.factors.values())]
+
+    def margins_of(self, term: str) -> list[str]:
+        """The terms that a term contains, and the term itself."""
+        return [inner for inner, outer in self.containing.items() if inner == term or term in outer]
+
+
+def marginality_of(spec: FormulaSpec) -> Marginality:
+    """Which location terms of a formula contain which."""
+    categorical = {key for key, coding in spec.codings.items() if coding.levels}
+    factors = {term.label: frozenset(term.keys) for term in spec.location.terms}
+    containing = {
+        inner: tuple(outer for outer, other in factors.items() if keys < other and other - keys <= categorical)
+        for inner, keys in factors.items()
+    }
+    texts = {term.label: term.text for side in reversed(spec.parts) for term in side.terms}
+    return Marginality(texts=texts, factors=factors, containing=containing)
+
+
+def recoded_hypotheses(spec: FormulaSpec, kind: str) -> dict[str, FloatArray]:
+    """Term by term, the rows L: L b are the coefficients that the term would have under contrasts of another kind.
+
+    They are the rows of Q in X = 1 q' + S Q for the columns S that these contrasts would give. Where columns depend on
+    each other, so that there are many Q, it is one near that of columns which do not change: a term whose columns stay
+    what they are is tested by its own coefficients. Empty without a Q, if the other coding would be another model
+    (interactions whose margins are not in it).
+    """
+    part, contrasts = spec.location, KINDS[kind]
+    if not part.terms:
+        return {}
+    codings = {key: spec.codings[key] for key in part.factors}
+    other_codings = dict(codings)
+    for key, coding in codings.items():
+        if coding.levels:
+            matrix, suffixes = contrasts(coding.levels)
+            other_codings[key] = replace(coding, matrix=matrix, suffixes=suffixes)
+    values, n = _grids(part.terms, codings)
+    now, other = (assemble(part, values, coding, n) for coding in (codings, other_codings))
+    same = np.zeros((other.matrix.shape[1], now.matrix.shape[1]))
+    for term, columns in now.terms.items():
+        width, theirs = columns.stop - columns.start, other.terms[term]
+        if theirs.stop - theirs.start == width:
+            same[theirs, columns] = np.eye(width)
+    S = np.hstack([np.ones((n, 1)), other.matrix])
+    change = np.linalg.lstsq(S, now.matrix - other.matrix @ same, rcond=None)[0]
+    whole = np.rint(change)
+    change = np.where(np.abs(change - whole) < _ROUNDING * np.abs(change).max(initial=1.0), whole, change)
+    change[1:] += same
+    if not np.allclose(S @ change, now.matrix, rtol=0.0, atol=1e-8 * np.abs(now.matrix).max()):
+        return {}
+    return {term: np.asarray(change[1:][columns]) for term, columns in other.terms.items()}
+
+
+def _grids(terms: Sequence[Term], codings: Mapping[str, Coding]) -> tuple[dict[str, Value], int]:
+    """Values of all factors that tell the columns of all terms apart, and how many rows they are.
+
+    Columns are functions of the factors of a term, so that a full grid of each term's own factors, with all other
+    factors at their first level, tells them apart. Numbers are random, in as many rows as tell their products apart, at
+    most as many as there are products in the model.
+    """
+    keys = dict.fromkeys(key for term in terms for key in term.keys)
+    widths = {key: 0 if codings[key].levels else len(codings[key].suffixes) for key in keys}
+    most = 1 + sum(prod(widths[key] or 1 for key in term.keys) for term in terms)
+    grids = []
+    for term in terms:  # all combinations of the term's levels, repeated
+        sizes = [max(len(codings[key].levels), 1) if key in term.keys else 1 for key in keys]
+        repeats = min(most, prod(1 + widths[key] for key in term.keys))
+        grids.append(np.indices((*sizes, repeats)).reshape(len(sizes) + 1, -1)[:-1])
+    levels, rng = np.hstack(grids), np.random.default_rng(0)
+    values: dict[str, Value] = {}
+    for codes, (key, width) in zip(levels, widths.items(), strict=True):
+        numbers = rng.standard_normal((levels.shape[1], width))
+        factor = Factor(codes=codes, levels=codings[key].levels)
+        values[key] = factor if not width else numbers[:, 0] if width == 1 else numbers
+    return values, levels.shape[1]
+
+
+def read_equations(text: str, names: Mapping[str, int], size: int) -> list[tuple[str, FloatArray, float]]:
+    """The equations between commas or line ends: text, row and value of row'b = value, for the parameters b.
+
+    Parameters
+    ----------
+    text : str
+        Numbers, names, + - * / and parentheses. Names may hold any characters: the longest that fits is taken.
+    names : mapping of name to place
+    size : int
+        Number of parameters.
+
+    Raises
+    ------
+    OptionError
+        An equation that cannot be read, is not linear, or contains no parameter.
+
+    Examples
+    --------
+    >>> text, row, value = read_equations("2 * x1 - x2 = 3", {"x1": 0, "x2": 1}, 2)[0]
+    >>> row.tolist(), value
+    ([2.0, -1.0], 3.0)
+    """
+    patterns = []
+    for name in sorted(names, key=len, reverse=True):
+        patterns.append(re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else ""))
+    anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})")
+    code = anywhere.sub(lambda name: f"parameter_{names[name[0]]}_", text)
+    if not code.strip(", \n"):
+        raise OptionError(f"the text of an equation must not be empty; got {text!r}.")
+    return [_equation(piece.strip(), names, size) for piece in re.split(r"[,\n]", code) if piece.strip()]
+
+
+def _equation(code: str, names: Mapping[str, int], size: int) -> tuple[str, FloatArray, float]:
+    """An equation from its values at b = 0, at each unit vector and at a random b, which tells whether it is linear."""
+    columns = {f"parameter_{place}_": name for name, place in names.items()}
+    text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
+    known = f"The parameters are {', '.join(names)}." if names else "There are no parameters."
+    left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
+    sign = " ".join(rest[::2]).replace("==", "=")
+    points = np.vstack([np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)])
+    try:
+        difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
+        if unknown := sorted(difference.names - set(columns)):
+            hint = did_you_mean(unknown[0], names)
+            raise OptionError(f"{text!r}: expected a number or a parameter, got {unknown[0]!r}.{hint} {known}")
+        if sign != "=":
+            raise OptionError(f"{text!r}: expected '=', got {sign or 'no sign'!r}.")
+        frame = pd.DataFrame({column: points[:, names[name]] for column, name in columns.items()})
+        values = np.asarray(Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float)
+    except (FormulaError, DataError):
+        raise OptionError(f"{text!r} cannot be read: expected a sum of numbers times parameters. {known}") from None
+    if not np.isfinite(values).all() or not np.isclose(points[-1] @ (values[1:-1] - values[0]), values[-1] - values[0]):
+        raise OptionError(f"{text!r} is not linear in the parameters, or divides by zero.")
+    row = values[1:-1] - values[0]
+    if not row.any():
+        raise OptionError(f"{text!r} does not depend on any parameter.")
+    return text, row, -float(values[0])
