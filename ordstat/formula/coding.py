@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, product
@@ -265,21 +265,3 @@ def stack(columns: Sequence[AnyArray], n: int) -> tuple[FloatArray, FloatArray]:
     numbers = [column if column.dtype in (np.float64, np.bool_) else column.astype(np.float64) for column in columns]
     gather(numbers, np.arange(len(columns)), matrix, squares)
     return matrix, squares
-
-
-def recoded(coded: Sequence[tuple[Part, Mapping[str, slice], FloatArray]], labels: Iterable[str]) -> FloatArray | None:
-    """(N, m) columns of a formula of some terms alone, from those of parts, their terms' columns and matrices.
-
-    None if a factor of these terms would be coded otherwise: by all its levels if a term that goes had the rest.
-    """
-    terms = {term.label: term for part, _, _ in coded for term in part.terms}
-    blocks = {
-        (term, full): matrix[:, slices[term.label]]
-        for part, slices, matrix in coded
-        for term, full in zip(part.terms, full_codings(part.terms), strict=True)
-    }
-    chosen = sorted((terms[label] for label in labels), key=lambda term: len(term.factors))
-    columns = [blocks.get(block) for block in zip(chosen, full_codings(chosen), strict=True)]
-    if any(block is None for block in columns):
-        return None
-    return np.hstack([np.zeros((len(coded[0][2]), 0)), *(block for block in columns if block is not None)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from .coding import Assembled, Coding, assemble, recoded
+from .coding import Assembled, Coding, assemble
 from .columns import (
     Columns,
     Factor,
@@ -228,16 +228,6 @@ class FormulaSpec:
         """Whether a number enters the columns only as it is or times others, and no transform."""
         expressions = (self.factors | self.offsets).values()
         return all(dotted_name(expression.tree) == name for expression in expressions if name in expression.names)
-
-    def recoded(self, design: Any, terms: Iterable[str]) -> FloatArray | None:
-        """(N, m) columns of a formula of these terms alone, from those of the design; None if they do not suffice."""
-        rows = design.sample.rows
-        sides = (
-            (self.location, design.terms, rows.X),
-            (self.nominal, design.nominal_terms, rows.nominal),
-            (self.scale, design.scale_terms, rows.scale),
-        )
-        return recoded([(part, slices, X) for part, slices, X in sides if part and X is not None], terms)
 
 
 def _total(part: Part | None, values: Mapping[str, Value]) -> FloatArray | None:

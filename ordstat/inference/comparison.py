@@ -27,7 +27,7 @@ from ..likelihood.parameters import listed
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
-from .terms import Marginality, marginality_of
+from .terms import Marginality, columns_of, marginality_of
 from .wald import chi2_tail
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def coded_anew(r: FittedLikelihood, role: str, terms: Sequence[str], changed: st
         The term that came or went. Where the columns of the fit do not give the new ones, they are read from the data.
     """
     design = r.design
-    columns = design.spec.recoded(design, terms)
+    columns = columns_of(design, terms)
     if columns is not None:
         changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
         return replace(design.sample, rows=replace(design.sample.rows, **changes))

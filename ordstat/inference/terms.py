@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -13,8 +13,9 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import did_you_mean
 from ..exceptions import DataError, FormulaError, OptionError
-from ..formula.coding import KINDS, Coding, assemble
+from ..formula.coding import KINDS, Coding, assemble, full_codings
 from ..formula.columns import Columns, Factor, Value
+from ..formula.design import Design
 from ..formula.factors import Interpreter
 from ..formula.parse import Term, parse_expression
 from ..formula.spec import FormulaSpec
@@ -60,6 +61,31 @@ def marginality_of(spec: FormulaSpec) -> Marginality:
     }
     texts = {term.label: term.text for side in reversed(spec.parts) for term in side.terms}
     return Marginality(texts=texts, factors=factors, containing=containing)
+
+
+def columns_of(design: Design, labels: Iterable[str]) -> FloatArray | None:
+    """(N, m) columns of a formula of some terms alone, from those of all sides of a design.
+
+    None if a factor of these terms would be coded otherwise: by all its levels if a term that goes had the rest.
+    """
+    spec, rows = design.spec, design.sample.rows
+    sides = (
+        (spec.location, design.terms, rows.X),
+        (spec.nominal, design.nominal_terms, rows.nominal),
+        (spec.scale, design.scale_terms, rows.scale),
+    )
+    coded = [(part, slices, X) for part, slices, X in sides if part and X is not None]
+    terms = {term.label: term for part, _, _ in coded for term in part.terms}
+    blocks = {
+        (term, full): matrix[:, slices[term.label]]
+        for part, slices, matrix in coded
+        for term, full in zip(part.terms, full_codings(part.terms), strict=True)
+    }
+    chosen = sorted((terms[label] for label in labels), key=lambda term: len(term.factors))
+    columns = [blocks.get(block) for block in zip(chosen, full_codings(chosen), strict=True)]
+    if any(block is None for block in columns):
+        return None
+    return np.hstack([np.zeros((len(coded[0][2]), 0)), *(block for block in columns if block is not None)])
 
 
 def recoded_hypotheses(spec: FormulaSpec, kind: str) -> dict[str, FloatArray]:
