@@ -53,7 +53,7 @@ def ordstat_fit(frame: pd.DataFrame, link: str = "logit") -> Timed:
     y = frame["y"].to_numpy().astype(np.intp) - 1
     sample = Sample(rows=Rows(X=X), y=y, n_levels=int(y.max()) + 1)
     method = CumulativeLink(link=link)
-    return Timed("ordstat fit", lambda: method.fit(sample, np.random.default_rng(0)).information.variances())
+    return Timed("ordstat fit", lambda: method.fit(sample, np.random.default_rng(0)).information.variances)
 
 
 def ordstat_profiles(frame: pd.DataFrame) -> Timed:
