@@ -17,7 +17,6 @@ from ..judging.costs import CostField
 from ..judging.geometry import BallGeometry, Geometry
 from ..method import AGRESTI, Method, Needs, cost_option, option
 from ..mixed.method import MOST_NODES, RANDOM_PENALTIES, ForNewGroups, check_random, with_random_effects
-from ..mixed.results import MixedResults
 from ..threads import one_blas_thread
 from .adjacent import Adjacent
 from .columns import survey
@@ -99,7 +98,11 @@ class OrdinalRegression(Method):
         )
 
     def results_for(self, sample: Sample) -> type[Any]:
-        return self.results_class if sample.rows.random is None else MixedResults
+        if sample.rows.random is None:
+            return self.results_class
+        from ..mixed.results import MixedResults
+
+        return MixedResults
 
     def for_new_groups(self) -> ForNewGroups:
         """The method whose fits predict averages over the random effects."""

@@ -15,7 +15,6 @@ from ..judging.costs import CostMatrix
 from ..likelihood.estimate import Estimate, correct_digits
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.problem import CovarianceMatrix
-from .predictions import over_population
 
 #: The largest number of quadrature nodes.
 MOST_NODES = 100
@@ -144,6 +143,8 @@ class ForNewGroups:
 
     def fit(self, sample: Sample, rng: np.random.Generator) -> LikelihoodFit:
         """Fit to some rows, without clusters and groups that are not among them."""
+        from .predictions import over_population
+
         random = sample.rows.random
         assert random is not None
         rows = replace(sample.rows, random=random.renumbered())
