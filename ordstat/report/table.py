@@ -264,7 +264,7 @@ def table(
     -------
     maketables.MTable
         Prints as text and shows in notebooks. `.make("tex")`, `.make("typst")` and `.make("html")` return text,
-        `.save("table.docx")` writes a file (tex, typst, docx or html), `.df` is a data frame of the cells. LaTeX needs
+        `.save("table.docx")` writes a file (tex, typ, docx or html), `.df` is a data frame of the cells. LaTeX needs
         the packages booktabs, makecell, tabularx and threeparttable.
 
     Raises
@@ -340,8 +340,9 @@ def table(
 
         def save(self, file_name: str, type: str | None = None, **more: Any) -> None:  # type: ignore[override]
             """Write a file, of the kind that its name ends in."""
-            kind = type or os.path.splitext(file_name)[1].removeprefix(".")
-            one_of("the ending of file_name", kind, ("tex", "typst", "docx", "html"))
+            ending = os.path.splitext(file_name)[1].removeprefix(".")
+            kind = type or {"typ": "typst"}.get(ending, ending)
+            one_of("the ending of file_name", kind, ("tex", "typ", "typst", "docx", "html"))
             MTable.save(self, kind, os.path.abspath(file_name), **{"show": False, "replace": True, **more})
 
         def _output_tex(self, *args: Any, **more: Any) -> str:
