@@ -373,6 +373,7 @@ ATTRIBUTES: Mapping[str, str] = {
     **dict.fromkeys(("mcfadden", "nagelkerke", "prsquared", "llnull", "llr", "llr_pvalue"), ".glance()"),
     **dict.fromkeys(("varcorr", "ranef", "icc"), "a random term such as (1 | group) in the formula"),
     "logLik": ".loglik", "zeta": ".thresholds", "resid": ".residuals()", "VarCorr": ".varcorr()",
+    "power": ".simulate() and fits to the draws, or power_ordinal() for two groups",
     "coefficients": ".coef", "effects": ".marginal_effects('x').frame", "get_margeff": ".marginal_effects('x')",
     "convergence": ".certificate", "delta_errors": ".margins(delta=0.1)", "poTest": ".score_test(), or .brant()",
     "AIC": ".aic", "BIC": ".bic", "df_resid": ".glance()", "as_latex": ".tidy().to_latex()",
@@ -418,7 +419,8 @@ HINTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("rcs", "cr", "cs", "cc"), "Write ns(x, df=4), a natural cubic spline."),
         "s": "Write ns(x, df=5) or bs(x, df=5), with penalty= for a ridge penalty.",
         "Q": "Put backticks around the name.",
-        "cbind": "Give one row for each level (data.melt), and the counts as weights='count'.",
+        "cbind": "Make long = data.melt(['x'], ['a', 'b'], 'level', 'count') of predictors x and counts a and b, "
+        "and write ordfit('level ~ x', long, levels=['a', 'b'], weights='count').",
         "as.factor": "Write factor(x).",
         "as.ordered": "Give levels=[...], lowest first.",
         "as.numeric": "Make the numbers a column of the data.",

@@ -133,7 +133,10 @@ def test_hints_name_what_is_there():
     [
         ("rating ~ as.factor(temp)", r"Write factor\(x\)"),
         ("as.ordered(rating) ~ temp", "levels="),
-        ("cbind(normal, mild) ~ temp", r"\(data.melt\), and the counts as weights='count'"),
+        (
+            "cbind(normal, mild) ~ temp",
+            r"long = data.melt\(.* write ordfit\('level ~ x', long, levels=.*, weights='count'\)",
+        ),
         ("wine$rating ~ temp", "by their names alone"),
         ("rating ~ relevel(temp, 'warm')", "Treatment"),
         ("rating ~ cut(response, 3)", "pandas.cut"),
