@@ -54,6 +54,8 @@ def tidy_parameters(
         frame = pd.concat([frame, more.reindex(columns=frame.columns)], ignore_index=True)
     frame.attrs |= {"per": suffixes} if suffixes else {}
     notes = [*of_errors(r), *(f"{name}: {suffix}." for name, suffix in suffixes.items())]
+    if exponentiate and len(r.parameters.of("nominal")) > 0:
+        notes.append("Nominal effects move thresholds: their exponents are ratios for a lower response.")
     return NotedFrame.of(frame, notes, "Parameters" + "; exponents of all but thresholds" * exponentiate)
 
 

@@ -79,3 +79,11 @@ def test_refused(frame, formula, per):
     numeric = "per must name numeric variables that enter linearly; got .*'bmi'.*marginal_effects"
     with pytest.raises(OptionError, match=f"{numeric}|per of bmi must be a positive|per must be a mapping"):
         ordfit(f"y ~ {formula}", frame).tidy(per=per)
+
+
+def test_exponents_of_nominal_effects_say_their_direction(frame):
+    fit = ordfit("y ~ age", frame, nominal="~ g")
+    assert any("lower response" in note for note in fit.tidy(exponentiate=True).attrs["notes"])
+    assert not any("lower response" in note for note in fit.tidy().attrs["notes"])
+    shown = table(fit, style="clinical").df.xs("g: b, 1|2", level=1).iloc[0].iloc[0]  # of a higher response
+    assert float(shown) == pytest.approx(np.exp(-fit.params["1|2.g[T.b]"]), abs=5e-3)
